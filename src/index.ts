@@ -114,7 +114,9 @@ export type {
   MatchCondition,
   WebhookOptions,
 } from "./webhook/definition.ts";
+export type { AroundHook, FailurePolicy, HookedRun, RunOutcome } from "./controller/around-hook.ts";
 export type {
+  AroundOptions,
   Check,
   Counter,
   Gauge,
@@ -122,15 +124,19 @@ export type {
   MetricOptions,
   Plugin,
   PluginMetric,
+  PluginSource,
   Registry,
   Runnable,
+  RunnableContext,
   RunnableOptions,
+  Transformed,
 } from "./module/plugin.ts";
 export type { ObjectOf, Desired, OneOf, Resource, Scope, Shape, SpecOf, StatusOf } from "./resource/handle.ts";
 export type { Condition, DeepReadonly, Draft, Key, MetaInput, ObjectMeta, OwnerReference } from "./resource/meta.ts";
 export type { Duration } from "./resource/duration.ts";
 export type { Enqueued, MappedWatch, MapOptions, Target, Watch, WatchOptions } from "./controller/watch.ts";
 export type { Change, Predicate } from "./controller/predicate.ts";
+export type { Daemon, DaemonFunction, DaemonOptions } from "./controller/daemon.ts";
 export type {
   KeyController,
   Narrowed,
@@ -163,6 +169,14 @@ export type {
 } from "./client/client.ts";
 export type { Index, IndexQuery } from "./client/field-index.ts";
 export type { Children, OnForeign, SkippedChild, SyncOptions } from "./reconcile/children.ts";
-export type { Cause, Logger, ObjectContext, Result, RunContext, RunEvents } from "./reconcile/context.ts";
+export type {
+  Cause,
+  DaemonContext,
+  Logger,
+  ObjectContext,
+  Result,
+  RunContext,
+  RunEvents,
+} from "./reconcile/context.ts";
 export type { StatusWriter } from "./reconcile/status.ts";
 export type { Status } from "./kube/errors/api-error.ts";

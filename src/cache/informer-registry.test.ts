@@ -196,3 +196,41 @@ test("100 informers whose connections are cut go on from their versions; when th
   await until(() => running === 0);
   expect(most).toBeLessThanOrEqual(4);
 });
+
+test("a transform changes what is kept of a kind: what was there is listed again, and once more a while after it has gone", async () => {
+  const { server, clock, registry } = await setUp();
+  server.onList = () => ({ body: listOf([{ ...object(1), data: { large: "yes", list: server.lists.length } }], "1") });
+  const lease = registry.acquire(ConfigMap, { needs, user: "first" });
+  type Data = { large?: string; readonly list?: number };
+  const kept = () => (lease.informer.store.get("ns/a") as { readonly data?: Data } | undefined)?.data;
+  const told: string[] = [];
+  const handler = {
+    onAdd: () => told.push("add"),
+    onUpdate: () => told.push("update"),
+    onDelete: () => told.push("delete"),
+  };
+  lease.informer.addHandler(handler, { name: "test" });
+  await until(() => kept() !== undefined);
+  const slim = (draft: object): void => void delete (draft as { data: Data }).data.large;
+  registry.setTransform(ConfigMap, slim);
+  await until(() => kept() !== undefined && kept()?.large === undefined);
+  expect(lease.hasSynced).toBe(true);
+  const lists = server.lists.length;
+  // A reload: the next version's comes within the grace period, and costs one list.
+  registry.setTransform(ConfigMap, undefined);
+  clock.advance(9_000);
+  registry.setTransform(ConfigMap, (draft) => slim(draft));
+  await until(() => kept()?.list === lists + 1);
+  clock.advance(10_000);
+  registry.setTransform(ConfigMap, undefined);
+  clock.advance(9_999);
+  expect([kept(), server.lists.length]).toEqual([{ list: lists + 1 }, lists + 1]);
+  clock.advance(1);
+  await until(() => kept()?.large !== undefined);
+  expect([server.lists.length, told]).toEqual([lists + 2, ["add"]]);
+  registry.setTransform(Secret, slim); // of a kind that nobody watches yet
+  server.onList = () => ({ body: listOf([{ ...object(3), kind: "Secret", data: { large: "yes" } }], "3") });
+  const secrets = registry.acquire(Secret, { needs, user: "first" });
+  await until(() => secrets.informer.store.size === 1);
+  expect(secrets.informer.store.get("ns/a")).toMatchObject({ data: {} });
+});

@@ -8,6 +8,7 @@ import { parseFieldSelector } from "../resource/field-selector.ts";
 import { parseLabelSelector } from "../resource/selector.ts";
 import type { WriteResult } from "./write-result.ts";
 import { ListSemaphore } from "./list-semaphore.ts";
+import type { KindTransform } from "./object-transformer.ts";
 import { DividedCollections, type Portion } from "./portion.ts";
 import type { Needs } from "./projection.ts";
 import { followNamespaces, isNamespaceSelector, Namespace, type NamespaceSelector } from "./selected-namespaces.ts";
@@ -66,6 +67,8 @@ interface KindEntry {
   informers: readonly SharedInformer[];
   /** How many own writes are in flight, by key. */
   readonly held: Map<string, number>;
+  /** Changes what is kept of each object, by version. */
+  readonly transforms: Map<string, KindTransform>;
 }
 
 interface Shared {
@@ -94,6 +97,8 @@ export class InformerRegistry {
   readonly #shared = new Map<string, Shared>();
   readonly #kinds = new Map<string, Map<string, KindEntry>>();
   readonly #stopping = new Set<Promise<void>>();
+  /** Of kinds that may be listed again because nothing transforms them any more. */
+  readonly #timers = new Set<Disposable>();
   #all: readonly SharedInformer[] = NONE;
   #stopped = false;
 
@@ -166,9 +171,32 @@ export class InformerRegistry {
     for (const informer of informers) informer.endWrite(key, result, others === 0);
   }
 
+  /**
+   * Changes what is kept of the objects of a kind in this version from now on, in all informers; what they hold already is
+   * listed again. `undefined` keeps all, and lists again when nobody has set another one within the grace period.
+   *
+   * @param change changes a draft in place; of its metadata it may change the annotations. It never throws.
+   */
+  setTransform(resource: Resource, change: KindTransform | undefined): void {
+    const { transforms, informers } = this.#kind(resource);
+    const { version } = resource;
+    if (change === undefined) transforms.delete(version);
+    else transforms.set(version, change);
+    const here = informers.filter((informer) => informer.resource.version === version);
+    for (const informer of here) informer.setTransform(change, { relist: change !== undefined });
+    if (change !== undefined || here.length === 0 || this.#stopped) return;
+    const timer = this.#clock.setTimeout(() => {
+      this.#timers.delete(timer);
+      if (transforms.has(version)) return;
+      for (const informer of here) informer.setTransform(undefined, { relist: true });
+    }, this.#options.grace ?? DEFAULT_GRACE_MS);
+    this.#timers.add(timer);
+  }
+
   /** Stops every informer; resolves once nothing is left running. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    for (const timer of this.#timers) timer[Symbol.dispose]();
     for (const shared of this.#shared.values()) this.#remove(shared);
     await Promise.all(this.#stopping);
   }
@@ -184,6 +212,8 @@ export class InformerRegistry {
     const existing = this.#existing(informer);
     if (existing !== undefined) return existing;
     const following = this.#follow(informer);
+    const transform = kind.transforms.get(resource.version);
+    if (transform !== undefined) informer.setTransform(transform, { relist: false });
     const shared: Shared = { informer, kind, users: new Map(), following, leaving: [], grace: undefined };
     this.#shared.set(informer.id, shared);
     kind.informers = [...kind.informers, informer];
@@ -269,7 +299,7 @@ export class InformerRegistry {
     let groups = this.#kinds.get(kind);
     if (groups === undefined) this.#kinds.set(kind, (groups = new Map()));
     let entry = groups.get(group);
-    if (entry === undefined) groups.set(group, (entry = { informers: NONE, held: new Map() }));
+    if (entry === undefined) groups.set(group, (entry = { informers: NONE, held: new Map(), transforms: new Map() }));
     return entry;
   }
 }

@@ -25,3 +25,7 @@ export function worstOf(states: Iterable<InformerState>): InformerState {
   for (const state of states) if (worst === undefined || RANK[state.kind] > RANK[worst.kind]) worst = state;
   return worst ?? { kind: "starting" };
 }
+
+export function isSameState(a: InformerState, b: InformerState): boolean {
+  return a.kind === b.kind && (a as { message?: string }).message === (b as { message?: string }).message;
+}

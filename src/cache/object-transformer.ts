@@ -15,6 +15,9 @@ export interface ObjectTransformerOptions {
   readonly informer: string;
 }
 
+/** Changes an object in place; never throws. */
+export type KindTransform = (draft: AnyObject) => void;
+
 const WHOLE: readonly Needs[] = [{ bodies: "all", managers: [] }];
 /** The approximate size of a stub. */
 const STUB_BYTES = 200;
@@ -25,6 +28,8 @@ export class ObjectTransformer {
   #projection = new Projection(WHOLE);
   /** How many objects were stored unchanged because the transform threw. */
   transformFailures = 0;
+  /** Changes what is kept of an object, its annotations among its metadata. @default nothing */
+  kindTransform: KindTransform | undefined;
 
   constructor(options: ObjectTransformerOptions) {
     this.#options = options;
@@ -50,6 +55,7 @@ export class ObjectTransformer {
     let taken: AnyObject;
     if (keep !== undefined) taken = keep.take(object);
     else taken = shared ? this.#projection.takeCopy(object) : this.#projection.take(object);
+    if (this.kindTransform !== undefined && !isStub(taken)) taken = changed(taken, this.kindTransform, shared);
     this.#size.take(taken);
     return freeze ? deepFreeze(taken) : taken;
   }
@@ -84,6 +90,17 @@ export class ObjectTransformer {
       return given;
     }
   }
+}
+
+/** @param shared others hold parts of the object too, so they are copied before they are changed. */
+function changed(object: AnyObject, change: KindTransform, shared: boolean): AnyObject {
+  const { apiVersion, kind, metadata } = object;
+  const base = shared ? structuredClone(object) : object;
+  const draft = { ...base, metadata: { ...base.metadata } };
+  change(draft);
+  const { annotations } = draft.metadata;
+  // What tells objects, versions and owners apart stays what the server says.
+  return { ...draft, apiVersion, kind, metadata: { ...metadata, annotations } };
 }
 
 /** A short function of its own, because at the start it runs for every object of the cluster and must stay cheap to compile. */

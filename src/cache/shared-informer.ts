@@ -9,9 +9,9 @@ import { Handlers } from "./handlers.ts";
 import { Indexer } from "./indexer.ts";
 import type { SharedInformerOptions } from "./informer-options.ts";
 import type { HandlerOptions, HandlerRegistration, InformerHandler } from "./informer-handler.ts";
-import { ObjectTransformer } from "./object-transformer.ts";
+import { type KindTransform, ObjectTransformer } from "./object-transformer.ts";
 import { InformerPartitions } from "./informer-partitions.ts";
-import { worstOf, type InformerState } from "./informer-state.ts";
+import { isSameState, worstOf, type InformerState } from "./informer-state.ts";
 import { ListSemaphore } from "./list-semaphore.ts";
 import { ObjectSet } from "./object-set.ts";
 import type { Portion } from "./portion.ts";
@@ -23,7 +23,6 @@ import { StateLog } from "./state-log.ts";
 export type { SharedInformerOptions };
 
 type Wants = (object: AnyObject) => boolean;
-
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const NOTHING_HELD: ReadonlyMap<string, number> = new Map();
 
@@ -217,7 +216,7 @@ export class SharedInformer {
     return this.#handlers.failures;
   }
 
-  /** How many objects were stored unchanged because the transform threw. */
+  /** How many objects were stored unchanged because `transform` threw. */
   get transformFailures(): number {
     return this.#transformer.transformFailures;
   }
@@ -315,9 +314,13 @@ export class SharedInformer {
 
   /** Sets what all users need. What is needed now and was dropped before is listed again. */
   setNeeds(users: Iterable<Needs>): void {
-    if (!this.#transformer.setNeeds(users)) return;
-    this.#needs++;
-    this.#partitions.relist();
+    if (this.#transformer.setNeeds(users)) this.#relist();
+  }
+
+  /** Changes what is kept of each object from now on, and lists again what is there if that is asked for. */
+  setTransform(change: KindTransform | undefined, { relist }: { readonly relist: boolean }): void {
+    this.#transformer.kindTransform = change;
+    if (relist && !this.#stopping.signal.aborted) this.#relist();
   }
 
   /** Ends an own write; `result` is `undefined` when it was refused. Deferred events are released with the last write. */
@@ -347,9 +350,13 @@ export class SharedInformer {
   /** What no longer belongs to the portion leaves at once; what newly belongs to it is listed. */
   #portioned(isMore: boolean): void {
     for (const processor of this.#partitions.processors) processor.discard((object) => this.#portion!.has(object));
-    if (!isMore) return this.#partitions.rewatch();
+    if (isMore) this.#relist(true);
+    else this.#partitions.rewatch();
+  }
+
+  #relist(always = false): void {
     this.#needs++;
-    this.#partitions.relist(true);
+    this.#partitions.relist(always);
   }
 
   #processorOf(key: string): DeltaProcessor | undefined {
@@ -373,7 +380,7 @@ export class SharedInformer {
   #status(): void {
     const { state: parts } = this.#partitions;
     const state = this.#selection === undefined ? parts : worstOf([this.#selection.state, parts]);
-    if (isSame(state, this.#state)) return;
+    if (isSameState(state, this.#state)) return;
     this.#state = state;
     this.#stateLog.changed(state);
     this.#notify();
@@ -386,8 +393,4 @@ export class SharedInformer {
   #resync(): void {
     for (const processor of this.#partitions.processors) processor.resync();
   }
-}
-
-function isSame(a: InformerState, b: InformerState): boolean {
-  return a.kind === b.kind && (a as { message?: string }).message === (b as { message?: string }).message;
 }

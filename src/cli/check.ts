@@ -1,6 +1,7 @@
 /** `binnacle check` */
 import type { Permissions } from "../client/permissions.ts";
-import { declarationsOf } from "../controller/declarations.ts";
+import { declarationsOf, isObjectController } from "../controller/declarations.ts";
+import type { AnyObjectController } from "../controller/definition.ts";
 import type { KindWatch } from "../controller/watch.ts";
 import { isUnreachable } from "../kube/errors/api-error.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
@@ -9,6 +10,7 @@ import type { LoadedModule } from "../module/loaded-module.ts";
 import { permissionsOfPlugin } from "../module/plugin-client.ts";
 import type { KeySource } from "../controller/source.ts";
 import { unpack } from "../platform/unpack.ts";
+import { parseDuration } from "../resource/duration.ts";
 import { declaredWebhooks, type RegistrationRule, webhookName } from "../webhook/declared-webhook.ts";
 import { permissionsOfWebhook } from "../webhook/webhook-scope.ts";
 import { type Command, command } from "./command.ts";
@@ -99,6 +101,8 @@ function describeModule({ file, definitions }: LoadedModule): string {
     row("for", primary === undefined ? [] : [shown(primary)]);
     row("owns", owns.map(shown));
     row("watches", [...watches.map(shown), ...sources.map(shownSource)]);
+    row("daemons", isObjectController(controller) ? Object.keys(controller.daemons ?? {}) : []);
+    row("every", isObjectController(controller) ? shownEvery(controller.every) : []);
     row("reads", reads.map(shown));
     row("finalizer", finalizers);
     permitted(permissions);
@@ -127,8 +131,22 @@ function shownNamespaces(namespaces: KindWatch["options"]["namespaces"]): string
 }
 
 function shownSource(source: KeySource): string {
-  if (source.source === "every") return `every ${source.interval / 1000} s`;
-  return source.source === "cron" ? `cron ${source.expression}` : "an iterable";
+  switch (source.source) {
+    case "every":
+      return `every ${source.interval / 1000} s`;
+    case "cron":
+      return `cron ${source.expression}`;
+    case "named":
+      return `source ${source.name}`;
+    default:
+      return "an iterable";
+  }
+}
+
+function shownEvery(every: AnyObjectController["every"]): readonly string[] {
+  if (every === undefined) return [];
+  if (typeof every === "function") return ["as each object says"];
+  return [`${parseDuration(every, "every") / 1000} s, for each object`];
 }
 
 /** Lists what is permitted wherever the process watches, then what is permitted only in some namespaces. */

@@ -29,7 +29,9 @@ export async function loadModules(
   const onError = (module: string, error: unknown): void => {
     problems.push(`${module}: ${error instanceof Error ? error.message : String(error)}`);
   };
-  const loaded = await Promise.all(loadAll(found, { offered: await embedded.offered(), onError }));
+  const loaded = await Promise.all(
+    loadAll(found, { offered: await embedded.offered(), version: embedded.version, onError }),
+  );
   const modules: LoadedModule[] = [];
   for (const { found, result } of loaded) {
     const file = printable(found.file);

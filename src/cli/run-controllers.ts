@@ -67,7 +67,8 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
   let report = (module: string, error: unknown): void =>
     log.error("A module failed: code outside of a run", { module, error });
   const loading = host.embedded.offered().then((offered) => {
-    const load = { offered, onError: (module: string, error: unknown) => report(module, error) };
+    const { version } = host.embedded;
+    const load = { offered, version, onError: (module: string, error: unknown) => report(module, error) };
     return { load, loaded: loadAll(found, load) };
   });
   loading.catch(() => {}); // this is awaited below, unless something before it fails

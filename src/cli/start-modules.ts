@@ -1,7 +1,12 @@
-/** Starts the modules in the order of their names, without waiting for one that loads slowly. */
+/**
+ * Starts the modules in the order of their names, but each after those whose plugins it requires, and without waiting for one
+ * that loads slowly.
+ */
 import type { Loaded } from "../loader/load-all.ts";
 import type { Manager } from "../manager/manager.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
+import type { Plugin } from "../module/plugin.ts";
+import { moduleOrder } from "../module/plugin-order.ts";
 import { printable } from "../observe/printable.ts";
 import { sleep } from "../platform/clock.ts";
 import { UserError } from "./usage-error.ts";
@@ -25,13 +30,19 @@ export async function startModules(
 ): Promise<readonly Loaded[]> {
   await Promise.race([Promise.all(loading), sleep(EXPECTED)]);
   const slow: Promise<void>[] = [];
+  const ready: Loaded[] = [];
   for (const one of loading) {
     const loaded = await Promise.race([one, Promise.resolve(undefined)]);
     if (loaded === undefined) slow.push(one.then((late) => start(late, options)));
-    else await start(loaded, options);
+    else ready.push(loaded);
   }
+  for (const loaded of moduleOrder(ready, pluginsOf)) await start(loaded, options);
   await Promise.all(slow);
   return Promise.all(loading);
+}
+
+function pluginsOf({ result }: Loaded): readonly Plugin[] {
+  return "module" in result ? result.module.definitions.plugins : [];
 }
 
 async function start({ found, result }: Loaded, { manager, strict }: StartOptions): Promise<void> {

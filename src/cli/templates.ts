@@ -238,30 +238,46 @@ test("an empty team is refused", async () => {
 }
 
 function plugin({ camel, kebab }: Spelled): Files {
-  const metric = `${kebab.replaceAll("-", "_")}_namespaces`;
+  const prefix = kebab.replaceAll("-", "_");
   return {
     [`${kebab}.ts`]: `import { allow, definePlugin } from "binnacle";
 import { Namespace } from "binnacle/resources";
 
-/**
- * Extends the process with something other than a reconciler: here a metric that counts the namespaces, on the
- * leader. It is removed with the module.
- */
+/** What is no reconciler: here metrics, a look at the cluster now and then, and a hook. All of it leaves with the module. */
 export const ${camel} = definePlugin({
   name: "${kebab}",
   uses: [allow(Namespace, "list")],
-  setup({ client, gauge, run }) {
-    const namespaces = gauge({ name: "${metric}", help: "Namespaces of the cluster." });
-    run(async ({ signal }) => {
+  setup({ client, gauge, histogram, run, around }) {
+    const namespaces = gauge({ name: "${prefix}_namespaces", help: "Namespaces of the cluster." });
+    const seconds = histogram({ name: "${prefix}_run_seconds", help: "How long runs take.", labels: ["controller"] });
+
+    // Runs on the leader, and again when it throws.
+    run(async ({ signal, sleep }) => {
       while (!signal.aborted) {
         namespaces.set((await client.list(Namespace)).length);
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, 30_000);
-          signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
-        });
+        await sleep("30s");
       }
     });
+
+    // Around each run of every controller of the process.
+    around(async ({ controller }, next) => {
+      const began = performance.now();
+      await next();
+      seconds.observe({ controller }, (performance.now() - began) / 1_000);
+    });
   },
+});
+`,
+    [`${kebab}.test.ts`]: `import { expect, test } from "bun:test";
+import { FakeClock, runModule, startCluster } from "binnacle/testing";
+import { ${camel} } from "./${kebab}.ts";
+
+test("the plugin is set up, looks at the cluster, and may do what it does", async () => {
+  const clock = new FakeClock();
+  await using cluster = await startCluster();
+  await using module = await runModule(${camel}, cluster, { clock });
+  await clock.advanceInTurns(60_000);
+  expect(module.log.filter(({ level }) => level === "error")).toEqual([]);
 });
 `,
   };

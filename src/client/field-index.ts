@@ -23,7 +23,20 @@ export interface IndexedBy {
   readonly value: string;
 }
 
+/** The run-time side of {@link Index}. */
+export interface DefinedIndex {
+  readonly resource: Resource;
+  readonly id: string;
+  readonly of: IndexFunction;
+}
+
 let defined = 0;
+const indexes = new WeakMap<object, DefinedIndex>();
+
+/** What is behind an index; `undefined` for anything else. */
+export function definedIndex(index: unknown): DefinedIndex | undefined {
+  return typeof index === "object" && index !== null ? indexes.get(index) : undefined;
+}
 
 /**
  * Defines an index for `client.list`. The cache keeps it from its first use on; where a list goes to the server, its
@@ -43,6 +56,7 @@ export function defineIndex<S extends Shape>(
     name,
     is: (value: string) => ({ id, of: of, value }) satisfies IndexedBy as unknown as IndexQuery<S>,
   };
+  indexes.set(index, { resource, id, of });
   return Object.freeze(index);
 }
 

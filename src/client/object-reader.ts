@@ -1,4 +1,5 @@
 /** Reads objects: from the shared informers inside their set, from the API server otherwise. */
+import type { Indexer } from "../cache/indexer.ts";
 import { isStub } from "../cache/projection.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import { ApiError, isNotFound } from "../kube/errors/api-error.ts";
@@ -8,7 +9,7 @@ import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts"
 import { type Key, keyString } from "../resource/meta.ts";
 import { type LabelSelector, parseLabelSelector } from "../resource/selector.ts";
 import type { CallOptions } from "./client.ts";
-import { type IndexedBy, isIndexed } from "./field-index.ts";
+import { type DefinedIndex, type IndexedBy, isIndexed } from "./field-index.ts";
 import type { ClientScope } from "./client-scope.ts";
 import { timeLeft } from "./time-left.ts";
 import { explained, type MadeCall } from "./undeclared-call.ts";
@@ -166,8 +167,19 @@ export class ObjectReader {
     return inOrder(found, query);
   }
 
+  /** Keeps an index in all caches of a kind from now on. */
+  keepIndex({ resource, ...index }: DefinedIndex): void {
+    for (const { store } of this.#scope.declared.get(groupKind(resource)) ?? []) this.#addIndex(store, index);
+  }
+
   /** Adds the index on first use; `undefined` when some objects are not cached whole. */
   #indexed({ store }: SharedInformer, { id, of, value }: IndexedBy): readonly AnyObject[] | undefined {
+    this.#addIndex(store, { id, of });
+    for (const object of store.byIndex(id, THROWN)) of(object);
+    return store.byIndex(id, STUBS).length > 0 ? undefined : store.byIndex(id, value);
+  }
+
+  #addIndex(store: Indexer, { id, of }: Pick<IndexedBy, "id" | "of">): void {
     if (!store.hasIndex(id)) {
       store.addIndex(id, (object) => {
         if (isStub(object)) return STUBS;
@@ -179,8 +191,6 @@ export class ObjectReader {
       });
       this.#indexes.defer(() => store.removeIndex(id));
     }
-    for (const object of store.byIndex(id, THROWN)) of(object);
-    return store.byIndex(id, STUBS).length > 0 ? undefined : store.byIndex(id, value);
   }
 
   /** Removes the indexes from the caches. */

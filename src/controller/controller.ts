@@ -7,7 +7,6 @@
 import type { SlotSet } from "../cache/slots.ts";
 import { KubeClient } from "../client/kube-client.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
-import type { Cause } from "../resource/cause.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { Log } from "../observe/log.ts";
 import type { QueueMetrics } from "../observe/queue-metrics.ts";
@@ -23,7 +22,7 @@ import { ASKED, GAINED, NEW_TERM, RELOADED } from "./causes.ts";
 import { type ControllerState, stateOf, STOPPED } from "./controller-state.ts";
 import { declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
-import { LOW_PRIORITY, ownNewsOf } from "./event-mapping.ts";
+import { ownNewsOf } from "./event-mapping.ts";
 import type { Duty } from "./duty.ts";
 import { endAllRuns, endRuns } from "./end-runs.ts";
 import { FailureReports } from "./failure-reports.ts";
@@ -93,11 +92,9 @@ class ControllerEngine implements RunningController {
     this.#gate = new ControllerGate(runtime.leadership);
     this.#log = runtime.log.with({ module: this.module, controller: this.name });
     this.#pending = new PendingEnqueues({ clock, log: this.#log });
-
     this.#queueMetrics = before?.queueMetrics ?? metrics.queue(this.name);
     const about = { name: this.name, clock, metrics: this.#queueMetrics, before: before?.queue };
     this.queue = controllerQueue(settings, about);
-
     this.#share =
       runtime.shards &&
       new ControllerShare(runtime.shards, controller, {
@@ -132,8 +129,8 @@ class ControllerEngine implements RunningController {
       add: (key, about) => this.queue.add(key, about),
       share: this.#share,
       pendingFinalizations: before?.pendingFinalizations,
+      around: { runtime, module: this.module, signal: this.#stopping.signal, before: before?.objects },
     });
-
     const reports = new FailureReports({ retry: controller.retry, declarations, clock });
     const parts = {
       module: this.module,
@@ -166,14 +163,16 @@ class ControllerEngine implements RunningController {
     this.#hasLed = before?.hasLed === true;
     this.#events.cause = before && RELOADED;
     this.#kinds.watch(declarations, this.#events, before && retelling(controller, this.#version, before));
+    this.#cleanup.use(this.#executor.objects.follow());
     if (before?.hasFoundMissed === true && this.#kinds.hasSamePrimary) this.#executor.missed = "found";
     this.#sources = new ControllerSources(declarations.sources, {
       clock,
       signal: this.#stopping.signal,
       since: before?.sourcesSince,
+      named: runtime.sources,
       add: (key, cause) => this.queue.add(key, { cause }),
       everything: (cause) => {
-        if (runtime.leadership.isLeader) this.#addAll(cause);
+        if (runtime.leadership.isLeader) this.#executor.addAll(this.#events, cause);
       },
       invoke,
       onError: (error) => this.#log.error("A source failed", { error }),
@@ -210,7 +209,7 @@ class ControllerEngine implements RunningController {
   }
 
   get stuck(): readonly { readonly key: string; readonly since: number }[] {
-    return this.#workers.stuck;
+    return [...this.#workers.stuck, ...this.#executor.objects.stuck];
   }
 
   onChange(listener: () => void): Disposable {
@@ -233,6 +232,7 @@ class ControllerEngine implements RunningController {
       workers: this.#workers,
       applied: this.#applied,
       pendingFinalizations: this.#executor.pendingFinalizations,
+      objects: this.#executor.objects,
       hasFoundMissed: this.#executor.missed === "found",
       share: this.#share,
       hasSynced: this.#hasSynced,
@@ -257,14 +257,14 @@ class ControllerEngine implements RunningController {
     this.#workers.resume();
   }
 
-  drained(): Promise<void> {
-    return this.#workers.drained();
+  async drained(): Promise<void> {
+    await Promise.all([this.#workers.drained(), this.#executor.objects.drained()]);
   }
 
   reconcileAll(): void {
     if (this.#stopping.signal.aborted) return;
     const { for: primary, sources } = this.#version.declarations;
-    if (primary !== undefined || sources.length > 0) this.#addAll(ASKED);
+    if (primary !== undefined || sources.length > 0) this.#executor.addAll(this.#events, ASKED);
     if (primary === undefined) this.#kinds.redeliver();
   }
 
@@ -280,6 +280,7 @@ class ControllerEngine implements RunningController {
       signal: this.#stopping.signal,
     });
     this.#retirement = this.#cleanup.use(retirement);
+    this.#executor.objects.leave("its controller only finalizes from now on");
     await retirement.begin(duty, options);
     return retirement;
   }
@@ -289,7 +290,7 @@ class ControllerEngine implements RunningController {
     this.quiesce();
     await endAllRuns({
       workers: this.#workers,
-      others: this.#isHandedOver ? this.#pending.idle() : undefined,
+      others: [this.#executor.objects.drained(), this.#isHandedOver ? this.#pending.idle() : undefined],
       gate: this.#gate,
       grace,
       why,
@@ -305,13 +306,6 @@ class ControllerEngine implements RunningController {
     this.#cleanup.dispose();
     this.#kinds[Symbol.dispose]();
   }
-
-  #addAll(cause: Cause, isMeant?: (object: AnyObject) => boolean): void {
-    for (const key of this.#executor.allKeys(this.#events, isMeant))
-      this.queue.add(key, { cause, priority: LOW_PRIORITY });
-  }
-
-  // Starting and pausing the workers.
 
   /** Called when an informer's state changes. */
   #update(): void {
@@ -360,7 +354,7 @@ class ControllerEngine implements RunningController {
       this.#workers.cancel("leadership was lost");
       return;
     }
-    if (this.#hasLed) this.#addAll(NEW_TERM);
+    if (this.#hasLed) this.#executor.addAll(this.#events, NEW_TERM);
     this.#lead();
     this.#openWorkers();
   }
@@ -374,7 +368,8 @@ class ControllerEngine implements RunningController {
   /** Whoever worked these before may have left a key half done, so all of them run. */
   #gained(slots: SlotSet): void {
     const isMeant = (object: AnyObject): boolean => this.#share!.isIn(slots, object);
-    this.#addAll(GAINED, isMeant);
+    this.#executor.addAll(this.#events, GAINED, isMeant);
+    this.#executor.objects.lookAgain(isMeant);
     // Which keys without an object there are, only the watched kinds tell.
     if (this.#version.declarations.for === undefined) this.#kinds.redeliver();
     void this.#executor.findMissedFinalizations(this.#runtime, this.#stopping.signal, { isMeant });
@@ -383,14 +378,17 @@ class ControllerEngine implements RunningController {
   /** Runs of these keys end, or can write nothing any more: then another replica begins. */
   async #drop(slots: SlotSet): Promise<void> {
     const share = this.#share!;
+    const daemonsEnded = this.#executor.objects.handOver((object) => share.isIn(slots, object));
     await endRuns(this.#workers, (run) => share.isRunIn(slots, run), { ...this.#runtime, log: this.#log });
+    await daemonsEnded;
     this.#executor.pendingFinalizations.retain((object) => !share.isIn(slots, object));
   }
 
   #openWorkers(): void {
     const { leadership, pause, transport } = this.#runtime;
-    const mayWork = leadership.isLeader && transport.reachability.reachable && pause?.isPaused !== true;
-    this.#workers.open = this.#working && !this.#stopping.signal.aborted && mayWork;
+    const isWorking = this.#working && !this.#stopping.signal.aborted && leadership.isLeader;
+    if (isWorking && this.#retirement === undefined) this.#executor.objects.open();
+    this.#workers.open = isWorking && transport.reachability.reachable && pause?.isPaused !== true;
   }
 
   #changed(): void {

@@ -122,7 +122,7 @@ function read(controller: AnyController): Declarations {
 }
 
 /** Adds what `uses` declares. */
-export function permitUses(permissions: Permissions, uses: readonly Permission[]): void {
+function permitUses(permissions: Permissions, uses: readonly Permission[]): void {
   for (const permission of uses) {
     const { resource, verbs, names } = allowedVerbs(permission);
     for (const verb of verbs) {

@@ -4,6 +4,7 @@ import type { RateLimiter } from "../queue/rate-limiter.ts";
 import type { Duration } from "../resource/duration.ts";
 import type { Resource, Shape } from "../resource/handle.ts";
 import type { Key } from "../resource/meta.ts";
+import type { Daemon } from "./daemon.ts";
 import type { MappedWatch, Target, Watch } from "./watch.ts";
 
 type PlainVerb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
@@ -164,6 +165,16 @@ export interface ObjectController<S extends Shape, Owns extends readonly Target<
    * @default "uid"
    */
   readonly shardBy?: ShardBy;
+  /**
+   * Runs each object again after so long, whatever else runs it: counted for each by itself, from when it is there, and
+   * asked anew after each change of it. `undefined` for an object that needs none. @default none
+   */
+  readonly every?: Duration | ((object: S["read"]) => Duration | undefined);
+  /**
+   * What goes on beside each object, such as a connection to what it stands for: from when it is there until it is being
+   * deleted, matches no more, the module leaves, or another replica works it. Never two of one name for an object.
+   */
+  readonly daemons?: { readonly [name: string]: Daemon<S> };
   /** Called for an existing member that is not being deleted. */
   reconcile(object: S["read"], context: ObjectContext<S, ShapeOf<Owns[number]>>): Promise<void | Result>;
   /**

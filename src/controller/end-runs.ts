@@ -60,7 +60,7 @@ export async function endRuns(
 export interface Leaving {
   readonly workers: Workers;
   /** Whatever else has to end. */
-  readonly others: Promise<void> | undefined;
+  readonly others: readonly (Promise<void> | undefined)[];
   readonly gate: ControllerGate;
   /** Milliseconds. */
   readonly grace: number;
@@ -75,7 +75,7 @@ const LAST_MOMENT = 100;
 
 /** Runs under way, whose signals have fired, have the grace period to end; then nothing can be written any more. */
 export async function endAllRuns({ workers, others, gate, grace, why, clock, log }: Leaving): Promise<void> {
-  const drained = Promise.all([workers.drained(), others]).then(() => {});
+  const drained = Promise.all([workers.drained(), ...others]).then(() => {});
   await within(grace, { work: drained, clock });
   gate.close(why);
   workers.cancel(why);

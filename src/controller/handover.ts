@@ -10,6 +10,7 @@ import type { ControllerShare } from "./controller-share.ts";
 import { type Declarations, declarationsOf, isObjectController } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
 import type { EventMappingHost } from "./event-mapping.ts";
+import type { ObjectSources } from "./object-sources.ts";
 import type { PendingFinalizations } from "./pending-finalizations.ts";
 import type { Workers } from "./workers.ts";
 
@@ -25,6 +26,8 @@ export interface Handover extends ControllerVersion {
   /** What is known to be on the server. */
   readonly applied: AppliedMemory;
   readonly pendingFinalizations: PendingFinalizations;
+  /** Daemons that are to end, and the times of timers. */
+  readonly objects: ObjectSources;
   /** All objects that left the selector before the process began have been found. */
   readonly hasFoundMissed: boolean;
   readonly share: ControllerShare | undefined;

@@ -5,6 +5,7 @@ import { type Clock, sleep } from "../platform/clock.ts";
 import type { Cause } from "../resource/cause.ts";
 import { enqueuedKeys } from "./event-mapping.ts";
 import type { Invoke } from "./object-reconciler.ts";
+import type { NamedSources } from "./named-sources.ts";
 import type { KeySource } from "./source.ts";
 
 export interface SourceOptions {
@@ -13,6 +14,8 @@ export interface SourceOptions {
   readonly since: number | undefined;
   /** Ends all sources. */
   readonly signal: AbortSignal;
+  /** What plugins offer. @default nothing */
+  readonly named: NamedSources | undefined;
   add(key: string, cause: Cause): void;
   /** Queues every member of `for`. */
   everything(cause: Cause): void;
@@ -74,6 +77,12 @@ async function run(source: KeySource, since: number, options: SourceOptions): Pr
         await sleep(next.getTime() - clock.now(), { clock, signal });
         options.everything(cause);
       }
+      return;
+    }
+    case "named": {
+      const cause = { source: source.name, type: "generic" };
+      const listening = options.named?.listen(source.name, (key) => options.add(key, cause));
+      signal.addEventListener("abort", () => listening?.[Symbol.dispose](), { once: true });
       return;
     }
     case "from": {

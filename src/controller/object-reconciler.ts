@@ -18,6 +18,8 @@ export interface ObjectReconciler {
   readonly controller: AnyObjectController;
   readonly environment: ObjectControllerEnvironment;
   readonly invoke: Invoke;
+  /** Resolves when no daemon of the key goes on, or can write; `undefined` when none does. */
+  readonly daemonsEnded: (key: string) => Promise<unknown> | undefined;
 }
 
 /** Executes a run. @throws the error of the author's code, after the status was written. */
@@ -51,6 +53,8 @@ async function finalizeObject(reconciler: ObjectReconciler, run: ObjectRun): Pro
   const { finalizers } = declarations;
   const [finalizer = ""] = finalizers;
   run.finalizing = true;
+  const ending = reconciler.daemonsEnded(run.item.key);
+  if (ending !== undefined) await ending;
   let result: void | Result;
   try {
     result = run.releasing ? undefined : await invoke(() => controller.finalize?.(run.object, run));

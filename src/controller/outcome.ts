@@ -7,6 +7,8 @@ import { parseDuration } from "../resource/duration.ts";
 export type Outcome =
   | { readonly kind: "done" }
   | { readonly kind: "requeue"; readonly after: number; readonly priority: number | undefined }
+  /** A hook has put the run off before it began. */
+  | { readonly kind: "deferred"; readonly after: number; readonly priority: number | undefined }
   /** The run failed, and the author has set the time of the retry instead of the back-off. */
   | { readonly kind: "retry"; readonly after: number; readonly error: unknown }
   | { readonly kind: "fail"; readonly error: unknown }
@@ -15,6 +17,17 @@ export type Outcome =
   | { readonly kind: "unreachable"; readonly error: unknown }
   /** The run was cancelled from outside, so its result does not count. */
   | { readonly kind: "cancelled"; readonly error: unknown };
+
+/** Thrown in place of a run that a hook has put off. */
+export class RunDeferred extends Error {
+  override readonly name = "RunDeferred" as const;
+  readonly outcome: Outcome;
+
+  constructor(outcome: Outcome) {
+    super("a hook has put the run off");
+    this.outcome = outcome;
+  }
+}
 
 const DONE: Outcome = Object.freeze({ kind: "done" });
 
@@ -64,6 +77,8 @@ export function outcomeOfError(thrown: unknown, cancelled: boolean): Outcome {
   switch (name) {
     case "WaitingForChildren":
       return DONE;
+    case "RunDeferred":
+      return (error as RunDeferred).outcome;
     case "RetryError":
       return { kind: "retry", after: (error as { after?: number }).after ?? 0, error };
     case "TerminalError":

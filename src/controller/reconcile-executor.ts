@@ -15,12 +15,14 @@ import {
 } from "../reconcile/run.ts";
 import { StatusContention } from "../reconcile/status-contention.ts";
 import { KnownStatusShape } from "../reconcile/status-shape.ts";
+import type { Cause } from "../resource/cause.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Declarations, isObjectController } from "./declarations.ts";
 import type { AnyController, KeyController } from "./definition.ts";
 import type { Duty } from "./duty.ts";
 import { PendingFinalizations } from "./pending-finalizations.ts";
-import type { EventMappingHost } from "./event-mapping.ts";
+import { type EventMappingHost, LOW_PRIORITY } from "./event-mapping.ts";
+import { ObjectSources } from "./object-sources.ts";
 import { findMissedFinalizations } from "./missed-finalizations.ts";
 import { isMember, type Invoke, reconcileObject, type ObjectReconciler } from "./object-reconciler.ts";
 import type { ControllerShare } from "./controller-share.ts";
@@ -35,7 +37,18 @@ const SKIPPED_FIRST_MS = 1_000;
 const SKIPPED_MOST_MS = 300_000;
 const SKIPPED = Object.freeze({ source: "skipped children", type: "generic" });
 
+/** What follows the objects of a controller needs of what is around it. */
+export interface ExecutorSurroundings {
+  readonly runtime: Runtime;
+  readonly module: string;
+  /** Fires when the controller is to stop. */
+  readonly signal: AbortSignal;
+  /** What followed the objects for the version before. @default nothing */
+  readonly before: ObjectSources | undefined;
+}
+
 export interface ReconcileExecutorOptions {
+  readonly around: ExecutorSurroundings;
   readonly declarations: Declarations;
   readonly environment: ControllerEnvironment;
   readonly kinds: WatchedKinds;
@@ -59,6 +72,8 @@ export class ReconcileExecutor implements RunExecutor {
   missed: "unknown" | "sought" | "found" = "unknown";
   /** What is still done. */
   duty: Duty = "reconcile";
+  /** Daemons and timers of the objects. */
+  readonly objects: ObjectSources;
   readonly #controller: AnyController;
   readonly #options: ReconcileExecutorOptions;
   /** The delays of keys whose runs skipped children. */
@@ -68,9 +83,21 @@ export class ReconcileExecutor implements RunExecutor {
 
   constructor(controller: AnyController, options: ReconcileExecutorOptions) {
     this.#controller = controller;
-    this.#options = options;
+    const { before, ...around } = options.around;
+    // Not with the version before, which would keep all versions in memory.
+    this.#options = { ...options, around: { ...around, before: undefined } };
     this.pendingFinalizations = options.pendingFinalizations ?? new PendingFinalizations();
-    const { declarations, environment, kinds, memory, invoke } = options;
+    const { declarations, environment, kinds, memory, invoke, add } = options;
+    this.objects = new ObjectSources(controller, {
+      ...around,
+      environment,
+      kinds,
+      invoke,
+      add,
+      before,
+      executor: this,
+    });
+    const daemonsEnded = (key: string): Promise<unknown> | undefined => this.objects.ended(key);
     const resource = declarations.for?.resource as Resource; // a key controller has none, and its runs do not need it
     const objects: ObjectControllerEnvironment = {
       ...environment,
@@ -89,7 +116,7 @@ export class ReconcileExecutor implements RunExecutor {
       memory,
     };
     this.#reconciler = isObjectController(controller)
-      ? { declarations, controller, environment: objects, invoke }
+      ? { declarations, controller, environment: objects, invoke, daemonsEnded }
       : undefined;
   }
 
@@ -136,6 +163,13 @@ export class ReconcileExecutor implements RunExecutor {
   }
 
   execute(run: KeyRun): Promise<void | Result> {
+    const { runtime, module } = this.#options.around;
+    const { hooks } = runtime;
+    if (hooks === undefined || hooks.isEmpty) return this.#execute(run);
+    return hooks.execute(run, module, () => this.#execute(run));
+  }
+
+  #execute(run: KeyRun): Promise<void | Result> {
     if (run instanceof ObjectRun) {
       return run.leftSelector ? this.#finalizeUnselected(run) : reconcileObject(this.#reconciler!, run);
     }
@@ -159,6 +193,13 @@ export class ReconcileExecutor implements RunExecutor {
     return result;
   }
 
+  /** Whether the object is a member, and worked by this replica. */
+  isOurs(events: Pick<EventMappingHost, "call">, object: AnyObject): boolean {
+    const reconciler = this.#reconciler;
+    if (reconciler === undefined || this.#options.share?.works(object) === false) return false;
+    return events.call("match", () => isMember(reconciler, object)) === true;
+  }
+
   #requeueSkipped(key: string, isAny: boolean): void {
     if (isAny) this.#options.add(key, { after: this.#skipped.delay(key), cause: SKIPPED });
     else this.#skipped.forget(key);
@@ -174,6 +215,11 @@ export class ReconcileExecutor implements RunExecutor {
         if (isMeant(object) && host.call("match", () => isMember(reconciler, object)) === true) yield key;
       }
     }
+  }
+
+  /** Queues all members, or some. */
+  addAll(events: Pick<EventMappingHost, "call">, cause: Cause, isMeant?: IsMeant): void {
+    for (const key of this.allKeys(events, isMeant)) this.#options.add(key, { cause, priority: LOW_PRIORITY });
   }
 
   /** Queues all objects that left the selector of `for` while no process watched, unless that has been done. */

@@ -10,7 +10,9 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { DefinedKinds } from "./defined-kinds.ts";
 import type { FinalizerClaims } from "./finalizer-claims.ts";
+import type { NamedSources } from "./named-sources.ts";
 import type { Pause } from "./pause.ts";
+import type { RunHooks } from "./run-hooks.ts";
 import type { Turns } from "./run-turns.ts";
 
 export interface Runtime {
@@ -21,6 +23,10 @@ export interface Runtime {
   readonly finalizers: FinalizerClaims;
   readonly definedKinds: DefinedKinds;
   readonly turns: Turns;
+  /** What plugins put around runs. @default nothing */
+  readonly hooks?: RunHooks | undefined;
+  /** What plugins offer as sources. @default nothing */
+  readonly sources?: NamedSources | undefined;
   /** Whether controllers may run; writes are refused as soon as leadership is lost. */
   readonly leadership: Leadership;
   /** Keeps runs from beginning. @default nothing does */

@@ -1,4 +1,4 @@
-/** Sources of keys that are not kinds: intervals, cron expressions, async iterables. */
+/** Sources of keys that are not kinds: intervals, cron expressions, async iterables, and what plugins offer. */
 import { Cron } from "croner";
 import { type Duration, parseDuration } from "../resource/duration.ts";
 import type { Enqueued, MappedWatch } from "./watch.ts";
@@ -7,7 +7,10 @@ import type { Enqueued, MappedWatch } from "./watch.ts";
 export type KeySource =
   | { readonly source: "every"; readonly interval: number }
   | { readonly source: "cron"; readonly expression: string }
-  | { readonly source: "from"; readonly events: AsyncIterable<Enqueued> };
+  | { readonly source: "from"; readonly events: AsyncIterable<Enqueued> }
+  | { readonly source: "named"; readonly name: string };
+
+const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 function mapped(source: KeySource): MappedWatch {
   return Object.freeze(source) as unknown as MappedWatch;
@@ -27,6 +30,11 @@ export const source: {
   cron(expression: string): MappedWatch;
   /** Queues the keys that an async iterable yields while the controller runs. */
   from(events: AsyncIterable<Enqueued>): MappedWatch;
+  /**
+   * Queues the keys that a plugin of this or of another module gives to its source of this name, such as `shop/orders`. The
+   * plugin may come later, leave and come back; keys that it gives while nobody listens are lost.
+   */
+  named(name: string): MappedWatch;
 } = Object.freeze({
   every(interval: Duration): MappedWatch {
     const ms = parseDuration(interval, "source.every");
@@ -39,5 +47,13 @@ export const source: {
   },
   from(events: AsyncIterable<Enqueued>): MappedWatch {
     return mapped({ source: "from", events });
+  },
+  named(name: string): MappedWatch {
+    if (typeof name !== "string" || !NAME.test(name)) {
+      throw new TypeError(
+        `Cannot use source.named: expected the names of a plugin and of a source of it, such as 'shop/orders', got ${JSON.stringify(name)}`,
+      );
+    }
+    return mapped({ source: "named", name });
   },
 });

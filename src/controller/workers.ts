@@ -269,9 +269,10 @@ export class Workers implements RunStarter, Disposable {
     this.#someEnded();
   }
 
-  /** Queues the key of a run that was cut short for the next version: nothing of it has failed, so it waits for nothing. */
-  #again({ key, priority, causes }: QueueItem): void {
-    for (const cause of causes.length === 0 ? [RETRIED] : causes) this.#options.queue.add(key, { priority, cause });
+  /** Queues the key of a run again that was cut short or put off: nothing of it has failed, so it keeps its causes. */
+  #again(item: QueueItem, { after, priority = item.priority }: Pick<AddOptions, "after" | "priority"> = {}): void {
+    for (const cause of item.causes.length === 0 ? [RETRIED] : item.causes)
+      this.#options.queue.add(item.key, { after, priority, cause });
   }
 
   /** Queues the key again because of what its run wrote by hand. */
@@ -324,6 +325,10 @@ export class Workers implements RunStarter, Disposable {
         this.#logRun(run, { seconds, again: outcome.after / 1000 });
         queue.forget(key);
         queue.add(key, { after: outcome.after, priority: outcome.priority ?? priority, cause: REQUEUED });
+        return;
+      case "deferred":
+        metrics.requeueAfter(seconds);
+        this.#again(item, outcome);
         return;
       case "cancelled":
         run.log.info("The run was cancelled", { reason: run.refused ?? "it is to end" });

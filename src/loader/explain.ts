@@ -74,7 +74,7 @@ function syntaxError(message: string, position: Position, context: ExplainContex
 }
 
 /** Where a text stands in the module's sources, as `file:line:column`. */
-function locate(text: RegExp, context: ExplainContext): string | undefined {
+function locate(text: RegExp, context: Pick<ExplainContext, "file" | "sources">): string | undefined {
   for (const [path, source] of context.sources) {
     const index = source.search(text);
     if (index < 0) continue;
@@ -88,8 +88,13 @@ function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
 }
 
+/** Where a module imports something, as `file:line:column`. */
+export function placeOf(specifier: string, context: Pick<ExplainContext, "file" | "sources">): string {
+  return locate(new RegExp(`["']${escaped(specifier)}["']`), context) ?? context.file;
+}
+
 function missing({ specifier }: { readonly specifier: string }, context: ExplainContext): string {
-  const at = locate(new RegExp(`["']${escaped(specifier)}["']`), context) ?? context.file;
+  const at = placeOf(specifier, context);
   if (specifier.startsWith(".") || specifier.startsWith("/")) return `${at}: Cannot find the file '${specifier}'`;
   const names = Object.keys(context.offered);
   const [scope = "", ...rest] = specifier.split("/");

@@ -346,3 +346,49 @@ describe("loadModule", () => {
     expect((await load("m.ts")).hash).not.toBe(first.hash);
   });
 });
+
+describe("packages", () => {
+  const packageFiles = (version: string, peer?: string): Readonly<Record<string, string>> => ({
+    "node_modules/@acme/tracing/package.json": JSON.stringify({
+      name: "@acme/tracing",
+      version,
+      type: "module",
+      exports: { ".": "./dist/index.js" },
+      ...(peer !== undefined && { peerDependencies: { binnacle: peer } }),
+    }),
+    "node_modules/@acme/tracing/dist/index.js": `import { definePlugin } from "binnacle";
+      export const tracing = definePlugin({ name: "tracing", setup() {} });`,
+  });
+  const loadFrom = async (text: string) => {
+    write({ "controllers/m.ts": text });
+    const found = { name: "m.ts", file: join(folder, "controllers/m.ts") };
+    const [loaded] = loadAll([found], { offered, version: "1.4.0+abc", onError: () => {} });
+    const { result } = await loaded!;
+    return "broken" in result ? result.broken.replaceAll(folder, "DIR") : result.module.definitions.plugins[0]?.name;
+  };
+  const passedOn = `// a plugin from npm\nexport { tracing } from "@acme/tracing";`;
+
+  test("a plugin of a package beside the controllers folder is the module's, with the binary's SDK", async () => {
+    write({ ...packageFiles("2.0.1", "^1.2.0"), "node_modules/binnacle/index.js": "throw new Error('not this one')" });
+    expect(await loadFrom(passedOn)).toBe("tracing");
+    write(packageFiles("2.0.1"));
+    expect(await loadFrom(passedOn)).toBe("tracing");
+  });
+
+  test("a package for another binnacle is refused, with the place of its import", async () => {
+    write(packageFiles("2.0.1", "^2.0.0"));
+    expect(await loadFrom(passedOn)).toBe(
+      "DIR/controllers/m.ts:2:25: Cannot use the package '@acme/tracing' 2.0.1: it is made for binnacle ^2.0.0, and this is " +
+        "1.4.0; install a version of it for this binnacle, or take such a binnacle",
+    );
+  });
+
+  test("a definition that another SDK has made is refused by its contract version", async () => {
+    write({
+      "node_modules/old/index.js": `export const old = Object.freeze({ type: "plugin", [Symbol.for("binnacle.definition")]: 0 });`,
+    });
+    expect(await loadFrom(`export { old } from "old";`)).toContain(
+      "export 'old': Cannot use a definition of contract version 0: this binnacle has 1; import its SDK from 'binnacle'",
+    );
+  });
+});

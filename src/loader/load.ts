@@ -5,7 +5,8 @@ import { definitionsOf } from "../module/module-definitions.ts";
 import type { Clock } from "../platform/clock.ts";
 import { allLoaded, type LoadedGraph, loadGraph, type OfferedPackages } from "../platform/module-host.ts";
 import { closureOf } from "./closure.ts";
-import { explain, shown } from "./explain.ts";
+import { explain, placeOf, shown } from "./explain.ts";
+import { unfitPackage } from "./package-versions.ts";
 import { beginLoading } from "./shared-objects.ts";
 import type { FoundModule } from "./scan.ts";
 
@@ -14,6 +15,8 @@ export interface LoadOptions {
   readonly offered: OfferedPackages;
   /** Told what a module's code threw outside of a call, or rejected without a handler. */
   readonly onError: (module: string, error: unknown) => void;
+  /** Of this binnacle, which packages may ask for. @default not compared */
+  readonly version?: string | undefined;
   /** Milliseconds until a module that has not finished loading is given up. @default 10_000 */
   readonly timeout?: number | undefined;
   /** @default systemClock */
@@ -33,6 +36,9 @@ export async function loadModule(found: FoundModule, options: LoadOptions): Prom
   const origins = [...bundled, ...(found.origins ?? [])];
   const named = found.origins?.[0] ?? file;
   if (unusable !== undefined) return { broken: `${shown(unusable.path, { file, sources })} ${unusable.why}`, hash };
+  const { version, offered } = options;
+  const unfit = version === undefined ? undefined : unfitPackage(sources, { version, offered });
+  if (unfit !== undefined) return { broken: `${placeOf(unfit.specifier, { file, sources })}: ${unfit.message}`, hash };
   let graph: LoadedGraph | undefined;
   const loading = beginLoading(sources);
   try {

@@ -8,6 +8,8 @@ import { openGate } from "../client/write-gate.ts";
 import { DefinedKinds } from "../controller/defined-kinds.ts";
 import { FinalizerClaims } from "../controller/finalizer-claims.ts";
 import { ImmediateTurns, RunTurns } from "../controller/run-turns.ts";
+import { NamedSources } from "../controller/named-sources.ts";
+import { RunHooks } from "../controller/run-hooks.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { createEventRecorder } from "../events/recorder.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
@@ -109,6 +111,8 @@ export class Manager implements AsyncDisposable {
       finalizers: new FinalizerClaims({ clock, log }),
       definedKinds: new DefinedKinds(),
       turns: hostBound(options.runsAtOnce === true ? new ImmediateTurns() : new RunTurns()),
+      hooks: new RunHooks(),
+      sources: new NamedSources(),
       leadership: alwaysLeader,
       pause: options.pause,
       shards: this.#sharding?.shards,

@@ -60,7 +60,9 @@ export class ModuleStart {
     const { modules, signal: stopping } = this.#options;
     stopping.throwIfAborted();
     using _converting = this.#convert(module);
-    const refused = await this.#install(module, stopping);
+    const lacking = this.#lacking(module);
+    if (lacking !== undefined && !this.#options.retries) throw new Error(lacking);
+    const refused = lacking ?? (await this.#install(module, stopping));
     if (refused === undefined) return await this.#permitted(module, start);
     const signal = modules.postpone(module, refused);
     this.#beginLater(module, { start, signal }).catch((error: unknown) => {
@@ -84,6 +86,18 @@ export class ModuleStart {
     return this.#options.webhooks.convertFor({ resources: definitions.resources, invoke });
   }
 
+  /** Which plugin it requires that no module has. */
+  #lacking({ name, definitions }: LoadedModule): string | undefined {
+    return this.#options.modules.plugins.missing(definitions.plugins, name);
+  }
+
+  /** Its signal fires when a plugin has come or left. */
+  #onPlugins(): Disposable & { readonly signal: AbortSignal } {
+    const woken = new AbortController();
+    const listening = this.#options.modules.plugins.onChange(() => woken.abort());
+    return { signal: woken.signal, [Symbol.dispose]: () => listening[Symbol.dispose]() };
+  }
+
   #permitted(module: LoadedModule, start: () => Promise<void>): Promise<void> {
     const { access, modules } = this.#options;
     return access?.run(module, start, () => modules.settled(module.name)) ?? start();
@@ -96,9 +110,12 @@ export class ModuleStart {
   ): Promise<void> {
     const { clock, modules } = this.#options;
     for (let pause = FIRST_RETRY; ; pause = Math.min(2 * pause, LAST_RETRY)) {
-      await sleep(pause * (0.5 + Math.random() / 2), { clock, signal });
+      using woken = this.#onPlugins();
+      await sleep(pause * (0.5 + Math.random() / 2), { clock, signal: AbortSignal.any([signal, woken.signal]) }).catch(
+        () => signal.throwIfAborted(),
+      );
       using _converting = this.#convert(module);
-      const refused = await this.#install(module, signal);
+      const refused = this.#lacking(module) ?? (await this.#install(module, signal));
       if (refused === undefined) return await this.#permitted(module, start);
       modules.postpone(module, refused);
     }

@@ -1,14 +1,12 @@
 /** The brand of definitions, and what stands behind it. */
 import type { AnyObjectController, KeyController } from "../controller/definition.ts";
+import { CONTRACT_VERSION, versionSkew } from "../resource/contract-version.ts";
 import type { Definition } from "./definition.ts";
 import type { AnyWebhook } from "../webhook/definition.ts";
 import type { Plugin } from "./plugin.ts";
 
 /** Shared by every copy of the SDK, so that a definition is known across module graphs; never `instanceof`. */
 const brand = Symbol.for("binnacle.definition");
-
-/** The version of the contract between modules and the binary. */
-const API_VERSION = 1;
 
 /** The run-time side of {@link Definition}. */
 export type Defined =
@@ -19,7 +17,7 @@ export type Defined =
 
 /** Brands a definition. */
 export function branded(defined: Defined): Definition {
-  return Object.freeze({ ...defined, [brand]: API_VERSION }) as unknown as Definition;
+  return Object.freeze({ ...defined, [brand]: CONTRACT_VERSION }) as unknown as Definition;
 }
 
 /**
@@ -31,12 +29,6 @@ export function asDefinition(value: unknown): Defined | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const version = (value as { readonly [brand]?: unknown })[brand];
   if (version === undefined) return undefined;
-  if (version !== API_VERSION) {
-    const advice =
-      typeof version === "number" && version > API_VERSION ? "use a newer binnacle" : "import its SDK from 'binnacle'";
-    throw new TypeError(
-      `Cannot use a definition of contract version ${String(version)}: this binnacle has ${API_VERSION}; ${advice}`,
-    );
-  }
+  if (version !== CONTRACT_VERSION) throw new TypeError(versionSkew("a definition", version));
   return value as Defined;
 }

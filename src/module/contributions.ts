@@ -1,18 +1,22 @@
 /** What the plugins of one module registered; it leaves in one go with the module. */
 import { Hono } from "hono";
 import type { Leadership } from "../client/leadership.ts";
-import type { Client } from "../client/client.ts";
+import type { NamedSources } from "../controller/named-sources.ts";
 import { abortable } from "../platform/abortable.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../observe/log.ts";
 import type { Resource } from "../resource/handle.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { HealthChecks } from "../server/health-checks.ts";
+import { asDefinition } from "./brand.ts";
 import type { Definition } from "./definition.ts";
 import type { LoadedModule } from "./loaded-module.ts";
 import { collectDefinitions, type ModuleDefinitions } from "./module-definitions.ts";
 import type { Check, Plugin, PluginMetric, Registry } from "./plugin.ts";
+import type { PluginBoard } from "./plugin-board.ts";
+import type { PluginClient } from "./plugin-client.ts";
 import { PluginMetrics } from "./plugin-metrics.ts";
+import { PluginParts } from "./plugin-parts.ts";
 import { PluginSecrets } from "./plugin-secrets.ts";
 import { Registrations } from "./registrations.ts";
 import { Runnables } from "./runnables.ts";
@@ -30,7 +34,11 @@ export interface ContributionsOptions {
   readonly metrics: Metrics;
   readonly clock: Clock;
   /** The client of a plugin, until the signal fires. */
-  readonly clientOf: (plugin: Plugin, about: { gone: AbortSignal; keep: PluginSecrets["keep"] }) => Client;
+  readonly clientOf: (plugin: Plugin, about: { gone: AbortSignal; keep: PluginSecrets["keep"] }) => PluginClient;
+  /** What plugins put around runs and caches, by {@link Contributions.place}. */
+  readonly board: PluginBoard;
+  /** What plugins offer as sources. @default nothing */
+  readonly sources: NamedSources | undefined;
   /** Decides when runnables of the leader run. */
   readonly leadership: Leadership;
   /** Told what a runnable threw, and what a metric's function threw. */
@@ -51,6 +59,9 @@ export class Contributions {
   readonly #metrics: Registrations;
   /** Requests to the routes that are under way. */
   readonly #requests = new Set<Promise<unknown>>();
+  readonly #parts: PluginParts[] = [];
+  readonly #clients: PluginClient[] = [];
+  #placed: Disposable | undefined;
   readonly #leaving = new AbortController();
   readonly #gone = new AbortController();
   #open = true;
@@ -67,9 +78,16 @@ export class Contributions {
     this.#runnables = new Runnables({ clock, leadership, log, onError, invoke: module.invoke });
   }
 
-  /** Calls the `setup` of each of the module's plugins. @throws what it threw, also when it takes too long. */
+  /**
+   * Calls the `setup` of each of the module's plugins, in the order in which they require each other.
+   *
+   * @throws Error for a plugin that is required and not there, and for a circle; what a setup threw, also when it takes too long.
+   */
   async setup(plugins: readonly Plugin[], wait: { readonly signal: AbortSignal }): Promise<void> {
-    for (const plugin of plugins) {
+    const { board } = this.#options;
+    const missing = board.missing(plugins, this.#module.name);
+    if (missing !== undefined) throw new Error(missing);
+    for (const plugin of board.inOrder(plugins, this.#module.name)) {
       const late = new AbortController();
       const tooLate = new Error(`the setup of plugin '${plugin.name}' did not end within 10 s`);
       using _timer = this.#options.clock.setTimeout(() => late.abort(tooLate), SETUP_WITHIN);
@@ -87,20 +105,33 @@ export class Contributions {
   /**
    * Starts the runnables; one that fails is started again.
    *
-   * @param warm what those of the leader wait for: the caches of the module's controllers.
+   * @param warm what those of the leader wait for, besides the caches of plugins: those of the module's controllers.
    */
   start(warm: Promise<void>): void {
-    this.#runnables.start(this.#leaving.signal, warm);
+    const all = Promise.all([warm, ...this.#clients.map((client) => client.warm(this.#leaving.signal))]);
+    const { signal } = this.#leaving;
+    this.#runnables.start(
+      signal,
+      all.then(() => {}),
+    );
   }
 
-  /** Why a runnable is not well; `undefined` while all are. */
+  /** Why a plugin is not well; `undefined` while all are. */
   get failure(): string | undefined {
-    return this.#runnables.failure;
+    const { name, definitions } = this.#module;
+    return this.#runnables.failure ?? this.#options.board.missing(definitions.plugins, name);
+  }
+
+  /** Puts hooks and transforms in force, in place of those of the version before. */
+  place(): void {
+    const places = this.#parts.map(({ place }) => place);
+    this.#placed = this.#options.board.put(this.#module.name, places);
   }
 
   /** Takes away what others ask: routes and checks. */
   withdraw(): void {
     this.#open = false;
+    this.#placed?.[Symbol.dispose]();
     this.routes.clear();
     this.#checks.withdraw();
   }
@@ -111,6 +142,7 @@ export class Contributions {
     this.#metrics.withdraw();
     this.#leaving.abort(new Error(`The module ${this.#module.name} is leaving`));
     await Promise.all([this.#runnables.ended(), ...this.#requests]);
+    for (const parts of this.#parts.toReversed()) await parts.leave();
   }
 
   /** Puts checks and metrics in place of those of the version before. @throws when another module has one of a name. */
@@ -126,6 +158,7 @@ export class Contributions {
 
   /** Undoes {@link takeOver}. */
   giveBack(before: Contributions): void {
+    before.place();
     this.#checks.giveBack(before.#checks);
     this.#metrics.giveBack(before.#metrics);
   }
@@ -141,10 +174,18 @@ export class Contributions {
     return answer;
   }
 
-  #facade({ name: plugin, ...definition }: Plugin, secrets: PluginSecrets): Registry {
-    let client: Client | undefined;
-    const makeClient = (): Client =>
-      this.#options.clientOf({ name: plugin, ...definition }, { gone: this.#gone.signal, keep: secrets.keep });
+  #facade(definition: Plugin, secrets: PluginSecrets): Registry {
+    const { name: plugin, reads = [] } = definition;
+    let made: PluginClient | undefined;
+    const client = (): PluginClient => {
+      if (made === undefined) {
+        made = this.#options.clientOf(definition, { gone: this.#gone.signal, keep: secrets.keep });
+        this.#clients.push(made);
+      }
+      return made;
+    };
+    if (reads.length > 0) client();
+    const parts = this.#partsOf(definition, secrets);
     const check = (endpoints: readonly HealthChecks[], { name, ask }: { name: string; ask: Check }): void => {
       this.#mustBeOpen(plugin);
       for (const checks of endpoints) {
@@ -158,11 +199,22 @@ export class Contributions {
     return {
       log: this.#options.log.with({ plugin }, secrets.clean),
       get client() {
-        return (client ??= makeClient());
+        return client().client;
       },
       add: (...definitions) => {
         this.#mustBeOpen(plugin);
+        const other = definitions.map(asDefinition).find((one) => one?.type === "plugin");
+        if (other?.type === "plugin")
+          throw new Error(`Cannot add plugin '${other.plugin.name}' in plugin '${plugin}': export it from the module`);
         this.#added.push(...definitions);
+      },
+      around: (hook, options) => parts().around(hook, options),
+      transform: (resource, change) => parts().transform(resource, change),
+      source: (name) => parts().source(name),
+      onLeave: (end) => parts().onLeave(end),
+      index: (index) => {
+        this.#mustBeOpen(plugin);
+        client().keepIndex(index);
       },
       route: (app) => {
         this.#mustBeOpen(plugin);
@@ -183,6 +235,23 @@ export class Contributions {
         this.#mustBeOpen(plugin);
         this.#addMetric(metric, secrets);
       },
+    };
+  }
+
+  /** What the plugin puts around runs and caches, as long as it may register. */
+  #partsOf(plugin: Plugin, secrets: PluginSecrets): () => PluginParts {
+    const { sources, onError } = this.#options;
+    const parts = new PluginParts({
+      plugin,
+      invoke: this.#module.invoke,
+      sources,
+      gone: this.#gone.signal,
+      onError: (error, what) => onError(secrets.cleaned(error), what),
+    });
+    this.#parts.push(parts);
+    return () => {
+      this.#mustBeOpen(plugin.name);
+      return parts;
     };
   }
 

@@ -74,6 +74,25 @@ const shardKeyBy = (value: unknown): string | undefined =>
     ? undefined
     : `expected 'key' or 'namespace', got ${JSON.stringify(value) ?? String(value)}`;
 
+const daemon: readonly is.Option[] = [
+  { name: "run", required: true, check: is.isFunction },
+  { name: "when", check: is.isFunction },
+  { name: "restartOn", check: is.isFunction },
+  { name: "concurrency", check: is.isWholeNumber(1) },
+  {
+    name: "retry",
+    check: is.isObjectOf([
+      { name: "first", check: is.isDuration },
+      { name: "max", check: is.isDuration },
+    ]),
+  },
+];
+
+const isDaemon = (value: unknown): string | undefined =>
+  typeof value === "function" ? undefined : is.isObjectOf(daemon)(value);
+
+const every = (value: unknown): string | undefined => (typeof value === "function" ? undefined : is.isDuration(value));
+
 const objectOptions: readonly is.Option[] = [
   { name: "name", check: is.isName },
   { name: "for", required: true, check: is.isWholeTarget },
@@ -81,6 +100,8 @@ const objectOptions: readonly is.Option[] = [
   { name: "formerly", check: is.isListOf(is.isName) },
   { name: "finalize", check: is.isFunction },
   { name: "shardBy", check: shardBy },
+  { name: "every", check: every },
+  { name: "daemons", check: is.isRecordOf(isDaemon) },
   ...common,
 ];
 
@@ -93,6 +114,8 @@ const keyOptions: readonly is.Option[] = [
 const pluginOptions: readonly is.Option[] = [
   { name: "name", required: true, check: is.isName },
   { name: "setup", required: true, check: is.isFunction },
+  { name: "requires", check: is.isListOf(is.isName) },
+  { name: "reads", check: is.isListOf(is.isTarget) },
   { name: "uses", check: is.isListOf(permission) },
 ];
 
@@ -157,7 +180,14 @@ export function defineKeyController(controller: KeyController): Definition {
   is.checkOptions(controller, {
     subject: subject("key controller", controller),
     table: keyOptions,
-    advice: { for: needsObject, owns: needsObject, finalize: needsObject, formerly: needsObject },
+    advice: {
+      for: needsObject,
+      owns: needsObject,
+      finalize: needsObject,
+      formerly: needsObject,
+      daemons: needsObject,
+      every: "it is for objects: use source.every(…) in 'watches'",
+    },
   });
   return branded({ type: "key-controller", controller: Object.freeze({ ...controller }) });
 }

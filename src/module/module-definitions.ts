@@ -49,7 +49,7 @@ export function collectDefinitions(values: Iterable<unknown>): ModuleDefinitions
  * @throws TypeError when there is none, or one of another contract version.
  */
 export function definitionsOf(exports: Readonly<Record<string, unknown>>): ModuleDefinitions {
-  const definitions = collectDefinitions(Object.values(exports));
+  const definitions = collectNamed(exports);
   if (Object.values(definitions).some((some: readonly unknown[]) => some.length > 0)) return definitions;
   const names = Object.keys(exports);
   const found = names.length === 0 ? "it exports nothing" : `its exports (${names.join(", ")}) are none`;
@@ -57,6 +57,22 @@ export function definitionsOf(exports: Readonly<Record<string, unknown>>): Modul
     `Cannot find a definition: ${found}; export what defineController, defineKeyController, defineResource, defineWebhook or definePlugin returns, ` +
       "or begin the file's name with '_' when it is not a module",
   );
+}
+
+/** @throws TypeError for a definition of another contract version, with the name of the export. */
+function collectNamed(exports: Readonly<Record<string, unknown>>): ModuleDefinitions {
+  try {
+    return collectDefinitions(Object.values(exports));
+  } catch (error) {
+    for (const [name, value] of Object.entries(exports)) {
+      try {
+        collectDefinitions([value]);
+      } catch (cause) {
+        throw new TypeError(`export '${name}': ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+      }
+    }
+    throw error;
+  }
 }
 
 /** What controllers, webhooks and plugins may do, by what they declare. */

@@ -10,6 +10,7 @@ import type { LoadedModule } from "./loaded-module.ts";
 import type { ModuleDefinitions } from "./module-definitions.ts";
 import { LeavingVersions } from "./leaving-versions.ts";
 import { ModuleListing } from "./module-listing.ts";
+import { PluginBoard } from "./plugin-board.ts";
 import { ModuleVersion } from "./module-version.ts";
 import type { WebhookHost } from "../webhook/webhook-host.ts";
 import { type ModuleProblem, type ModuleStatus, statusesOf } from "./module-status.ts";
@@ -33,6 +34,7 @@ export interface ModuleRegistryOptions {
 }
 
 export class ModuleRegistry {
+  readonly plugins: PluginBoard;
   readonly #runtime: Runtime;
   readonly #grace: number;
   readonly #forcesRemoval: boolean;
@@ -62,6 +64,7 @@ export class ModuleRegistry {
     this.#listing = new ModuleListing({ readyz: health.readyz, strict, statuses: () => this.statuses() });
     this.#leaving = new LeavingVersions(runtime.log);
     this.#start = start;
+    this.plugins = new PluginBoard(runtime);
   }
 
   /**
@@ -223,10 +226,8 @@ export class ModuleRegistry {
   *#claims(module: Pick<LoadedModule, "definitions">, except?: ModuleVersion): Iterable<Claimant> {
     for (const { module: other, definitions, draining } of this.#running.values()) {
       if (other === except?.module) continue;
-      yield {
-        file: other.file,
-        definitions: draining?.drain.definitionsBeside(module.definitions.controllers) ?? definitions,
-      };
+      const left = draining?.drain.definitionsBeside(module.definitions.controllers);
+      yield { file: other.file, definitions: left ?? definitions };
     }
   }
 
@@ -296,6 +297,7 @@ export class ModuleRegistry {
     const around = {
       runtime: this.#runtime,
       health: this.#health,
+      board: this.plugins,
       leadership,
       alone: this.#leaderships?.alone?.(name) ?? leadership,
       start: this.#start,

@@ -10,6 +10,7 @@ import type { Draining } from "./draining.ts";
 import type { GracePeriod } from "./grace-period.ts";
 import type { LoadedModule } from "./loaded-module.ts";
 import { mergedDefinitions, type ModuleDefinitions } from "./module-definitions.ts";
+import type { PluginBoard } from "./plugin-board.ts";
 import { pluginClient } from "./plugin-client.ts";
 import { stateLog } from "./state-log.ts";
 
@@ -17,6 +18,7 @@ import { stateLog } from "./state-log.ts";
 export interface VersionSurroundings {
   readonly runtime: Runtime;
   readonly health: Health;
+  readonly board: PluginBoard;
   readonly leadership: Leadership;
   /** Who does what one replica is to do. */
   readonly alone: Leadership;
@@ -71,7 +73,7 @@ export class ModuleVersion {
     around: VersionSurroundings,
     { before, signal }: { readonly before: ModuleVersion | undefined; readonly signal: AbortSignal },
   ): Promise<ModuleVersion> {
-    const { runtime, health, alone, onError } = around;
+    const { runtime, health, board, alone, onError } = around;
     const { name } = module;
     const contributions = new Contributions(module, {
       log: runtime.log.with({ module: name }),
@@ -79,6 +81,8 @@ export class ModuleVersion {
       clock: runtime.clock,
       leadership: alone,
       health,
+      board,
+      sources: runtime.sources,
       clientOf: (plugin, about) => pluginClient(plugin, { ...runtime, leadership: alone }, { module: name, ...about }),
       onError,
       before: before?.contributions,
@@ -98,6 +102,7 @@ export class ModuleVersion {
   /** Its kinds are the cluster's, and its checks and metrics are shown in place of those before. @throws when one is taken. */
   takeOver(before: ModuleVersion | undefined): void {
     if (before !== undefined) this.contributions.takeOver(before.contributions);
+    this.contributions.place();
     this.#listeners.use(this.#around.runtime.definedKinds.claim(this.definitions.resources));
   }
 

@@ -150,6 +150,25 @@ export function isObjectOf(table: readonly Option[]): (value: unknown) => string
   };
 }
 
+/** An object whose fields all have names of ours, and are checked in the same way. */
+export function isRecordOf(check: (value: unknown) => string | undefined): (value: unknown) => string | undefined {
+  return (value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return expected("an object", value);
+    for (const [name, field] of Object.entries(value)) {
+      const problem = isIdentifier(name) ?? check(field);
+      if (problem !== undefined) return `field '${name}': ${problem}`;
+    }
+    return undefined;
+  };
+}
+
+/** It becomes the label of a metric, and a part of causes and messages. */
+function isIdentifier(name: string): string | undefined {
+  return /^[A-Za-z][-A-Za-z0-9]{0,62}$/.test(name)
+    ? undefined
+    : "expected a name of letters, digits and '-', such as 'monitor'";
+}
+
 export function isListOf(check: (value: unknown) => string | undefined): (value: unknown) => string | undefined {
   return (value) => {
     if (!Array.isArray(value)) return expected("an array", value);

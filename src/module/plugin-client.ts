@@ -1,19 +1,37 @@
-/** The client of a plugin: it reads from the server, and writes with the plugin's name as field manager. */
+/** The client of a plugin: it reads what the plugin declares from the caches, and writes with the plugin's name as field manager. */
+import type { InformerLease } from "../cache/informer-registry.ts";
+import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { Client } from "../client/client.ts";
+import { definedIndex, type Index } from "../client/field-index.ts";
 import { clientCore, KubeClient } from "../client/kube-client.ts";
-import { Permissions } from "../client/permissions.ts";
+import type { Permissions } from "../client/permissions.ts";
 import { ControllerGate } from "../controller/controller-gate.ts";
-import { permitUses } from "../controller/declarations.ts";
+import { type Declarations, declarationsOf } from "../controller/declarations.ts";
+import type { KeyController } from "../controller/definition.ts";
+import { EVERYTHING } from "../controller/needs.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { warnOnce } from "../controller/undeclared-calls.ts";
-import type { Resource } from "../resource/handle.ts";
+import { keptPaths } from "../controller/watch.ts";
+import { groupKind, type Resource, type Shape } from "../resource/handle.ts";
 import type { Plugin } from "./plugin.ts";
 
-/** What a plugin's `uses` permit. */
-export function permissionsOfPlugin({ uses = [] }: Plugin): Permissions {
-  const permissions = new Permissions();
-  permitUses(permissions, uses);
-  return permissions;
+/** Definitions never change, and are asked again and again. */
+const known = new WeakMap<Plugin, Declarations>();
+
+/** What a plugin declares, read as from a controller that only reads. */
+function declarations(plugin: Plugin): Declarations {
+  let found = known.get(plugin);
+  if (found === undefined) {
+    const { name, reads = [], uses = [] } = plugin;
+    const reader: KeyController = { name, reads, uses, reconcile: () => Promise.resolve() };
+    known.set(plugin, (found = declarationsOf(reader)));
+  }
+  return found;
+}
+
+/** What a plugin's `reads` and `uses` permit. */
+export function permissionsOfPlugin(plugin: Plugin): Permissions {
+  return declarations(plugin).permissions;
 }
 
 export interface PluginClientOptions {
@@ -24,19 +42,82 @@ export interface PluginClientOptions {
   readonly gone: AbortSignal;
 }
 
-export function pluginClient(plugin: Plugin, runtime: Runtime, { module, gone, keep }: PluginClientOptions): Client {
+/** A plugin's client and the caches that it reads from, which are released when the plugin has left. */
+export interface PluginClient {
+  readonly client: Client;
+  /** Keeps an index of a kind that the plugin reads. @throws TypeError for another kind, and for what is no index. */
+  keepIndex(index: Index<Shape>): void;
+  /** Resolves when its caches have synced, or cannot. */
+  warm(signal: AbortSignal): Promise<void>;
+}
+
+export function pluginClient(
+  plugin: Plugin,
+  runtime: Runtime,
+  { module, gone, keep }: PluginClientOptions,
+): PluginClient {
   const { transport, mapper, informers, log } = runtime;
+  const { permissions, reads } = declarations(plugin);
+  const leases: InformerLease[] = [];
+  const declared = new Map<string, SharedInformer[]>();
+  for (const watch of reads) {
+    const { resource, options } = watch;
+    const lease = informers.acquire(resource, {
+      namespaces: options.namespaces ?? (resource.scope === "Cluster" ? [] : runtime.namespaces),
+      labels: options.labels,
+      fields: options.fields,
+      keep: keptPaths(watch),
+      needs: EVERYTHING,
+      user: `${module}/${plugin.name}`,
+    });
+    leases.push(lease);
+    const id = groupKind(resource);
+    declared.set(id, [...(declared.get(id) ?? []), lease.informer]);
+  }
   const core = clientCore({
     transport,
     mapper,
     informers,
     manager: plugin.name,
-    declared: new Map(),
-    permissions: permissionsOfPlugin(plugin),
+    declared,
+    permissions,
     onUndeclared: runtime.warnUndeclared ? warnOnce(log.with({ module, controller: plugin.name })) : undefined,
   });
   const gate = new ControllerGate(runtime.leadership);
-  const close = (): void => gate.close(`plugin '${plugin.name}' has left`);
-  gone.addEventListener("abort", close, { once: true });
-  return new KubeClient(core, { gate, requestSignal: gone, origin: "", keep });
+  const leave = (): void => {
+    gate.close(`plugin '${plugin.name}' has left`);
+    core.reader[Symbol.dispose]();
+    for (const lease of leases) lease.release();
+  };
+  gone.addEventListener("abort", leave, { once: true });
+  return {
+    client: new KubeClient(core, { gate, requestSignal: gone, origin: "", keep }),
+    keepIndex: (index) => {
+      const found = definedIndex(index);
+      if (found === undefined)
+        throw new TypeError(`Cannot keep an index for plugin '${plugin.name}': expected what defineIndex returns`);
+      const { kind } = found.resource;
+      if (!declared.has(groupKind(found.resource))) {
+        throw new TypeError(`Cannot keep an index of ${kind} for plugin '${plugin.name}': add ${kind} to its 'reads'`);
+      }
+      core.reader.keepIndex(found);
+    },
+    warm: async (signal) => {
+      await Promise.all(leases.map((lease) => synced(lease, signal)));
+    },
+  };
+}
+
+/** Resolves when the lease has what it asked for, or cannot, and when the signal fires. */
+async function synced(lease: InformerLease, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const look = (): void => {
+    const { kind } = lease.informer.state;
+    if (lease.hasSynced || kind === "waiting" || kind === "unavailable" || signal.aborted) resolve();
+  };
+  using _listener = lease.informer.onChange(look);
+  signal.addEventListener("abort", look, { once: true });
+  look();
+  await promise;
+  signal.removeEventListener("abort", look);
 }

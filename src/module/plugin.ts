@@ -1,9 +1,13 @@
 /** What a plugin may register. Everything a module registered leaves with it. */
 import type { Hono } from "hono";
 import type { Client } from "../client/client.ts";
+import type { Index } from "../client/field-index.ts";
 import type { Permission } from "../controller/definition.ts";
-import type { Logger } from "../reconcile/context.ts";
-import type { Resource } from "../resource/handle.ts";
+import type { AroundHook, FailurePolicy } from "../controller/around-hook.ts";
+import type { Enqueued, Target } from "../controller/watch.ts";
+import type { Logger, RunContext } from "../reconcile/context.ts";
+import type { Resource, Shape } from "../resource/handle.ts";
+import type { Draft, ObjectMeta } from "../resource/meta.ts";
 import type { Definition } from "./definition.ts";
 
 /** Throws, or rejects, when something is wrong; the message is shown. */
@@ -13,7 +17,17 @@ export type Check = () => void | Promise<void>;
  * Runs beside the controllers while the module is loaded; ends soon after the signal aborts. One that rejects is started
  * again after a while.
  */
-export type Runnable = (context: { readonly signal: AbortSignal; readonly log: Logger }) => Promise<void>;
+export type Runnable = (context: RunnableContext) => Promise<void>;
+
+export interface RunnableContext {
+  /** Fires when the module leaves, and of one for the leader when the lead is lost. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** Milliseconds since the epoch, by the process's clock, which a test can replace. */
+  readonly now: () => number;
+  /** Waits, by the same clock. @throws the signal's reason when it fires. */
+  readonly sleep: RunContext["sleep"];
+}
 
 export interface RunnableOptions {
   /** Runs on the leader alone, as controllers do; `false` runs it on every replica. @default true */
@@ -64,12 +78,36 @@ export interface Histogram<L extends string> {
   observe(...value: Measured<L, [value: number]>): void;
 }
 
+/** What a hook is put around. */
+export interface AroundOptions {
+  /** The names of the controllers whose runs it is for. @default all of the process, those of other modules too */
+  readonly controllers?: readonly string[] | undefined;
+  /**
+   * What becomes of a run when the hook fails before it has called `next`: with `"Ignore"` it goes on without the hook, with
+   * `"Fail"` it counts as failed and is tried again. @default "Ignore"
+   */
+  readonly failurePolicy?: FailurePolicy | undefined;
+}
+
+/** What a transform may change of an object: all but what tells objects, versions and owners apart. */
+export type Transformed<S extends Shape> = Draft<Omit<S["read"], "apiVersion" | "kind" | "metadata">> & {
+  readonly apiVersion: S["apiVersion"];
+  readonly kind: S["kind"];
+  readonly metadata: Omit<ObjectMeta, "annotations"> & { annotations?: Record<string, string> | undefined };
+};
+
+/** A source of keys that controllers name in `watches`, as `source.named("<plugin>/<source>")`. */
+export interface PluginSource {
+  /** Queues these keys, or the keys of these objects, at every controller that names the source. @throws TypeError for others */
+  enqueue(...keys: readonly Enqueued[]): void;
+}
+
 /** The part of the running system that one module can add to. */
 export interface Registry {
   readonly log: Logger;
   /**
-   * Reads from the server and writes to it, for as long as the module runs; `uses` declares its calls. Only the leader may
-   * write.
+   * Reads the kinds of `reads` from the caches and others from the server, and writes, for as long as the module runs; `uses`
+   * declares its calls. Only the leader may write.
    */
   readonly client: Client;
   /** Controllers and resources made at run time, such as one per entry of a configuration. */
@@ -87,6 +125,25 @@ export interface Registry {
    * unless it had ended by itself.
    */
   run(runnable: Runnable, options?: RunnableOptions): void;
+  /**
+   * Called around each run of controllers: for traces, policies, limits. Hooks of plugins that this one requires are further
+   * out; otherwise those of the plugin that comes first by name are.
+   */
+  around(hook: AroundHook, options?: AroundOptions): void;
+  /**
+   * Changes what the caches keep of each object of a kind, for all modules of the process: in place, and at once. What it drops
+   * must not be needed: controllers compare what they apply with what is cached. Several plugins may transform one kind,
+   * each in turn, in the order of their hooks. What is cached already is listed again when a transform comes or goes.
+   *
+   * @example transform(ConfigMap, (draft) => delete draft.binaryData);
+   */
+  transform<S extends Shape>(resource: Resource<S>, change: (draft: Transformed<S>) => void): void;
+  /** Keeps an index of a kind of `reads` from the start, and not only from the first list that uses it. */
+  index(index: Index<Shape>): void;
+  /** Offers a source of keys to the controllers of all modules. */
+  source(name: string): PluginSource;
+  /** Called when the module leaves, after its runs and runnables have ended: what was set up last is ended first. */
+  onLeave(end: () => void | Promise<void>): void;
   /** A number that is asked for at each scrape. */
   metric(metric: PluginMetric): void;
   /** @throws TypeError, Error for a name that is wrong or taken; likewise below. */
@@ -100,6 +157,13 @@ export interface Registry {
 
 export interface Plugin {
   readonly name: string;
+  /**
+   * Plugins of this or of other modules that are set up before this one. A module that requires a plugin which no module has
+   * waits until there is one. @default none
+   */
+  readonly requires?: readonly string[];
+  /** Kinds that its client reads from the shared caches. @default none */
+  readonly reads?: readonly Target<Shape>[];
   /** The calls of its client, for `manifests rbac`. */
   readonly uses?: readonly Permission[];
   setup(registry: Registry): void | Promise<void>;

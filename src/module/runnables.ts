@@ -4,7 +4,8 @@ import { abortable } from "../platform/abortable.ts";
 import type { Log } from "../observe/log.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { exponential } from "../queue/rate-limiter.ts";
-import type { Runnable, RunnableOptions } from "./plugin.ts";
+import { parseDuration } from "../resource/duration.ts";
+import type { Runnable, RunnableContext, RunnableOptions } from "./plugin.ts";
 import type { PluginSecrets } from "./plugin-secrets.ts";
 
 export interface RunnablesOptions {
@@ -71,7 +72,13 @@ export class Runnables {
     while (!signal.aborted) {
       using term = leaderOnly ? await this.#term(signal) : { signal, [Symbol.dispose]: () => {} };
       if (signal.aborted) return;
-      const context = { signal: term.signal, log: log.with({ plugin }, secrets.clean) };
+      const context: RunnableContext = {
+        signal: term.signal,
+        log: log.with({ plugin }, secrets.clean),
+        now: () => clock.now(),
+        sleep: (duration, { signal: until = term.signal } = {}) =>
+          sleep(parseDuration(duration, "sleep"), { clock, signal: until }),
+      };
       const timer = clock.setTimeout(() => {
         entry.failure = undefined;
         pauses.forget("");

@@ -1,5 +1,6 @@
 /** The metrics of the process, with the names and labels of controller-runtime and client-go. */
 import { ControllerFamilies, type ControllerMetrics } from "./controller-metrics.ts";
+import { DaemonFamilies, type DaemonMetrics } from "./daemon-metrics.ts";
 import { InformerFamilies } from "./informer-metrics.ts";
 import { measureEventLoopLag, processFamilies } from "./process-metrics.ts";
 import { QueueFamilies, type QueueMetrics } from "./queue-metrics.ts";
@@ -17,6 +18,8 @@ export interface Metrics {
   controller(name: string, concurrency: number): ControllerMetrics;
   /** Returns the series of one work queue, which start at 0 and exist until it is disposed of. */
   queue(name: string): QueueMetrics;
+  /** The series of the daemons of one name, until it is disposed of. */
+  daemon(controller: string, name: string): DaemonMetrics;
   readonly requests: RequestMetrics;
   readonly webhooks: WebhookFamilies;
   readonly conversions: ConversionFamilies;
@@ -70,6 +73,7 @@ class ProcessMetrics implements Metrics {
   readonly conversions: ConversionFamilies = new ConversionFamilies();
   readonly #controllers = new ControllerFamilies();
   readonly #queues = new QueueFamilies();
+  readonly #daemons = new DaemonFamilies();
   readonly #informers = new InformerFamilies();
   readonly #events = new NumberFamily(
     { name: "binnacle_events_dropped_total", help: "Number of Kubernetes Events that were not sent, by reason" },
@@ -90,6 +94,8 @@ class ProcessMetrics implements Metrics {
     const families = [
       ...Object.values(this.#controllers),
       ...Object.values(this.#queues),
+      this.#daemons.daemons,
+      this.#daemons.failures,
       this.requests,
       ...this.#informers.families,
       ...this.webhooks.families,
@@ -117,6 +123,10 @@ class ProcessMetrics implements Metrics {
 
   queue(name: string): QueueMetrics {
     return this.#queues.queue(name);
+  }
+
+  daemon(controller: string, name: string): DaemonMetrics {
+    return this.#daemons.daemon(controller, name);
   }
 
   eventDropped(reason: EventDropReason): void {

@@ -60,6 +60,30 @@ export interface ObjectContext<S extends Shape, Owned extends Shape> extends Run
   readonly events: RunEvents;
 }
 
+/** The context of a daemon. */
+export interface DaemonContext<S extends Shape> {
+  readonly client: Client;
+  readonly key: Key;
+  /**
+   * Fires when the daemon is to end: the object is being deleted or belongs to the controller no more, the module leaves, or
+   * this replica works the object no more. What the daemon writes is refused once leadership is lost, and otherwise at the
+   * end of the grace period.
+   */
+  readonly signal: AbortSignal;
+  /** Milliseconds since the epoch, by the controller's clock, which a test can replace. */
+  readonly now: () => number;
+  /** Waits, by the same clock. @throws the signal's reason when it fires. */
+  readonly sleep: RunContext["sleep"];
+  /** 1 for the first start, and one more for each failure in a row. */
+  readonly attempt: number;
+  readonly log: Logger;
+  readonly events: RunEvents;
+  /** The object as the cache has it now. */
+  readonly latest: () => S["read"];
+  /** Queues the object's key; the reason is shown as the cause of the run. */
+  readonly enqueue: (reason?: string) => void;
+}
+
 /** What a run may return in order to run again later. */
 export interface Result {
   /** Runs again after so long, unless an event comes first. */

@@ -44,6 +44,11 @@ export class KeyRun implements RunContext, RequestContext {
     return (this.#origin ??= originOf(this.environment.controller, this.item.key));
   }
 
+  /** The origin of what the author's code writes by hand. */
+  get handOrigin(): string {
+    return handOriginOf(this.environment.controller, this.item.key);
+  }
+
   get key(): Key {
     return parseKey(this.item.key);
   }
@@ -157,6 +162,6 @@ class AuthorContext implements RequestContext {
   }
 
   get origin(): string {
-    return (this.#origin ??= handOriginOf(this.#run.environment.controller, this.#run.item.key));
+    return (this.#origin ??= this.#run.handOrigin);
   }
 }

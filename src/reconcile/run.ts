@@ -75,3 +75,8 @@ export function originOf(controller: string, key: string): string {
 export function handOriginOf(controller: string, key: string): string {
   return `+${controller}:${key}`; // no controller's name begins with a plus sign
 }
+
+/** The origin of what a daemon of the key's object writes: news to the key, as what anybody else writes. */
+export function daemonOriginOf(controller: string, key: string): string {
+  return `~${controller}:${key}`; // no controller's name begins with a tilde
+}

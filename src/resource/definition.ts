@@ -1,4 +1,5 @@
 /** The checked definition of a module's kind. */
+import { CONTRACT_VERSION, versionSkew } from "./contract-version.ts";
 import type { ResourceNames } from "./names.ts";
 import type { Scope } from "./handle.ts";
 import type { StructuralSchema } from "./schema/structural.ts";
@@ -71,10 +72,8 @@ export const resourceBrand: unique symbol = Symbol.for("binnacle.resource") as n
 export function definitionOf(resource: unknown): ResourceDefinition | undefined {
   if (typeof resource !== "object" || resource === null) return undefined;
   const definition = (resource as { readonly [resourceBrand]?: ResourceDefinition })[resourceBrand];
-  if (definition !== undefined && (definition.api as number) !== 1) {
-    throw new TypeError(
-      `Cannot use a resource of contract version ${String(definition.api)}: this binnacle has 1; import its SDK from 'binnacle'`,
-    );
+  if (definition !== undefined && definition.api !== CONTRACT_VERSION) {
+    throw new TypeError(versionSkew("a resource", (definition as { readonly api: unknown }).api));
   }
   return definition;
 }

@@ -1,0 +1,41 @@
+/** What a hook around runs is, and what it is told. */
+import type { Cause, Result } from "../reconcile/context.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import type { Key } from "../resource/meta.ts";
+
+/** A run, as hooks see it. */
+export interface HookedRun {
+  readonly module: string;
+  readonly controller: string;
+  readonly key: Key;
+  /** As the run begins; `undefined` for a key without an object. */
+  readonly object: AnyObject | undefined;
+  /** 1 for the first run after a success. */
+  readonly attempt: number;
+  readonly causes: readonly Cause[];
+  /** Fires when the run is to end. */
+  readonly signal: AbortSignal;
+}
+
+/** How a run ended. */
+export interface RunOutcome {
+  /**
+   * `requeue`: well, and it runs again after `after`; `error`: it is tried again, with back-off or after `after`; `terminal`:
+   * its key is parked; `unreachable`: the API server is away; `cancelled`: from outside; `deferred`: a hook put it off.
+   */
+  readonly result: "success" | "requeue" | "error" | "terminal" | "unreachable" | "cancelled" | "deferred";
+  readonly error?: unknown;
+  /** Milliseconds. */
+  readonly after?: number | undefined;
+}
+
+/**
+ * Called in place of each run. `next` begins it, with the hooks further in, and resolves with its outcome; it never rejects.
+ *
+ * A hook that does not want the run now returns `{ requeueAfter }` without calling `next`, or throws a RetryError or a
+ * TerminalError. What it returns or throws after `next` changes nothing of the run.
+ */
+export type AroundHook = (run: HookedRun, next: () => Promise<RunOutcome>) => Promise<void | Result>;
+
+/** What becomes of a run when a hook fails before it has called `next`: it goes on, or it counts as failed. */
+export type FailurePolicy = "Ignore" | "Fail";

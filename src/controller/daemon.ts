@@ -1,0 +1,55 @@
+/** Daemons: what an author lets run beside each object, for as long as the object is there. */
+import type { DaemonContext } from "../reconcile/context.ts";
+import type { Duration } from "../resource/duration.ts";
+import { parseDuration } from "../resource/duration.ts";
+import type { AnyObject, Shape } from "../resource/handle.ts";
+import type { Predicate } from "./predicate.ts";
+
+/**
+ * Begins when the object is a member, and goes on until its signal fires. One that resolves has done its work; one that
+ * throws is started again with back-off; a RetryError says when, and a TerminalError that it is not to be started again.
+ */
+export type DaemonFunction<S extends Shape> = (object: S["read"], context: DaemonContext<S>) => Promise<void>;
+
+/** The options of a daemon. */
+export interface DaemonOptions<S extends Shape> {
+  readonly run: DaemonFunction<S>;
+  /** Which objects have it. @default every member */
+  readonly when?: (object: S["read"]) => boolean;
+  /** Which changes of the object start it anew, such as `changed.generation`. @default none: it reads `latest()` */
+  readonly restartOn?: Predicate<S["read"]>;
+  /** Objects that have it at the same time; others wait until one ends. @default 1000 */
+  readonly concurrency?: number;
+  /** The back-off of one that throws, which begins anew after a minute without a failure. @default { first: "1s", max: "5m" } */
+  readonly retry?: { readonly first?: Duration; readonly max?: Duration };
+}
+
+export type Daemon<S extends Shape> = DaemonFunction<S> | DaemonOptions<S>;
+
+/** A daemon with all defaults filled in. */
+export interface DaemonDeclaration {
+  readonly name: string;
+  readonly run: DaemonFunction<Shape>;
+  readonly when: ((object: AnyObject) => boolean) | undefined;
+  readonly restartOn: Predicate<AnyObject> | undefined;
+  readonly concurrency: number;
+  /** Milliseconds; likewise below. */
+  readonly first: number;
+  readonly max: number;
+}
+
+const DEFAULT_CONCURRENCY = 1_000;
+const FIRST = 1_000;
+const MAX = 300_000;
+
+export function daemonDeclarations(
+  daemons: { readonly [name: string]: Daemon<Shape> } | undefined,
+): readonly DaemonDeclaration[] {
+  return Object.entries(daemons ?? {}).map(([name, daemon]) => {
+    const options: DaemonOptions<Shape> = typeof daemon === "function" ? { run: daemon } : daemon;
+    const { run, when, restartOn, concurrency = DEFAULT_CONCURRENCY, retry = {} } = options;
+    const first = retry.first === undefined ? FIRST : parseDuration(retry.first, "retry.first");
+    const max = retry.max === undefined ? Math.max(MAX, first) : parseDuration(retry.max, "retry.max");
+    return { name, run, when, restartOn, concurrency, first, max };
+  });
+}

@@ -1,0 +1,307 @@
+/** Runs the daemons of one name: at most one for each object, for as long as the object has it. */
+import type { DaemonMetrics, DaemonReading } from "../observe/daemon-metrics.ts";
+import type { Log } from "../observe/log.ts";
+import type { Clock } from "../platform/clock.ts";
+import { isUnreachable } from "../kube/errors/api-error.ts";
+import { DaemonRun } from "../reconcile/daemon-run.ts";
+import { failureMessage } from "../reconcile/failure-message.ts";
+import type { ControllerEnvironment } from "../reconcile/run.ts";
+import type { AnyObject, Resource } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
+import type { DaemonDeclaration } from "./daemon.ts";
+import type { EventMappingHost } from "./event-mapping.ts";
+import type { ObjectSource } from "./object-source.ts";
+import type { Invoke } from "./object-reconciler.ts";
+import { within } from "./within.ts";
+
+export interface ObjectDaemonsOptions {
+  readonly environment: ControllerEnvironment;
+  readonly resource: Resource;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "warn">;
+  readonly metrics: DaemonMetrics;
+  /** Milliseconds that a daemon gets to end; after that it can write nothing any more. */
+  readonly grace: number;
+  /** Whether the object is a member, and worked by this replica. */
+  readonly isOurs: (object: AnyObject) => boolean;
+  readonly cached: (key: string) => AnyObject | undefined;
+  readonly enqueue: (key: string, source: string) => void;
+  readonly invoke: Invoke;
+  readonly call: EventMappingHost["call"];
+  /** Whether an object is told of failures in an Event. */
+  readonly reportsFailures: boolean;
+  /** Resolves when a daemon of the key that the version before has begun has ended; `undefined` when there is none. */
+  readonly before: (key: string) => Promise<unknown> | undefined;
+}
+
+/** `waiting` for another one to end; `done` when it has resolved, or is not to be started again. */
+type Phase = "waiting" | "running" | "backing-off" | "done" | "ending";
+
+/** The daemon of one object. */
+interface Entry {
+  readonly key: string;
+  /** As it was seen last. */
+  object: AnyObject;
+  phase: Phase;
+  run: DaemonRun | undefined;
+  /** Resolves when the author's promise has settled. */
+  settled: Promise<void> | undefined;
+  /** Of the back-off, or of the grace period while it ends. */
+  timer: Disposable | undefined;
+  failures: number;
+  /** When the grace period was over and it had not ended. */
+  stuckSince: number | undefined;
+}
+
+/** Milliseconds without a failure after which the back-off begins anew. */
+const WELL_AFTER = 60_000;
+/** Failures in a row after which the object is told, as with runs. */
+const TELL_AFTER = 3;
+
+export class ObjectDaemons implements ObjectSource {
+  readonly #daemon: DaemonDeclaration;
+  readonly #options: ObjectDaemonsOptions;
+  readonly #entries = new Map<string, Entry>();
+  /** In the order in which they begin. */
+  readonly #waiting = new Set<Entry>();
+  #running = 0;
+  #open = false;
+
+  constructor(daemon: DaemonDeclaration, options: ObjectDaemonsOptions) {
+    this.#daemon = daemon;
+    this.#options = options;
+    options.metrics.readFrom(() => this.#reading());
+  }
+
+  open(): void {
+    this.#open = true;
+  }
+
+  look(object: AnyObject, old?: AnyObject): void {
+    if (!this.#open) return;
+    const key = keyString(object.metadata);
+    const entry = this.#entries.get(key);
+    if (!this.#isWanted(object)) {
+      const isDeleted = object.metadata.deletionTimestamp !== undefined;
+      if (entry !== undefined)
+        this.#end(entry, isDeleted ? "its object is being deleted" : "its object has it no more");
+      return;
+    }
+    if (entry === undefined) return this.#begin(key, object);
+    const isSame = entry.object.metadata.uid === object.metadata.uid;
+    entry.object = object;
+    // One that is ending looks again when it has.
+    if (entry.phase === "ending" || (isSame && !this.#isToRestart(object, old))) return;
+    this.#end(entry, "it starts anew");
+    if (!this.#entries.has(key)) this.#begin(key, object);
+  }
+
+  gone(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) this.#end(entry, "its object is gone");
+  }
+
+  leave(reason: string, isMeant?: (object: AnyObject) => boolean): void {
+    if (isMeant === undefined) this.#open = false;
+    for (const entry of this.#entries.values()) if (isMeant?.(entry.object) !== false) this.#end(entry, reason);
+  }
+
+  cancel(reason: string): void {
+    this.leave(reason);
+    for (const entry of this.#entries.values()) this.#cutOff(entry, reason);
+  }
+
+  async drained(isMeant: (object: AnyObject) => boolean = () => true): Promise<void> {
+    const entries = [...this.#entries.values()].filter(({ object }) => isMeant(object));
+    for (const { settled } of entries) await settled;
+  }
+
+  /** Resolves when the daemon of the key has ended, or can write nothing any more; `undefined` when it has none. */
+  ended(key: string): Promise<unknown> | undefined {
+    const entry = this.#entries.get(key);
+    if (entry?.settled === undefined) return undefined;
+    const { grace, clock } = this.#options;
+    this.#end(entry, "its object is being finalized");
+    return within(grace, { work: entry.settled, clock });
+  }
+
+  get stuck(): readonly { readonly key: string; readonly since: number }[] {
+    const { name } = this.#daemon;
+    return [...this.#entries.values()].flatMap(({ key, stuckSince }) =>
+      stuckSince === undefined ? [] : [{ key: `${key} (daemon ${name})`, since: stuckSince }],
+    );
+  }
+
+  [Symbol.dispose](): void {
+    for (const { timer } of this.#entries.values()) timer?.[Symbol.dispose]();
+    this.#options.metrics[Symbol.dispose]();
+  }
+
+  #isWanted(object: AnyObject): boolean {
+    const { isOurs, call } = this.#options;
+    const { when } = this.#daemon;
+    if (object.metadata.deletionTimestamp !== undefined || !isOurs(object)) return false;
+    return when === undefined || call("when", () => when(object)) === true;
+  }
+
+  #isToRestart(object: AnyObject, old: AnyObject | undefined): boolean {
+    const { restartOn } = this.#daemon;
+    if (restartOn === undefined || old === undefined || old === object) return false;
+    return this.#options.call("restartOn", () => restartOn({ type: "update", object, old })) === true;
+  }
+
+  #begin(key: string, object: AnyObject): void {
+    const entry: Entry = {
+      key,
+      object,
+      phase: "waiting",
+      run: undefined,
+      settled: undefined,
+      timer: undefined,
+      failures: 0,
+      stuckSince: undefined,
+    };
+    this.#entries.set(key, entry);
+    this.#startOrWait(entry);
+  }
+
+  #startOrWait(entry: Entry): void {
+    if (this.#running < this.#daemon.concurrency) return this.#start(entry);
+    if (this.#waiting.size === 0) {
+      const { name, concurrency } = this.#daemon;
+      const fields = { daemon: name, concurrency, key: entry.key };
+      this.#options.log.warn("As many daemons run as may: others wait until one ends; raise its 'concurrency'", fields);
+    }
+    entry.phase = "waiting";
+    this.#waiting.add(entry);
+  }
+
+  #start(entry: Entry): void {
+    const { environment, resource, cached, enqueue } = this.#options;
+    const { key, failures } = entry;
+    const { name: daemon } = this.#daemon;
+    const object = cached(key) ?? entry.object;
+    entry.object = object;
+    entry.phase = "running";
+    this.#running++;
+    const run = new DaemonRun(environment, {
+      daemon,
+      key,
+      attempt: failures + 1,
+      object,
+      resource,
+      cached: () => cached(key),
+      enqueue: (reason) => enqueue(key, reason === undefined ? `daemon ${daemon}` : `daemon ${daemon}: ${reason}`),
+    });
+    entry.run = run;
+    entry.settled = this.#work(entry, run);
+  }
+
+  /** Never rejects. */
+  async #work(entry: Entry, run: DaemonRun): Promise<void> {
+    const { clock, invoke } = this.#options;
+    const { signal } = run;
+    const { object } = entry;
+    using _well = clock.setTimeout(() => (entry.failures = 0), WELL_AFTER);
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      // Never two for an object, and an author's code is not called in the middle of a delivery.
+      await this.#options.before(entry.key);
+      if (!signal.aborted) await invoke(() => this.#daemon.run(object, run));
+    } catch (error) {
+      failure = { error };
+    }
+    this.#running--;
+    if (entry.phase === "ending") this.#ended(entry);
+    else if (failure === undefined) entry.phase = "done";
+    else this.#failed(entry, { run, error: failure.error });
+    run.close("the daemon has ended");
+    entry.run = undefined;
+    entry.settled = undefined;
+    this.#fill();
+  }
+
+  #ended(entry: Entry): void {
+    entry.timer?.[Symbol.dispose]();
+    this.#entries.delete(entry.key);
+    const latest = this.#options.cached(entry.key);
+    if (latest !== undefined) this.look(latest); // it may have come back meanwhile, or be another object of the name
+  }
+
+  #failed(entry: Entry, { run, error }: { readonly run: DaemonRun; readonly error: unknown }): void {
+    const { clock, metrics, reportsFailures } = this.#options;
+    metrics.failed();
+    const name = error instanceof Error ? error.name : undefined;
+    if (name === "TerminalError") {
+      entry.phase = "done";
+      run.log.error("A daemon failed for good, and is not started again", { error });
+      run.events.warning("DaemonFailed", this.#message(run, error));
+      return;
+    }
+    const pause = this.#pause(entry, error);
+    run.log.error("A daemon failed", { error, again: pause / 1_000 });
+    if (entry.failures >= TELL_AFTER && reportsFailures) run.events.warning("DaemonFailed", this.#message(run, error));
+    entry.phase = "backing-off";
+    entry.timer = clock.setTimeout(() => {
+      entry.timer = undefined;
+      this.#again(entry);
+    }, pause);
+  }
+
+  #message(run: DaemonRun, error: unknown): string {
+    return `daemon ${this.#daemon.name}: ${failureMessage(run, error)}`;
+  }
+
+  /** Milliseconds until it is started again. That the server is away is no failure of the daemon. */
+  #pause(entry: Entry, error: unknown): number {
+    const { first, max } = this.#daemon;
+    if (error instanceof Error && error.name === "RetryError") return (error as { after?: number }).after ?? first;
+    if (isUnreachable(error)) return first;
+    return Math.min(first * 2 ** entry.failures++, max);
+  }
+
+  #again(entry: Entry): void {
+    const latest = this.#options.cached(entry.key);
+    if (latest !== undefined && this.#open && this.#isWanted(latest)) return this.#startOrWait(entry);
+    this.#entries.delete(entry.key);
+  }
+
+  #end(entry: Entry, reason: string): void {
+    if (entry.phase === "ending") return;
+    entry.timer?.[Symbol.dispose]();
+    entry.timer = undefined;
+    this.#waiting.delete(entry);
+    if (entry.phase !== "running") return void this.#entries.delete(entry.key);
+    const { clock, grace } = this.#options;
+    entry.phase = "ending";
+    entry.run!.leave(reason);
+    entry.timer = clock.setTimeout(() => this.#cutOff(entry, reason), grace);
+  }
+
+  /** It can write nothing from now on. */
+  #cutOff(entry: Entry, reason: string): void {
+    if (entry.phase !== "ending" || entry.stuckSince !== undefined) return;
+    entry.stuckSince = this.#options.clock.now();
+    entry.run?.close(reason);
+  }
+
+  #fill(): void {
+    for (const entry of this.#waiting) {
+      if (this.#running >= this.#daemon.concurrency) return;
+      this.#waiting.delete(entry);
+      this.#again(entry);
+    }
+  }
+
+  #reading(): DaemonReading {
+    let waiting = 0;
+    let backingOff = 0;
+    let stuck = 0;
+    for (const { phase, stuckSince } of this.#entries.values()) {
+      if (phase === "waiting") waiting++;
+      else if (phase === "backing-off") backingOff++;
+      if (stuckSince !== undefined) stuck++;
+    }
+    return { running: this.#running - stuck, waiting, backingOff, stuck };
+  }
+}

@@ -1,0 +1,185 @@
+/** What follows each object of a controller while it works them: daemons and timers. */
+import type { InformerHandler } from "../cache/informer-handler.ts";
+import type { SharedInformer } from "../cache/shared-informer.ts";
+import type { Cause } from "../resource/cause.ts";
+import type { AddOptions } from "../queue/work-queue.ts";
+import type { ControllerEnvironment } from "../reconcile/run.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
+import { daemonDeclarations } from "./daemon.ts";
+import { declarationsOf, isObjectController } from "./declarations.ts";
+import type { AnyController, AnyObjectController } from "./definition.ts";
+import { type EventMappingHost, LOW_PRIORITY } from "./event-mapping.ts";
+import type { Invoke } from "./object-reconciler.ts";
+import { ObjectDaemons } from "./object-daemons.ts";
+import type { ObjectSource } from "./object-source.ts";
+import { ObjectTimers } from "./object-timers.ts";
+import type { Runtime } from "./runtime.ts";
+import { within } from "./within.ts";
+
+export interface ObjectSourcesOptions {
+  readonly environment: ControllerEnvironment;
+  readonly runtime: Runtime;
+  readonly module: string;
+  readonly kinds: { readonly primary: SharedInformer | undefined };
+  /** Says whether an object is a member, and worked by this replica. */
+  readonly executor: { isOurs(events: Pick<EventMappingHost, "call">, object: AnyObject): boolean };
+  readonly add: (key: string, options: AddOptions) => void;
+  readonly invoke: Invoke;
+  /** Fires when the controller is to stop. */
+  readonly signal: AbortSignal;
+  /** Of the version before, which has been told to end. @default none */
+  readonly before: ObjectSources | undefined;
+}
+
+const DEFAULT_GRACE_MS = 30_000;
+const EVERY: Cause = Object.freeze({ source: "every", type: "generic" });
+/** Options of all keys that a timer queues. */
+const TIMED: AddOptions = Object.freeze({ cause: EVERY, priority: LOW_PRIORITY });
+
+/**
+ * **Guarantees.** Daemons and timers end with the controller and with the lead, by themselves. An object that another
+ * replica works has none here.
+ */
+export class ObjectSources implements Disposable {
+  readonly #options: Omit<ObjectSourcesOptions, "before">;
+  /** Until all of its daemons have ended. */
+  #before: ObjectSources | undefined;
+  readonly #ofObjects: readonly ObjectSource[];
+  readonly #cleanup = new DisposableStack();
+  #isOpen = false;
+
+  constructor(controller: AnyController, options: ObjectSourcesOptions) {
+    const { before, ...rest } = options;
+    this.#options = rest; // the version before is kept only until it has ended
+    this.#before = before;
+    this.#ofObjects = isObjectController(controller)
+      ? sourcesOfObjects(controller, options, (key) => this.#before?.ended(key))
+      : [];
+    for (const one of this.#ofObjects) this.#cleanup.use(one);
+    void before?.drained().then(() => (this.#before = undefined));
+  }
+
+  /** Follows the objects from now on; what it follows them with begins with {@link open}. */
+  follow(): this {
+    if (this.#ofObjects.length === 0) return this;
+    const { kinds, environment, module, runtime, signal } = this.#options;
+    const handler: InformerHandler = {
+      onAdd: (object) => this.#look(object),
+      onUpdate: (object, old) => this.#look(object, old),
+      onDelete: ({ metadata }) => {
+        const key = keyString(metadata);
+        for (const one of this.#ofObjects) one.gone(key);
+      },
+    };
+    this.#cleanup.use(kinds.primary!.addHandler(handler, { name: `${module}/${environment.controller} daemons` }));
+    this.#cleanup.use(runtime.leadership.onChange((isLeader) => isLeader || this.cancel("leadership was lost")));
+    signal.addEventListener("abort", () => this.leave((signal.reason as Error).message), { once: true });
+    return this;
+  }
+
+  /** The controller works: daemons and timers of its objects begin. */
+  open(): void {
+    if (this.#isOpen || this.#ofObjects.length === 0) return;
+    this.#isOpen = true;
+    for (const one of this.#ofObjects) one.open();
+    this.lookAgain();
+  }
+
+  /** Looks at all objects, or at some: they may be worked by this replica from now on. */
+  lookAgain(isMeant?: (object: AnyObject) => boolean): void {
+    if (!this.#isOpen) return;
+    for (const object of this.#options.kinds.primary?.store.values() ?? []) {
+      if (isMeant?.(object) !== false) this.#look(object);
+    }
+  }
+
+  /** Ends daemons and timers, of all objects or of some; daemons may still write until the end of the grace period. */
+  leave(reason: string, isMeant?: (object: AnyObject) => boolean): void {
+    if (isMeant === undefined) this.#isOpen = false;
+    for (const one of this.#ofObjects) one.leave(reason, isMeant);
+  }
+
+  /** Ends daemons and timers: nothing can be written any more. */
+  cancel(reason: string): void {
+    this.#isOpen = false;
+    for (const one of this.#ofObjects) one.cancel(reason);
+  }
+
+  /** Resolves when what was told to end has ended. */
+  async drained(isMeant?: (object: AnyObject) => boolean): Promise<void> {
+    if (this.#ofObjects.length > 0) await Promise.all(this.#ofObjects.map((one) => one.drained(isMeant)));
+  }
+
+  /** Ends daemons and timers of these objects. Resolves when none of them can write. */
+  async handOver(isMeant: (object: AnyObject) => boolean): Promise<void> {
+    if (this.#ofObjects.length === 0) return;
+    this.leave("its key goes to another replica", isMeant);
+    const { clock, grace = DEFAULT_GRACE_MS } = this.#options.runtime;
+    await within(grace, { work: this.drained(isMeant), clock });
+  }
+
+  /** Resolves when no daemon of the key goes on, or can write; `undefined` when none does. */
+  ended(key: string): Promise<unknown> | undefined {
+    const ending = [this.#before, ...this.#ofObjects].map((one) => one?.ended(key)).filter((one) => one !== undefined);
+    return ending.length === 0 ? undefined : Promise.all(ending);
+  }
+
+  get stuck(): readonly { readonly key: string; readonly since: number }[] {
+    return this.#ofObjects.flatMap(({ stuck }) => stuck);
+  }
+
+  [Symbol.dispose](): void {
+    this.cancel("the controller has stopped");
+    this.#cleanup.dispose();
+  }
+
+  #look(object: AnyObject, old?: AnyObject): void {
+    for (const one of this.#ofObjects) one.look(object, old);
+  }
+}
+
+/** @param before says when the daemons of a key have ended that the version before has begun. */
+function sourcesOfObjects(
+  controller: AnyObjectController,
+  options: ObjectSourcesOptions,
+  before: (key: string) => Promise<unknown> | undefined,
+): readonly ObjectSource[] {
+  const { environment, runtime, module, executor, add, kinds, invoke } = options;
+  const { clock, metrics, grace = DEFAULT_GRACE_MS, reportsFailures = true } = runtime;
+  const cached = (key: string): AnyObject | undefined => kinds.primary?.store.get(key);
+  const log = runtime.log.with({ module, controller: environment.controller });
+  const call: EventMappingHost["call"] = (what, code) => {
+    try {
+      return invoke(code);
+    } catch (error) {
+      log.error(`A '${what}' function threw`, { error });
+      return undefined;
+    }
+  };
+  const isOurs = (object: AnyObject): boolean => executor.isOurs({ call }, object);
+  const { resource } = declarationsOf(controller).for!;
+  const { every } = controller;
+  const sources: ObjectSource[] = daemonDeclarations(controller.daemons).map(
+    (daemon) =>
+      new ObjectDaemons(daemon, {
+        environment,
+        resource,
+        clock,
+        log,
+        metrics: metrics.daemon(environment.controller, daemon.name),
+        grace,
+        isOurs,
+        cached,
+        enqueue: (key, source) => add(key, { cause: { source, type: "generic" } }),
+        invoke,
+        call,
+        reportsFailures,
+        before,
+      }),
+  );
+  if (every !== undefined) {
+    sources.push(new ObjectTimers(every, { clock, isOurs, enqueue: (key) => add(key, TIMED), call }));
+  }
+  return sources;
+}

@@ -1,0 +1,125 @@
+/** The timers of a controller's objects: each queues its own object's key again and again. */
+import type { Clock } from "../platform/clock.ts";
+import { type DelayedItem, DelayedItems } from "../queue/delayed-items.ts";
+import { type Duration, parseDuration } from "../resource/duration.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
+import type { EventMappingHost } from "./event-mapping.ts";
+import type { ObjectSource } from "./object-source.ts";
+
+/** How often: the same for all objects, or asked of each. */
+export type Every = Duration | ((object: AnyObject) => Duration | undefined);
+
+export interface ObjectTimersOptions {
+  readonly clock: Clock;
+  /** Whether the object is a member, and worked by this replica. */
+  readonly isOurs: (object: AnyObject) => boolean;
+  readonly enqueue: (key: string) => void;
+  readonly call: EventMappingHost["call"];
+}
+
+interface ObjectTimer extends DelayedItem {
+  readonly key: string;
+  /** As it was seen last. */
+  object: AnyObject;
+  readonly interval: number;
+}
+
+export class ObjectTimers implements ObjectSource {
+  readonly #options: ObjectTimersOptions;
+  readonly #intervalOf: (object: AnyObject) => number | undefined;
+  readonly #timers = new Map<string, ObjectTimer>();
+  readonly #due: DelayedItems<ObjectTimer>;
+  #open = false;
+  #order = 0;
+
+  constructor(every: Every, options: ObjectTimersOptions) {
+    this.#options = options;
+    this.#due = new DelayedItems(options.clock, () => this.#onDue());
+    if (typeof every === "function") {
+      this.#intervalOf = (object) => options.call("every", () => intervalOf(every(object)));
+    } else {
+      const interval = intervalOf(every);
+      this.#intervalOf = () => interval;
+    }
+  }
+
+  open(): void {
+    this.#open = true;
+  }
+
+  look(object: AnyObject): void {
+    if (!this.#open) return;
+    const key = keyString(object.metadata);
+    const timer = this.#timers.get(key);
+    const isThere = object.metadata.deletionTimestamp === undefined && this.#options.isOurs(object);
+    const interval = isThere ? this.#intervalOf(object) : undefined;
+    if (timer !== undefined && timer.interval === interval && timer.object.metadata.uid === object.metadata.uid) {
+      timer.object = object;
+      return;
+    }
+    this.gone(key);
+    if (interval !== undefined) this.#set({ key, object, interval, at: this.#options.clock.now() + interval });
+  }
+
+  gone(key: string): void {
+    const timer = this.#timers.get(key);
+    if (timer === undefined) return;
+    this.#timers.delete(key);
+    this.#due.remove(timer);
+  }
+
+  leave(_reason: string, isMeant?: (object: AnyObject) => boolean): void {
+    if (isMeant === undefined) this[Symbol.dispose]();
+    else for (const { key, object } of this.#timers.values()) if (isMeant(object)) this.gone(key);
+  }
+
+  cancel(): void {
+    this[Symbol.dispose]();
+  }
+
+  drained(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  ended(): undefined {
+    return undefined;
+  }
+
+  get stuck(): readonly never[] {
+    return NONE;
+  }
+
+  [Symbol.dispose](): void {
+    this.#open = false;
+    this.#timers.clear();
+    this.#due.clear();
+  }
+
+  #set(timer: Omit<ObjectTimer, "order" | "place">): void {
+    const set: ObjectTimer = { ...timer, order: this.#order++, place: -1 };
+    this.#timers.set(timer.key, set);
+    this.#due.add(set);
+  }
+
+  #onDue(): void {
+    const now = this.#options.clock.now();
+    for (let timer = this.#due.due(now); timer !== undefined; timer = this.#due.due(now)) {
+      this.#due.remove(timer);
+      const next = timer.at + timer.interval;
+      // After a pause of the whole process the missed times are one.
+      this.#set({ ...timer, at: next > now ? next : now + timer.interval });
+      this.#options.enqueue(timer.key);
+    }
+  }
+}
+
+const NONE: readonly never[] = Object.freeze([]);
+
+/** @throws RangeError, or what `parseDuration` throws. */
+function intervalOf(duration: Duration | undefined): number | undefined {
+  if (duration === undefined) return undefined;
+  const ms = parseDuration(duration, "every");
+  if (!(ms > 0)) throw new RangeError(`Cannot use ${duration} as 'every': the interval must be more than 0`);
+  return ms;
+}

@@ -1,0 +1,155 @@
+/** Hooks that plugins put around the runs of all controllers: tracing, policy, rate limits. */
+import { abortable } from "../platform/abortable.ts";
+import type { Result } from "../reconcile/context.ts";
+import type { KeyRun } from "../reconcile/key-run.ts";
+import { ObjectRun } from "../reconcile/object-run.ts";
+import type { AroundHook, FailurePolicy, HookedRun, RunOutcome } from "./around-hook.ts";
+import { type Outcome, outcomeOf, outcomeOfError, RunDeferred } from "./outcome.ts";
+
+/** A hook as the runs call it. */
+export interface RunHook {
+  readonly plugin: string;
+  /** In the context of its module. */
+  readonly call: AroundHook;
+  readonly failurePolicy: FailurePolicy;
+  readonly isMeant: (controller: string) => boolean;
+  /** Told what it threw that was no decision. */
+  readonly onError: (error: unknown) => void;
+  /** Fires when its module leaves: runs go on without it. */
+  readonly gone: AbortSignal;
+}
+
+/** The hooks of a process, the outermost first; without one, a run costs one question more. */
+export class RunHooks {
+  #hooks: readonly RunHook[] = [];
+
+  get isEmpty(): boolean {
+    return this.#hooks.length === 0;
+  }
+
+  set(hooks: readonly RunHook[]): void {
+    this.#hooks = hooks;
+  }
+
+  /** Executes a run with the hooks around it. @throws as the run itself, and RunDeferred. */
+  async execute(run: KeyRun, module: string, execute: () => Promise<void | Result>): Promise<void | Result> {
+    const { controller } = run.environment;
+    const hooks = this.#hooks.filter(({ isMeant }) => isMeant(controller));
+    if (hooks.length === 0) return execute();
+    const about = hookedRun(run, module);
+    let result: void | Result = undefined;
+    const itself = async (): Promise<Outcome> => {
+      try {
+        result = await execute();
+        return outcomeOf(result);
+      } catch (error) {
+        return outcomeOfError(error, run.refused !== undefined || run.isCutShort(error));
+      }
+    };
+    const from = (index: number): Promise<Outcome> => {
+      const hook = hooks[index];
+      return hook === undefined ? itself() : through(hook, { run, about, begin: () => from(index + 1) });
+    };
+    const outcome = await from(0);
+    if (outcome.kind === "deferred") throw new RunDeferred(outcome);
+    if ("error" in outcome) throw outcome.error;
+    return result;
+  }
+}
+
+interface Passage {
+  readonly run: KeyRun;
+  readonly about: HookedRun;
+  readonly begin: () => Promise<Outcome>;
+}
+
+async function through(hook: RunHook, { run, about, begin }: Passage): Promise<Outcome> {
+  if (hook.gone.aborted) return goneOf(hook) ?? begin();
+  let begun: Promise<Outcome> | undefined;
+  let isDecided = false;
+  const next = async (): Promise<RunOutcome> => {
+    if (isDecided && begun === undefined) return LATE;
+    return shown(await (begun ??= begin()));
+  };
+  const calling = Promise.resolve().then(() => hook.call(about, next));
+  let decided: Outcome | undefined;
+  try {
+    // One whose module is gone may never settle.
+    const answer = await abortable(abortable(calling, hook.gone), run.signal);
+    if (begun === undefined) decided = deferral(answer);
+  } catch (error) {
+    if (begun === undefined) decided = decisionOf(hook, run, error);
+    else {
+      const outcome = await begun;
+      const isItsOwn = !hook.gone.aborted && !run.signal.aborted && error !== errorOf(outcome);
+      if (isItsOwn) hook.onError(error);
+    }
+  }
+  isDecided = true;
+  return decided ?? (begun ??= begin());
+}
+
+/** @throws TypeError when it is none. */
+function deferral(answer: void | Result): Outcome {
+  const outcome = outcomeOf(answer);
+  if (outcome.kind === "requeue") return { ...outcome, kind: "deferred" };
+  throw outcome.kind === "fail"
+    ? outcome.error
+    : new TypeError("it neither called next() nor returned { requeueAfter }");
+}
+
+/** A run that must not go on without its hook asks the next version of it. */
+function goneOf({ failurePolicy }: RunHook): Outcome | undefined {
+  return failurePolicy === "Fail" ? { kind: "deferred", after: 0, priority: undefined } : undefined;
+}
+
+/** What becomes of a run whose hook threw before it began; `undefined` when it goes on. */
+function decisionOf(hook: RunHook, run: KeyRun, error: unknown): Outcome | undefined {
+  if (hook.gone.aborted) return goneOf(hook);
+  const outcome = outcomeOfError(error, run.refused !== undefined || run.signal.aborted);
+  if (outcome.kind !== "fail" && outcome.kind !== "unreachable") return outcome;
+  hook.onError(error);
+  if (hook.failurePolicy === "Ignore") return undefined;
+  const message = error instanceof Error ? error.message : String(error);
+  return { kind: "fail", error: new Error(`A hook of plugin ${hook.plugin} failed: ${message}`, { cause: error }) };
+}
+function hookedRun(run: KeyRun, module: string): HookedRun {
+  const { environment, key, attempt, causes } = run;
+  return Object.freeze({
+    module,
+    controller: environment.controller,
+    key,
+    object: run instanceof ObjectRun ? run.object : undefined,
+    attempt,
+    causes,
+    get signal() {
+      return run.signal;
+    },
+  });
+}
+
+function shown(outcome: Outcome): RunOutcome {
+  switch (outcome.kind) {
+    case "done":
+      return SUCCESS;
+    case "requeue":
+    case "deferred":
+      return { result: outcome.kind, after: outcome.after };
+    case "retry":
+      return { result: "error", error: outcome.error, after: outcome.after };
+    case "fail":
+      return { result: "error", error: outcome.error };
+    case "park":
+      return { result: "terminal", error: outcome.error };
+    default:
+      return { result: outcome.kind, error: outcome.error };
+  }
+}
+
+function errorOf(outcome: Outcome): unknown {
+  return "error" in outcome ? outcome.error : undefined;
+}
+
+const SUCCESS: RunOutcome = Object.freeze({ result: "success" });
+/** For a hook that goes on although the run was decided without it. */
+const LATE: RunOutcome = Object.freeze({ result: "cancelled" });

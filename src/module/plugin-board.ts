@@ -1,0 +1,108 @@
+/** What the plugins of all modules have put around runs and caches, in the order in which they require each other. */
+import type { InformerRegistry } from "../cache/informer-registry.ts";
+import type { RunHook, RunHooks } from "../controller/run-hooks.ts";
+import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
+import type { Plugin } from "./plugin.ts";
+import { missingPlugin, pluginOrder } from "./plugin-order.ts";
+
+/** A transform of the cached objects of a kind. */
+export interface KindTransform {
+  readonly resource: Resource;
+  /** Changes the object; never throws. */
+  readonly change: (draft: AnyObject) => void;
+}
+
+/** What one plugin has put there. */
+export interface PluginPlace {
+  readonly plugin: Plugin;
+  readonly hooks: readonly RunHook[];
+  readonly transforms: readonly KindTransform[];
+}
+
+export interface PluginBoardOptions {
+  readonly hooks?: RunHooks | undefined;
+  readonly informers: Pick<InformerRegistry, "setTransform">;
+}
+
+interface TransformedKind {
+  readonly resource: Resource;
+  readonly changes: readonly KindTransform["change"][];
+}
+
+export class PluginBoard {
+  readonly #options: PluginBoardOptions;
+  /** By module. */
+  readonly #places = new Map<string, readonly PluginPlace[]>();
+  readonly #listeners = new Set<() => void>();
+  /** The kinds that are transformed now, by group, version and kind, with what transforms them. */
+  #transformed = new Map<string, TransformedKind>();
+
+  constructor(options: PluginBoardOptions) {
+    this.#options = options;
+  }
+
+  /** Says which plugin these require that neither they are nor another module has; `undefined` when all are there. */
+  missing(plugins: readonly Plugin[], module: string): string | undefined {
+    if (plugins.every(({ requires = [] }) => requires.length === 0)) return undefined;
+    const there = new Set([...this.#others(module), ...plugins].map(({ name }) => name));
+    return missingPlugin(plugins, (name) => there.has(name));
+  }
+
+  /** These plugins of a module in the order of their setups. @throws Error for a circle, of which others may be a part. */
+  inOrder(plugins: readonly Plugin[], module: string): readonly Plugin[] {
+    return pluginOrder([...this.#others(module), ...plugins]).filter((plugin) => plugins.includes(plugin));
+  }
+
+  /** The plugins of all modules but one. */
+  #others(module: string): readonly Plugin[] {
+    return [...this.#places].flatMap(([name, places]) => (name === module ? [] : places.map(({ plugin }) => plugin)));
+  }
+
+  /** Calls the listener when a plugin has come or left. */
+  onChange(listener: () => void): Disposable {
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(own) };
+  }
+
+  /** Puts in force what the plugins of a module have registered, in place of what its version before had, until it is disposed of. */
+  put(module: string, places: readonly PluginPlace[]): Disposable {
+    this.#places.set(module, places);
+    this.#changed();
+    return {
+      [Symbol.dispose]: () => {
+        if (this.#places.get(module) !== places) return;
+        this.#places.delete(module);
+        this.#changed();
+      },
+    };
+  }
+
+  #changed(): void {
+    const byPlugin = new Map([...this.#places.values()].flat().map((place) => [place.plugin, place]));
+    const places = pluginOrder(byPlugin.keys()).map((plugin) => byPlugin.get(plugin)!);
+    this.#options.hooks?.set(places.flatMap(({ hooks }) => hooks));
+    this.#transform(places.flatMap(({ transforms }) => transforms));
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Informers are told of kinds whose transforms are other ones than before. */
+  #transform(transforms: readonly KindTransform[]): void {
+    const now = new Map<string, TransformedKind>();
+    for (const { resource, change } of transforms) {
+      const id = `${groupKind(resource)}/${resource.version}`;
+      now.set(id, { resource, changes: [...(now.get(id)?.changes ?? []), change] });
+    }
+    const before = this.#transformed;
+    this.#transformed = now;
+    for (const [id, { resource }] of before)
+      if (!now.has(id)) this.#options.informers.setTransform(resource, undefined);
+    for (const [id, { resource, changes }] of now) {
+      const known = before.get(id)?.changes;
+      if (known?.length === changes.length && changes.every((change, index) => change === known[index])) continue;
+      this.#options.informers.setTransform(resource, (draft) => {
+        for (const change of changes) change(draft);
+      });
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/** The order of plugins that require each other. */
+import type { Plugin } from "./plugin.ts";
+
+type Required = Pick<Plugin, "name" | "requires">;
+
+/**
+ * The plugins in the order in which they are set up: each after those that it requires, and otherwise by name.
+ *
+ * @throws Error that names a circle.
+ */
+export function pluginOrder<P extends Required>(plugins: Iterable<P>): readonly P[] {
+  const byName = new Map([...plugins].sort((a, b) => (a.name < b.name ? -1 : 1)).map((one) => [one.name, one]));
+  const ordered = new Set<P>();
+  const visit = (plugin: P, path: readonly string[]): void => {
+    if (ordered.has(plugin)) return;
+    const { name, requires = [] } = plugin;
+    if (path.includes(name)) {
+      const circle = [...path.slice(path.indexOf(name)), name].join(" → ");
+      throw new Error(`Plugins require each other in a circle: ${circle}; take one of them out of its 'requires'`);
+    }
+    for (const required of requires) {
+      const other = byName.get(required);
+      if (other !== undefined) visit(other, [...path, name]);
+    }
+    ordered.add(plugin);
+  };
+  for (const plugin of byName.values()) visit(plugin, []);
+  return [...ordered];
+}
+
+/** Says which plugin is required and is not there; `undefined` when all are. */
+export function missingPlugin(plugins: Iterable<Required>, isThere: (name: string) => boolean): string | undefined {
+  for (const { name, requires = [] } of plugins) {
+    const missing = requires.find((required) => !isThere(required));
+    if (missing !== undefined) {
+      return (
+        `plugin '${name}' requires the plugin '${missing}', which no module has: add the module that exports it, ` +
+        `or take it out of 'requires'`
+      );
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Modules in the order in which they can start: each after those whose plugins its own require, and otherwise as they were.
+ * What cannot be satisfied comes last.
+ */
+export function moduleOrder<M>(modules: readonly M[], pluginsOf: (module: M) => readonly Required[]): readonly M[] {
+  const left = [...modules];
+  const ordered: M[] = [];
+  const there = new Set<string>();
+  while (left.length > 0) {
+    const next = left.findIndex((module) => {
+      const own = pluginsOf(module);
+      return missingPlugin(own, (name) => there.has(name) || own.some((plugin) => plugin.name === name)) === undefined;
+    });
+    const [module] = left.splice(Math.max(next, 0), 1) as [M];
+    for (const { name } of pluginsOf(module)) there.add(name);
+    ordered.push(module);
+  }
+  return ordered;
+}

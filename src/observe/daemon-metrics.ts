@@ -1,0 +1,58 @@
+/** The metrics of daemons, which run beside the objects of a controller. */
+import { NumberFamily, ReadFamily, type Labels } from "./series.ts";
+
+/** How many objects have the daemon, by what it is doing; asked when metrics are read. */
+export interface DaemonReading {
+  readonly running: number;
+  /** For one of the others to end, because no more may run at the same time. */
+  readonly waiting: number;
+  readonly backingOff: number;
+  /** Told to end, and still there at the end of the grace period. */
+  readonly stuck: number;
+}
+
+/** What the daemons of one name report. */
+export interface DaemonMetrics extends Disposable {
+  readFrom(read: () => DaemonReading): void;
+  /** One has thrown. */
+  failed(): void;
+}
+
+const NOTHING: DaemonReading = Object.freeze({ running: 0, waiting: 0, backingOff: 0, stuck: 0 });
+
+interface Source {
+  readonly labels: Labels;
+  read: () => DaemonReading;
+}
+
+export class DaemonFamilies {
+  readonly #sources = new Set<Source>();
+
+  readonly failures: NumberFamily = new NumberFamily(
+    { name: "binnacle_daemon_failures_total", help: "Total number of failures of daemons per controller and daemon" },
+    "counter",
+  );
+  readonly daemons: ReadFamily = new ReadFamily(
+    { name: "binnacle_daemons", help: "Number of objects that have a daemon, by what it is doing" },
+    () =>
+      [...this.#sources].flatMap(({ labels, read }) => {
+        const { running, waiting, backingOff, stuck } = read();
+        const states = { running, waiting, "backing-off": backingOff, stuck };
+        return Object.entries(states).map(([state, value]) => ({ labels: { ...labels, state }, value }));
+      }),
+  );
+
+  daemon(controller: string, daemon: string): DaemonMetrics {
+    const labels = { controller, daemon };
+    const failures = this.failures.series(labels);
+    const source: Source = { labels, read: () => NOTHING };
+    this.#sources.add(source);
+    return {
+      readFrom: (read) => void (source.read = read),
+      failed: () => void failures.value++,
+      [Symbol.dispose]: () => {
+        if (this.#sources.delete(source)) this.failures.release(failures);
+      },
+    };
+  }
+}

@@ -1,0 +1,85 @@
+/** One run of a daemon: the context that the author's code has for as long as it goes on. */
+import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
+import { sensitiveTexts } from "../resource/sensitive.ts";
+import type { DaemonContext, Logger, RunEvents } from "./context.ts";
+import { KeptSecrets } from "./kept-secrets.ts";
+import { KeyRun } from "./key-run.ts";
+import { type ControllerEnvironment, daemonOriginOf } from "./run.ts";
+
+/** What a run of a daemon is made of. */
+export interface DaemonRunOptions {
+  readonly daemon: string;
+  readonly key: string;
+  readonly attempt: number;
+  readonly object: AnyObject;
+  readonly resource: Resource;
+  /** The object in the cache. */
+  readonly cached: () => AnyObject | undefined;
+  readonly enqueue: (reason: string | undefined) => void;
+}
+
+/** A daemon may go on for weeks, and must not keep all that it ever read. */
+const MOST_SECRETS = 100;
+const NO_CAUSES = Object.freeze([]);
+
+export class DaemonRun extends KeyRun implements DaemonContext<Shape> {
+  readonly #options: DaemonRunOptions;
+  readonly #secrets = new KeptSecrets({ most: MOST_SECRETS });
+  #log: Logger | undefined;
+  #events: RunEvents | undefined;
+
+  constructor(environment: ControllerEnvironment, options: DaemonRunOptions) {
+    const { key, attempt } = options;
+    super(environment, { key, attempt, causes: NO_CAUSES });
+    this.#options = options;
+  }
+
+  override get handOrigin(): string {
+    return daemonOriginOf(this.environment.controller, this.item.key);
+  }
+
+  override get log(): Logger {
+    const { log, controller } = this.environment;
+    const { daemon, key } = this.#options;
+    return (this.#log ??= log.with({ controller, daemon, key }, (text) => this.clean(text)));
+  }
+
+  get events(): RunEvents {
+    return (this.#events ??= {
+      normal: (reason, message) => this.#record("Normal", reason, message),
+      warning: (reason, message) => this.#record("Warning", reason, message),
+    });
+  }
+
+  get latest(): () => AnyObject {
+    return () => {
+      const { object, cached } = this.#options;
+      const latest = cached();
+      return latest !== undefined && latest.metadata.uid === object.metadata.uid ? latest : object;
+    };
+  }
+
+  get enqueue(): (reason?: string) => void {
+    return (reason) => {
+      if (this.refused === undefined) this.#options.enqueue(reason === undefined ? undefined : this.clean(reason));
+    };
+  }
+
+  override keep(resource: Resource, object: unknown): void {
+    const texts = sensitiveTexts(resource);
+    if (texts !== undefined && object !== undefined) this.#secrets.add(object, texts);
+  }
+
+  override clean(text: string): string {
+    const { resource, object } = this.#options;
+    if (sensitiveTexts(resource) !== undefined) {
+      this.keep(resource, object);
+      this.keep(resource, this.latest());
+    }
+    return this.#secrets.clean(text);
+  }
+
+  #record(type: "Normal" | "Warning", reason: string, message: unknown): void {
+    this.environment.events.record(this.latest(), { type, reason, message: this.clean(String(message)) });
+  }
+}
