@@ -1,6 +1,6 @@
 /**
- * Which functions a run of the executable touches, and in what order. Bytecode that is laid out by it shares pages with
- * what runs beside it, so that a process maps fewer of them: 4 MiB of an idle one.
+ * Records which functions a run of the executable uses, and in what order. Bytecode in that order shares pages with
+ * what runs beside it, so a process maps fewer of them: 4 MiB less when idle.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { join } from "node:path";
 /** Milliseconds for the whole rehearsal. */
 const WITHIN = 30_000;
 
-/** What operators do: a kind of their own with children, status and a finalizer, each object from its creation to its end. */
+/** Does what operators do: a new kind with children, status and a finalizer, and objects from their creation to their end. */
 const rehearsal = `
 import { conditions, defineController, defineResource, of, z } from "binnacle";
 import { ConfigMap, Namespace } from "binnacle/resources";
@@ -50,7 +50,7 @@ export const director = defineController({
 /**
  * Rehearses with an executable on its own API server.
  *
- * @param dir where its files go.
+ * @param dir the folder for its files.
  * @returns the order files, that of `run` first.
  * @throws Error when a process ends or stays silent.
  */

@@ -1,4 +1,4 @@
-/** The rules of this house that no general tool knows. Each line printed says where, what, and the rule. */
+/** Checks the rules of this project that no general tool knows. Each line of output says where, what, and the rule. */
 
 import { join } from "node:path";
 import { checkEntries } from "./house/check-entries.ts";

@@ -63,7 +63,7 @@ async function generate(): Promise<void> {
   console.log(`${files.size} files, ${stale.length} changed`);
 }
 
-/** As `bun fmt` wants it; it reads its settings from where the file will be. */
+/** Formats as `bun fmt` does, which reads its settings from the file's future place. */
 async function format(file: string, text: string): Promise<string> {
   const command = [process.execPath, "fmt", "--no-script", `--stdin-filepath=${target}/${file}`];
   const child = Bun.spawn(command, { cwd: root, stdin: new Blob([text]), stdout: "pipe", stderr: "pipe" });
@@ -75,7 +75,7 @@ async function format(file: string, text: string): Promise<string> {
   return formatted;
 }
 
-/** The files that are missing, different, or no longer generated. */
+/** Returns the files that are missing, different, or not generated any more. */
 async function differing(directory: string, files: ReadonlyMap<string, string>): Promise<string[]> {
   const present = (await readdir(directory).catch(() => [])).filter((file) => !file.endsWith(".test.ts"));
   const names = new Set([...files.keys(), ...present]);

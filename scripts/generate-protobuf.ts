@@ -50,7 +50,7 @@ function read(text: string): void {
   }
 }
 
-/** A leading dot names a message by its whole name. */
+/** A leading dot marks the full name of a message. */
 function resolve(type: string, within: string): string {
   if (/^(string|bytes|bool|int32|int64|uint32|uint64|double|float|fixed64)$/.test(type)) return type;
   return type.includes(".") ? type.replace(/^\./, "") : `${within}.${type}`;

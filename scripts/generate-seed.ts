@@ -7,7 +7,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startControlPlane } from "./controlplane/controlplane.ts";
 
-/** Those that differ with the address or the moment are made in `bootstrap.ts`. */
+/** Objects that depend on the address or the time are made in `bootstrap.ts`. */
 const lists = [
   "/api/v1/namespaces",
   "/apis/scheduling.k8s.io/v1/priorityclasses",

@@ -66,7 +66,7 @@ async function tables(): Promise<Map<string, string>> {
   ]);
 }
 
-/** All documents in one archive, as they say the same things; in base64, since it is imported as text. */
+/** Packs all documents into one archive, because they have much in common; in base64, because it is imported as text. */
 function packed(documents: readonly Uint8Array[]): string {
   const params = {
     [constants.ZSTD_c_compressionLevel]: 19,

@@ -26,14 +26,14 @@ const packed = join(root, "dist", "sdk.json.zst");
 /** Writes dist/sdk.json.zst and returns its size in bytes and its number of files. */
 export async function packSdk(): Promise<{ bytes: number; files: number }> {
   await rm(declarations, { recursive: true, force: true });
-  // Type errors are told by the type check, so that a build takes no longer than it must.
+  // The type check reports type errors, so that a build takes no longer than necessary.
   tsc(["-p", join(root, "tsconfig.sdk.json"), "--noCheck", "--noEmitOnError", "false"]);
   const entries = { ...ownEntries(), ...packageEntries() };
   const files = {
     ...(await reached(entries)),
     ...entries,
     ...(await code()),
-    // What tests run with where their folder has none.
+    // Tests use it if their folder has none.
     "node_modules/binnacle/bunfig.toml": "",
     "node_modules/binnacle/tsconfig.json": "{}",
     "tsconfig.json": config(Object.keys(entries)),
@@ -44,7 +44,7 @@ export async function packSdk(): Promise<{ bytes: number; files: number }> {
   return { bytes: bytes.length, files: Object.keys(sorted).length };
 }
 
-/** The program as it is loaded before tests: in a folder that coverage leaves out. */
+/** Returns the program as it is loaded before tests, in a folder that coverage leaves out. */
 async function code(): Promise<Record<string, string>> {
   const { outputs } = await Bun.build({
     entrypoints: [join(root, "src", "main.ts")],
@@ -57,7 +57,7 @@ async function code(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(files)) as Record<string, string>;
 }
 
-/** `sdk/index.d.ts` and its like, from what package.json exports. */
+/** Returns `sdk/index.d.ts` and similar files, from the exports in package.json. */
 function ownEntries(): Record<string, string> {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     exports: Record<string, string>;
@@ -72,7 +72,7 @@ function ownEntries(): Record<string, string> {
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
-/** `sdk/zod.d.ts` and its like, from the packages that the entry of the binary imports to offer them to modules. */
+/** Returns `sdk/zod.d.ts` and similar files, for the packages that the binary's entry imports to offer them to modules. */
 function packageEntries(): Record<string, string> {
   const { imports } = parseModule(readFileSync(join(root, "src", "main.ts"), "utf8"));
   const names = imports
@@ -89,7 +89,7 @@ function packageEntries(): Record<string, string> {
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
-/** Relative, because the package's own name leads back here. */
+/** The path is relative, because the package's own name leads back here. */
 function reexport(path: string, hasDefault = false): string {
   const from = `from "${path.startsWith(".") ? path : `./${path}`}";\n`;
   return `export * ${from}${hasDefault ? `export { default } ${from}` : ""}`;
@@ -99,7 +99,7 @@ interface Conditions {
   readonly [condition: string]: Conditions | string | undefined;
 }
 
-/** The declarations of a package's entry, relative to the project. */
+/** Returns the declarations of a package's entry, relative to the project. */
 function typesOf(name: string): string {
   const [scope = "", second = "", ...rest] = name.split("/");
   const scoped = scope.startsWith("@");
@@ -116,7 +116,7 @@ function typesOf(name: string): string {
   return join(folder, found);
 }
 
-/** Those beside what `import` gives before those of `types`, which may be CommonJS. */
+/** Prefers declarations of `import` to those of `types`, which may be CommonJS. */
 function declarationIn(entry: Conditions | string | undefined, folder: string): string | undefined {
   if (entry === undefined) return undefined;
   if (typeof entry === "string") {
@@ -127,7 +127,7 @@ function declarationIn(entry: Conditions | string | undefined, folder: string): 
   return preferred.find((file) => file !== undefined);
 }
 
-/** Every file that the compiler reads when a module imports all that is offered, as it will be called in the pack. */
+/** Returns every file that the compiler reads when a module imports everything that is offered, by its name in the pack. */
 async function reached(entries: Record<string, string>): Promise<Record<string, string>> {
   const dir = await mkdtemp(join(root, "dist", "probe-"));
   try {
@@ -160,7 +160,7 @@ async function reached(entries: Record<string, string>): Promise<Record<string, 
   }
 }
 
-/** The file and the manifest that says how its package is entered. */
+/** Keeps the file and the manifest that describes the entries of its package. */
 async function keep(files: Record<string, string>, path: string): Promise<void> {
   const own = relative(declarations, join(root, path));
   if (!own.startsWith("..")) {
@@ -175,7 +175,7 @@ async function keep(files: Record<string, string>, path: string): Promise<void> 
   }
 }
 
-/** What resolution reads of a manifest. */
+/** Keeps what module resolution reads of a manifest. */
 function slim(text: string): string {
   const { name, version, type, types, typings, main, exports, typesVersions } = JSON.parse(text) as Record<
     string,
@@ -191,7 +191,7 @@ const options = {
   lib: ["esnext", "dom", "dom.iterable"],
   strict: true,
   noUncheckedIndexedAccess: true,
-  verbatimModuleSyntax: true, // a type that is exported as a value dies at run time
+  verbatimModuleSyntax: true, // a type that is exported as a value fails at run time
   allowImportingTsExtensions: true,
   resolveJsonModule: true,
   jsx: "react-jsx",
@@ -211,7 +211,7 @@ function config(entries: readonly string[]): string {
   return JSON.stringify({ compilerOptions }, undefined, 2);
 }
 
-/** Runs the compiler and returns what it prints; `--noCheck` leaves only errors that make its output unusable. */
+/** Runs the compiler and returns its output; `--noCheck` leaves only errors that make its output unusable. */
 function tsc(args: readonly string[]): string {
   const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
   const { stdout, stderr, status } = spawnSync(process.execPath, [compiler, ...args], {

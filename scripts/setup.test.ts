@@ -40,13 +40,13 @@ test("setup refuses a lock file with addresses before it installs anything", () 
 
 const { version } = Bun;
 
-/** What stands for Bun here: it writes down how it is called. */
+/** Replaces Bun here: it records how it is called. */
 const program = `#!/bin/sh
 if [ "$1" = --version ]; then echo ${version}; else echo "$0 $*" >> "$HOME/calls"; fi
 if [ "$1" = install ]; then /bin/mkdir -p node_modules; fi
 `;
 
-/** A gzipped archive of one file, as npm packs it. */
+/** Makes a gzipped archive of one file, as npm packs it. */
 function archive(name: string, text: string): Uint8Array<ArrayBuffer> {
   const header = Buffer.alloc(512);
   header.write(name, 0);
@@ -65,7 +65,7 @@ function archive(name: string, text: string): Uint8Array<ArrayBuffer> {
   return Bun.gzipSync(Buffer.concat([header, body, Buffer.alloc(1024)]));
 }
 
-/** A project whose lock file has the hash of one archive, on a machine where npm brings another or the same. */
+/** Makes a project whose lock file has the hash of one archive, on a machine where npm downloads the same or another one. */
 function fresh(name: string, { locked, brought }: { locked: Uint8Array; brought: Uint8Array }) {
   const home = join(dir, name);
   mkdirSync(join(home, "project/scripts"), { recursive: true });

@@ -1,4 +1,7 @@
-/** The compiled binary, in an empty folder with an empty PATH: it starts, and checks README's modules with what is in it. */
+/**
+ * Tests that the compiled binary, in an empty folder with an empty PATH, starts and checks README's modules with what
+ * it contains.
+ */
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -9,7 +12,7 @@ import { binary } from "./build.ts";
 import { blocksOf } from "./house/check-readme.ts";
 
 const root = join(import.meta.dirname, "..");
-/** Everything that is offered to a module, in one. */
+/** A module that imports everything that is offered. */
 const offered = `import { defineController, z } from "binnacle";
 import { Pod } from "binnacle/resources";
 import { eventually, matchers, startCluster } from "binnacle/testing";
@@ -39,7 +42,7 @@ function startsAlone(): void {
     throw new Error(`binnacle version ended with ${status}: ${stdout}${stderr}`);
 }
 
-/** `check` accepts README's modules and refuses a wrong one, with the compiler and the types that are in the binary. */
+/** Tests that `check` accepts README's modules and rejects a wrong one, with the compiler and the types in the binary. */
 async function checksModules(): Promise<void> {
   const readme = join(root, "README.md");
   const blocks = existsSync(readme) ? blocksOf(readFileSync(readme, "utf8")) : [];

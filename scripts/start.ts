@@ -1,4 +1,4 @@
-/** Builds the binary where it is not built, and runs `binnacle dev` on controllers/. */
+/** Builds the binary if necessary, and runs `binnacle dev` on controllers/. */
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What goes wrong before and while it runs: one clear line that names the thing and the way out. */
+/** Tests errors before and during a run: each is one clear line that names the thing and the way out. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Bench } from "../../tests/support/binary.ts";
 import { until } from "../../tests/support/until.ts";
@@ -33,7 +33,7 @@ describe.skipIf(!available)("bad input", () => {
     await cluster?.[Symbol.asyncDispose]();
   });
 
-  /** Runs to the end; the complaint is one line without a stack. */
+  /** Runs the command to its end; the complaint is one line without a stack. */
   async function complaint(...args: string[]): Promise<{ code: number; line: string }> {
     const off = ["--health-probe-bind-address", "0", "--metrics-bind-address", "0", "--log-level", "error"];
     const given = args.some((arg) => arg.startsWith("--health")) ? [] : off;
@@ -137,8 +137,8 @@ roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: read-${
       body: { metadata: { name: "r", labels: { x: "one" } } },
     });
     await until(() => operator.log.some(({ msg }) => msg === "ran one"), { what: "the other controller works" });
-    await operator.ready(); // one that is unavailable does not hold the others back
-    await Bun.sleep(3_000); // far enough into the back-off
+    await operator.ready(); // an unavailable controller does not hold back the others
+    await Bun.sleep(3_000); // this is far enough into the back-off
     await cluster.send("POST", "/api/v1/namespaces/default/secrets", { body: { metadata: { name: "r" } } });
     await cluster.plane.apply(role("secrets"));
     const granted = performance.now();

@@ -1,4 +1,4 @@
-/** A kind with two versions, with kubectl, on a real control plane and on the embedded API server; and its migration. */
+/** Tests a kind with two versions with kubectl, on a real control plane and on the embedded API server, and its migration. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ const program = folder !== undefined && existsSync(join(folder, "kubectl")) ? jo
 const GROUP = "shop.example.com";
 const DEFINITION = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/hosts.${GROUP}`;
 const objects = (version: string): string => `/apis/${GROUP}/${version}/namespaces/default/hosts`;
-/** Of the migration. */
+/** The number of objects to migrate. */
 const OBJECTS = 200;
 const WRITES_A_SECOND = 50;
 
@@ -99,7 +99,7 @@ class World implements AsyncDisposable {
     return new World(bench, kubeconfig, { transport, end });
   }
 
-  /** The binary with the kind stored in a version, until its definition is in force. */
+  /** Runs the binary with the kind stored in a version, until its definition is in force. */
   async run(storage: string): Promise<void> {
     await this.bench.write("controllers/host.ts", module(storage));
     const args = ["--install-crds", "--webhook-bind-address", "127.0.0.1:0", "--webhook-host", "127.0.0.1"];
@@ -120,7 +120,7 @@ class World implements AsyncDisposable {
     return this.transport.request<T>({ method, path, ...(body !== undefined && { body, contentType }) });
   }
 
-  /** Asks the webhook that the definition names. */
+  /** Calls the webhook that the definition names. */
   async convert(body: string): Promise<{ readonly status: number; readonly text: string }> {
     const { spec } = await this.send<Definition>("GET", DEFINITION);
     const { url, caBundle } = spec.conversion.webhook.clientConfig;

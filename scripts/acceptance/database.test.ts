@@ -1,4 +1,4 @@
-/** The example of a larger operator, on a real cluster. */
+/** Tests the example of a larger operator on a real cluster. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Bench, type Operator } from "../../tests/support/binary.ts";
 import { available, Cluster, type Json } from "../../tests/support/cluster.ts";
@@ -31,7 +31,7 @@ describe.skipIf(!available)("database", () => {
     cluster.send("POST", DATABASES, {
       body: { apiVersion: "demo.binnacle.dev/v1", kind: "Database", metadata: { name }, spec },
     });
-  /** There is no kubelet: the pods of a Job end as the test says. */
+  /** There is no kubelet, so the test ends the pods of a Job. */
   const endPods = async (job: string, phase: "Succeeded" | "Failed"): Promise<void> => {
     await cluster.exists(`${CORE}/pods?labelSelector=job-name=${job}`, ({ items }) => items!.length > 0);
     const { items = [] } = (await cluster.get(`${CORE}/pods?labelSelector=job-name=${job}`))!;
@@ -83,7 +83,7 @@ describe.skipIf(!available)("database", () => {
     await endPods("main-last-backup", "Succeeded");
     await cluster.gone(`${DATABASES}/main`);
     await cluster.gone(`${SERVERS}/main`, 60_000);
-    expect(await cluster.get(`${JOBS}/main-last-backup`)).toBeDefined(); // what the backup said stays
+    expect(await cluster.get(`${JOBS}/main-last-backup`)).toBeDefined(); // the last backup's report stays
   }, 90_000);
 
   test("stays when the last backup fails, until its Job is deleted", async () => {

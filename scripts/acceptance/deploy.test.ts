@@ -1,4 +1,4 @@
-/** What `manifests deploy` prints, on a real server, and the process under the ServiceAccount that it makes. */
+/** Tests what `manifests deploy` prints on a real server, and the process under the ServiceAccount that it creates. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Bench } from "../../tests/support/binary.ts";
 import { until } from "../../tests/support/until.ts";
@@ -42,7 +42,7 @@ describe.skipIf(!available)("manifests deploy", () => {
     await operator.ready();
     await cluster.send("POST", PARCELS, { body: parcel("one") });
     await until(() => operator.log.some(({ msg }) => msg === "ran one"), { what: () => operator.text });
-    // A field goes away: whether that loses data, it may ask too.
+    // When a field is removed, the process may also check whether that loses data.
     await cluster.send("DELETE", `${PARCELS}/one`);
     expect(await operator.stop()).toBe(0);
     const withField = { properties: { spec: { type: "object", properties: { old: { type: "string" } } } } };

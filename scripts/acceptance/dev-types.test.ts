@@ -1,4 +1,4 @@
-/** What `binnacle dev` says of types, and what it leaves for editors. */
+/** Tests what `binnacle dev` reports about types, and what it writes for editors. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench?.[Symbol.asyncDispose]());
 
-/** A running `binnacle dev`, and what it says on standard error. */
+/** A running `binnacle dev` and its standard error. */
 class Dev implements AsyncDisposable {
   readonly #child: Bun.Subprocess<"ignore", "pipe", "pipe">;
   err = "";
@@ -91,7 +91,7 @@ describe("types in binnacle dev", () => {
       file: "controllers/configs.test.ts:1:10",
       reason: `TS2305: Module '"./_size.ts"' has no exported member 'nothing'.`,
     });
-    // What does not load is told as such, and not twice.
+    // A module that cannot be loaded is reported as such, and only once.
     const before = dev.log.length;
     await bench.write("controllers/notes.md", "nothing that is checked");
     await Bun.sleep(400);
@@ -156,7 +156,7 @@ describe("types in binnacle dev", () => {
   }, 60_000);
 });
 
-/** The compiler of an editor: it sees the folder's own configuration and nothing else. */
+/** Runs an editor's compiler, which sees only the folder's own configuration. */
 async function typeErrors(config: string): Promise<string> {
   const child = Bun.spawn([process.execPath, "check", "--no-script", "--no-pretty", "-p", config], {
     cwd: bench.dir,

@@ -1,4 +1,4 @@
-/** `binnacle dev` as a newcomer has it: the binary, a folder with one module and its sample, and kubectl. */
+/** Tests `binnacle dev` as a newcomer uses it: the binary, a folder with one module and its sample, and kubectl. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { copyFile, readFile, writeFile } from "node:fs/promises";
@@ -40,7 +40,7 @@ class Dev implements AsyncDisposable {
     for await (const chunk of this.child.stdout) this.out += decoder.decode(chunk);
   }
 
-  /** Waits for the lines that say how to go on. */
+  /** Waits for the lines that say how to continue. */
   async ready(): Promise<this> {
     await until(() => this.out.includes("  try "), { what: () => `the three lines: ${this.out}${this.err}`, every: 5 });
     return this;
@@ -145,7 +145,7 @@ describe("binnacle dev", () => {
     expect(await beside.kubectl("get", "nodes", "--no-headers")).toContain("Ready");
     await beside.kubectl("create", "configmap", "passing");
     expect(await beside.end()).toBe(0);
-    // Without --data it begins anew, where kubectl finds it as before.
+    // Without --data it begins with an empty cluster, which kubectl finds at the same place.
     await using again = await new Dev(other.dir).ready();
     expect(again.url).toBe(beside.url);
     expect(await again.kubectl("get", "configmaps", "-o", "name")).not.toContain("passing");

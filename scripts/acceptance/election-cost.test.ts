@@ -1,4 +1,4 @@
-/** What an election costs: requests at rest, and time at the start. */
+/** Measures the cost of an election: requests at rest, and time at the start. */
 import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
@@ -47,7 +47,7 @@ describe.skipIf(!available)("the cost of an election", () => {
       what: "it leads",
     });
     await start("standby");
-    await Bun.sleep(2_000); // Events of the election, and what else belongs to the start
+    await Bun.sleep(2_000); // skips the Events of the election, and what else belongs to the start
     const began = (await cluster.plane.audit()).length;
     const seconds = 44;
     await Bun.sleep(seconds * 1_000);
@@ -77,7 +77,7 @@ describe.skipIf(!available)("the cost of an election", () => {
     const roundTrip = 400;
     proxy.inject({ delay: roundTrip });
     let starts = 0;
-    /** Milliseconds until it is ready, and until it has worked an object that was there before. */
+    /** Returns the milliseconds until it is ready, and until it has reconciled an object that existed before. */
     const measure = async (elects: boolean): Promise<{ readonly ready: number; readonly worked: number }> => {
       const name = `note-${++starts}`;
       await until(

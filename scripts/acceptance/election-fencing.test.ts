@@ -1,4 +1,4 @@
-/** A leader whose module blocks the event loop for longer than the renew deadline: what it wakes up with is refused. */
+/** Tests a leader whose module blocks the event loop for longer than the renew deadline: its writes after that are refused. */
 import { describe, expect, test } from "bun:test";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import { available } from "../../tests/support/cluster.ts";
 
 const LEASE = { namespace: "default", name: "blocked" };
 
-/** Blocks once, in the process that comes to `block` first, and writes right after. */
+/** Blocks once, in the first process that reaches `block`, and writes right after that. */
 const MODULE = `
 import { openSync } from "node:fs";
 import { defineController, defineResource, of, z } from "binnacle";
@@ -63,7 +63,7 @@ describe.skipIf(!available)("fencing", () => {
     await (await plane.request(`${kind.path}/one-0`, { method: "PATCH", headers, body })).text();
     await until(async () => (await first.log()).includes('"wakes"'), { within: 40_000, what: "the module wakes" });
     await until(async () => (await first.log()).includes("This replica leads no more"), { what: "a fence" });
-    // Whoever leads now works on, and whoever does not is not heard of.
+    // The present leader keeps working, and the other process writes nothing.
     await Bun.sleep(6_000);
     await load.stop();
     await until(async () => (await load.unsettled()) === undefined, { within: 60_000, what: "everything is done" });
@@ -72,7 +72,7 @@ describe.skipIf(!available)("fencing", () => {
     expect(await second.terminate()).toBe(0);
     const audit = new AuditLog(join(dir, "audit.log"));
     await audit.read();
-    // By the renew deadline, at which a leader is fenced, and not only by the lease duration.
+    // It ends at the renew deadline, at which a leader is fenced, and not only at the lease duration.
     const lease = (await leaseHistory(plane, LEASE)).map((one) => ({ ...one, duration: 10_000 }));
     const verdict = judge({ requests: audit.requests, lease, runs: [], faults: [], until: Date.now() });
     expect(verdict.writes).toBeGreaterThan(50);

@@ -1,4 +1,4 @@
-/** `--leader-elect=module`: a Lease for each module, so that replicas share the modules between them. */
+/** Tests `--leader-elect=module`: each module has a Lease, so that replicas share the modules between them. */
 import { describe, expect, test } from "bun:test";
 import { Bench, type Operator } from "../../tests/support/binary.ts";
 import { until } from "../../tests/support/until.ts";
@@ -7,7 +7,7 @@ import { available, Cluster } from "../../tests/support/cluster.ts";
 const leaseOf = (module: string) => `/apis/coordination.k8s.io/v1/namespaces/default/leases/shop-${module}`;
 const path = (kind: string) => `/apis/shop.binnacle.dev/v1/namespaces/default/${kind.toLowerCase()}s`;
 
-/** Says in the status which process has seen the object last. */
+/** Records in the status which process has seen the object last. */
 const moduleOf = (kind: string) => `
 import { defineController, defineResource, z } from "binnacle";
 export const Kind = defineResource({ group: "shop.binnacle.dev", version: "v1", kind: "${kind}",
@@ -61,7 +61,7 @@ describe.skipIf(!available)("leader election by module", () => {
     expect(metrics).toContain('leader_election_master_status{name="shop-cart"} 0');
     expect(metrics).toContain('leader_election_slowpath_total{name="shop-cart"} 0');
 
-    // A module that leaves a replica lets its Lease go, and that of no other.
+    // A module that leaves a replica releases its own Lease and no other.
     await bench.remove("a/order.ts");
     await until(() => leads(b, "order"), { what: "b leads order" });
     expect(await a.metrics()).not.toContain('name="shop-order"');

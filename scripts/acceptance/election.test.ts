@@ -1,4 +1,4 @@
-/** Replicas of the binary that elect a leader: one works, and another takes over whatever becomes of the first. */
+/** Tests replicas of the binary that elect a leader: one works, and another takes over whatever happens to the first. */
 import { describe, expect, test } from "bun:test";
 import { Bench, type Operator } from "../../tests/support/binary.ts";
 import { until } from "../../tests/support/until.ts";
@@ -7,7 +7,7 @@ import { available, Cluster } from "../../tests/support/cluster.ts";
 const NOTES = "/apis/demo.binnacle.dev/v1/namespaces/default/notes";
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/notes";
 
-/** Says in the status which process has seen the object last. */
+/** Records in the status which process has seen the object last. */
 const NOTE = `
 import { defineController, defineResource, z } from "binnacle";
 export const Note = defineResource({ group: "demo.binnacle.dev", version: "v1", kind: "Note",
@@ -15,7 +15,7 @@ export const Note = defineResource({ group: "demo.binnacle.dev", version: "v1", 
 export const note = defineController({ for: Note,
   async reconcile(note, { status }) { status.set({ text: note.spec.text, by: process.pid }); } });`;
 
-/** In the usual proportions, but so that nobody waits long for a Lease to run out. */
+/** The durations have the usual proportions, but no Lease takes long to expire. */
 const LEASE_SECONDS = 9;
 const quick = [
   `--leader-election-lease-duration=${LEASE_SECONDS}s`,
@@ -24,7 +24,7 @@ const quick = [
 ];
 /** Longer than a Lease lasts. */
 const LONGER = (LEASE_SECONDS + 1.5) * 1_000;
-/** Whoever dies is replaced when its Lease has run out, and a machine that is busy adds to it. */
+/** A process that dies is replaced when its Lease has expired; a busy machine adds to that. */
 const TAKEN_OVER_WITHIN = LEASE_SECONDS * 2_000;
 
 const elect = ["--leader-elect", "--leader-election-id", "notes", "--leader-election-namespace", "default"];
@@ -43,7 +43,7 @@ async function setUp(cleanup: AsyncDisposableStack) {
   const leads = (operator: Operator): Promise<boolean> =>
     operator.metric("leader_election_master_status", { name: "notes" }).then((value) => value === 1);
   let written = 0;
-  /** Milliseconds until somebody has worked a new object, and who. */
+  /** Returns the milliseconds until a replica has reconciled a new object, and which one. */
   const worked = async (within: number): Promise<{ readonly by: number; readonly ms: number }> => {
     const name = `note-${++written}`;
     const began = performance.now();
@@ -63,10 +63,10 @@ async function setUp(cleanup: AsyncDisposableStack) {
 const hasGo = Bun.which("go") !== null;
 if (!hasGo) console.log("Skipped: the election beside a candidate of client-go (Go is not on PATH)");
 
-/** A candidate of client-go, as `tests/support/integration/client-go-elector` makes it. */
+/** Builds a candidate of client-go from `tests/support/integration/client-go-elector`. */
 async function buildClientGo(folder: string): Promise<string> {
   const elector = `${folder}/client-go-elector`;
-  // With the flags of the control plane's build, whose packages are compiled already.
+  // These are the flags of the control plane's build, whose packages are compiled already.
   const build = Bun.spawn(["go", "build", "-trimpath", "-ldflags", "-s -w", "-o", elector, "."], {
     cwd: `${import.meta.dir}/../../tests/support/integration/client-go-elector`,
     env: { ...process.env, CGO_ENABLED: "0" },
@@ -91,7 +91,7 @@ describe.skipIf(!available)("leader election", () => {
       const holder = (identity: (name: string) => boolean, within: number) =>
         cluster.exists(LEASE, ({ spec }) => identity(String(spec?.["holderIdentity"])), within);
 
-      // It follows while we renew, longer than a lease duration.
+      // It follows while we renew, for longer than a lease duration.
       await Bun.sleep(LONGER);
       expect(await leads(ours)).toBe(true);
       await ours.stop();
@@ -141,7 +141,7 @@ describe.skipIf(!available)("leader election", () => {
     ];
     const theirs = Bun.spawn(command, { stderr: "inherit" });
     cleanup.defer(() => theirs.kill("SIGKILL"));
-    // Each follows while the other renews, longer than a lease duration.
+    // Each follows while the other renews, for longer than a lease duration.
     await Bun.sleep(LONGER);
     expect(await leads(ours)).toBe(true);
     await ours.stop();

@@ -1,4 +1,4 @@
-/** Variables by which the runtime under the binary would do something else: they have no effect on its commands. */
+/** Tests variables that would make the runtime below the binary do something else: they have no effect on its commands. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -26,7 +26,7 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
   return { text: out + err, code: await child.exited };
 }
 
-/** An API server of the binary's own, with a kubeconfig of its administrator. */
+/** Starts an API server of the binary's own, with its administrator's kubeconfig. */
 async function apiserver(env: Readonly<Record<string, string>> = {}): Promise<AsyncDisposable> {
   const child = start(["apiserver", "--write-kubeconfig", "kubeconfig"], env);
   const reader = child.stdout.getReader();

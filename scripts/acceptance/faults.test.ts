@@ -1,7 +1,9 @@
 /**
- * A network and an API server that fail in every way: the run time goes on by itself, soon, without a herd of requests.
+ * Tests a network and an API server that fail in every way: the runtime recovers by itself, soon, and without a herd
+ * of requests.
  *
- * `FAULT_SECONDS=120 bun test scripts/acceptance/faults.test.ts` refuses connections longer than the test run does.
+ * `FAULT_SECONDS=120 bun test scripts/acceptance/faults.test.ts` refuses connections for longer than the test run
+ * does.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
@@ -51,7 +53,7 @@ describe.skipIf(!available)("faults of the network", () => {
   /** Changes the object behind the proxy's back. */
   const change = () => cluster.patch(`${BOXES}/one`, { spec: { turn: ++turn } });
 
-  /** Waits until the change was reconciled and its status written; milliseconds. */
+  /** Waits until the change was reconciled and its status written. @returns the milliseconds */
   async function turned(to: number, within = 30_000): Promise<number> {
     const began = performance.now();
     await cluster.exists(`${BOXES}/one`, ({ status }) => status?.["turn"] === to, within);

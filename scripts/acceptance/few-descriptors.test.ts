@@ -1,4 +1,4 @@
-/** A process that may open 20 files: it works, lives through a neighbour who takes all that are left, and works afterwards. */
+/** Tests a process that may open 20 files: it works, survives a neighbour that takes all remaining ones, and works afterwards. */
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { expect, test } from "bun:test";
@@ -15,7 +15,7 @@ export const ticket = defineController({ for: Ticket, async reconcile({ spec }, 
 const TICKETS = "/apis/few.binnacle.dev/v1/namespaces/default/tickets";
 const CONNECTIONS = 100;
 
-/** CPU seconds of a process so far. */
+/** Returns the CPU seconds of a process so far. */
 function cpuOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const [user, system] = stat

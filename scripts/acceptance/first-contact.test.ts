@@ -1,4 +1,4 @@
-/** The first minutes of a new user, who has the binary and an empty folder. */
+/** Tests the first minutes of a new user with the binary and an empty folder. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** docs/getting-started.md, done as it says: each file written, each command run, each line of output found. */
+/** Follows docs/getting-started.md: writes each file, runs each command, and finds each line of output. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ interface Step {
   readonly output: readonly string[];
 }
 
-/** A command may go on over lines within quotes. */
+/** A command may continue on further lines within quotes. */
 function stepsOf(text: string): Step[] {
   const steps: { command: string; output: string[] }[] = [];
   for (const line of text.split("\n")) {
@@ -28,7 +28,7 @@ function stepsOf(text: string): Step[] {
   return steps;
 }
 
-/** Without what differs from run to run. */
+/** Removes what differs from run to run. */
 function normal(text: string): string {
   return text
     .replaceAll(/\[[0-9.]+m?s\]/g, "[time]")
@@ -62,7 +62,7 @@ test("docs/getting-started.md", async () => {
           for (const expected of output) expect(normal(said)).toContain(normal(expected));
           continue;
         }
-        // What is done again until it shows is what a reader would do, too.
+        // The command is repeated until its output appears, as a reader would do.
         let said = "";
         await until(
           async () => {

@@ -1,4 +1,4 @@
-/** The first example on a real cluster, end to end. */
+/** Tests the first example on a real cluster, end to end. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Bench, type Operator } from "../../tests/support/binary.ts";
 import { available, Cluster, type Json } from "../../tests/support/cluster.ts";
@@ -42,7 +42,7 @@ describe.skipIf(!available)("guestbook", () => {
 
   test("makes Deployment, Service and condition at once", async () => {
     await cluster.send("POST", GUESTBOOKS, { body: guestbook("hello", { message: "hi" }) });
-    const began = performance.now(); // the server takes its time for the first object of a new kind
+    const began = performance.now(); // the server takes a while for the first object of a new kind
     await cluster.exists(`${DEPLOYMENTS}/hello`);
     await cluster.exists(`${SERVICES}/hello`);
     const object = await cluster.exists(`${GUESTBOOKS}/hello`, ({ status }) => status?.conditions !== undefined);
@@ -61,7 +61,7 @@ describe.skipIf(!available)("guestbook", () => {
       body: { status: { replicas: 1, readyReplicas: 1, availableReplicas: 1 } },
       type: "application/merge-patch+json",
     });
-    // The real Deployment controller sets it back, for there is no kubelet; the run in between is what counts.
+    // Without a kubelet the real Deployment controller sets it back; the run in between is what counts.
     await cluster.exists(`${GUESTBOOKS}/hello`, ({ status }) => Number(status?.["readyReplicas"]) >= 0);
   });
 
@@ -102,7 +102,7 @@ describe.skipIf(!available)("guestbook", () => {
   test("refuses an object of a child's name that is not its own", async () => {
     const foreign = { metadata: { name: "taken" }, spec: { ports: [{ port: 1234 }] } };
     const before = await cluster.send("POST", SERVICES, { body: foreign });
-    await Bun.sleep(500); // until the operator's watch has shown it: before that the Service alone is refused
+    await Bun.sleep(500); // waits until the operator's watch has shown it; before that only the Service is refused
     await cluster.send("POST", GUESTBOOKS, { body: guestbook("taken", { message: "m" }) });
     await cluster.exists(
       "/apis/demo.binnacle.dev/v1/namespaces/default/guestbooks/taken",
@@ -111,7 +111,7 @@ describe.skipIf(!available)("guestbook", () => {
     await Bun.sleep(300);
     const after = await cluster.exists(`${SERVICES}/taken`);
     expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
-    expect(await cluster.get(`${DEPLOYMENTS}/taken`)).toBeUndefined(); // refused before the first write
+    expect(await cluster.get(`${DEPLOYMENTS}/taken`)).toBeUndefined(); // it is refused before the first write
     expect(operator.text).toContain("Cannot take over Service default/taken");
     await cluster.send("DELETE", `${SERVICES}/taken`);
     await cluster.send("DELETE", `${GUESTBOOKS}/taken`);

@@ -1,6 +1,6 @@
 /**
- * Two replicas under load and faults, judged by the server's own history: `bun scripts/ha/ha.ts` does it for ten minutes.
- * `HA_SECONDS` and `HA_SEED` change it.
+ * Tests two replicas under load and faults, judged by the server's own history; `bun scripts/ha/ha.ts` does it for
+ * ten minutes. `HA_SECONDS` and `HA_SEED` change it.
  */
 import { describe, expect, test } from "bun:test";
 import { highAvailability, type HaReport } from "../ha/ha.ts";
@@ -9,7 +9,7 @@ import { available } from "../../tests/support/cluster.ts";
 
 const seconds = Number(process.env["HA_SECONDS"] ?? 40);
 const seed = Number(process.env["HA_SEED"] ?? 1);
-/** Far less than a Lease lasts, and far more than it takes, which the table shows. */
+/** This is far less than a Lease lasts, and far more than a hand-over takes, as the table shows. */
 const HANDED_OVER_WITHIN = 6_000;
 
 function takeovers({ takeovers }: HaReport, kind: string): readonly number[] {

@@ -1,4 +1,4 @@
-/** Servers whose answers do not end, or become far more than they were. Each attack is bounded in size. */
+/** Tests servers whose responses never end, or grow far larger after decompression. Each attack is bounded in size. */
 import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => victim[Symbol.asyncDispose]());
 
-/** A 200, then the same piece for ever. */
+/** Sends a 200, then the same piece for ever. */
 function endless(piece: Uint8Array, most = 600 * MiB): Attack {
   return async (peer, { stream }) => {
     await peer.write(stream > 0 ? ok(stream) : okHead());
@@ -26,7 +26,7 @@ function endless(piece: Uint8Array, most = 600 * MiB): Attack {
   };
 }
 
-/** A whole body, compressed or not. */
+/** Sends a whole body, compressed or not. */
 function answer(body: Uint8Array, headers: Readonly<Record<string, string>> = {}): Attack {
   return async (peer, { stream }) => {
     if (stream === 0) return peer.write(okHead(headers), chunk(body), "0\r\n\r\n");
@@ -52,7 +52,8 @@ describe("an answer without an end is given up", () => {
     test.each(asks)(
       `%s over ${protocol}`,
       async (ask, says) => {
-        // Pages are asked for four times, of fewer items each: what is left of the attempts before may still be garbage.
+        // Pages are requested four times, of fewer items each, and the memory of earlier attempts may still be
+        // garbage.
         const growth = ask === "pages" ? 200 : 120;
         await victim.withstands("an endless answer", { protocol, ask, says, attack: endless(PIECE), growth });
       },
@@ -256,7 +257,7 @@ describe("a proxy that answers CONNECT with what it should not", () => {
   );
 });
 
-/** 100 MiB of headers, as fast as they are taken. */
+/** Sends 100 MiB of headers, as fast as they are read. */
 function flooded(socket: Socket): void {
   let left = 100 * MiB;
   const more = (): void => {

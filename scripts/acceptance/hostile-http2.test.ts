@@ -1,4 +1,4 @@
-/** Servers that flood with frames of HTTP/2. Each attack is bounded, so that without a limit here it ends, too, and fails. */
+/** Tests servers that flood with HTTP/2 frames. Each attack is bounded, so that it ends and fails without a limit here, too. */
 import { afterAll, beforeAll, describe, test } from "bun:test";
 import { END_HEADERS, END_STREAM, frame, headerBlock, PADDED } from "../../tests/support/http2-frames.ts";
 import { ok, type Attack } from "../../tests/support/hostile/hostile-server.ts";
@@ -18,7 +18,7 @@ const many = (one: Uint8Array, count = 4_000): Buffer => Buffer.concat(Array.fro
 const headers = (stream: number, block: Uint8Array, flags = END_HEADERS): Buffer =>
   frame("headers", block, { stream, flags });
 
-/** Frames again and again, after the answer to a watch has begun. */
+/** Sends frames again and again, after the response to a watch has begun. */
 function flood(
   make: (stream: number) => Uint8Array,
   options: { begun?: boolean; deaf?: boolean; most?: number; count?: number } = {},
@@ -31,7 +31,7 @@ function flood(
   };
 }
 
-/** A field that goes into the table that our settings do not allow: a literal name and a value of 4,000 bytes. */
+/** A field for the dynamic table, which our settings do not allow: a literal name and a value of 4,000 bytes. */
 function tableEntry(name: string): Buffer {
   return Buffer.concat([
     Buffer.of(0x40, name.length),
@@ -41,7 +41,7 @@ function tableEntry(name: string): Buffer {
   ]);
 }
 
-/** A block in as many frames as it takes. */
+/** Sends a block in as many frames as necessary. */
 async function sendBlock(peer: Parameters<Attack>[0], stream: number, block: Uint8Array): Promise<void> {
   for (let at = 0; at < block.length; at += 16_000) {
     const flags = at + 16_000 >= block.length ? END_HEADERS : 0;

@@ -1,4 +1,4 @@
-/** A real API server that speaks HTTP/1.1 alone: everything works there, over other connections. */
+/** Tests a real API server that speaks only HTTP/1.1: everything works there, over other connections. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isApiError } from "../../src/kube/errors/api-error.ts";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";

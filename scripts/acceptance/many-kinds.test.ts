@@ -1,7 +1,8 @@
 /**
- * Many kinds on one binary: every informer synced, few connections, and writes and the Lease wait for none of them.
+ * Tests many kinds in one binary: every informer syncs over few connections, and neither writes nor the Lease wait
+ * for them.
  *
- * `KINDS=300 bun test scripts/acceptance/many-kinds.test.ts` takes as many as a large cluster has.
+ * `KINDS=300 bun test scripts/acceptance/many-kinds.test.ts` uses as many as a large cluster has.
  */
 import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
@@ -56,12 +57,12 @@ describe.skipIf(!available)("many kinds", () => {
       every: 100,
       within: 60_000,
     });
-    // Watches go 90 to a connection; short requests and probes have a few of their own.
+    // A connection carries 90 watches; short requests and probes have a few connections of their own.
     expect(proxy.connections).toBeLessThanOrEqual(Math.ceil(KINDS / 90) + 6);
 
     const path = (index: number) => `/apis/many.binnacle.dev/v1/namespaces/default/kind${index}s`;
     const ready = Math.round(performance.now() - operator.started);
-    // The server itself takes its time for the first object of each kind: those are made first, and not measured.
+    // The server takes a while for the first object of each kind, so these are created first and not measured.
     const kinds = Math.min(KINDS, 100);
     const waits: number[] = [];
     for (let turn = 1; turn <= 3; turn++) {
@@ -94,7 +95,7 @@ describe.skipIf(!available)("many kinds", () => {
     await using cluster = await Cluster.start({ controllers: false });
     const transport = createTransport(await loadKubeconfig({ kubeconfig: cluster.kubeconfig, env: {} }));
     const collection = "/api/v1/namespaces/default/configmaps";
-    /** The slowest but one of 200 writes, in milliseconds. */
+    /** Returns the second slowest of 200 writes in milliseconds. */
     const write = async (prefix: string): Promise<number> => {
       const took: number[] = [];
       for (let index = 0; index < 200; index++) {
@@ -139,7 +140,7 @@ describe.skipIf(!available)("many kinds", () => {
     console.log(
       `300 watches on ${sessions} sessions: write p99 ${crowded} ms, without them ${alone} ms, Lease ${renewed.toFixed(1)} ms`,
     );
-    // On a machine that does other things too, the figure alone would say little.
+    // On a machine that is busy with other things, the figure alone would mean little.
     expect(crowded).toBeLessThan(Math.max(150, 3 * alone));
     expect(renewed).toBeLessThan(1_000);
     stop.abort();

@@ -1,4 +1,4 @@
-/** Modules that do what they should not: what becomes of it is told under their names, and the others go on. */
+/** Tests modules that do what they should not: their errors are reported under their names, and the others keep running. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -96,7 +96,7 @@ describe("a rejection that nobody handles is told under its module's name", () =
     for (const [index, name] of names.entries()) {
       await bench.write(`controllers/m${index}.ts`, reconciling(`c${index}`, forgotten[name]![0]));
     }
-    await using dev = new Dev("--as-admin"); // what is asked for is declared by none of them
+    await using dev = new Dev("--as-admin"); // none of the modules declares what it requests
     for (const [index, name] of names.entries()) {
       await dev.says({ msg: `ran c${index}` });
       const told = await dev.says({ msg: "A module failed: code outside of a run", module: `m${index}.ts` });

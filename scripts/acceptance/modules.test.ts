@@ -1,4 +1,4 @@
-/** Several modules in one binary: they share watches, and none harms another. */
+/** Tests several modules in one binary: they share watches, and none harms another. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import parsePrometheusTextFormat from "parse-prometheus-text-format";
 import { Bench } from "../../tests/support/binary.ts";
@@ -7,7 +7,7 @@ import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const CONFIGMAPS = "/api/v1/namespaces/default/configmaps";
 
-/** Counts its own runs; its object asks it to fail, or to be slow. */
+/** Counts its own runs; its object makes it fail or be slow. */
 const COUNTER = `
 import { defineController, watch } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
@@ -51,7 +51,7 @@ describe.skipIf(!available)("modules", () => {
   });
 
   test("share one watch per kind and set, also as modules come and go", async () => {
-    const idle = await cluster.watches(); // the API server watches itself
+    const idle = await cluster.watches(); // the API server has watches of its own
     await using operator = await bench.run({ kubeconfig: cluster.kubeconfig, args: ["--watch"] });
     await operator.ready();
     const kinds = ["guestbooks", "deployments", "services", "secrets", "pods", "namespaces"];
@@ -105,7 +105,7 @@ describe.skipIf(!available)("modules", () => {
     await until(() => failures().length >= 8, { what: "8 failures" });
     const times = failures().map(({ ts }) => Date.parse(String(ts)));
     const gaps = times.slice(1, 8).map((time, index) => time - times[index]!);
-    // 5, 10, 20, 40, 80, 160, 320 ms: each at least what it must be, and the sum not far above.
+    // The delays are 5, 10, 20, 40, 80, 160, 320 ms: each is at least that, and their sum not much more.
     gaps.forEach((gap, index) => expect(gap).toBeGreaterThanOrEqual(5 * 2 ** index - 2));
     expect(gaps.reduce((sum, gap) => sum + gap, 0)).toBeLessThan(635 + 400);
 
@@ -121,7 +121,7 @@ describe.skipIf(!available)("modules", () => {
       { what: "success" },
     );
 
-    // What the metrics say is what the module counted itself.
+    // The metrics agree with what the module counted itself.
     const counted = operator.log.findLast(({ msg, controller }) => msg === "counted" && controller === "counter")!;
     const families = parsePrometheusTextFormat(await operator.metrics());
     const value = (name: string, labels: Record<string, string>): number =>
@@ -167,7 +167,7 @@ describe.skipIf(!available)("modules", () => {
 
   test("/readyz is 500 before the caches have synced, and 200 after", async () => {
     const seen: number[] = [];
-    // Loads so slowly that a probe comes before it.
+    // The module loads so slowly that a probe comes first.
     const slow = `await new Promise((resolve) => setTimeout(resolve, 500));
 import { defineController } from "binnacle";
 import { Namespace } from "binnacle/resources";

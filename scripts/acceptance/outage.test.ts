@@ -1,5 +1,6 @@
 /**
- * The API server is killed and comes back on its port: reconciling goes on, and what changed around the outage ends right.
+ * Tests an API server that is killed and comes back on its port: reconciling continues, and changes around the outage
+ * end right.
  *
  * `OUTAGE_SECONDS=120 bun test scripts/acceptance/outage.test.ts` takes longer than the 5 seconds of the test run.
  */
@@ -43,7 +44,7 @@ describe.skipIf(!available)("outage", () => {
       for (const name of ["kept", "changed", "deleted", "tampered"]) await note(name, "before");
       await Promise.all(["kept", "changed", "deleted", "tampered"].map((name) => copied(name, "before")));
 
-      // Changed so shortly before the end that the watch may not have told of it.
+      // It is changed so shortly before the end that the watch may not have shown it.
       await cluster.patch(`${NOTES}/changed`, { spec: { text: "after" } });
       await cluster.send("DELETE", `${NOTES}/deleted`);
       await cluster.patch(`${CONFIGMAPS}/tampered`, { data: { text: "foreign" } });

@@ -1,4 +1,4 @@
-/** What the binary prints when nobody can take it. */
+/** Tests what the binary does when its output cannot be written. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { Bench } from "../../tests/support/binary.ts";

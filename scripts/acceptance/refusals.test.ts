@@ -1,4 +1,7 @@
-/** An API server that refuses, loses answers and closes watches: no key is lost, and it is not asked too often. */
+/**
+ * Tests an API server that rejects requests, loses responses and closes watches: no key is lost, and there are not
+ * too many requests.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Behaviours, boxController, BOXES, Lab } from "../../tests/support/integration/lab.ts";
 import type { Fault } from "../../tests/support/integration/faulty-proxy.ts";
@@ -52,7 +55,7 @@ describe.skipIf(!available)("refusals of the API server", () => {
 
   const lists = () => lab.proxy.seen.filter(({ method, path }) => method === "GET" && path === BOXES_ALL).length;
 
-  /** Sets a fault, changes every object, and looks at what went out until the fault is over, and after it. */
+  /** Sets a fault, changes every object, and records the requests during the fault and after it. */
   async function burst(
     name: string,
     options: { fault: (request: LoopbackRequest) => Fault | undefined; ms: number; cut: boolean },
@@ -73,7 +76,7 @@ describe.skipIf(!available)("refusals of the API server", () => {
     const after = Math.round(performance.now() - over);
     console.log(`${name}: ${asked} requests in ${seconds.toFixed(1)} s, all well ${after} ms after it`);
     expect(asked).toBeGreaterThan(0);
-    // Also with those that were under way when it began.
+    // This includes requests that were under way when it began.
     expect(asked).toBeLessThanOrEqual(5 * seconds);
     return lists() - before;
   }
@@ -97,7 +100,7 @@ describe.skipIf(!available)("refusals of the API server", () => {
     expect(await burst("429 to all", { fault: () => fault, ms: 3_000, cut: true })).toBe(0);
   }, 60_000);
 
-  // Each burst before has made the pause before the next connection longer, up to 4 s.
+  // Each earlier burst has doubled the pause before the next connection, up to 4 s.
   test("watches closed at once are opened again a few times, then everything is listed, each time later", async () => {
     const fault = ({ query }: LoopbackRequest): Fault | undefined =>
       query.get("watch") === "true" ? { kind: "close" } : undefined;

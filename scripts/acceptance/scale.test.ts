@@ -1,4 +1,7 @@
-/** 2,000 objects that were there before: every child right, no conflict, no write too many, and none after a restart. */
+/**
+ * Tests 2,000 objects that existed before: every child is right, without conflicts or superfluous writes, and without
+ * writes after a restart.
+ */
 import { describe, expect, test } from "bun:test";
 import { Bench } from "../../tests/support/binary.ts";
 import { until } from "../../tests/support/until.ts";
@@ -68,10 +71,10 @@ describe.skipIf(!available)("scale", () => {
     const seconds = (performance.now() - operator.started) / 1_000;
     const { cpu, peak } = await operator.usage();
     console.log(`${COUNT} objects: ${seconds.toFixed(2)} s, ${cpu.toFixed(2)} CPU s, peak ${Math.round(peak)} MiB`);
-    await Bun.sleep(500); // late echoes would come now
-    // Each status is written once, and nothing is refused or written besides.
+    await Bun.sleep(500); // late echoes would arrive now
+    // Each status is written once, and nothing else is written or rejected.
     expect(await writes()).toEqual({ ...idle, statuses: idle.statuses + COUNT });
-    // The control plane makes some ConfigMaps of its own.
+    // The control plane creates some ConfigMaps of its own.
     expect((await created()) - createdBefore).toBeGreaterThanOrEqual(COUNT);
     expect(await reconciled()).toBe(COUNT);
 

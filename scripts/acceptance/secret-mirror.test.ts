@@ -1,4 +1,4 @@
-/** Copies in other namespaces: kept, and removed when their reason goes, also while the binary is down. */
+/** Tests copies in other namespaces: they are kept, and removed when their reason is gone, even while the binary is down. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Bench, type Operator } from "../../tests/support/binary.ts";
 import { available, Cluster } from "../../tests/support/cluster.ts";

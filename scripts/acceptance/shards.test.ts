@@ -1,4 +1,4 @@
-/** Replicas of the binary that divide the keys: each is worked by one, whoever comes, goes or dies. */
+/** Tests replicas of the binary that divide the keys: one replica works on each, whichever join, leave or die. */
 import { describe, expect, test } from "bun:test";
 import { Fleet, overlaps } from "../../tests/support/integration/shard-fleet.ts";
 import { until } from "../../tests/support/until.ts";
@@ -24,7 +24,7 @@ describe.skipIf(!available).each([true, false])("shards, on a server that divide
       expect(kept).toBeLessThan(OBJECTS / 2);
     }
 
-    // One dies: its keys are worked again within a lease duration.
+    // One dies, and its keys are worked on again within a lease duration.
     const [dead, ...left] = fleet.replicas;
     const lost = new Set(first.filter(({ pid }) => pid === dead!.pid).map(({ key }) => key));
     const died = Date.now();
@@ -40,7 +40,7 @@ describe.skipIf(!available).each([true, false])("shards, on a server that divide
     const tookOver = Math.max(...again.map(({ ended }) => ended)) - died;
     expect(tookOver).toBeLessThan(15_000);
 
-    // One comes: a part of the keys goes to it, and none is worked by two meanwhile.
+    // One joins and gets a part of the keys, and meanwhile no two replicas work on the same key.
     const came = Date.now();
     const next = await fleet.begin();
     const replicas = [...left, next];
@@ -50,7 +50,7 @@ describe.skipIf(!available).each([true, false])("shards, on a server that divide
     });
     const handedOver = Date.now() - came;
 
-    // One is told to end: what it had is worked at once.
+    // One is told to end, and its keys are worked on again at once.
     const [leaving, staying] = left;
     const told = Date.now();
     expect(await leaving!.operator.stop()).toBe(0);

@@ -1,4 +1,4 @@
-/** The end of the process: runs finish, and a second signal does not wait for them. */
+/** Tests the end of the process: runs finish, and a second signal does not wait for them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { Bench } from "../../tests/support/binary.ts";
@@ -39,7 +39,7 @@ describe.skipIf(!available)("signals", () => {
   test("SIGTERM lets a slow reconcile finish, then exits 0 without an error", async () => {
     await using operator = await bench.run({ kubeconfig: cluster.kubeconfig });
     await until(() => operator.log.some(({ msg }) => msg === "begins"), { what: "a run", every: 5 });
-    // It is still the process that was started, although it began anew without the last of the compilers.
+    // It is still the process that was started, although it restarted itself without the last of the compilers.
     const environment = await readFile(`/proc/${operator.child.pid}/environ`, "utf8").catch(() => undefined);
     if (environment !== undefined) expect(environment.split("\0")).toContain("BUN_JSC_useFTLJIT=0");
     operator.signal();

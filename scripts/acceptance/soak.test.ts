@@ -1,4 +1,4 @@
-/** The soak, shortened: `bun scripts/soak/soak.ts` runs it for ten minutes. `SOAK_SECONDS` and `SOAK_SEED` change it. */
+/** Runs a short soak; `bun scripts/soak/soak.ts` runs it for ten minutes. `SOAK_SECONDS` and `SOAK_SEED` change it. */
 import { describe, expect, test } from "bun:test";
 import { soak } from "../soak/soak.ts";
 import { available } from "../../tests/support/cluster.ts";
@@ -17,7 +17,7 @@ describe.skipIf(!available)("soak", () => {
         `heap ${early.heap} → ${late.heap}, code ${early.code} → ${late.code}, resident ${early.resident} → ${late.resident}`,
       );
       expect(state.backwards).toEqual([]);
-      // Compiled code aside, which grows for as long as functions get hot.
+      // This excludes compiled code, which grows for as long as functions become hot.
       expect(late.heap).toBeLessThan(early.heap * (seconds >= 120 ? 1.1 : 1.15));
       expect(exitCode).toBe(0);
       expect(ended).toBeLessThan(5_000);

@@ -1,4 +1,7 @@
-/** The start without the last compiler: whatever stands before `run`, and never for the children of the process. */
+/**
+ * Tests the restart without the last compiler: it happens with any flags before `run`, and children of the process do
+ * not inherit it.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -8,7 +11,7 @@ import { until } from "../../tests/support/until.ts";
 
 const SETTING = "BUN_JSC_useFTLJIT";
 
-/** Writes down the environment of a child process while it loads. */
+/** Records the environment of a child process while it loads. */
 const MODULE = `
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +37,7 @@ beforeAll(async () => {
 
 afterAll(async () => await bench?.[Symbol.asyncDispose]());
 
-/** The environment with which the process began, as the system knows it, and that of its child. */
+/** Returns the environment with which the process began, as the system knows it, and that of its child. */
 async function environments(folder: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   await bench.write(`${folder}/module.ts`, MODULE);
   const addresses = ["--health-probe-bind-address", "0", "--metrics-bind-address", "0"];

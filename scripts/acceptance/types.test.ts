@@ -1,4 +1,4 @@
-/** `binnacle types` on CustomResourceDefinitions as their projects publish them, and on a real cluster. */
+/** Tests `binnacle types` on CustomResourceDefinitions as their projects publish them, and on a real cluster. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { available, Cluster } from "../../tests/support/cluster.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Modules in which projects publish their definitions, and where in them. */
+/** Go modules in which projects publish their definitions, and the paths in them. */
 const published = [
   { module: "github.com/cert-manager/cert-manager@v1.21.2", folder: "deploy/crds", kinds: 6 },
   { module: "sigs.k8s.io/gateway-api@v1.3.0", folder: "config/crd/experimental", kinds: 9 },
@@ -81,7 +81,7 @@ describe.skipIf(!hasGo)("types of definitions that projects publish", () => {
   }, 300_000);
 });
 
-/** The folder of a Go module in its cache; nothing is downloaded twice. */
+/** Returns the folder of a Go module in its cache; nothing is downloaded twice. */
 async function download(module: string): Promise<string> {
   const child = Bun.spawn(["go", "mod", "download", "-json", module], {
     cwd: tmpdir(),

@@ -1,4 +1,4 @@
-/** `binnacle test` with the binary alone: a folder with one module and its test, and a PATH that leads nowhere. */
+/** Tests `binnacle test` with the binary alone: a folder with one module and its test, and an empty PATH. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
@@ -51,7 +51,7 @@ afterAll(() => bench?.[Symbol.asyncDispose]());
 
 test("binnacle test runs a test, and check does not take it for a module", async () => {
   await bench.write("controllers/greeting.test.ts", usersTest("Hello, world!"));
-  await bench.exec("test"); // unpacks what the next one finds
+  await bench.exec("test"); // unpacks what the next run finds
   const began = performance.now();
   const { code, stderr } = await bench.exec("test");
   console.log(`binnacle test: one test in ${Math.round(performance.now() - began)} ms`);
@@ -96,7 +96,7 @@ test("binnacle test says what is missing", async () => {
 test("binnacle test takes nothing from around it but what is in the tested folder, or is named", async () => {
   const says = (text: string): string => `console.error(${JSON.stringify(text)});\n`;
   const isPackage = (text: string): string => `module.exports = ${JSON.stringify(text)};\n`;
-  // The working directory is somebody else's.
+  // The working directory belongs to somebody else.
   await bench.write("around/bunfig.toml", 'preload = ["./evil.ts"]\n[test]\npreload = ["./evil.ts"]\n');
   await bench.write("around/evil.ts", says("EVIL preload"));
   await bench.write("around/.env", "EVIL=yes\n");
@@ -134,19 +134,19 @@ test("takes", async () => {
   expect(fine).toMatchObject({ code: 0, text: expect.stringContaining("1 pass") });
   expect((await run(["mine/a.test.ts"])).code).toBe(0);
   expect((await run(["mine"], { BUN_OPTIONS: "--define x=1", NODE_PATH: "node_modules" })).code).toBe(0);
-  // By name.
+  // The file is named.
   expect((await run(["mine", "--env-file", "mine.env"])).text).toContain(
     "Cannot find the file 'mine.env' (--env-file)",
   );
   await bench.write("around/mine.env", "MINE=1\n");
   expect((await run(["mine", "--env-file", "mine.env"], { WANTED: "1" })).code).toBe(0);
-  // From the folder itself.
+  // The file is in the folder itself.
   await bench.write("around/mine/.env", "MINE=2\n");
   await bench.write("around/mine/bunfig.toml", '[test]\npreload = ["./mine/hello.ts"]\n');
   await bench.write("around/mine/hello.ts", says("hello"));
   const own = await run(["mine"], { WANTED: "2" });
   expect(own).toMatchObject({ code: 0, text: expect.stringContaining("hello") });
-  // A package of the working directory is told, and not taken.
+  // A package of the working directory is reported and not used.
   await bench.write(
     "around/mine/b.test.ts",
     'import { test } from "bun:test";\nimport "evil";\ntest("b", () => {});\n',
@@ -200,7 +200,7 @@ test("--server real says which times a clock of the test cannot move", async () 
   expect(embedded).not.toContain("WARN");
 }, 60_000);
 
-/** Two of them: a real server takes seconds, and each test starts its own. */
+/** These are two tests, because a real server takes seconds and each test starts its own. */
 const chosen = "becomes a Deployment and a Service|goes after its last backup";
 
 test("the tests of the examples pass, and do on a real API server", async () => {

@@ -1,4 +1,4 @@
-/** What a page in a real browser can do to the embedded API server of the one who looks at it: nothing. */
+/** Tests what a page in a real browser can do to the embedded API server of its viewer: nothing. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { listenApiServer } from "../../src/embedded/index.ts";
 
 const browser = ["chromium", "chromium-browser", "google-chrome"].map((name) => Bun.which(name)).find(Boolean);
 
-/** A page that tries whatever pages can; it has even stolen the token, and tells what it could read. */
+/** A page that tries everything that pages can do. It has even stolen the token, and reports what it could read. */
 function page(server: string, rebound: string, token: string): string {
   return `<!doctype html><body><iframe name=sink></iframe><script>
 const told = {};
@@ -78,7 +78,7 @@ test.skipIf(browser === undefined)(
       "--disable-dev-shm-usage",
       "--no-first-run",
       `--user-data-dir=${profile}`,
-      // The page has every advantage: its certificate is believed, its name leads to this machine.
+      // The page has every advantage: its certificate is trusted, and its name resolves to this machine.
       "--ignore-certificate-errors",
       "--host-resolver-rules=MAP rebound.example 127.0.0.1",
       `http://rebound.example:${pages.port}/`,

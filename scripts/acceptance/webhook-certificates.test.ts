@@ -1,4 +1,4 @@
-/** CERT cases and the registration of webhooks, on a real API server that asks them at a Service. */
+/** Tests the CERT cases and the registration of webhooks, on a real API server that calls them through a Service. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import { rename, symlink } from "node:fs/promises";
@@ -14,12 +14,12 @@ const SECRET = "/api/v1/namespaces/shop/secrets/hook-webhook-tls";
 const VALIDATING = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/hook.shop";
 const MUTATING = VALIDATING.replace("validating", "mutating");
 const PER_SECOND = 200;
-/** Seconds of load; longer ones are for a quiet machine. */
+/** Seconds of load; longer runs need a quiet machine. */
 const SECONDS = Number(process.env["WEBHOOK_LOAD_SECONDS"] ?? 3);
 
 const authority = { ...createAuthority("files"), name: "files" };
 
-/** The certificate of a handshake. */
+/** Returns the certificate of a handshake. */
 function shown(port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1", ca: authority.cert }, () => {
@@ -80,7 +80,7 @@ describe.skipIf(!available)("webhooks of two replicas behind a Service", () => {
     const { stdout, code } = await bench.exec("manifests", "rbac", ...account);
     expect(code).toBe(0);
     await cluster.plane.apply(stdout);
-    // Without kube-proxy a name stands in place of the Service's own address; the certificate is for the Service.
+    // Without kube-proxy a name replaces the Service's own address; the certificate is for the Service.
     await cluster.send("POST", "/api/v1/namespaces/shop/services", {
       body: { metadata: { name: "hook" }, spec: { type: "ExternalName", externalName: "localhost" } },
     });
@@ -132,7 +132,7 @@ describe.skipIf(!available)("webhooks of two replicas behind a Service", () => {
     await cluster.send("DELETE", SECRET);
     await until(async () => authorities(text((await secret())["ca.crt"])) === 2, { what: "a second authority" });
     const between = await secret();
-    // The new authority is in force before a certificate of it is shown.
+    // The new authority is in force before a certificate of it is used.
     await until(async () => (await secret())["tls.crt"] !== between["tls.crt"], {
       within: 30_000,
       what: "its certificate",
@@ -229,7 +229,7 @@ describe.skipIf(!available)("webhooks of two replicas behind a Service", () => {
     for (const name of ["tls.crt", "tls.key"])
       await rename(join(bench.dir, "certs/next", name), join(bench.dir, "certs", name));
     await shows(pairs[2]!);
-    // As kubelet does it: the files are links into a folder to which a link leads that is replaced at once.
+    // As kubelet does, the files are links into a folder behind another link, which is replaced atomically.
     await write("certs/..1", pairs[3]!);
     await symlink("..1", join(bench.dir, "certs/..data"));
     for (const name of ["tls.key", "tls.crt"]) {

@@ -1,4 +1,4 @@
-/** Webhooks under `binnacle dev`: on its own cluster with nothing to set up, and on another one without a trace. */
+/** Tests webhooks under `binnacle dev`: on its own cluster without any set-up, and on another one without a trace. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -56,7 +56,7 @@ class Dev implements AsyncDisposable {
   }
 }
 
-/** What the API server says to an object; `created` when it is admitted. Nothing is stored. */
+/** Returns what the API server says about an object; `created` when it is admitted. Nothing is stored. */
 async function say(transport: Transport, what: string): Promise<string> {
   const metadata = { generateName: "a-", labels: { app: "policy" } };
   const body = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { what } };
@@ -173,7 +173,7 @@ describe.skipIf(!available)("on another cluster", () => {
     await bench.write("controllers/policy.ts", "export {};");
     await using next = start("--webhook-host", "127.0.0.1");
     await until(async () => (await registered()).length === 0, { what: () => next.text });
-    // What the process prints is read beside this.
+    // The output of the process is read concurrently.
     await until(() => next.text.includes("Removed a webhook registration that was left behind"), {
       what: () => next.text,
     });

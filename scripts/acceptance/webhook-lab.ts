@@ -11,13 +11,10 @@ export interface Backend {
   readonly operator: Operator;
 }
 
-/** Milliseconds between two looks at the readiness of replicas; kubelet's are seconds, and the delay at the end is made for that. */
+/** Milliseconds between two readiness checks of replicas; kubelet's take seconds, for which the delay at the end is made. */
 const LOOK_EVERY = 100;
 
-/**
- * Passes connections on to replicas that are ready, one after the other, as the address of a Service does: a connection
- * that is there stays where it is.
- */
+/** Forwards connections to ready replicas in turn, like the address of a Service: an established connection stays where it is. */
 export class ServiceAddress implements AsyncDisposable {
   readonly port: number;
   readonly backends: Backend[] = [];
@@ -75,10 +72,10 @@ export class ServiceAddress implements AsyncDisposable {
 
 const MAPS = "/api/v1/namespaces/default/configmaps?dryRun=All";
 
-/** Requests at the same time: kube-apiserver keeps 25 connections to a webhook, and opens more only to close them again. */
+/** The number of parallel requests: kube-apiserver keeps 25 connections to a webhook, and closes additional ones after use. */
 const MOST_AT_ONCE = 20;
 
-/** Creates objects at a steady rate, each of which a webhook has to change; nothing is stored. */
+/** Creates objects at a steady rate, each of which a webhook must change; nothing is stored. */
 export class AdmissionLoad {
   readonly failures: string[] = [];
   answered = 0;
@@ -92,7 +89,7 @@ export class AdmissionLoad {
   constructor(cluster: Cluster, perSecond: number) {
     this.#cluster = cluster;
     this.#timer = setInterval(() => {
-      // A machine that is busy with other things gets fewer, and never a queue of them.
+      // A busy machine sends fewer requests, but never a queue of them.
       const due = Math.floor(((performance.now() - this.#began) / 1_000) * perSecond);
       for (; this.#due < due; this.#due++) {
         if (this.#running.size >= MOST_AT_ONCE) continue;
@@ -103,7 +100,7 @@ export class AdmissionLoad {
     }, 5);
   }
 
-  /** Resolves when every request has been answered. */
+  /** Resolves when every request has its response. */
   async stop(): Promise<{ readonly sent: number; readonly failed: number; readonly perSecond: number }> {
     clearInterval(this.#timer);
     const seconds = (performance.now() - this.#began) / 1_000;
@@ -118,7 +115,7 @@ export class AdmissionLoad {
   }
 }
 
-/** Has one object admitted. @returns what was wrong; `undefined` when the webhook was asked and said yes. */
+/** Has one object admitted. @returns what was wrong; `undefined` when the webhook was called and allowed it. */
 export async function admit(cluster: Cluster, name = "load-"): Promise<string | undefined> {
   const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: name, labels: { app: "load" } } };
   try {
@@ -135,7 +132,7 @@ export async function admit(cluster: Cluster, name = "load-"): Promise<string | 
   }
 }
 
-/** The module whose webhooks are asked. */
+/** The module with the webhooks. */
 export const POLICY = `
 import { defineWebhook, Denied } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
@@ -148,7 +145,7 @@ export const policy = defineWebhook({
   },
 });`;
 
-/** Waits until the webhook is asked; gives the milliseconds. */
+/** Waits until the webhook is called. @returns the milliseconds. */
 export async function untilAsked(cluster: Cluster, within = 20_000): Promise<number> {
   const began = performance.now();
   let last: string | undefined;

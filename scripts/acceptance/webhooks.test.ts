@@ -1,4 +1,7 @@
-/** Admission webhooks of the compiled binary: over HTTPS as the API server sends reviews, and by kubectl on two API servers. */
+/**
+ * Tests admission webhooks of the compiled binary: over HTTPS as the API server sends reviews, and by kubectl on two
+ * API servers.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,7 +12,7 @@ import { Bench, freePort, type Operator } from "../../tests/support/binary.ts";
 import { until } from "../../tests/support/until.ts";
 import { available, Cluster } from "../../tests/support/cluster.ts";
 
-/** Refuses, warns, fails and hangs by the image that it is asked about. */
+/** Rejects, warns, fails and hangs depending on the image. */
 const POLICY = `
 import { defineWebhook, Denied } from "binnacle";
 import { ConfigMap, Namespace, Pod } from "binnacle/resources";
@@ -84,7 +87,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** What the API server makes of an answer. */
+/** The API server's reading of a response. */
 interface AdmissionResponse {
   readonly uid: string;
   readonly allowed: boolean;

@@ -21,7 +21,7 @@ const KEYS = 100_000;
 const EVENTS = 100_000;
 const OBJECTS = 100_000;
 
-/** Per second, or bytes. */
+/** Results by name, per second or in bytes. */
 const lines = new Map<string, number>();
 
 function heap(): number {
@@ -30,7 +30,7 @@ function heap(): number {
   return heapSize + extraMemorySize;
 }
 
-/** The best of so many rounds, in seconds. */
+/** Returns the best of so many rounds, in seconds. */
 function best(rounds: number, work: () => void): number {
   let least = Infinity;
   for (let round = 0; round < rounds; round++) {
@@ -147,7 +147,7 @@ function decode(): void {
   for (const [name, take] of Object.entries(takes)) lines.set(`bytes per object, ${name}`, kept(text, take));
 }
 
-/** Bytes per object of a list that is in a store. */
+/** Returns the bytes per object of a list that is in a store. */
 function kept(text: string, take: (object: AnyObject) => AnyObject): number {
   const store = new Map<string, AnyObject>();
   const before = heap();
@@ -164,7 +164,7 @@ function fill(store: Map<string, AnyObject>, from: { text: string; take: (object
   }
 }
 
-/** The lines of client-go, by name; empty without Go. */
+/** Returns the results of client-go by name; empty without Go. */
 function clientGo(): Map<string, number> {
   const found = new Map<string, number>();
   const go = Bun.which("go") ?? "/usr/local/go/bin/go";

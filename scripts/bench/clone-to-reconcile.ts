@@ -26,7 +26,7 @@ try {
   await rm(dir, { recursive: true, force: true });
 }
 
-/** `npm start`, and as soon as it says what to try, the sample. */
+/** Runs `npm start`, and applies the sample as soon as the output suggests it. */
 async function first(): Promise<string> {
   await rm(join(clone, ".binnacle"), { recursive: true, force: true });
   const began = performance.now();

@@ -96,12 +96,12 @@ async function measure(fleet: Fleet, count: number): Promise<void> {
   );
 }
 
-/** Which keys a process ran, and until when. */
+/** Returns the keys that a process ran, up to a time. */
 function keysOf(runs: readonly RecordedRun[], pid: number): ReadonlySet<string> {
   return new Set(runs.filter((run) => run.pid === pid).map(({ key }) => key));
 }
 
-/** When a replica has begun to work another share. */
+/** Returns when a replica began to work on another share. */
 function lastDivision({ log }: Replica["operator"]): number {
   const line = log.findLast(({ msg }) => msg === "This replica works a share of the keys");
   return Date.parse(String(line?.["ts"]));

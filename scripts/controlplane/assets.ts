@@ -1,4 +1,4 @@
-/** Where the programs of a control plane come from: KUBEBUILDER_ASSETS, or built once with Go and kept outside the repository. */
+/** The programs of a control plane: from KUBEBUILDER_ASSETS, or built once with Go and kept outside the repository. */
 
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -8,10 +8,13 @@ import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 
 const source = import.meta.dirname;
-/** One binary that is the program of the name it is called by: see main.go. */
+/** One binary acts as the program by whose name it is called: see main.go. */
 const programs = ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl"];
 
-/** The folder with etcd, kube-apiserver, kube-controller-manager and kubectl; undefined where it is not given and no Go is there to build it. */
+/**
+ * Returns the folder with etcd, kube-apiserver, kube-controller-manager and kubectl; undefined when none is given and
+ * there is no Go to build it.
+ */
 export async function assets(): Promise<string | undefined> {
   const given = process.env.KUBEBUILDER_ASSETS;
   if (given) {
@@ -33,7 +36,7 @@ export async function assets(): Promise<string | undefined> {
   return folder;
 }
 
-/** One folder for each state of the Go program, so that a newer checkout never runs an older build. */
+/** Each state of the Go program has its own folder, so that a newer checkout never runs an older build. */
 async function cacheFolder(): Promise<string> {
   const hash = createHash("sha256");
   for (const file of ["go.mod", "go.sum", "main.go"]) hash.update(await readFile(join(source, file)));
@@ -47,7 +50,7 @@ async function version(): Promise<string> {
   return found[1];
 }
 
-/** Builds beside the folder and renames, so that the folder is either complete or absent. */
+/** Builds in another folder and renames it, so that the folder is either complete or absent. */
 async function build(folder: string): Promise<void> {
   const git = await version();
   console.error(`Building kube-apiserver ${git} with Go, once, into ${folder} (about 4 minutes)`);
@@ -77,7 +80,7 @@ async function run(command: string, args: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`Cannot build the control plane: ${basename(command)} ${args[0]} ended with ${code}`);
 }
 
-/** Lets one process at a time into `work`; the lock of a process that is gone does not count. */
+/** Runs `work` in one process at a time; the lock of a process that is gone does not count. */
 export async function locked(file: string, work: () => Promise<void>): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   while (!(await take(file))) {

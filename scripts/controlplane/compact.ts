@@ -1,12 +1,12 @@
-/** Makes etcd forget: watches from before then begin with 410, as after an hour in a busy cluster. */
+/** Compacts etcd, so that watches from earlier versions begin with 410, as after an hour in a busy cluster. */
 
 import type { ControlPlane } from "./controlplane.ts";
 import { readState } from "../../src/testing/control-plane/state.ts";
 
 /**
- * Compacts every revision but the newest.
+ * Compacts every revision except the newest.
  *
- * kube-apiserver remembers changes of its own; only after its restart it has none from before.
+ * kube-apiserver remembers changes itself; only after its restart it has none from before.
  *
  * @see https://etcd.io/docs/v3.6/op-guide/maintenance/
  */

@@ -18,7 +18,7 @@ import { readState, removeState, runsIn } from "../../src/testing/control-plane/
 export type { ControlPlane };
 export { assets };
 
-/** Starts a control plane and waits until it is ready: about 3 seconds. @throws when `assets()` has nothing to start */
+/** Starts a control plane and waits until it is ready, which takes about 3 seconds. @throws when `assets()` has no programs */
 export async function startControlPlane(options: Omit<ControlPlaneOptions, "bin"> = {}): Promise<ControlPlane> {
   const bin = await assets();
   if (!bin)
@@ -32,7 +32,7 @@ const usage = `usage: bun scripts/controlplane/controlplane.ts build          pr
                                                  up [-c] DIR    prints a kubeconfig; -c starts kube-controller-manager too
                                                  down [-r] DIR  -r removes DIR as well`;
 
-/** Does what the arguments say and returns the exit status. */
+/** Runs the command line. @returns the exit status. */
 async function main([command, ...rest]: readonly string[]): Promise<number> {
   const flag = command === "up" ? "-c" : command === "down" ? "-r" : undefined;
   const given = flag !== undefined && rest[0] === flag;

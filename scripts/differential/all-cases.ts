@@ -22,19 +22,19 @@ import { costs } from "./sequences/costs.ts";
 import { watching } from "./sequences/watching.ts";
 import { webhooks } from "./sequences/webhooks.ts";
 
-/** How many of very many exchanges are made, always the same ones: 1 for all of them. */
+/** The share of very many exchanges that is played, always the same ones: 1 for all of them. */
 export interface Selected {
-  /** Of those that vary each field of each kind. */
+  /** The share of those that vary each field of each kind. */
   readonly share: number;
-  /** Of those that make one field of a sample wrong. */
+  /** The share of those that make one field of a sample wrong. */
   readonly wrong: number;
-  /** Of the worlds of roles and users. */
+  /** The share of the worlds of roles and users. */
   readonly worlds: number;
-  /** Of those of the families. */
+  /** The share of those of the families. */
   readonly families: number;
 }
 
-/** What `npm test` takes. */
+/** What `npm test` plays. */
 export const usual: Selected = { share: 0.02, wrong: 0.125, worlds: 0.1, families: 0.1 };
 
 export function allCases(served: readonly Served[], { share, wrong, worlds, families }: Selected): Case[] {

@@ -1,4 +1,4 @@
-/** Differences that are meant: each an exact kind, verb and field, with its reason. Never a status code or a reason. */
+/** Intended differences: each is an exact kind, verb and field with its reason, and never a status code or a reason. */
 import type { Difference, ExchangeDifference } from "./compare.ts";
 
 export interface Allowed {
@@ -10,7 +10,7 @@ export interface Allowed {
   readonly why: string;
 }
 
-/** Reads the list: one per line, `kind verb field reason…`. */
+/** Parses the list: one per line, `kind verb field reason…`. */
 export function parseAllowed(text: string): Allowed[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
   if (lines.length > 20) throw new Error(`${lines.length} allowed differences are listed: at most 20 may be`);
@@ -22,7 +22,7 @@ export function parseAllowed(text: string): Allowed[] {
   });
 }
 
-/** What remains of the differences. */
+/** Returns the remaining differences. */
 export function withoutAllowed(
   found: readonly ExchangeDifference[],
   allowed: readonly Allowed[],
@@ -32,7 +32,7 @@ export function withoutAllowed(
     .filter((each) => each.differences.length > 0);
 }
 
-/** An item's index is left out of a field: `details.causes[].message`. */
+/** The index of an item is omitted from a field: `details.causes[].message`. */
 function isAllowed(where: ExchangeDifference, difference: Difference, allowed: readonly Allowed[]): boolean {
   const field = difference.field.replaceAll(/\[\d+\]/g, "[]");
   const kind = where.caseName.split(" ")[0];

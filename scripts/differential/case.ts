@@ -1,4 +1,4 @@
-/** A case: a sequence of exchanges that stands by itself. */
+/** A case: an independent sequence of exchanges. */
 import type { CaseRecord, Target } from "./exchange.ts";
 import { Session } from "./session.ts";
 

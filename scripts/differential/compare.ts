@@ -1,4 +1,4 @@
-/** Finds where two answers differ. */
+/** Finds where two responses differ. */
 import { type Answer, type Exchange, noAnswer } from "./exchange.ts";
 import type { Normalized } from "./normalize.ts";
 
@@ -15,7 +15,7 @@ export interface ExchangeDifference {
   readonly differences: readonly Difference[];
 }
 
-/** Which of one server's numbered names stands for which of the other's: each for one, or they differ. */
+/** Pairs one server's numbered names with the other's; each has exactly one partner. */
 class Pairing {
   readonly #there = new Map<string, string>();
   readonly #back = new Map<string, string>();
@@ -39,7 +39,7 @@ class Pairing {
 
 const numbered = /<(uid|version|address|port|generated) \d+( of another shape)?>/g;
 
-/** Exchanges are paired by their labels; those that the first server did not answer are left out. */
+/** Exchanges are paired by their labels; those to which the first server did not respond are left out. */
 export function compareCases(expected: Normalized, actual: Normalized | undefined): ExchangeDifference[] {
   const found: ExchangeDifference[] = [];
   const pairing = new Pairing();

@@ -1,4 +1,4 @@
-/** The kinds a server serves, as its discovery lists them: what exchanges are generated from. */
+/** The kinds that a server's discovery lists, from which exchanges are generated. */
 import type { Target } from "./exchange.ts";
 
 export interface Served {

@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { createApiServer } from "../../src/embedded/index.ts";
 import type { Started } from "./target.ts";
 
-/** As the certificate of kubernetes-admin names its holder on the real server. */
+/** The subject of kubernetes-admin's certificate on the real server. */
 const certificate = {
   username: "kubernetes-admin",
   groups: ["system:masters", "system:authenticated"],
@@ -15,8 +15,8 @@ export async function embeddedTarget(): Promise<Started> {
   return {
     name: "embedded",
     fetch: async (request, credentials) => {
-      await new Promise(setImmediate); // as a socket would: what the server does a moment later gets its turn
-      // What a client of HTTP says and does by itself.
+      await new Promise(setImmediate); // as with a socket, so that what the server does a moment later gets its turn
+      // An HTTP client adds these headers by itself.
       if (!request.headers.has("accept-encoding")) request.headers.set("accept-encoding", "gzip, deflate, br, zstd");
       const response = await server.fetch(request, credentials === "none" ? {} : { certificate });
       if (response.headers.get("content-encoding") !== "gzip") return response;

@@ -1,31 +1,31 @@
-/** What is sent to a server and what it answered: the parts of a recording. */
+/** A request to a server and its response: the parts of a recording. */
 
-/** Where the same requests are sent. */
+/** A server that gets the requests. */
 export interface Target {
   readonly name: string;
-  /** @param credentials whether the administrator's certificate goes with it. @default it does */
+  /** Sends a request. @param credentials whether it has the administrator's certificate. @default it has */
   fetch(request: Request, credentials?: "none"): Promise<Response>;
 }
 
 export interface Call {
   readonly method: string;
-  /** Path and query. */
+  /** The path and query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** An object is sent as JSON, a text as it is. */
   readonly body?: unknown;
-  /** Sent without the administrator's certificate: the headers may have a token. @default with it */
+  /** Whether it is sent without the administrator's certificate; headers may contain a token. @default with it */
   readonly credentials?: "none";
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed where it is JSON; of a watch the events. */
+  /** The parsed body if it is JSON; for a watch the events. */
   readonly body: unknown;
 }
 
-/** The status where a connection broke: kube-apiserver panics at some requests and closes it. */
+/** The status of a broken connection, because kube-apiserver panics at some requests and closes it. */
 export const noAnswer = -1;
 
 export interface Exchange {
@@ -34,7 +34,7 @@ export interface Exchange {
   readonly answer: Answer;
 }
 
-/** The exchanges of one case, in the order they were made; what is normalised is counted within a case. */
+/** The exchanges of one case in their order; numbering of normalised values begins anew with each case. */
 export interface CaseRecord {
   readonly name: string;
   readonly exchanges: readonly Exchange[];

@@ -8,7 +8,7 @@ import type { Answer, CaseRecord, Exchange } from "./exchange.ts";
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const token = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
-/** Types of expressions are numbered. */
+/** The types of expressions are numbered. */
 const selfType = /\bselfType\d+/g;
 const clusterIp = /\b10\.96\.\d{1,3}\.\d{1,3}(?!\d)/g;
 const versionInText =
@@ -16,7 +16,7 @@ const versionInText =
 const ports: ReadonlySet<string> = new Set(["nodePort", "healthCheckNodePort"]);
 const day = 24 * 60 * 60 * 1000;
 
-/** Managed fields are in the order of the seconds in which they were written, rules in that of a map. */
+/** Managed fields are ordered by the second in which they were written, rules by the order of a map. */
 const unordered: ReadonlySet<string> = new Set(["managedFields", "nonResourceRules", "resourceRules"]);
 
 export interface Normalized {
@@ -36,11 +36,11 @@ function normalizeExchange({ label, call, answer }: Exchange, names: Names): Exc
     { metadata?: { name?: string; generateName?: string }; details?: { name?: string } } | undefined;
   const prefix = got?.metadata?.generateName ?? sent?.metadata?.generateName;
   const generated = got?.metadata?.name ?? got?.details?.name;
-  // Of a long prefix only so much is taken that five more characters have their place.
+  // A long prefix is shortened, so that there is room for five more characters.
   const base = prefix?.slice(0, 58) ?? "";
   if (base !== "" && generated?.startsWith(base) && generated !== prefix) names.generated(generated, base);
   const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, text]) => [name, names.text(text)]));
-  // When a bookmark comes is a matter of time, but for the one that ends what a watch begins with.
+  // The time of a bookmark is random, except for the one that ends the initial events.
   const said = Array.isArray(answer.body) ? answer.body.filter((event) => !isTimed(event)) : answer.body;
   const body = normalizeValue(said, "", names);
   const normalized: Answer = { status: answer.status, headers, body };
@@ -85,7 +85,7 @@ function isEvent(fields: Record<string, unknown>): boolean {
   return typeof fields["type"] === "string" && typeof fields["object"] === "object" && fields["object"] !== null;
 }
 
-/** A table of one object, whose version is the object's. */
+/** A table with one object, which has the object's version. */
 function eventTable(fields: Record<string, unknown>, names: Names): unknown {
   const { resourceVersion } = fields["metadata"] as Record<string, unknown>;
   const table = normalizeTable(fields, names) as { readonly metadata: object };
@@ -110,7 +110,7 @@ function normalizeTable(fields: Record<string, unknown>, names: Names): unknown 
   return { ...columns, metadata: listMetadata(metadata as Record<string, unknown>, names), rows: shown ?? null };
 }
 
-/** A list's version counts every write to the server, also those of nobody here: only its order can be compared. */
+/** A list's version counts every write to the server, also from elsewhere, so only its order can be compared. */
 function listMetadata(metadata: Record<string, unknown>, names: Names): unknown {
   const normalized = normalizeValue({ ...metadata, resourceVersion: undefined }, "", names) as Record<string, unknown>;
   delete normalized["resourceVersion"];
@@ -121,7 +121,7 @@ function listMetadata(metadata: Record<string, unknown>, names: Names): unknown 
   return { ...normalized, resourceVersion: version === "" ? "" : order };
 }
 
-/** A bookmark is at the version of the server, whatever has happened to the objects of a case. */
+/** A bookmark has the version of the server, independently of the objects of a case. */
 function bookmark(value: unknown, names: Names): unknown {
   const object = value as Record<string, unknown> | null;
   const metadata = object?.["metadata"];
@@ -150,7 +150,7 @@ function orderText(value: unknown): string {
   return JSON.stringify([manager, operation, subresource, rest]);
 }
 
-/** An object quoted in a message shows its managed fields, whose order is that of seconds. */
+/** An object quoted in a message contains its managed fields, whose order depends on seconds. */
 function withoutManagedFields(text: string): string {
   const start = text.indexOf('"managedFields\\":[');
   const begin = start < 0 ? text.indexOf('"managedFields":[') : start;

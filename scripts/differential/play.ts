@@ -1,4 +1,4 @@
-/** Pairs of servers, started for this, play the same cases at once. */
+/** Plays the same cases on pairs of servers that are started for this. */
 import { allCases, type Selected } from "./all-cases.ts";
 import { type Case, runCases } from "./case.ts";
 import { compareCases, type ExchangeDifference } from "./compare.ts";
@@ -9,15 +9,18 @@ import { type Normalized, normalizeCase } from "./normalize.ts";
 import { realTarget } from "./target.ts";
 
 interface Played {
-  /** How many exchanges there were. */
+  /** The number of exchanges. */
   readonly count: number;
   readonly differing: readonly ExchangeDifference[];
 }
 
-/** Most of the time goes by while kube-apiserver learns of its own changes, so several pairs play a part of the cases each. */
+/**
+ * Most of the time is spent waiting until kube-apiserver notices its own changes, so several pairs play a part of the
+ * cases each.
+ */
 const PAIRS = 3;
 
-/** @param only the names of the cases that are played; all when absent */
+/** Plays the cases. @param only the names of the cases to play; all when absent */
 export async function play(selected: Selected, only?: ReadonlySet<string>): Promise<Played> {
   const pairs = Array.from({ length: PAIRS }, (_, index) => playPart(selected, { only, index }));
   const played = await Promise.all(pairs);
@@ -46,7 +49,7 @@ async function recordsOf(target: Target, cases: readonly Case[]): Promise<readon
   return (await runCases(target, cases)).map(normalizeCase);
 }
 
-/** What differs each time: cases that differ are played once more, on new servers, since two busy ones differ by their timing. */
+/** Cases that differ are played once more, on new servers, because two busy servers differ in timing. */
 export async function playTwice(selected: Selected): Promise<Played> {
   const first = await play(selected);
   if (first.differing.length === 0) return first;

@@ -1,4 +1,4 @@
-/** The differences as text: counted by kind, verb and field, the first ones in full. */
+/** Formats the differences as text: counted by kind, verb and field, the first ones in full. */
 import type { ExchangeDifference } from "./compare.ts";
 
 export function report(found: readonly ExchangeDifference[], { first }: { readonly first: number }): string {

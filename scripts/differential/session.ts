@@ -1,4 +1,4 @@
-/** One case under way on one server: sends requests and keeps what was answered. */
+/** A case in progress on one server: sends requests and records the responses. */
 import { type Answer, type Call, type CaseRecord, type Exchange, noAnswer, type Target } from "./exchange.ts";
 
 /** An answer's body as the sequences look into it; everything may be absent, since a server may answer anything. */
@@ -10,9 +10,9 @@ export interface WatchOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Ends the watch after this event. */
   readonly until?: (event: Loose, index: number) => boolean;
-  /** Called once the answer's head is there, so that nothing happens before the watch has begun. */
+  /** Called once the response headers have arrived, so that nothing happens before the watch has begun. */
   readonly meanwhile?: () => Promise<void>;
-  /** Milliseconds without an event that `until` accepts. @default 3000 */
+  /** Milliseconds to wait for an event that `until` accepts. @default 3000 */
   readonly patience?: number;
 }
 
@@ -22,7 +22,7 @@ export class Session {
   readonly #target: Target;
   readonly #exchanges: Exchange[] = [];
   #settling: { readonly path: string; readonly done: (object: Loose) => boolean } | undefined;
-  /** A name of its own for the case's namespace and objects. */
+  /** A unique name for the case's namespace and objects. */
   readonly slug: string;
   readonly name: string;
 
@@ -40,14 +40,14 @@ export class Session {
     return { name: this.name, exchanges: this.#exchanges };
   }
 
-  /** Sends without recording: what is not itself compared, such as a namespace for the case. */
+  /** Sends a request without recording it, such as the creation of the case's namespace. */
   async quietly(method: string, path: string, body?: unknown, headers: Call["headers"] = {}): Promise<Loose> {
     const answer = await this.#send({ method, path, headers, ...(body === undefined ? {} : { body }) });
     if (this.#settling && method !== "GET" && answer.status < 300) await this.#settle();
     return answer.body;
   }
 
-  /** Sends and records; the parsed body. */
+  /** Sends a request and records it. @returns the parsed body. */
   async send(label: string, method: string, path: string, options: Partial<Call> = {}): Promise<Loose> {
     const call = { ...options, method, path };
     const answer = await this.#send(call).catch((error: unknown) => ({
@@ -60,17 +60,20 @@ export class Session {
     return answer.body;
   }
 
-  /** Waits as long as kube-apiserver takes to learn of something from a watch of its own; the embedded server knows at once. */
+  /**
+   * Waits as long as kube-apiserver needs to notice something through a watch of its own; the embedded server notices
+   * at once.
+   */
   async noticed(milliseconds: number): Promise<void> {
     if (this.#target.name === "real") await Bun.sleep(milliseconds);
   }
 
-  /** Records what was seen beside the answers, such as what a webhook was asked. */
+  /** Records something besides responses, such as the requests to a webhook. */
   note(label: string, body: unknown): void {
     this.#exchanges.push({ label, call: { method: "NOTE", path: "" }, answer: { status: 0, headers: {}, body } });
   }
 
-  /** After each write from now on waits until a controller of the server has done its part. */
+  /** From now on, waits after each write until a controller of the server has done its part. */
   settleWith(path: string, done: (object: Loose) => boolean): void {
     this.#settling = { path, done };
   }
@@ -82,10 +85,10 @@ export class Session {
       if (object?.kind === "Status" || done(object)) return;
       await Bun.sleep(25);
     }
-    this.#settling = undefined; // it never does: no further waiting for it
+    this.#settling = undefined; // it never does, so nothing waits for it any more
   }
 
-  /** Asks until `done`, without recording; for what a server does a moment later. */
+  /** Repeats a request until `done`, without recording it, for what a server does a moment later. */
   async waitFor(path: string, done: (body: Loose) => boolean): Promise<void> {
     for (let attempt = 0; attempt < 100; attempt++) {
       if (done(await this.quietly("GET", path))) return;
@@ -93,7 +96,7 @@ export class Session {
     }
   }
 
-  /** A watch is recorded as one exchange whose body are the events in their order. */
+  /** Records a watch as one exchange, whose body is the list of events in their order. */
   async watch(path: string, options: WatchOptions): Promise<Loose[]> {
     const call = { method: "GET", path, ...(options.headers && { headers: options.headers }) };
     const stop = new AbortController();
@@ -117,7 +120,7 @@ export class Session {
               if (options.until?.(events.at(-1), events.length - 1)) return;
             }
           }
-          if (!stop.signal.aborted) events.push("<end>"); // else it was ended here
+          if (!stop.signal.aborted) events.push("<end>"); // otherwise it was ended here
         })();
         await Promise.all([
           Promise.race([
@@ -168,7 +171,7 @@ function headersOf(response: Response): Record<string, string> {
   return found;
 }
 
-/** How the text of JSON is laid out, which is lost with its parsing. */
+/** Describes the layout of JSON text, which parsing loses. */
 function layoutOf(text: string): string {
   if (!text.startsWith("{")) return "";
   return `${text.startsWith("{\n") ? "indented" : "compact"}${text.endsWith("\n") ? ", with an end of line" : ""}`;

@@ -1,4 +1,4 @@
-/** The servers exchanges can be run against. */
+/** The servers on which exchanges can be played. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import type { CaseRecord, Target } from "./exchange.ts";
 
 export interface Started extends Target, AsyncDisposable {}
 
-/** What may be asked without credentials, as the embedded server has it. */
+/** What may be requested without credentials, as on the embedded server. */
 const authentication = `apiVersion: apiserver.config.k8s.io/v1
 kind: AuthenticationConfiguration
 anonymous:
@@ -17,7 +17,7 @@ anonymous:
   conditions:
 ${["/healthz", "/livez", "/readyz", "/version", "/version/"].map((path) => `  - path: ${path}\n`).join("")}`;
 
-/** A real kube-apiserver on etcd, started for this. */
+/** Starts a real kube-apiserver on etcd. */
 export async function realTarget(): Promise<Started> {
   const folder = await mkdtemp(join(tmpdir(), "differential-"));
   const file = join(folder, "authentication.yaml");
@@ -42,7 +42,7 @@ export async function realTarget(): Promise<Started> {
   };
 }
 
-/** What a server answered, kept in a file so that it need not run again. */
+/** A server's responses in a file, so that it need not run again. */
 export interface Recording {
   readonly served: readonly Served[];
   readonly records: readonly CaseRecord[];

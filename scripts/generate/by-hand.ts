@@ -4,7 +4,7 @@ import type { Schema } from "./documents.ts";
 export const objectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 export const extensions = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1";
 
-/** What the documents cannot say: by schema name, the type and its docstring. */
+/** Types and docstrings that the documents cannot express, by schema name. */
 export const byHand: ReadonlyMap<string, { readonly type: string; readonly docs: string }> = new Map([
   ["io.k8s.apimachinery.pkg.apis.meta.v1.Time", { type: "string", docs: "RFC 3339, to the second." }],
   ["io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime", { type: "string", docs: "RFC 3339, to the microsecond." }],
@@ -41,12 +41,12 @@ export const imported: ReadonlyMap<string, string> = new Map([
   ["io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference", "OwnerReference"],
 ]);
 
-/** Of nested metadata: nobody writes these, and templates do not carry them. */
+/** Fields of nested metadata that nobody writes and that templates do not have. */
 export const serverOnly = new Set(["managedFields", "selfLink"]);
 
 /**
- * Fields that the server answers with `null` when they are empty, because their Go fields have no `omitempty`; the
- * documents do not say so. Those that validation never leaves empty are not among them.
+ * Fields that the server returns as `null` when they are empty, because their Go fields have no `omitempty`; the
+ * documents do not say so. Fields that validation never leaves empty are not included.
  */
 export const nullable: ReadonlySet<string> = new Set([
   "io.k8s.api.authentication.v1.TokenRequestSpec.boundObjectRef",
@@ -68,7 +68,7 @@ export const nullable: ReadonlySet<string> = new Set([
   `${extensions}.CustomResourceDefinitionStatus.conditions`,
 ]);
 
-/** @throws when the tables name something that the documents do not have, such as after a new release. */
+/** Checks the tables. @throws when they name something that the documents do not have, such as after a new release. */
 export function refuseUnknownNames(schemas: ReadonlyMap<string, Schema>): void {
   const unknown = [
     ...[...byHand.keys(), ...imported.keys(), objectMeta].filter((id) => !schemas.has(id)),

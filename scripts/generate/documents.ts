@@ -1,4 +1,4 @@
-/** What the generator starts from: a server's version, aggregated discovery and OpenAPI v3 documents. */
+/** The input of the generator: a server's version, aggregated discovery and OpenAPI v3 documents. */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
@@ -32,7 +32,7 @@ export interface DiscoveredResource {
   readonly subresources?: readonly { readonly subresource: string; readonly responseKind: GroupVersionKind }[];
 }
 
-/** An `APIGroupDiscoveryList`; the core group has no name, and the preferred version stands first. */
+/** An `APIGroupDiscoveryList`; the core group has no name, and the preferred version comes first. */
 interface DiscoveryList {
   readonly items: readonly {
     readonly metadata: { readonly name?: string };
@@ -44,11 +44,11 @@ interface OpenApiDocument {
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
 }
 
-/** A server's own words about itself. */
+/** What a server says about itself. */
 export interface ServerDocuments {
   readonly version: { readonly major: string; readonly minor: string };
   readonly discovery: DiscoveryList;
-  /** By schema name, such as `io.k8s.api.apps.v1.Deployment`. */
+  /** Schemas by name, such as `io.k8s.api.apps.v1.Deployment`. */
   readonly schemas: ReadonlyMap<string, Schema>;
 }
 
@@ -56,10 +56,10 @@ type Fetch = (path: string, accept?: string) => Promise<unknown>;
 
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/** The stable versions only: what a server serves without flags, and what does not change between releases. */
+/** Only stable versions: those that a server serves without flags, and that do not change between releases. */
 const stableDocument = /^(api|apis\/[^/]+)\/v\d+$/;
 
-/** Reads the documents of the server that a kubeconfig's current context names. */
+/** Reads the documents of the server in a kubeconfig's current context. */
 export async function documentsOfServer(kubeconfig: string): Promise<Map<string, unknown>> {
   const fetchJson = await connect(kubeconfig);
   const documents = new Map<string, unknown>();
@@ -107,7 +107,7 @@ export async function documentsOfFolder(folder: string): Promise<Map<string, unk
   return documents;
 }
 
-/** Puts the documents together; a schema that occurs in several documents is the same in all of them. */
+/** Merges the documents; a schema in several documents is the same in all of them. */
 export function mergeDocuments(documents: ReadonlyMap<string, unknown>): ServerDocuments {
   const part = (name: string): unknown => {
     if (!documents.has(name)) throw new Error(`the document ${name} is missing: save the documents anew with --save`);

@@ -1,11 +1,11 @@
-/** Puts the declarations into one file per API group, `meta.ts` for what they share and the index of all. */
+/** Distributes the declarations over one file per API group, `meta.ts` for what they share, and the index of all. */
 import type { ServerDocuments } from "./documents.ts";
 import { declareKind } from "./handles.ts";
 import { builtinKinds } from "./kinds.ts";
 import { schemaName, uniqueNames } from "./names.ts";
 import { declareType, hasNestedForm, reachable, typeName, type Types, type Uses } from "./types.ts";
 
-/** File names and their unformatted contents, from a server's documents. */
+/** Returns file names and their unformatted contents, from a server's documents. */
 export function builtinFiles(documents: ServerDocuments): Map<string, string> {
   const { kinds, versions } = builtinKinds(documents);
   const found = reachable(documents.schemas, kinds);
@@ -74,7 +74,7 @@ function exportAll(file: string): string {
   return `export * from "./${file}.ts";\n`;
 }
 
-/** Sorts by what a reader looks for, the name, not by the version before it. */
+/** Sorts by what a reader looks for, which is the name and not the version in front of it. */
 function byName(a: string, b: string): number {
   const [left, right] = [a, b].map((id) => `${schemaName(id)!.short} ${id}`) as [string, string];
   return left < right ? -1 : left > right ? 1 : 0;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 export interface GoField {
   readonly name: string;
-  /** Such as `*int32`. */
+  /** The type, such as `*int32`. */
   readonly type: string;
   readonly omitEmpty?: boolean;
   readonly omitZero?: boolean;
@@ -15,11 +15,11 @@ export interface GoField {
 export interface GoType {
   readonly name: string;
   readonly fields: readonly GoField[];
-  /** It decodes itself. */
+  /** Whether it decodes itself. */
   readonly own?: boolean;
 }
 
-/** By schema name, such as `io.k8s.api.apps.v1.Deployment`. Needs Go. */
+/** Returns the types by schema name, such as `io.k8s.api.apps.v1.Deployment`. This needs Go. */
 export function goTypes(): ReadonlyMap<string, GoType> {
   const run = spawnSync("go", ["run", "-trimpath", "./gotypes"], {
     cwd: join(import.meta.dirname, "../controlplane"),

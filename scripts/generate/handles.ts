@@ -1,10 +1,10 @@
-/** A kind in TypeScript: what is read, what is written, and its handle. */
+/** Generates the TypeScript of a kind: the types for reading and writing, and its handle. */
 import { nullable, objectMeta } from "./by-hand.ts";
 import { docstring } from "../../src/cli/docstring.ts";
 import type { BuiltinKind } from "./kinds.ts";
 import { declareField, isEmptyObject, referenceOf, requiredFields, type Types, type Uses } from "./types.ts";
 
-/** The interfaces `<Kind>` and `<Kind>Input` and, of a served kind, the handle `<Kind>`. */
+/** Declares the interfaces `<Kind>` and `<Kind>Input` and, for a served kind, the handle `<Kind>`. */
 export function declareKind(types: Types, kind: BuiltinKind, uses: Uses): string {
   const name = types.names.get(kind.id)!;
   const literals = { apiVersion: JSON.stringify(kind.apiVersion), kind: JSON.stringify(kind.kind) };
@@ -45,7 +45,7 @@ function fields(types: Types, { kind, form, uses }: { kind: BuiltinKind; form: "
         : field !== "status" && required.has(field);
     lines += declareField(types, {
       field,
-      // Said once, where it is read.
+      // The description appears only in the type for reading.
       property: form === "read" ? property : { ...property, description: "" },
       required: needed,
       nullable: form === "read" && nullable.has(`${kind.id}.${field}`),

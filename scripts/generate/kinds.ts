@@ -1,13 +1,13 @@
-/** The built-in kinds: discovery says what is served and how, the schemas say what it looks like. */
+/** The built-in kinds: discovery says what is served and how, the schemas describe it. */
 import type { DiscoveredResource, GroupVersionKind, Schema, ServerDocuments } from "./documents.ts";
 import { schemaName } from "./names.ts";
 
 export interface BuiltinKind {
-  /** Of the schema, such as `io.k8s.api.apps.v1.Deployment`. */
+  /** The name of the schema, such as `io.k8s.api.apps.v1.Deployment`. */
   readonly id: string;
   readonly apiVersion: string;
   readonly kind: string;
-  /** `undefined` for what only answers at a subresource, such as `Scale`: it has types but no handle. */
+  /** How it is served; `undefined` for a kind that only a subresource serves, such as `Scale`: it has types but no handle. */
   readonly served:
     | { readonly scope: "Namespaced" | "Cluster"; readonly plural: string; readonly subresources: readonly string[] }
     | undefined;
@@ -16,7 +16,7 @@ export interface BuiltinKind {
 }
 
 export interface BuiltinKinds {
-  /** By schema name. */
+  /** The kinds by schema name. */
   readonly kinds: ReadonlyMap<string, BuiltinKind>;
   /** A file's stable versions, the preferred one first. */
   readonly versions: ReadonlyMap<string, readonly string[]>;
@@ -63,7 +63,7 @@ function served(id: string, gvk: GroupVersionKind, resource: DiscoveredResource)
   };
 }
 
-/** Schemas of lists carry a kind too; of the others each kind has one, but for shared ones such as DeleteOptions. */
+/** Schemas of lists have a kind too; of the others each kind has one, except shared ones such as DeleteOptions. */
 function idsByKind(schemas: ReadonlyMap<string, Schema>): Map<string, string> {
   const ids = new Map<string, string>();
   for (const [id, schema] of schemas) {

@@ -1,6 +1,6 @@
-/** From schema names to files and to names that are unique over all of them, so that one index can export them. */
+/** Maps schema names to files and to names that are unique over all of them, so that one index can export them. */
 
-/** Types whose short name another group's kind, or better known type, keeps: these get their group in front. */
+/** Types whose short name belongs to another group's kind or better-known type; these get their group as a prefix. */
 const prefixed = new Set([
   "io.k8s.api.core.v1.EndpointPort",
   "io.k8s.api.core.v1.Event",
@@ -19,12 +19,12 @@ const builtin =
 export interface SchemaName {
   /** The file without its suffix: the group's first label, `core`, or `meta` for what all groups share. */
   readonly file: string;
-  /** `undefined` for the shared ones. */
+  /** The version; `undefined` for shared schemas. */
   readonly version: string | undefined;
   readonly short: string;
 }
 
-/** Takes a schema's name apart; `undefined` for what is not built in, such as the kinds of installed CRDs. */
+/** Parses a schema's name; `undefined` for schemas that are not built in, such as those of installed CRDs. */
 export function schemaName(id: string): SchemaName | undefined {
   const [, file, version, short] = builtin.exec(id) ?? [];
   if (file && short) return { file, version, short };

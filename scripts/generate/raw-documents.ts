@@ -1,12 +1,12 @@
-/** A server's discovery and OpenAPI documents as the bytes it sends, for a server that answers with the same. */
+/** Reads a server's discovery and OpenAPI documents as the bytes that it sends, so that another server can send the same. */
 import { KubeConfig } from "@kubernetes/client-node";
 
 export interface RawDocuments {
-  /** By path: `/api`, `/apis`, `/api/v1`, `/apis/apps/v1`, … */
+  /** The documents by path: `/api`, `/apis`, `/api/v1`, `/apis/apps/v1`, … */
   readonly discovery: ReadonlyMap<string, unknown>;
-  /** By name: `v3/apis/apps/v1`, `v2.json`, `v2.pb`. */
+  /** The documents by name: `v3/apis/apps/v1`, `v2.json`, `v2.pb`. */
   readonly openApi: ReadonlyMap<string, Uint8Array>;
-  /** The hash that the index of OpenAPI v3 gives a document, by name. */
+  /** The hash of each document in the index of OpenAPI v3, by name. */
   readonly hashes: ReadonlyMap<string, string>;
 }
 

@@ -1,4 +1,4 @@
-/** The rows of the kinds table, from discovery. */
+/** Makes the rows of the kinds table from discovery. */
 import type { RawDocuments } from "./raw-documents.ts";
 
 interface ResourceList {
@@ -32,7 +32,7 @@ export interface TableRow extends Readonly<Record<string, unknown>> {
   readonly kind: string;
 }
 
-/** Every served kind in the order of discovery: the core group first, a group's preferred version first. */
+/** Returns every served kind in the order of discovery: the core group first, a group's preferred version first. */
 export function tableRows({ discovery }: RawDocuments): TableRow[] {
   const rows: TableRow[] = rowsOf("", "v1", discovery.get("/api/v1"));
   for (const { name, versions } of (discovery.get("/apis") as GroupList).groups) {

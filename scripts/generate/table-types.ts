@@ -6,7 +6,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const prefix = "#/components/schemas/";
 
-/** Those of Go decode themselves: what the schema says of them is not what they take. */
+/** Go types that decode themselves, for which the schema does not say what they accept. */
 const leaves: Readonly<Record<string, string>> = {
   "io.k8s.apimachinery.pkg.api.resource.Quantity": "quantity",
   "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1": "fieldsV1",
@@ -55,7 +55,7 @@ function typeRow(schema: Json, { id, go, numbers }: Place): TypeRow {
   if (go.own && !leaf) throw new Error(`${id} decodes itself: say how in scripts/generate/table-types.ts`);
   return {
     n: go.name,
-    // In the order of Go, which is the order in which the server encodes.
+    // This is the order in Go, in which the server encodes.
     f: Object.fromEntries(
       go.fields.map((field) => [field.name, fieldRow(properties[field.name] ?? {}, numbers, field)]),
     ),
@@ -99,7 +99,7 @@ const short: Readonly<Record<string, FieldRow["t"]>> = {
   object: "o",
 };
 
-/** The Go type that goes without saying. */
+/** Returns the Go type that follows from the JSON type. */
 function plain({ type, format }: Json): string | undefined {
   if (type === "string" && format === undefined) return "string";
   if (type === "boolean") return "bool";

@@ -1,4 +1,4 @@
-/** Schemas as TypeScript: wire names, times as strings, `readonly` written out, one type for reading and writing. */
+/** Generates TypeScript from schemas: wire names, times as strings, explicit `readonly`, one type for reading and writing. */
 import { byHand, extensions, imported, nullable, objectMeta, serverOnly } from "./by-hand.ts";
 import { docstring } from "../../src/cli/docstring.ts";
 import type { Schema } from "./documents.ts";
@@ -18,7 +18,7 @@ export interface Types {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** The TypeScript name of a schema; a kind inside another one has a form of its own, with everything optional. */
+/** Returns the TypeScript name of a schema; a kind inside another one has a form of its own, in which everything is optional. */
 export function typeName({ names }: Pick<Types, "names">, id: string, nested: boolean): string {
   const name = names.get(id);
   if (!name) throw new Error(`the schema ${id} is not reachable from a kind`);
@@ -30,12 +30,12 @@ export function hasNestedForm({ kinds }: Pick<Types, "kinds">, id: string): bool
   return id === objectMeta || kinds.has(id);
 }
 
-/** What a property points at, also through the `allOf` that carries its description. */
+/** Returns what a property refers to, also through the `allOf` that has its description. */
 export function referenceOf(schema: Schema): string | undefined {
   return (schema.$ref ?? schema.allOf?.[0]?.$ref)?.slice("#/components/schemas/".length);
 }
 
-/** The fields that must be there: those the schema names, and structs that have such a field themselves. */
+/** Returns the required fields: those that the schema names, and structs that have such a field themselves. */
 export function requiredFields(types: Types, id: string, seen: readonly string[] = []): Set<string> {
   const schema = types.schemas.get(id);
   const required = new Set(schema?.required);
@@ -51,7 +51,7 @@ export function isEmptyObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
-/** The declaration of a schema that is not a kind, or of the nested form of one. */
+/** Declares a schema that is not a kind, or the nested form of one. */
 export function declareType(types: Types, id: string, { nested, uses }: { nested: boolean; uses: Uses }): string {
   const hand = byHand.get(id);
   const schema = types.schemas.get(id)!;
@@ -83,7 +83,7 @@ export interface Field {
   readonly uses: Uses;
 }
 
-/** One line of an interface, with its docstring. */
+/** Returns one line of an interface, with its docstring. */
 export function declareField(types: Types, { field, property, required, nullable: orNull, uses }: Field): string {
   const key = /^[A-Za-z_]\w*$/.test(field) ? field : JSON.stringify(field);
   const type = `${typeOf(types, property, uses)}${orNull ? " | null" : ""}`;
@@ -126,7 +126,7 @@ function refer(types: Types, id: string, uses: Uses): string {
   return typeName(types, id, hasNestedForm(types, id));
 }
 
-/** Every schema that the kinds lead to and that has a declaration, in the form in which it is used. */
+/** Returns every schema with a declaration to which the kinds lead, in the form in which it is used. */
 export function reachable(
   schemas: ReadonlyMap<string, Schema>,
   kinds: ReadonlyMap<string, BuiltinKind>,
@@ -153,7 +153,7 @@ export function reachable(
   for (const id of kinds.keys()) {
     for (const property of fields(id)) if (referenceOf(property) !== objectMeta) visit(property);
   }
-  // The hand-written unions name it.
+  // The hand-written unions refer to it.
   if ([...types].some((id) => id.startsWith(`${extensions}.JSONSchemaPropsOr`))) enter(`${extensions}.JSONSchemaProps`);
   // Reviews and bindings take it in place of a name.
   enter(objectMeta);

@@ -1,7 +1,7 @@
-/** What an API server's audit log says of the operators' requests, read while it grows. */
+/** Reads the operators' requests from an API server's audit log while it grows. */
 import { open } from "node:fs/promises";
 
-/** One line each for what operators do to Leases, and for what they write, with the objects that were answered. */
+/** Writes one line for each request of operators about Leases, and for each of their writes, with the returned objects. */
 export const AUDIT_POLICY = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitManagedFields: true
@@ -21,19 +21,19 @@ rules:
 
 /** A request as the server logged it. */
 export interface LoggedRequest {
-  /** Each process has a user of its own. */
+  /** The user, of which each process has its own. */
   readonly user: string;
   readonly verb: string;
-  /** Such as `widgets/status`. */
+  /** The resource, such as `widgets/status`. */
   readonly resource: string;
   readonly name: string;
   readonly code: number;
-  /** Milliseconds since the epoch, by the server. */
+  /** Milliseconds since the epoch, by the server's clock. */
   readonly received: number;
   readonly answered: number;
-  /** Of the object in the answer; `undefined` when there is none. */
+  /** The revision of the returned object; `undefined` when there is none. */
   readonly revision: number | undefined;
-  /** Of a Lease that was sent: who is to hold it. */
+  /** The intended holder, for a Lease that was sent. */
   readonly holder: string | undefined;
 }
 
@@ -51,7 +51,7 @@ interface Line {
 
 const READS = new Set(["get", "list", "watch"]);
 
-/** Whether the server was asked to change something. */
+/** Whether the request changes something. */
 export function isWrite({ verb }: LoggedRequest): boolean {
   return !READS.has(verb);
 }
@@ -64,7 +64,7 @@ export class AuditLog {
   readonly requests: LoggedRequest[] = [];
   readonly #path: string;
   #offset = 0;
-  /** The beginning of a line that has not been written to its end. */
+  /** The beginning of an incomplete line. */
   #rest = "";
 
   constructor(path: string) {
@@ -80,7 +80,7 @@ export class AuditLog {
       for (;;) {
         const { bytesRead } = await file.read(buffer, 0, buffer.length, this.#offset);
         if (bytesRead === 0) return;
-        // Whole lines alone are decoded, so that no letter is cut in two.
+        // Only whole lines are decoded, so that no character is split.
         const end = buffer.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
         const taken = end === 0 ? bytesRead : end;
         if (end === 0 && bytesRead < buffer.length) return;
@@ -99,7 +99,7 @@ export class AuditLog {
     try {
       line = JSON.parse(text) as Line;
     } catch {
-      return; // cut short by a server that was killed
+      return; // a killed server has cut the line short
     }
     if (line.requestURI.includes("dryRun=")) return;
     const { resource = "", subresource, name = "" } = line.objectRef ?? {};

@@ -1,15 +1,15 @@
-/** Strikes replicas, their ways to the API server, and the server. */
+/** Injects faults into replicas, their connections to the API server, and the server. */
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import type { Replica } from "./replica.ts";
 
 export interface Struck {
   readonly plane: ControlPlane;
   readonly replica: Replica;
-  /** Numbers from 0 up to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
 }
 
-/** Makes it, and resolves when it is over. */
+/** Injects the fault, and resolves when it is over. */
 export type Strike = (struck: Struck) => Promise<void>;
 
 const seconds = (from: number, to: number, random: () => number): number => 1_000 * (from + random() * (to - from));
@@ -28,13 +28,13 @@ export const strikes: Readonly<Record<string, Strike>> = {
   cut: async ({ replica }) => replica.proxy.cut(),
   "half-open": async ({ replica }) => {
     replica.proxy.halfOpen();
-    await Bun.sleep(10_000); // pings have found it out by then
+    await Bun.sleep(10_000); // by then pings have detected it
   },
   stall: async ({ replica, random }) => {
     replica.proxy.inject({ stalled: true });
     await Bun.sleep(seconds(3, 25, random));
     replica.proxy.inject();
-    replica.proxy.cut(); // what was swallowed is missing in the middle of what follows
+    replica.proxy.cut(); // the swallowed bytes would be missing in the middle of the stream
   },
   "late answers": async ({ replica, random }) => {
     replica.proxy.inject({ delay: seconds(3, 12, random) });
@@ -49,10 +49,10 @@ export const strikes: Readonly<Record<string, Strike>> = {
   "server restart": ({ plane }) => plane.restart("kube-apiserver"),
 };
 
-/** Those that may befall a process that does not lead: nobody has to take over then. */
+/** Faults of a process that does not lead, after which nobody has to take over. */
 export const STANDBY: readonly string[] = ["SIGSTOP", "cut", "stall", "kill -9"];
 
-/** All of them in a random order, and again; `first` begin. */
+/** Yields all faults in a random order, again and again; `first` come first. */
 export function* deck(random: () => number, first: readonly string[]): Generator<string> {
   yield* first;
   for (;;) {
@@ -61,7 +61,10 @@ export function* deck(random: () => number, first: readonly string[]): Generator
   }
 }
 
-/** Numbers from 0 up to 1, the same for the same seed. @see https://en.wikipedia.org/wiki/Linear_congruential_generator */
+/**
+ * Returns numbers from 0 to 1 that are the same for the same seed. @see
+ * https://en.wikipedia.org/wiki/Linear_congruential_generator
+ */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -23,38 +23,38 @@ import { binnacle, Replica, type ReplicaOptions } from "./replica.ts";
 import { table } from "./report.ts";
 
 export interface HaOptions {
-  /** For how long faults are made. */
+  /** For how many seconds faults are injected. */
   readonly seconds: number;
   readonly seed: number;
-  /** Of Lease requests at rest, before the first fault. @default 0 */
+  /** Seconds of Lease requests at rest, before the first fault. @default 0 */
   readonly rest?: number;
-  /** Which faults come first; the others follow in a random order. @default those that everybody meets: SIGTERM, kill -9 */
+  /** The faults that come first; others follow in a random order. @default the common ones: SIGTERM, kill -9 */
   readonly first?: readonly string[];
-  /** No others follow. @default false */
+  /** Whether no others follow. @default false */
   readonly only?: boolean;
-  /** The CustomResourceDefinition, as YAML. @default widgets.yaml */
+  /** The CustomResourceDefinition as YAML. @default widgets.yaml */
   readonly definition?: string;
-  /** @default the compiled binary with the module in `operator/` */
+  /** The command line. @default the compiled binary with the module in `operator/` */
   readonly command?: ReplicaOptions["command"];
-  /** Where kubeconfigs, logs and records are written, and stay. @default a folder that is removed */
+  /** The folder in which kubeconfigs, logs and records are written and stay. @default a folder that is removed */
   readonly dir?: string | undefined;
-  /** Changes a second. @default 20 */
+  /** Changes per second. @default 20 */
   readonly rate?: number;
-  /** Told what is being done. @default nobody */
+  /** Called with what is being done. @default not called */
   readonly onProgress?: (text: string) => void;
 }
 
 export interface HaReport extends Verdict {
-  /** Processes that ended without being told to. */
+  /** How many processes ended without being told to. */
   readonly exits: number;
-  /** Requests for the Lease a second at rest, of both replicas together; `undefined` when that was not measured. */
+  /** Lease requests per second at rest, of both replicas together; `undefined` when that was not measured. */
   readonly leaseRequests: number | undefined;
-  /** What the operator had not done a minute after the last fault; `undefined` when that was nothing. */
+  /** What the operator had not done a minute after the last fault; `undefined` for nothing. */
   readonly unsettled: string | undefined;
 }
 
 const LEASE = { namespace: "default", name: "ha-operator" };
-/** Milliseconds after a fault within which all has to be well again. */
+/** Milliseconds after a fault within which everything must work again. */
 const WELL_WITHIN = 120_000;
 
 export async function highAvailability(options: HaOptions): Promise<HaReport> {
@@ -83,7 +83,7 @@ export async function highAvailability(options: HaOptions): Promise<HaReport> {
   const replicas = [await start("a"), await start("b")] as const;
   const random = randomFrom(seed);
 
-  /** The replica whose process holds the Lease. */
+  /** Returns the replica whose process holds the Lease. */
   const leader = async (): Promise<Replica | undefined> => {
     await audit.read();
     const last = audit.requests.findLast((one) => one.resource === "leases" && isWrite(one) && isOk(one));
@@ -148,7 +148,7 @@ export async function highAvailability(options: HaOptions): Promise<HaReport> {
   return { ...verdict, exits, leaseRequests, unsettled };
 }
 
-/** @returns requests for Leases a second. */
+/** Measures the rate. @returns requests for Leases per second. */
 async function requestsAtRest(audit: AuditLog, seconds: number): Promise<number> {
   await audit.read();
   const before = audit.requests.length;
@@ -160,7 +160,7 @@ async function requestsAtRest(audit: AuditLog, seconds: number): Promise<number>
 const USAGE =
   "usage: bun scripts/ha/ha.ts [--seconds 600] [--seed N] [--dir DIR] [--faults A,B,…] [--definition FILE] [-- COMMAND [ARGUMENT…]]";
 
-/** @throws Error that says what is wrong with the arguments. */
+/** Parses the arguments. @throws Error that says what is wrong with them. */
 async function given(args: readonly string[]): Promise<HaOptions> {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -6,7 +6,7 @@ import { runsOf } from "./records.ts";
 
 const DURATION = 15_000;
 
-/** The Lease was written at this time, with the time as its revision. */
+/** A write of the Lease at this time, with the time as its revision. */
 function renewal(at: number, user: string): { lease: StoredLease; request: LoggedRequest } {
   const holder = user === "" ? "" : `identity of ${user}`;
   return {
@@ -56,7 +56,7 @@ test("judge lets the holder write, and nobody before the Lease is there", () => 
 
 test("judge finds a write after another process has taken the Lease, by the order in which etcd wrote", () => {
   const renewals = [renewal(100, "a"), renewal(20_000, "b")];
-  // The clock says the same moment: the revision decides.
+  // The clock shows the same moment, so the revision decides.
   const before = request({ at: 20_000, revision: 14_999 });
   const after = request({ at: 20_010, revision: 20_001 });
   expect(offences(evidence(renewals, [{ ...before, received: 10_000 }, after]))).toEqual([
@@ -75,7 +75,7 @@ test("judge lets a write that changed nothing be, when its sender held the Lease
   const renewals = [renewal(100, "a"), renewal(20_000, "b")];
   const made = request({ at: 200 });
   const repeated = { ...made, received: 19_000, answered: 20_500 };
-  // From 15.1 s on the Lease has run out, which counts for a write that arrives then.
+  // From 15.1 s on the Lease has expired, which counts for a write that arrives then.
   expect(offences(evidence(renewals, [made, repeated]))).toEqual([["the Lease had run out", 3_900]]);
   expect(offences(evidence(renewals, [made, { ...repeated, received: 14_000 }]))).toEqual([]);
   expect(offences(evidence(renewals, [made, { ...repeated, received: 20_100 }]))).toEqual([

@@ -1,14 +1,14 @@
-/** Judges what replicas did by the server's own history of their Lease, and by their own records. */
+/** Judges what replicas did by the server's own history of their Lease, and by their records. */
 import { isOk, isWrite, type LoggedRequest } from "./audit-log.ts";
 import type { StoredLease } from "./lease-history.ts";
 import type { RunRecord } from "./records.ts";
 
-/** What was done to the replicas, or to what is between them and the server. */
+/** A fault of a replica, or of what is between it and the server. */
 export interface Fault {
   readonly kind: string;
-  /** The user of the process that it befell; `undefined` when it was none of them. */
+  /** The user of the affected process; `undefined` when it was none of them. */
   readonly user: string | undefined;
-  /** Whether that process led. */
+  /** Whether that process was the leader. */
   readonly leader: boolean;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -20,17 +20,17 @@ export interface Evidence {
   readonly lease: readonly StoredLease[];
   readonly runs: readonly RunRecord[];
   readonly faults: readonly Fault[];
-  /** When the last fault was over and all was well again. */
+  /** When the last fault was over and everything worked again. */
   readonly until: number;
 }
 
-/** Why a write was one too many. */
+/** Why a write was illegitimate. */
 export type Offence = "another held the Lease" | "the Lease had been released" | "the Lease had run out";
 
 export interface Violation {
   readonly offence: Offence;
   readonly request: LoggedRequest;
-  /** Milliseconds for which the writer had not held the Lease any more. */
+  /** For how many milliseconds the writer had not held the Lease any more. */
   readonly late: number;
 }
 
@@ -44,12 +44,12 @@ export interface Takeover {
   readonly fault: Fault;
   /** Milliseconds until another process wrote an object; `undefined` when none did before the next fault. */
   readonly ms: number | undefined;
-  /** The longest time without a write of anybody, in milliseconds, before the next fault. */
+  /** The longest time without any write, in milliseconds, before the next fault. */
   readonly silence: number;
 }
 
 export interface Verdict {
-  /** Writes that were judged: those that the server carried out, Leases aside. */
+  /** The number of judged writes: those that the server executed, except to Leases. */
   readonly writes: number;
   readonly violations: readonly Violation[];
   readonly runs: number;
@@ -58,14 +58,14 @@ export interface Verdict {
   readonly takeovers: readonly Takeover[];
 }
 
-/** A version of the Lease, with the times between which it was written and its holder's process. */
+/** A version of the Lease, with the times of its write and of its holder's process. */
 interface Version {
   readonly revision: number;
   readonly user: string | undefined;
   readonly isFree: boolean;
   readonly from: number;
   readonly until: number;
-  /** When it runs out at the latest. */
+  /** When it expires at the latest. */
   readonly expires: number;
 }
 
@@ -78,7 +78,7 @@ export function judge({ requests, lease, runs, faults, until }: Evidence): Verdi
   const violations: Violation[] = [];
   for (const request of writes) {
     const { revision } = request;
-    // A write that changed nothing is answered with a revision of earlier.
+    // A write that changed nothing has an earlier revision in its response.
     const isNew = revision !== undefined && !seen.has(revision);
     if (revision !== undefined) seen.add(revision);
     const violation = isNew ? byRevision(request, versions) : byTime(request, versions);
@@ -115,13 +115,13 @@ function versionsOf(lease: readonly StoredLease[], requests: readonly LoggedRequ
   });
 }
 
-/** The order in which etcd wrote decides, and no clock but that of the server, for how long a renewal lasts. */
+/** The order of etcd's writes decides, and only the server's clock, for the duration of a renewal. */
 function byRevision(request: LoggedRequest, versions: readonly Version[]): Violation | undefined {
   const index = versions.findLastIndex(({ revision }) => revision < request.revision!);
   return offence(request, { versions, index });
 }
 
-/** Where there is no order, whoever held the Lease at some moment between question and answer might write. */
+/** Without an order, any process that held the Lease between request and response could write. */
 function byTime(request: LoggedRequest, versions: readonly Version[]): Violation | undefined {
   const last = versions.findLastIndex(({ from }) => from <= request.answered);
   const first = Math.max(
@@ -152,7 +152,7 @@ function offence(
   return found(version.isFree ? "the Lease had been released" : "another held the Lease", since);
 }
 
-/** The last version before `index` that the process held. */
+/** Returns the last version before `index` that the process held. */
 function lastOf(user: string, versions: readonly Version[], index: number): number {
   return versions.slice(0, index).findLastIndex((version) => version.user === user);
 }

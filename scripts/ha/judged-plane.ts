@@ -1,11 +1,11 @@
-/** A control plane whose audit log and etcd say all that a judge has to know. */
+/** A control plane whose audit log and etcd contain everything that a judge needs. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ControlPlane, startControlPlane } from "../controlplane/controlplane.ts";
 import { AUDIT_POLICY } from "./audit-log.ts";
 import { HISTORY_FLAGS } from "./lease-history.ts";
 
-/** Logs what the group `ha-operators` does to `audit.log` in the folder, and keeps every version of each object. */
+/** Logs the requests of the group `ha-operators` to `audit.log` in the folder, and keeps every version of each object. */
 export async function startJudgedPlane(dir: string): Promise<ControlPlane> {
   await writeFile(join(dir, "policy.yaml"), AUDIT_POLICY);
   return startControlPlane({
@@ -17,7 +17,7 @@ export async function startJudgedPlane(dir: string): Promise<ControlPlane> {
   });
 }
 
-/** Serves the kind, and lets the group do everything: permissions are not what is judged. */
+/** Serves the kind, and permits the group everything, because permissions are not judged. */
 export async function grantEverything(plane: ControlPlane, definition: string): Promise<void> {
   await plane.apply(definition);
   const { metadata } = Bun.YAML.parse(definition) as { metadata: { name: string } };

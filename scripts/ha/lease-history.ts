@@ -1,4 +1,4 @@
-/** Every version that a Lease ever had, from etcd itself: a line of the audit log may be lost with the server. */
+/** Reads every version of a Lease from etcd itself, because a line of the audit log may be lost with the server. */
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { readState } from "../../src/testing/control-plane/state.ts";
 
@@ -10,11 +10,11 @@ export const HISTORY_FLAGS: readonly string[] = [
 
 export interface StoredLease {
   readonly revision: number;
-  /** Empty when it was let go. */
+  /** The holder; empty when the Lease was released. */
   readonly holder: string;
-  /** Milliseconds. */
+  /** The duration in milliseconds. */
   readonly duration: number;
-  /** Milliseconds since the epoch, by the holder's clock. */
+  /** The renewal in milliseconds since the epoch, by the holder's clock. */
   readonly renewed: number;
 }
 
@@ -26,7 +26,7 @@ interface Stored {
   };
 }
 
-/** @returns its versions, the first one first. @see https://etcd.io/docs/v3.6/learning/api/#range */
+/** Reads the history. @returns the versions, the first one first. @see https://etcd.io/docs/v3.6/learning/api/#range */
 export async function leaseHistory(
   plane: ControlPlane,
   { namespace, name }: { readonly namespace: string; readonly name: string },

@@ -1,4 +1,4 @@
-/** Objects that change all the time, written straight to the API server. */
+/** Objects that change all the time, written directly to the API server. */
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 
 interface Listed {
@@ -13,11 +13,11 @@ interface Listed {
 export interface LoadedKind {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Of the objects in the namespace `default`. */
+  /** The path of the objects in the namespace `default`. */
   readonly path: string;
 }
 
-/** @param definition as YAML or JSON; its kind has `spec.size`, a number, and `spec.payload`, a text. */
+/** Parses a definition. @param definition as YAML or JSON; its kind has `spec.size`, a number, and `spec.payload`, a text. */
 export function kindOf(definition: string): LoadedKind {
   const { spec } = Bun.YAML.parse(definition) as {
     spec: { group: string; names: { kind: string; plural: string }; versions: { name: string }[] };
@@ -54,7 +54,7 @@ export class Load {
     }
   }
 
-  /** Changes one object after another, so many a second. */
+  /** Changes one object after another, at this rate. */
   start(perSecond: number): void {
     this.#running = this.#run(1_000 / perSecond);
   }
@@ -64,7 +64,7 @@ export class Load {
     await this.#running;
   }
 
-  /** What the operator has not come to yet; `undefined` when it is done with everything. */
+  /** Returns what the operator has not done yet; `undefined` when it has done everything. */
   async unsettled(): Promise<string | undefined> {
     const children = new Map<string, string>();
     const found = await this.#list("/api/v1/namespaces/default/configmaps");
@@ -83,7 +83,7 @@ export class Load {
     for (let next = performance.now(); !signal.aborted; next += every) {
       const wait = next - performance.now();
       if (wait > 0) await Bun.sleep(wait);
-      else if (wait < -1_000) next = performance.now(); // what could not be sent in time is not made up for
+      else if (wait < -1_000) next = performance.now(); // changes that could not be sent in time are not made up for
       const size = this.#size++;
       await this.#send("PATCH", { path: `${this.#kind.path}/one-${size % this.#objects}`, body: { spec: { size } } });
     }
@@ -94,7 +94,7 @@ export class Load {
     return ((await response.json()) as { items: readonly unknown[] }).items;
   }
 
-  /** @returns whether it was done; the server may be away. */
+  /** Sends a request. @returns whether it succeeded; the server may be unreachable. */
   async #send(method: string, { path, body }: { readonly path: string; readonly body: object }): Promise<boolean> {
     const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
     try {

@@ -1,4 +1,4 @@
-/** A replica of an operator: one process after another, each with a user of its own, behind a proxy. */
+/** A replica of an operator: one process after another behind a proxy, each with a user of its own. */
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { binary } from "../build.ts";
@@ -7,18 +7,18 @@ import { freePorts } from "../../src/testing/control-plane/ports.ts";
 import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
 import { type ProcessRecord, readRuns, type RunRecord } from "./records.ts";
 
-/** What a process of the operator is told, beside `KUBECONFIG`, `PORT`, `HA_RECORDS` and `LEADER_ELECT=1`. */
+/** What a process of the operator gets besides `KUBECONFIG`, `PORT`, `HA_RECORDS` and `LEADER_ELECT=1`. */
 export interface ReplicaOptions {
   readonly plane: ControlPlane;
-  /** Of files: kubeconfigs, logs, records. */
+  /** The folder of kubeconfigs, logs and records. */
   readonly dir: string;
   readonly name: string;
   readonly lease: { readonly namespace: string; readonly name: string };
-  /** The command line, by the process's environment. */
+  /** Makes the command line for the process's environment. */
   readonly command: (env: Readonly<Record<string, string>>) => readonly string[];
 }
 
-/** The compiled binary with the modules of a folder. */
+/** Runs the compiled binary with the modules of a folder. */
 export function binnacle(controllers: string): ReplicaOptions["command"] {
   return (env) => [
     binary,
@@ -47,7 +47,7 @@ interface Running {
 
 export class Replica implements AsyncDisposable {
   readonly proxy: TcpProxy;
-  /** How often a process ended that nobody had told to. */
+  /** How often a process ended without being told to. */
   exits = 0;
   readonly #options: ReplicaOptions;
   readonly #processes: Running[] = [];
@@ -58,19 +58,19 @@ export class Replica implements AsyncDisposable {
     this.proxy = proxy;
   }
 
-  /** Starts the first process; a process that ends by itself is followed by another, as in a Deployment. */
+  /** Starts the first process; another one follows when it ends by itself, as in a Deployment. */
   static async start(options: ReplicaOptions): Promise<Replica> {
     const replica = new Replica(options, await TcpProxy.start(options.plane.url));
     await replica.begin();
     return replica;
   }
 
-  /** The user of the process that runs. */
+  /** The user of the running process. */
   get user(): string {
     return this.#current.user;
   }
 
-  /** Starts a process. The one before it must have ended. */
+  /** Starts a process. The previous one must have ended. */
   async begin(): Promise<void> {
     const { plane, dir, name, lease, command } = this.#options;
     const user = `${name}-${this.#processes.length + 1}`;
@@ -115,7 +115,7 @@ export class Replica implements AsyncDisposable {
     }
   }
 
-  /** SIGTERM; resolves with the exit status, or after a minute with that of SIGKILL. */
+  /** Sends SIGTERM; resolves with the exit status, or after a minute with that of SIGKILL. */
   async terminate(): Promise<number> {
     const { child } = this.#current;
     this.#current.isExpected = true;
@@ -126,14 +126,14 @@ export class Replica implements AsyncDisposable {
     return code;
   }
 
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   async crash(): Promise<void> {
     this.#current.isExpected = true;
     this.#current.child.kill("SIGKILL");
     await this.#current.child.exited;
   }
 
-  /** SIGSTOP, and SIGCONT after so many milliseconds. */
+  /** Sends SIGSTOP, and SIGCONT after so many milliseconds. */
   async stopFor(ms: number): Promise<void> {
     const { child, stops } = this.#current;
     const stop = { from: Date.now(), until: Infinity };
@@ -144,12 +144,12 @@ export class Replica implements AsyncDisposable {
     child.kill("SIGCONT");
   }
 
-  /** What the process that runs wrote to its log. */
+  /** Returns the log of the running process. */
   log(): Promise<string> {
     return readFile(join(this.#options.dir, `${this.user}.log`), "utf8");
   }
 
-  /** What all its processes recorded. */
+  /** Returns the runs that all its processes recorded. */
   async runs(): Promise<readonly RunRecord[]> {
     const all = await Promise.all(
       this.#processes.map(({ records, ...process }) => readRuns(records, process satisfies ProcessRecord)),

@@ -1,4 +1,4 @@
-/** What a judgement says, as a table. */
+/** Formats a judgement as a table. */
 import type { HaReport } from "./ha.ts";
 import type { Offence, Takeover } from "./judge.ts";
 

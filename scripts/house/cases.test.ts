@@ -1,4 +1,4 @@
-/** The table of cases in `designs/005-watching.md` and the tests say the same. */
+/** Tests that the table of cases in `designs/005-watching.md` agrees with the tests. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-/** What the package exports and what `binnacle…` means to the compiler here are the same files. */
+/** Checks that the package's exports and the compiler's paths of `binnacle…` are the same files. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

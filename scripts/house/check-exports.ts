@@ -1,4 +1,4 @@
-/** What src exports, somebody uses: another file of the program, or whoever imports the package. */
+/** Checks that every export of src is used: by another file of the program, or by those who import the package. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export const checkExports: Check = async (root) => {
   for (const [file, { imports }] of [...modules, ...modulesIn(root, "scripts"), ...modulesIn(root, "tests")]) {
     for (const { from, names } of imports) {
       const target = resolveImport(file, from);
-      // What is there for tests is used by tests; nothing else is.
+      // Tests use what exists for tests; all else must have another user.
       if (target && (!isTest(file) || target.startsWith(forTests)))
         used.set(target, new Set([...(used.get(target) ?? []), ...names]));
     }
@@ -26,7 +26,7 @@ export const checkExports: Check = async (root) => {
     if (isTest(file) || entries.has(file)) continue;
     const imported = used.get(file);
     for (const { name, line, isType } of exports) {
-      // A type that names a part of another export's signature has its use here.
+      // A type that is part of another export's signature is used by it.
       const inSignature = isType && (words.get(name) ?? 0) > 1;
       if (!imported?.has("*") && !imported?.has(name) && !inSignature)
         findings.push({ file, line, what: `exports ${name}, which nobody uses`, rule });

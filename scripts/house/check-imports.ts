@@ -1,10 +1,10 @@
-/** Imports of src point one way, and no files import each other in a circle. */
+/** Checks that imports of src point one way, and that no files import each other in a circle. */
 
 import type { Check, Finding } from "./finding.ts";
 import { isTest, modulesIn, resolveImport } from "./files.ts";
 import type { Module } from "./module.ts";
 
-/** From the bottom up: a folder imports those of any level below its own, never one beside it. */
+/** The levels from the bottom up: a folder imports those of any level below its own, never one beside it. */
 const levels: readonly (readonly string[])[] = [
   ["platform", "observe"],
   ["resource"],
@@ -25,19 +25,19 @@ const levels: readonly (readonly string[])[] = [
   ["main.ts", "cli"],
 ];
 
-/** Narrower than the levels: what a module imports as "binnacle" is for those who write modules. */
+/** A stricter rule than the levels: what a module imports as "binnacle" is for authors of modules. */
 const onlyFrom: Readonly<Record<string, readonly string[]>> = {
   "index.ts": ["embedded/cluster", "testing", "main.ts"],
 };
-/** Folders that the rest of src enters by one file alone, tests included; `binnacle run` loads none of them. */
+/** Folders that the rest of src, including tests, enters through one file; `binnacle run` loads none of them. */
 const doors: readonly string[] = ["embedded", "build"];
 /** The program's entry and the command. */
 const runEntries: readonly string[] = ["src/main.ts", "src/cli/run.ts"];
-/** Folders whose rooms have an order of their own, from the bottom up. */
+/** Folders with an inner order of their rooms, from the bottom up. */
 const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   kube: [["limits.ts", "errors"], ["encoding", "config"], ["http"], ["http2"], ["transport"], ["api"]],
 };
-/** The program's entry calls the commands and alone knows what is embedded. */
+/** The program's entry calls the commands, and is the only file that knows what is embedded. */
 const above: Readonly<Record<string, readonly string[]>> = { "main.ts": ["cli"] };
 const fromBuild = /^(dist\/|package\.json$)/;
 
@@ -58,7 +58,7 @@ export const checkImports: Check = async (root) => {
   ];
 };
 
-/** Tests that import from scripts, where the suites and tools are: what tests share is in tests/support. */
+/** Finds tests that import from scripts, where the suites and tools are; what tests share is in tests/support. */
 function fromScripts(modules: ReadonlyMap<string, Module>): Finding[] {
   const rule = "A test in src imports nothing from scripts: what tests share is in tests/support";
   const findings: Finding[] = [];
@@ -72,7 +72,7 @@ function fromScripts(modules: ReadonlyMap<string, Module>): Finding[] {
   return findings;
 }
 
-/** What the start of `binnacle run` loads of a folder with a door. */
+/** Finds what the start of `binnacle run` loads of a folder with a door. */
 function loadedToRun(modules: ReadonlyMap<string, Module>): Finding[] {
   const loaded = new Map<string, readonly string[]>();
   const open = runEntries.filter((file) => modules.has(file)).map((file) => [file]);
@@ -132,7 +132,10 @@ function wrong(from: string, to: string): string | undefined {
   return undefined;
 }
 
-/** Files that import each other, each circle once, types included: one idea cannot be told without the other. */
+/**
+ * Finds files that import each other, each circle once and including types, because neither can be understood without
+ * the other.
+ */
 function circles(modules: ReadonlyMap<string, Module>): Finding[] {
   const findings: Finding[] = [];
   const done = new Set<string>();
@@ -167,7 +170,7 @@ function wrongRoom(file: string, target: string): string | undefined {
   return below! < above! ? undefined : `${folder}/${from} imports ${folder}/${to}, which does not stand below it`;
 }
 
-/** The folder or file directly in `src` that a path belongs to. What is embedded has two parts, which do not stand together. */
+/** Returns the folder or file directly in `src` to which a path belongs. `embedded` has two parts on different levels. */
 function part(file: string): string {
   const [, first = "", second = ""] = file.split("/");
   return first === "embedded" ? `${first}/${second}` : first;

@@ -1,4 +1,4 @@
-/** Links of the documents to files of the project, and the files that the designs name in `code`, lead somewhere. */
+/** Checks that links of the documents, and files that the designs name in `code`, lead to files of the project. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -24,7 +24,7 @@ export const checkLinks: Check = async (root) => {
       }
       if (!file.startsWith("designs/")) continue;
       for (const [, named = ""] of text.matchAll(/`(\w[\w.-]*(?:\/[\w.-]+)*\/[\w.-]+\.(?:ts|txt|mjs|json))`/g)) {
-        // The designs leave out the folders that are clear from what they are about.
+        // The designs leave out folders that are clear from the context.
         if (!files.some((one) => `/${one}`.endsWith(`/${named}`)))
           findings.push({ ...at, what: `names ${named}, which is not there` });
       }

@@ -1,4 +1,4 @@
-/** The reference lists every metric of the program, and no other. */
+/** Checks that the reference lists every metric of the program, and no other. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The picture of an event's path shows what the imports say. */
+/** Checks that the picture of an event's path agrees with the imports. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

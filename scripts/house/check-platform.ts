@@ -1,4 +1,4 @@
-/** Only a few folders know that they run on Bun, so that the rest can run elsewhere. */
+/** Checks that only a few folders depend on Bun, so that the rest can run elsewhere. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** README's TypeScript compiles against the SDK, and the commands it names are there. */
+/** Checks that README's TypeScript compiles against the SDK, and that the commands it names exist. */
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -10,12 +10,12 @@ const file = "README.md";
 
 export interface Block {
   readonly language: string;
-  /** The line of the first line inside the fence, from 1. */
+  /** The number of the first line inside the fence, counted from 1. */
   readonly line: number;
   readonly text: string;
 }
 
-/** The fenced code blocks of a Markdown text. */
+/** Returns the fenced code blocks of a Markdown text. */
 export function blocksOf(markdown: string): Block[] {
   const blocks: Block[] = [];
   let open: { language: string; line: number; lines: string[] } | undefined;
@@ -58,7 +58,7 @@ function commands(root: string, blocks: readonly Block[]): Finding[] {
   return findings;
 }
 
-/** Each block becomes a file of its own, with its lines where README has them. */
+/** Makes a file of each block, whose line numbers are those in README. */
 async function typeErrors(root: string, blocks: readonly Block[]): Promise<Finding[]> {
   const code = blocks.filter(({ language }) => language === "ts" || language === "typescript");
   if (code.length === 0) return [];

@@ -1,4 +1,4 @@
-/** What is committed tells nothing of the machine it was written on. */
+/** Checks that committed files reveal nothing about the machine on which they were written. */
 
 import { readFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -6,13 +6,13 @@ import { dirname, join } from "node:path";
 import { projectFiles } from "./files.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** bun.lock holds names, versions and hashes: an address in it would bind everyone to one registry. */
+/** bun.lock contains names, versions and hashes: an address in it would bind everyone to one registry. */
 export const checkLock: Check = async (root) => {
   const rule = "bun.lock carries no download addresses: install from the registry that npm uses by default";
   return matches(root, { file: "bun.lock", pattern: /\w+:\/\/[^"\s]*/g, rule });
 };
 
-/** Paths of the checkout and of somebody's home folder. */
+/** Finds paths of the checkout and of home folders. */
 export const checkPaths: Check = async (root) => {
   const rule = "No file names a path of one machine: write it relative to the project";
   const folders = [dirname(root), homedir()].filter((folder) => !["/", tmpdir()].includes(folder));

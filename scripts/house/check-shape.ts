@@ -1,4 +1,4 @@
-/** Files are small and named for their one idea, and nothing is left open in them. */
+/** Checks that files are small and named for their one idea, and that nothing is left open in them. */
 
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -7,7 +7,7 @@ import type { Check, Finding } from "./finding.ts";
 
 const longest = 400;
 const heap = /^(utils?|helpers?|common|misc)$/;
-/** One letter of each in brackets, or this file would be the first to break its rule. */
+/** One letter of each is in brackets, because otherwise this file would break its own rule. */
 const open = /T[O]DO|F[I]XME|@ts-[i]gnore|@ts-[n]ocheck/;
 const focused = /\b(?:test|describe|it)\.(?:onl[y]|tod[o])\(/;
 

@@ -1,4 +1,4 @@
-/** What a check found, and how it is told: where, what, and the rule behind it. */
+/** The result of a check: where, what, and the rule behind it. */
 
 export interface Finding {
   /** Relative to the project. */
@@ -8,7 +8,7 @@ export interface Finding {
   readonly rule: string;
 }
 
-/** Looks at the project in `root` and names what breaks one rule. */
+/** Examines the project in `root` and returns what breaks one rule. */
 export type Check = (root: string) => Promise<Finding[]>;
 
 export function format({ file, line, what, rule }: Finding): string {

@@ -19,7 +19,7 @@ import { tokens } from "./tokens.ts";
 const roots: string[] = [];
 afterAll(() => roots.forEach((root) => rmSync(root, { recursive: true, force: true })));
 
-/** A project of these files, and what the check says of it: `file:line what`. */
+/** Makes a project of these files, and returns what the check finds: `file:line what`. */
 async function found(check: Check, files: Record<string, string>): Promise<string[]> {
   const root = join(mkdtempSync(join(tmpdir(), "binnacle-house-")), "project");
   roots.push(join(root, ".."));

@@ -1,13 +1,13 @@
-/** What a file imports and exports. */
+/** Parses the imports and exports of a file. */
 
 import { type Token, tokens } from "./tokens.ts";
 
 export interface Import {
   readonly from: string;
   readonly line: number;
-  /** Names as the other file exports them; `*` for all of them. */
+  /** The names as the other file exports them; `*` for all of them. */
   readonly names: readonly string[];
-  /** Not loaded with the importing file: an import of types alone, or one that runs when it is called. */
+  /** Whether it is not loaded with the importing file, because it imports only types or runs when it is called. */
   readonly isLazy?: boolean;
 }
 
@@ -19,9 +19,9 @@ export interface Export {
 
 export interface Module {
   readonly imports: readonly Import[];
-  /** Declared here; a name that only passes through counts as imported. */
+  /** The names that are declared here; a name that only passes through counts as imported. */
   readonly exports: readonly Export[];
-  /** How often each word stands in the file. */
+  /** How often each word occurs in the file. */
   readonly words: ReadonlyMap<string, number>;
 }
 
@@ -86,7 +86,7 @@ function importedNames(clause: readonly Token[]): string[] {
   return [...defaults, ...(open < 0 ? [] : specifiers(clause.slice(open + 1)).map(({ from }) => from))];
 }
 
-/** `a, type b, c as d`: what each is called there and here. */
+/** Parses `a, type b, c as d`: the name of each there and here. */
 function specifiers(clause: readonly Token[]): { from: string; to: string; line: number }[] {
   const groups: Token[][] = [[]];
   for (const token of clause) {

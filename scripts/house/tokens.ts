@@ -1,14 +1,14 @@
-/** Splits TypeScript into words, strings and signs, and leaves out comments: enough to see imports, exports and names. */
+/** Splits TypeScript into words, strings and signs without comments, which is enough to find imports, exports and names. */
 
 export interface Token {
   readonly kind: "word" | "string" | "sign";
-  /** Of a string the characters between the quotes; of a template only those outside `${}`. */
+  /** For a string the characters between the quotes; for a template only those outside of `${}`. */
   readonly text: string;
-  /** From 1. */
+  /** The line, counted from 1. */
   readonly line: number;
 }
 
-/** A slash after one of these begins a regular expression, after anything else it divides. */
+/** A slash after one of these begins a regular expression; after anything else it divides. */
 const beforePattern = new Set(
   "( [ { } , ; = : ! & | ? + - * % < > ~ ^ => return typeof case in of do else await yield".split(" "),
 );

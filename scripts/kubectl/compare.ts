@@ -1,11 +1,11 @@
-/** What the lines print on each server. */
+/** Compares what the lines print on each server. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { listenApiServer } from "../../src/embedded/index.ts";
 import { assets, startControlPlane } from "../controlplane/controlplane.ts";
 import { type Printed, transcript } from "./transcript.ts";
 
-/** What kube-apiserver of `scripts/controlplane` answered; `run.ts --save` writes it anew. */
+/** What kube-apiserver of `scripts/controlplane` printed; `run.ts --save` records it. */
 export const recordingFile: string = join(import.meta.dirname, "recorded.txt");
 
 const start = "$ ";
@@ -47,7 +47,7 @@ export interface LineDifference {
   readonly own: string;
 }
 
-/** Both ran the same lines. */
+/** Compares two runs of the same lines. */
 export function differences(real: readonly Printed[], own: readonly Printed[]): LineDifference[] {
   return real.flatMap(({ line, text }, index) => {
     const other = own[index]?.line === line ? own[index].text : "(not run)";

@@ -1,4 +1,4 @@
-/** What a user types: lines of a shell in which `kubectl` talks to the server under test, run one after the other. */
+/** What a user types: shell lines in which `kubectl` talks to the server under test, run one after the other. */
 export const lines: readonly string[] = `
 kubectl version -o json | grep gitVersion
 kubectl cluster-info

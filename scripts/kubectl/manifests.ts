@@ -1,4 +1,4 @@
-/** The files that the lines name. */
+/** The files that the lines refer to. */
 export const manifests: Readonly<Record<string, string>> = {
   "manifest.yaml": `
 apiVersion: v1

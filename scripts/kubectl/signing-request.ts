@@ -1,4 +1,4 @@
-/** A certificate signing request, PKCS #10. */
+/** Makes a certificate signing request, PKCS #10. */
 import { createSign, type KeyObject } from "node:crypto";
 
 function tagged(tag: number, ...parts: readonly Buffer[]): Buffer {
@@ -13,7 +13,7 @@ interface KeyPair {
   readonly privateKey: KeyObject;
 }
 
-/** For the common name `show`, PEM. */
+/** Returns a request for the common name `show` (PEM). */
 export function signingRequest({ publicKey, privateKey }: KeyPair): string {
   const commonName = Buffer.from([0x06, 0x03, 0x55, 0x04, 0x03]);
   const subject = tagged(0x30, tagged(0x31, tagged(0x30, commonName, tagged(0x0c, Buffer.from("show")))));

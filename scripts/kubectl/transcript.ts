@@ -1,4 +1,4 @@
-/** Runs the lines against a server and makes what they print comparable. */
+/** Runs the lines against a server and makes their output comparable. */
 import { spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ export interface Printed {
 }
 
 export interface Server {
-  /** A kubeconfig's text. */
+  /** The text of a kubeconfig. */
   readonly kubeconfig: string;
   /** The folder of kubectl. */
   readonly bin: string;
@@ -62,7 +62,7 @@ async function run(line: string, { dir, bin }: { readonly dir: string; readonly 
 
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** Without what two servers must print differently. */
+/** Removes what two servers must print differently. */
 function normalized(text: string): string {
   const normal = text
     .replaceAll(uid, "<uid>")

@@ -1,10 +1,10 @@
-/** Breaks the way to the API server, and the server, at random. */
+/** Breaks the connection to the API server, and the server, at random. */
 import { compact } from "../controlplane/compact.ts";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import type { TcpProxy } from "../../src/testing/tcp-proxy.ts";
 
 export class Chaos {
-  /** How often each fault was made. */
+  /** How often each fault was injected. */
   readonly faults: Record<string, number> = {};
   readonly #parts: { readonly plane: ControlPlane; readonly proxy: TcpProxy; readonly random: () => number };
   #stopped = false;
@@ -13,7 +13,7 @@ export class Chaos {
     this.#parts = parts;
   }
 
-  /** One fault after another, with a little quiet between, until `stop`. */
+  /** Injects one fault after another, with short pauses between them, until `stop`. */
   async run(): Promise<void> {
     const { random } = this.#parts;
     const faults = Object.entries(this.#all);
@@ -60,12 +60,12 @@ export class Chaos {
     },
   };
 
-  /** The fault lasts, then all is well. */
+  /** Injects the fault for a while. */
   async #while(): Promise<void> {
     const { proxy, random } = this.#parts;
     await Bun.sleep(500 + random() * 4_000);
     proxy.inject();
-    // What was swallowed is missing in the middle of what follows.
+    // The swallowed bytes would be missing in the middle of the stream.
     proxy.cut();
     await proxy.listen();
   }

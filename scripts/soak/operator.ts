@@ -1,4 +1,4 @@
-/** The process under test: five controllers, told by its parent what to show and when to stop. */
+/** The process under test: five controllers, whose parent asks for their state and stops them. */
 import { defineController, type Definition } from "binnacle";
 import { ConfigMap, Lease, Secret, ServiceAccount } from "binnacle/resources";
 import { generateHeapSnapshot } from "bun";
@@ -25,7 +25,7 @@ import type { Answer, Question, Usage } from "./protocol.ts";
 
 const kinds: readonly Resource[] = [ConfigMap, Secret, ServiceAccount, Lease, Box];
 
-/** The version of each object, by kind and key, that a run saw last; for boxes the generation. */
+/** The version of each object, by kind and key, that a run last saw; for boxes the generation. */
 const reconciled = new Map<string, Map<string, string>>();
 const backwards: string[] = [];
 
@@ -56,7 +56,7 @@ function definitions(): readonly Definition[] {
   });
 }
 
-/** Notes every object that a handler sees in an older state than before. */
+/** Records every object that a handler sees in an older state than before. */
 function watchOrder(lease: InformerLease): void {
   const { kind } = lease.informer.resource;
   const seen = new Map<string, string>();
@@ -118,22 +118,22 @@ const leases = kinds.map((kind) =>
 );
 for (const lease of leases) watchOrder(lease);
 
-/** What lives, and beside it what the compiler has made of the code so far: that goes on growing for a while. */
+/** Returns the live memory, and separately the compiled code, which keeps growing for a while. */
 async function usage(): Promise<Usage> {
   Bun.gc(true);
   const { heapSize } = heapStats();
   Bun.shrink();
-  await Bun.sleep(50); // it happens between two turns
+  await Bun.sleep(50); // this happens between two turns
   Bun.gc(true);
   const { heapSize: heap } = heapStats();
   return { heap, code: heapSize - heap, resident: process.memoryUsage().rss };
 }
 
-/** What the heap is made of: bytes by class of object. */
+/** Returns the content of the heap: bytes by class of object. */
 function bytesByClass(): Readonly<Record<string, number>> {
   const { nodes, nodeClassNames } = generateHeapSnapshot();
   const bytes: Record<string, number> = {};
-  // Of each node four numbers: id, bytes, class, flags.
+  // Each node has four numbers: id, bytes, class, flags.
   for (let at = 0; at < nodes.length; at += 4) {
     const name = nodeClassNames[nodes[at + 2]!]!;
     bytes[name] = (bytes[name] ?? 0) + nodes[at + 1]!;
@@ -181,7 +181,7 @@ async function answer(question: Question): Promise<Answer> {
 process.on("message", (question: Question) => {
   void answer(question).then((said) => {
     process.send!(said);
-    // Nothing but the parent's questions keeps this process now.
+    // Now only the parent's questions keep this process alive.
     if (question === "stop") process.disconnect?.();
   });
 });

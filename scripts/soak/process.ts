@@ -1,4 +1,4 @@
-/** The operator as a child process that answers questions. */
+/** Runs the operator as a child process that answers questions. */
 import { join } from "node:path";
 import type { Answer, Question, State, Usage } from "./protocol.ts";
 

@@ -1,9 +1,9 @@
-/** What the soak and its operator say to each other. */
+/** The messages between the soak and its operator. */
 
 export type Question = "usage" | "classes" | "state" | "stop";
 
 export interface Usage {
-  /** Bytes after a forced collection, compiled code aside. */
+  /** Bytes after a forced collection, without compiled code. */
   readonly heap: number;
   /** Bytes of compiled code. */
   readonly code: number;
@@ -11,11 +11,11 @@ export interface Usage {
 }
 
 export interface State {
-  /** Kind → key → what the informer holds. */
+  /** What the informers hold, by kind and key. */
   readonly stores: Readonly<
     Record<string, Readonly<Record<string, { readonly version: string; readonly uid: string }>>>
   >;
-  /** Kind → key → the version that a run saw last. */
+  /** The version that a run last saw, by kind and key. */
   readonly reconciled: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly relists: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Objects that a handler saw in an older state than before. */

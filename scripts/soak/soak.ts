@@ -18,30 +18,30 @@ import { soakKinds, Writer } from "./writer.ts";
 export interface SoakOptions {
   readonly seconds: number;
   readonly seed: number;
-  /** Of each of five kinds. @default 1_000 */
+  /** The number of objects of each of five kinds. @default 1_000 */
   readonly objects?: number;
-  /** Also tell which classes of objects grew. @default false */
+  /** Whether to report which classes of objects grew. @default false */
   readonly classes?: boolean;
 }
 
 export interface SoakReport {
   readonly writes: number;
   readonly faults: Readonly<Record<string, number>>;
-  /** After a fifth of the time, and at the end. */
+  /** The memory after a fifth of the time, and at the end. */
   readonly early: Usage;
   readonly late: Usage;
-  /** The classes that grew most, in bytes; empty unless asked for. */
+  /** The classes that grew most, in bytes; empty unless requested. */
   readonly grown: Readonly<Record<string, number>>;
   /** Milliseconds from the end of the faults until everything was equal and reconciled. */
   readonly settled: number;
-  /** Milliseconds from the question to stop until the process had ended by itself. */
+  /** Milliseconds from the request to stop until the process had ended by itself. */
   readonly ended: number;
   readonly exitCode: number;
   readonly resources: { readonly before: string; readonly after: string };
   readonly state: State;
 }
 
-/** @throws when the operator does not get to the state of the server within two minutes of quiet. */
+/** Runs the soak. @throws when the operator does not reach the state of the server within two quiet minutes. */
 export async function soak({ seconds, seed, objects = 1_000, classes = false }: SoakOptions): Promise<SoakReport> {
   const random = randomFrom(seed);
   await using plane = await startControlPlane();
@@ -54,7 +54,7 @@ export async function soak({ seconds, seed, objects = 1_000, classes = false }: 
   await writer.fill(objects);
   await using operator = await Operator.start(kubeconfig);
   await until(async () => (await operator.state()).synced, { what: "a synced operator", within: 60_000 });
-  // Objects from events take more memory than those from lists: from here on all are from events.
+  // Objects from events take more memory than those from lists, so from here on all come from events.
   await writer.changeAll();
   const chaos = new Chaos({ plane, proxy, random });
   const running = [chaos.run(), writer.run(50)];
@@ -83,7 +83,7 @@ export async function soak({ seconds, seed, objects = 1_000, classes = false }: 
   return { writes: writer.writes, faults, early, late, grown, settled, ended, exitCode, resources, state };
 }
 
-/** What became of it, the greatest growth first. */
+/** Returns the growth by class, the largest first. */
 function growth(
   early: Readonly<Record<string, number>>,
   late: Readonly<Record<string, number>>,
@@ -92,7 +92,7 @@ function growth(
   return Object.fromEntries(grown.sort(([, a], [, b]) => b - a).slice(0, 15));
 }
 
-/** The first thing that is not as the server has it; `undefined` when all is. */
+/** Returns the first difference from the server; `undefined` when there is none. */
 async function differs(writer: Writer, { stores, reconciled }: State): Promise<string | undefined> {
   for (const kind of soakKinds) {
     const items = await writer.list(kind);
@@ -113,7 +113,10 @@ async function differs(writer: Writer, { stores, reconciled }: State): Promise<s
   return undefined;
 }
 
-/** Numbers from 0 up to 1, the same for the same seed. @see https://en.wikipedia.org/wiki/Linear_congruential_generator */
+/**
+ * Returns numbers from 0 to 1 that are the same for the same seed. @see
+ * https://en.wikipedia.org/wiki/Linear_congruential_generator
+ */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-/** A second client that changes objects at random, straight at the API server. */
+/** A second client that changes objects at random, directly on the API server. */
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { BOXES, Box } from "../../tests/support/integration/lab.ts";
 
@@ -38,7 +38,7 @@ export class Writer {
     this.#names = { ConfigMap: [], Secret: [], ServiceAccount: [], Lease: [], Box: [] };
   }
 
-  /** So many objects of each kind. */
+  /** Creates so many objects of each kind. */
   async fill(count: number): Promise<void> {
     await Promise.all(
       soakKinds.map(async (kind) => {
@@ -60,7 +60,7 @@ export class Writer {
     );
   }
 
-  /** Changes objects, so many a second, until `stop`. */
+  /** Changes objects at this rate until `stop`. */
   async run(perSecond: number): Promise<void> {
     while (!this.#stopped) {
       const kind = soakKinds[Math.floor(this.#random() * soakKinds.length)]!;
@@ -76,7 +76,7 @@ export class Writer {
     this.#stopped = true;
   }
 
-  /** Everything of a kind, in all namespaces. */
+  /** Lists all objects of a kind, in all namespaces. */
   async list(kind: SoakKind): Promise<Listed["items"]> {
     const response = await this.#plane.request(paths[kind].replace(NAMESPACE, ""));
     return ((await response.json()) as Listed).items;
@@ -85,7 +85,7 @@ export class Writer {
   async #create(kind: SoakKind): Promise<void> {
     const name = `s${this.#next++}`;
     this.#names[kind].push(name);
-    // As large as they will ever be, so that the operator's memory tells of leaks alone.
+    // They have their final size, so that only leaks change the operator's memory.
     const turn = this.#turn();
     const metadata = { name, labels: { turn: String(turn) } };
     const body = kind === "Box" ? { apiVersion: Box.apiVersion, kind, metadata, spec: { turn } } : { metadata };
@@ -104,7 +104,7 @@ export class Writer {
     if (name !== undefined && (await this.#send("DELETE", `${paths[kind]}/${name}`))) this.#forget(kind, name);
   }
 
-  /** Six digits. */
+  /** Returns six digits. */
   #turn(): number {
     return 100_000 + Math.floor(this.#random() * 900_000);
   }
@@ -119,7 +119,7 @@ export class Writer {
     names.splice(names.indexOf(name), 1);
   }
 
-  /** @returns whether it was done; the server may be away. */
+  /** Sends a request. @returns whether it succeeded; the server may be unreachable. */
   async #send(method: string, path: string, options: { body?: object } = {}): Promise<boolean> {
     const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
     try {

@@ -25,7 +25,7 @@ const { binary, objects, watchers, events, only } = await yargs(hideBin(process.
 
 interface Line {
   readonly name: string;
-  /** What is there before, not measured. */
+  /** Prepares objects before the measurement. */
   prepare?(started: Started): Promise<void>;
   run(started: Started): Promise<void>;
 }
@@ -76,7 +76,7 @@ async function measure(line: Line, server: Measured): Promise<Result> {
   return { ms, cpu: cpu - before.cpu, memory };
 }
 
-/** In a process of its own: loading the server, making it, and its first answer. */
+/** Runs in a process of its own: loading the server, creating it, and its first response. */
 function inProcess(): string {
   const script = `
     const began = performance.now();

@@ -1,8 +1,8 @@
-/** What is asked of a server: the same requests over HTTP/2 whichever it is. */
+/** The load of a server: the same requests over HTTP/2 for each. */
 import { type ClientHttp2Session, connect } from "node:http2";
 import type { Access } from "./servers.ts";
 
-/** Requests under way at once. */
+/** The number of parallel requests. */
 const lanes = 16;
 const maps = "/api/v1/namespaces/default/configmaps";
 
@@ -15,7 +15,7 @@ export class Client implements Disposable {
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   }
 
-  /** @returns the body; @throws Error when the answer is no success */
+  /** Sends a request. @returns the body; @throws Error when it fails */
   async ask(method: string, path: string, body?: string): Promise<Buffer> {
     const headers = { ":method": method, ":path": path, ...this.#headers, "content-type": "application/json" };
     const stream = this.#session.request(headers);
@@ -31,7 +31,7 @@ export class Client implements Disposable {
     return all;
   }
 
-  /** A watch of so many events; goes on from the last one when the server ends it for being slow. */
+  /** Watches so many events; continues from the last one when the server ends the watch for being slow. */
   watch(path: string, count: number): { readonly begun: Promise<void>; readonly ended: Promise<void> } {
     let begin: () => void;
     const begun = new Promise<void>((resolve) => void (begin = resolve));
@@ -94,7 +94,7 @@ export async function createMany(client: Client, count: number): Promise<void> {
   );
 }
 
-/** Lists everything, several times. @throws Error when it is not all there */
+/** Lists everything, several times. @throws Error when objects are missing */
 export async function listMany(
   client: Client,
   { count, times }: { readonly count: number; readonly times: number },
@@ -110,7 +110,7 @@ interface Watching {
   readonly events: number;
 }
 
-/** Watchers that each see every event. */
+/** Starts watchers that each see every event. */
 export async function watchMany(access: Access, { watchers, events }: Watching): Promise<void> {
   using writer = new Client(access);
   const sessions = Array.from({ length: Math.ceil(watchers / 50) }, () => new Client(access));
@@ -118,7 +118,7 @@ export async function watchMany(access: Access, { watchers, events }: Watching):
     const watches = Array.from({ length: watchers }, (_, index) =>
       sessions[index % sessions.length]!.watch(`${maps}?watch=1&labelSelector=app%3Dbench`, events),
     );
-    // A server may hold its head back until something happens.
+    // A server may send its headers only when something happens.
     await Promise.race([Promise.all(watches.map(({ begun }) => begun)), Bun.sleep(500)]);
     await createMany(writer, events);
     await Promise.all(watches.map(({ ended }) => ended));

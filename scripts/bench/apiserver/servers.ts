@@ -1,4 +1,4 @@
-/** The servers that are measured: each starts fresh, and tells what its processes have cost. */
+/** The servers under measurement: each starts fresh, and reports what its processes have cost. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,17 +16,17 @@ export interface Access {
   readonly token?: string;
 }
 
-/** Of all its processes together. */
+/** The cost of all its processes together. */
 export interface Cost {
-  /** Seconds. */
+  /** CPU time in seconds. */
   readonly cpu: number;
-  /** Megabytes. */
+  /** Memory in megabytes. */
   readonly memory: number;
 }
 
 export interface Started extends AsyncDisposable {
   readonly access: Access;
-  /** From the command to the first answer, milliseconds. */
+  /** Milliseconds from the command to the first response. */
   readonly startedIn: number;
   cost(): Promise<Cost>;
 }
@@ -36,7 +36,7 @@ export interface Measured {
   start(): Promise<Started>;
 }
 
-/** etcd and kube-apiserver; without `isDurable` etcd does not wait for the disk. */
+/** Starts etcd and kube-apiserver; without `isDurable` etcd does not wait for the disk. */
 export function realPair({ isDurable }: { readonly isDurable: boolean }): Measured {
   return {
     name: `etcd ${isDurable ? "with" : "without"} fsync + kube-apiserver`,
@@ -60,7 +60,7 @@ export function realPair({ isDurable }: { readonly isDurable: boolean }): Measur
   };
 }
 
-/** The same programs, etcd with the flags that are wanted here. */
+/** Returns a folder with the same programs, and etcd with the required flags. */
 async function programs(isDurable: boolean): Promise<string> {
   const from = await assets();
   if (from === undefined) throw new Error("Cannot measure a real control plane: install Go, or set KUBEBUILDER_ASSETS");
@@ -74,7 +74,7 @@ async function programs(isDurable: boolean): Promise<string> {
   return bin;
 }
 
-/** The compiled `binnacle apiserver`. */
+/** Starts the compiled `binnacle apiserver`. */
 export function embedded(binary: string, { isDurable }: { readonly isDurable: boolean }): Measured {
   return {
     name: `binnacle apiserver${isDurable ? " --data" : ""}`,

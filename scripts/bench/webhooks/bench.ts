@@ -142,7 +142,7 @@ interface Server {
   readonly port: number;
 }
 
-/** CPU seconds of a process. */
+/** Returns the CPU seconds of a process. */
 async function cpu(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

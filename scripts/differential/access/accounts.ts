@@ -1,8 +1,8 @@
-/** Service accounts that ask for themselves, with tokens. */
+/** Service accounts that send requests with tokens. */
 import type { Session } from "../session.ts";
 import { apiGroup, of, rbac, type Rule } from "./world.ts";
 
-/** Makes an account that may do what the rules say in the whole cluster. @returns its token */
+/** Creates an account with these rules in the whole cluster. @returns its token */
 export async function makeAccount(session: Session, name: string, rules: readonly Rule[]): Promise<string> {
   const { slug } = session;
   const role = `${slug}-${name}`;
@@ -30,7 +30,7 @@ export async function tokenOf(session: Session, name: string, spec: object = {})
   return String(answer?.status?.token ?? "");
 }
 
-/** A request with a token and without a certificate. */
+/** Returns the options of a request with a token and without a certificate. */
 export function bearing(token: string): { credentials: "none"; headers: Record<string, string> } {
   return { credentials: "none", headers: { authorization: `Bearer ${token}` } };
 }

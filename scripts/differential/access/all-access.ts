@@ -1,4 +1,4 @@
-/** Everything about who may do what. */
+/** All cases about authorization. */
 import type { Case } from "../case.ts";
 import { claims, connecting, creatingByUpdate, policyAuthorizer, policyParameters, signingRights } from "./asking.ts";
 import { credentials } from "./credentials.ts";
@@ -7,7 +7,7 @@ import { impersonation } from "./impersonation.ts";
 import { refusedPaths } from "./paths.ts";
 import { worlds } from "./worlds.ts";
 
-/** @param share how many of the worlds made by chance are played, 1 for all of them */
+/** Returns the cases. @param share how many of the generated worlds are played, 1 for all of them */
 export function allAccess(share: number): Case[] {
   return [
     credentials,

@@ -1,4 +1,7 @@
-/** Where else the server asks its authorizer: expressions of policies, signers, the parameters of policies, connections. */
+/**
+ * Other places at which the server consults its authorizer: expressions of policies, signers, the parameters of
+ * policies, connections.
+ */
 import type { Case } from "../case.ts";
 import { enforce, map, release } from "../sequences/policies.ts";
 import type { Session } from "../session.ts";
@@ -88,7 +91,7 @@ export const signingRights: Case = {
   },
 };
 
-/** For the common name `show`. */
+/** A request for the common name `show`. */
 const request = Buffer.from(
   `-----BEGIN CERTIFICATE REQUEST-----
 MIHJMHECAQAwDzENMAsGA1UEAwwEc2hvdzBZMBMGByqGSM49AgEGCCqGSM49AwEH
@@ -204,7 +207,7 @@ async function name(
   }
 }
 
-/** Updates and applies of what is not there make it, for those who may create. */
+/** Updates and applies of missing objects create them, for users who may create. */
 export const creatingByUpdate: Case = {
   name: "who creates by updates",
   async run(session) {
@@ -270,7 +273,7 @@ export const connecting: Case = {
   },
 };
 
-/** The statuses of claims: who allocates them, and whose devices are told of. */
+/** The statuses of claims: who may allocate them, and whose devices are reported. */
 export const claims: Case = {
   name: "who writes the status of resource claims",
   async run(session) {

@@ -1,4 +1,4 @@
-/** Requests without credentials, with wrong ones, and with those of somebody who is gone. */
+/** Requests without credentials, with wrong ones, and with those of users who are gone. */
 import type { Case } from "../case.ts";
 import type { Session } from "../session.ts";
 import { bearing, makeAccount, makeOwnNamespace, tokenOf } from "./accounts.ts";

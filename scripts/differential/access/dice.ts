@@ -1,4 +1,4 @@
-/** Chance that is the same at each run. */
+/** Random choices that are the same in each run. */
 export class Dice {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Dice {
     this.#state = seed * 2_654_435_761 + 1;
   }
 
-  /** In 0…1. */
+  /** Returns a number from 0 to 1. */
   next(): number {
     this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
     let value = this.#state;
@@ -23,7 +23,7 @@ export class Dice {
     return list[Math.floor(this.next() * list.length)] as T;
   }
 
-  /** Some of a list, at least one, in its order. */
+  /** Returns some items of a list, at least one, in their order. */
   some<T>(list: readonly T[], most: number = list.length): T[] {
     const count = 1 + Math.floor(this.next() * most);
     const found = list.filter(() => this.chance(count / list.length)).slice(0, most);

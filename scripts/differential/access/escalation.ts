@@ -1,16 +1,19 @@
-/** Who may write which roles and bindings. */
+/** Cases about who may write which roles and bindings. */
 import type { Case } from "../case.ts";
 import type { Session } from "../session.ts";
 import { Dice } from "./dice.ts";
 import { apiGroup, as, makeWorld, of, type Person, rbac, ruleOf, type World } from "./world.ts";
 
-/** What each of these may do beside what the world gives: everything with roles, a part of it, or the verbs that pass by the check. */
+/**
+ * What each user may do besides the rules of the world: everything with roles, a part of it, or the verbs that bypass
+ * the check.
+ */
 const extra = [
   { verbs: ["*"], apiGroups: [apiGroup], resources: ["roles", "clusterroles", "rolebindings", "clusterrolebindings"] },
 ];
 const plain = ["get", "list", "watch", "create", "update", "patch", "delete"];
 
-/** @param share how many of the worlds there are, 1 for all of them */
+/** Returns the cases. @param share how many of the worlds are played, 1 for all of them */
 export function escalation(share: number): Case[] {
   const count = Math.max(2, Math.round(24 * share));
   const generated = Array.from({ length: count }, (_, index): Case => {
@@ -26,7 +29,7 @@ async function playWorld(session: Session, index: number): Promise<void> {
   for (let step = 0; step < 24; step++) await write(session, world, dice, { writers, step });
 }
 
-/** Everybody may write roles; one may escalate and one may bind, by name or whatever. */
+/** All of them may write roles; one may escalate and one may bind, by name or any. */
 async function makeWriters(session: Session, { people }: World, dice: Dice): Promise<readonly Person[]> {
   const { slug } = session;
   const verbsOf = [plain, [...plain, "escalate"], [...plain, "bind"]];
@@ -110,7 +113,7 @@ function bindingOf(dice: Dice, slug: string, isCluster: boolean): object {
   };
 }
 
-/** What only the garbage collector changes is nobody's to refuse; everything else is. */
+/** Changes that only the garbage collector makes are never rejected; all others are. */
 async function existing(session: Session): Promise<void> {
   const { slug } = session;
   const writer = { name: `${slug}-writer`, groups: [] };

@@ -1,4 +1,4 @@
-/** Who may act as whom. */
+/** Cases about who may impersonate whom. */
 import type { Case } from "../case.ts";
 import type { Session } from "../session.ts";
 import { bearing, makeAccount, makeOwnNamespace } from "./accounts.ts";

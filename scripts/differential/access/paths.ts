@@ -1,4 +1,4 @@
-/** What is said first: that nobody may, or that there is nothing. */
+/** Cases about which error comes first: that access is forbidden, or that the path does not exist. */
 import type { Case } from "../case.ts";
 import { bearing, makeAccount, makeOwnNamespace } from "./accounts.ts";
 

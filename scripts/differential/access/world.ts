@@ -1,4 +1,4 @@
-/** Worlds of roles, bindings and users, made by chance: the same ones at each run. */
+/** Generated worlds of roles, bindings and users, which are the same in each run. */
 import type { Session } from "../session.ts";
 import { Dice } from "./dice.ts";
 
@@ -12,7 +12,7 @@ export interface Rule {
   readonly nonResourceURLs?: readonly string[];
 }
 
-/** Somebody who asks: by name and groups, as impersonation names them. */
+/** A user with groups, as impersonation names them. */
 export interface Person {
   readonly name: string;
   readonly groups: readonly string[];
@@ -50,7 +50,7 @@ const resources = [
 const names = ["one", "two", "three"];
 const urls = ["/healthz", "/healthz/*", "/metrics", "/api", "/api/*", "/apis/*", "/openapi/*", "/logs*", "*"];
 
-/** A rule; whole ones are rare, or there would be nothing to refuse. */
+/** Makes a rule; those that permit everything are rare, because otherwise nothing would be rejected. */
 export function ruleOf(dice: Dice, { cluster }: { readonly cluster: boolean }): Rule {
   const rare = (list: readonly string[]): string[] => {
     const found = dice.some(list, 3);
@@ -71,7 +71,7 @@ export interface World {
   readonly people: readonly Person[];
 }
 
-/** Writes down a world of a session's own, and waits until the server has heard of it. */
+/** Creates a session's own world, and waits until the server has seen it. */
 export async function makeWorld(session: Session, seed: number): Promise<World> {
   const dice = new Dice(seed);
   const { slug } = session;
@@ -121,7 +121,7 @@ export async function makeWorld(session: Session, seed: number): Promise<World> 
     [namespace, "ClusterRole", `${slug}-z`],
     [other, "Role", "role-2"],
     [other, "ClusterRole", dice.one([`${slug}-z`, "view", "system:discovery"])],
-    // One role in each that is not there: its absence is told.
+    // One role in each is missing, which the server reports.
     [namespace, dice.one(["Role", "ClusterRole"]), `${slug}-absent`],
   ];
   for (const [index, [place, kind, name]] of local.entries()) {
@@ -141,13 +141,16 @@ export function of(kind: string, metadata: object): object {
   return { apiVersion: `${apiGroup}/v1`, kind, metadata };
 }
 
-/** A service account of the binding's own namespace needs none. */
+/** A service account in the binding's own namespace needs no namespace. */
 function withoutNamespace(subject: object, drops: boolean): object {
   const { namespace: _, ...rest } = subject as { namespace?: string };
   return drops ? rest : subject;
 }
 
-/** The headers by which the administrator acts as somebody; several groups would be one header here, and so one group. */
+/**
+ * Returns the headers with which the administrator impersonates a user; several groups would be one header here, and
+ * therefore one group.
+ */
 export function as({ name, groups }: Person): Record<string, string> {
   const own = groups.filter((group) => !group.startsWith("system:"));
   if (own.length > 1) throw new Error(`${name} is in more than one group`);

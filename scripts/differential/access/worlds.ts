@@ -1,4 +1,4 @@
-/** What users may do in worlds made by chance: by reviews, and by requests of theirs. */
+/** What users may do in generated worlds, by reviews and by their requests. */
 import type { Case } from "../case.ts";
 import type { Loose, Session } from "../session.ts";
 import { Dice } from "./dice.ts";
@@ -6,7 +6,7 @@ import { as, makeWorld, type Person, type World } from "./world.ts";
 
 const authorization = "/apis/authorization.k8s.io/v1";
 
-/** @param share how many of the worlds there are, 1 for all of them */
+/** Returns the cases. @param share how many of the worlds are played, 1 for all of them */
 export function worlds(share: number): Case[] {
   const count = Math.max(2, Math.round(40 * share));
   return Array.from({ length: count }, (_, index) => ({
@@ -67,7 +67,7 @@ async function reviews(session: Session, { namespace, other, people }: World, di
   }
 }
 
-/** Where several bindings permit something the server names any of them. */
+/** Where several bindings permit a request, the server names any of them. */
 async function ask(
   session: Session,
   path: string,
@@ -109,7 +109,7 @@ async function requests(session: Session, { namespace, other, people }: World, d
       "tigers",
       "namespaces",
     ]);
-    // What other cases have in the whole cluster is nobody's matter here.
+    // Permissions from other cases in the whole cluster do not matter here.
     const query = method === "GET" && which === "all" && asked === "" ? "?labelSelector=a%3Db" : asked;
     const name = which === "all" ? "" : `/${dice.one(["one", "two", "nine"])}`;
     const part = name !== "" && dice.chance(0.25) ? `/${dice.one(["status", "scale", "log"])}` : "";

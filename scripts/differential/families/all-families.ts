@@ -18,7 +18,7 @@ import { tokenEndings, tokenRequests } from "./token-requests.ts";
 import { watchStreams } from "./watch-streams.ts";
 import { yamlBodies } from "./yaml-bodies.ts";
 
-/** @param share how many of their exchanges are made, 1 for each of them */
+/** Returns the cases. @param share how many of their exchanges are played, 1 for each of them */
 export function allFamilies(share: number): Case[] {
   return familyCases(
     [

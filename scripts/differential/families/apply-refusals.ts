@@ -1,4 +1,4 @@
-/** Server-side apply of what is no object of the path: every part of it missing, of another type, or of another object. */
+/** Server-side apply of invalid objects: every part is missing, of another type, or of another object. */
 import type { Loose } from "../session.ts";
 import { type Family, pairs, type Probe } from "./family.ts";
 import { collectionOf, type Kind, kinds, objectOf, prepareKinds } from "./kinds.ts";

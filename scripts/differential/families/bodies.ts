@@ -1,4 +1,4 @@
-/** Bodies that are nearly what a path takes: other kinds and versions, types of media. */
+/** Bodies that almost fit a path: other kinds, versions and media types. */
 import { collectionOf, configMap, deployment, gadget, prepareKinds } from "./kinds.ts";
 import { type Family, pairs, type Probe } from "./family.ts";
 

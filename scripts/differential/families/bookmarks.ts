@@ -1,4 +1,4 @@
-/** The first event of a watch of nothing, of every kind: an object that is nothing but the zeros of its type. */
+/** The first event of an empty watch of every kind: an object with nothing but the zero values of its type. */
 import { builtInRows } from "../../../src/embedded/apiserver/tables/tables.ts";
 import type { Family, Probe } from "./family.ts";
 

@@ -1,4 +1,7 @@
-/** Rules of webhooks and policies that name another version of the kind than the request: whether they are about it, and what they see. */
+/**
+ * Rules of webhooks and policies that name another version of the kind than the request: whether they match, and what
+ * they see.
+ */
 import type { Loose } from "../session.ts";
 import { patched, verdict, type WebhookServer, webhookServer } from "../sequences/webhook-server.ts";
 import type { Family, Probe } from "./family.ts";
@@ -156,7 +159,7 @@ class Round {
     this.#server = server;
   }
 
-  /** Creates, changes and deletes an object in each form, telling what webhooks were asked. */
+  /** Creates, changes and deletes an object in each form, and records which webhooks were called. */
   async play(label: string, { served, plural, change }: Subject): Promise<void> {
     const { session, namespace } = this.#probe;
     for (const { apiVersion, body } of served) {
@@ -181,7 +184,7 @@ function asked(server: WebhookServer): Loose[] {
   return server.asked.splice(0).toSorted((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-/** Of all combinations of forms, match policies and ways to ask. */
+/** All combinations of forms, match policies and kinds of calls. */
 function family(subject: Subject): Family {
   return {
     name: `equivalent versions: ${subject.name}`,

@@ -1,4 +1,4 @@
-/** Evictions: of pods in every state, with every state of their budget, and with every option. */
+/** Evictions of pods in every state, with every state of their budget, and with every option. */
 import { type Family, pairs, type Probe } from "./family.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -96,7 +96,7 @@ class Scene {
     }
   }
 
-  /** What is left of both, then nothing. */
+  /** Records what is left of both, and removes it. */
   async after(label: string, name: string): Promise<void> {
     await this.#probe.send(label, "GET", `${this.pods}/${name}`);
     await this.#probe.send(label, "GET", `${this.budgets}/${name}`);

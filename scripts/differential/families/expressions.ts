@@ -1,4 +1,4 @@
-/** Expressions with mistakes in policies, in conditions of webhooks and in definitions: what the compiler says, and what they cost. */
+/** Wrong expressions in policies, match conditions and definitions: the compiler's messages, and costs. */
 import { type Family, type Probe } from "./family.ts";
 
 const texts = [
@@ -216,7 +216,7 @@ async function webhookCondition(probe: Probe, expression: string): Promise<void>
   await probe.send(`webhook ${expression}`, "POST", path, { body });
 }
 
-/** Of a schema with fields of every type, with and without bounds. */
+/** Rules for a schema with fields of every type, with and without bounds. */
 const ruleTexts = [
   ...["self.text", "self.open", "self.enum", "self.bytes"].flatMap((text) => [
     `${text} == 'a'`,

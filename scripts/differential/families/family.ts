@@ -1,6 +1,6 @@
 /**
- * A family of exchanges: everything that a few lists of possibilities combine to, such as verbs, kinds, media types and
- * mistakes. A share of them is made, always the same ones.
+ * A family of exchanges: all combinations of a few lists of possibilities, such as verbs, kinds, media types and
+ * mistakes. A share of them is played, always the same ones.
  */
 import type { Case } from "../case.ts";
 import type { Call } from "../exchange.ts";
@@ -8,12 +8,12 @@ import { isChosen } from "../fields/sampling.ts";
 import type { Loose, Session } from "../session.ts";
 
 export interface Family {
-  /** Begins the names of its cases. */
+  /** The prefix of the names of its cases. */
   readonly name: string;
   readonly run: (probe: Probe) => Promise<void>;
 }
 
-/** Makes the chosen exchanges of a family. */
+/** Sends the chosen exchanges of a family. */
 export class Probe {
   readonly session: Session;
   readonly #share: number;
@@ -23,17 +23,17 @@ export class Probe {
     this.#share = share;
   }
 
-  /** The namespace of the family's own. */
+  /** The family's own namespace. */
   get namespace(): string {
     return this.session.slug;
   }
 
-  /** @param share what is chosen of them when all are asked for, where those would be too many */
+  /** Whether the exchange is played. @param share the share when all are requested, where those would be too many */
   isChosen(label: string, share = 1): boolean {
     return isChosen(this.session.name, label, this.#share * share);
   }
 
-  /** Sends when the exchange is among the chosen ones. */
+  /** Sends the exchange if it is chosen. */
   async send(label: string, method: string, path: string, call: Partial<Call> = {}): Promise<Loose> {
     if (this.isChosen(label)) return await this.session.send(label, method, path, call);
     return undefined;
@@ -44,7 +44,7 @@ export class Probe {
     return await this.session.quietly(method, path, body);
   }
 
-  /** A merge patch that is not compared. */
+  /** Sends a merge patch that is not compared. */
   async merge(path: string, body: unknown): Promise<Loose> {
     return await this.session.quietly("PATCH", path, body, { "content-type": "application/merge-patch+json" });
   }
@@ -59,7 +59,7 @@ export function familyCases(families: readonly Family[], share: number): Case[] 
   return families.map(({ name, run }) => ({ name, run: (session) => run(new Probe(session, share)) }));
 }
 
-/** Every pair of what two lists have. */
+/** Returns every pair of items of two lists. */
 export function pairs<One, Other>(ones: readonly One[], others: readonly Other[]): [One, Other][] {
   return ones.flatMap((one) => others.map((other): [One, Other] => [one, other]));
 }

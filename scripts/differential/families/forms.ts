@@ -1,4 +1,4 @@
-/** Answers in forms of their own: discovery, reviews and bindings, by everything that a client may accept. */
+/** Responses with forms of their own: discovery, reviews and bindings, for everything that a client may accept. */
 import { type Family, pairs, type Probe } from "./family.ts";
 
 const aggregated = (version: string, more = ""): string =>
@@ -88,7 +88,7 @@ const reviews: readonly (readonly [string, object])[] = [
 
 async function formsOfReviews(probe: Probe): Promise<void> {
   for (const [[path, body], [label, accept]] of pairs(reviews, Object.entries(asked))) {
-    if (label === "yaml" && path.endsWith("rulesreviews")) continue; // rules are in the order of a map
+    if (label === "yaml" && path.endsWith("rulesreviews")) continue; // rules have the order of a map
     const headers = { accept };
     await probe.send(`${path} as ${label}`, "POST", path, { headers, body });
     await probe.send(`${path} as ${label}, tried`, "POST", `${path}?dryRun=All`, { headers, body });
@@ -125,7 +125,7 @@ async function bindings(probe: Probe): Promise<void> {
         "with labels of the pod": { metadata: { labels: { c: "new" }, annotations: { c: "new" } } },
       })) {
         const told = `${place}${query} as ${form}, ${label}`;
-        // Where YAML folds a text depends on how long the version in it is.
+        // The place at which YAML folds a text depends on the length of the version in it.
         if (!probe.isChosen(told, 0.4) || (form === "yaml" && label.startsWith("of another"))) continue;
         const name = `p${count++}`;
         const given = more as { metadata?: object; pod?: object };

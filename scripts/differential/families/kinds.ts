@@ -1,4 +1,4 @@
-/** Kinds that stand for the ways in which a server keeps objects: built-in and custom ones, with and without namespace. */
+/** Kinds that represent the ways in which a server stores objects: built-in and custom ones, with and without namespace. */
 import type { Probe } from "./family.ts";
 
 export interface Kind {
@@ -7,9 +7,9 @@ export interface Kind {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
-  /** What an object needs beside its metadata. */
+  /** What an object needs besides its metadata. */
   readonly rest: Readonly<Record<string, unknown>>;
-  /** A field that may be changed at any time. */
+  /** A field that may change at any time. */
   readonly change: Readonly<Record<string, unknown>>;
   readonly subresources: readonly string[];
 }
@@ -107,7 +107,7 @@ export function objectOf({ apiVersion, kind, rest }: Kind, metadata: object, fie
   return { apiVersion, kind, metadata, ...rest, ...fields };
 }
 
-/** Has the definitions of the custom kinds and a namespace. */
+/** Creates the definitions of the custom kinds and a namespace. */
 export async function prepareKinds(probe: Probe): Promise<void> {
   await probe.createNamespace();
   for (const kind of [gadget, gizmo]) await define(probe, kind);
@@ -163,6 +163,6 @@ async function define(probe: Probe, { kind, plural, namespaced, subresources }: 
     },
   });
   await probe.session.waitFor(`/apis/${gadgetGroup}/v1/${plural}`, (list) => list?.kind === `${kind}List`);
-  // Its schema is served a moment after the definition is.
+  // Its schema is in use a moment after the definition is established.
   await probe.session.noticed(300);
 }

@@ -1,4 +1,4 @@
-/** What single kinds have of their own: names that are taken, managers written by hand, finalizers, reserved names. */
+/** Peculiarities of single kinds: taken names, managers written by hand, finalizers, reserved names. */
 import { collectionOf, configMap, deployment, gadget, objectOf, prepareKinds } from "./kinds.ts";
 import { type Family, pairs, type Probe } from "./family.ts";
 

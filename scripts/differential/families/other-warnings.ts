@@ -1,4 +1,4 @@
-/** Objects other than pods that are stored and yet questionable. */
+/** Questionable objects, other than pods, that are stored anyway. */
 import type { Family, Probe } from "./family.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -7,7 +7,7 @@ interface Questionable {
   readonly path: string;
   readonly kind: string;
   readonly fine: Fields;
-  /** Each what is laid over the fine one, a part of it at a time. */
+  /** What is merged into the valid object, one part at a time. */
   readonly mistakes: Readonly<Record<string, Fields>>;
   readonly status?: Readonly<Record<string, Fields>>;
 }

@@ -1,4 +1,4 @@
-/** Paths that name no resource, or none that is there: every method, and what a client may accept of them. */
+/** Paths without a resource: every method, and every form that a client may accept. */
 import { type Family, pairs, type Probe } from "./family.ts";
 
 const plain = [
@@ -99,7 +99,7 @@ async function everyPath(probe: Probe): Promise<void> {
 async function oddPaths(probe: Probe): Promise<void> {
   for (const [path, method] of pairs(odd, ["GET", "POST", "DELETE"])) {
     const isWrite = method !== "GET";
-    // Only what cannot do harm: nothing is left of a namespace that was deleted.
+    // Only harmless requests are sent, because a deleted namespace loses everything.
     if (isWrite && /namespaces\/default(\?|$)|%61|\/namespaces\?|configmaps\?/.test(path)) continue;
     await probe.send(`${method} ${path}`, method, path, method === "POST" ? { body: {} } : {});
   }

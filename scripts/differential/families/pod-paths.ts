@@ -1,4 +1,4 @@
-/** What stands behind a pod: containers for debugging, new sizes, logs, bindings. */
+/** The subresources of pods: debug containers, resizes, logs, bindings. */
 import { type Family, pairs, type Probe } from "./family.ts";
 
 const collection = (probe: Probe): string => `/api/v1/namespaces/${probe.namespace}/pods`;

@@ -1,4 +1,4 @@
-/** Pods, and templates of pods, that are stored and yet questionable: each mistake alone and among others. */
+/** Questionable pods and pod templates that are stored anyway: each mistake alone and together with others. */
 import type { Family, Probe } from "./family.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** Scales: in every form, with bodies of every version, of objects that warn of themselves. */
+/** Scales in every form, with bodies of every version, of objects that cause warnings. */
 import { collectionOf, deployment, gadget, type Kind, objectOf, prepareKinds } from "./kinds.ts";
 import { type Family, pairs, type Probe } from "./family.ts";
 

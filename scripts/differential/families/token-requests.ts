@@ -1,4 +1,4 @@
-/** Requests for tokens: every name, audience and object that a token can be bound to, right and wrong. */
+/** Requests for tokens: every name, audience and bound object, valid and invalid. */
 import type { Family, Probe } from "./family.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -63,7 +63,7 @@ const metadata: Readonly<Record<string, Fields>> = {
 
 const tokenRequest = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest" };
 
-/** What a token says that does not depend on the moment. */
+/** Returns the claims of a token that do not depend on the time. */
 function claims(answer: Fields | undefined): unknown {
   const { token } = (answer?.["status"] ?? {}) as { token?: string };
   const part = token?.split(".")[1];
@@ -129,7 +129,7 @@ class Requests {
     await this.review(label, answer as Fields);
   }
 
-  /** Who the token is, for the server and for others. */
+  /** Reviews the token on behalf of the server and of others. */
   async review(label: string, answer: Fields | undefined, forWhom: readonly Audiences[] = everybody): Promise<void> {
     const { token } = (answer?.["status"] ?? {}) as { token?: string };
     if (token === undefined) return;
@@ -177,7 +177,7 @@ async function tokens(probe: Probe): Promise<void> {
   for (const method of ["GET", "PUT", "PATCH", "DELETE"]) await requests.get(method);
 }
 
-/** What a token is bound to goes, or goes and comes back: one after the other, all of them or none. */
+/** Deletes the bound objects, or deletes and creates them again: one after the other, all of them or none. */
 async function endings(probe: Probe): Promise<void> {
   const requests = new Requests(probe);
   await requests.prepare();
@@ -192,7 +192,7 @@ async function endings(probe: Probe): Promise<void> {
     const answer = await probe.quietly("POST", `${inside}/serviceaccounts/account/token`, body);
     const before = (await probe.quietly("GET", path)) as { metadata: { name: string } };
     await probe.quietly("DELETE", `${path}?gracePeriodSeconds=0`);
-    // The server remembers for ten seconds who a token is.
+    // The server caches the user of a token for ten seconds.
     await requests.review(`${label} gone`, answer as Fields, [undefined]);
     const again = { ...before, metadata: { name: before.metadata.name } };
     await probe.quietly("POST", path.slice(0, path.lastIndexOf("/")), again);

@@ -1,4 +1,4 @@
-/** Watches: what they begin with, in every form, from every version, of one object and of many. */
+/** Watches: how they begin, in every form, from every version, of one object and of many. */
 import type { Loose } from "../session.ts";
 import { type Family, pairs, type Probe } from "./family.ts";
 import { collectionOf, configMap, deployment, gadget, gizmo, type Kind, objectOf, prepareKinds } from "./kinds.ts";
@@ -50,7 +50,7 @@ interface Scope {
   readonly name: string;
   readonly path: (collection: string) => string;
   readonly query?: string;
-  /** Whose deletion is the last event. */
+  /** The object whose deletion is the last event. */
   readonly last: string;
 }
 
@@ -84,11 +84,11 @@ interface Stream {
   readonly scope: Scope;
   readonly query: string;
   readonly accept: string;
-  /** kube-apiserver shares encoded events among watches, and rows come with the columns of another's first event. */
+  /** kube-apiserver shares encoded events between watches, and rows get the columns of another watch's first event. */
   readonly identity: string;
 }
 
-/** Few at a time, since each batch needs objects of its own. */
+/** Few watches at a time, because each batch needs objects of its own. */
 const mostAtOnce = 30;
 
 function batches(streams: readonly Stream[]): Stream[][] {
@@ -115,7 +115,7 @@ async function streams(kind: Kind, probe: Probe): Promise<void> {
         .filter((part) => part !== "")
         .join("&");
       const label = `${scope.name} as ${accept} ?${query}`;
-      // Of the very many those are wanted that a server answers, and some that it refuses.
+      // Of the very many, those to which a server responds are preferred, with some that it rejects.
       const seldom = (extra === "" ? 0 : 2) + (/=x|abc|-1|Exact/.test(query) ? 2 : 0) + (accept === "json" ? 0 : 1);
       if (!probe.isChosen(`${"x".repeat(seldom)} ${label}`, 0.02 / 2 ** seldom)) continue;
       const identity = header.includes("as=Table") ? `${/v=v1\w*/.exec(header)?.[0]} ${extra}` : "";
@@ -140,7 +140,7 @@ async function played(kind: Kind, probe: Probe, wanted: readonly Stream[]): Prom
   };
   const changes = async (): Promise<void> => {
     await allBegan;
-    // The head of an answer is there before a server has looked at what there is.
+    // The response headers arrive before a server has looked at its objects.
     await Bun.sleep(100);
     await probe.session.noticed(900);
     await probe.merge(`${collection}/one`, { metadata: { labels: { changed: "yes" } } });

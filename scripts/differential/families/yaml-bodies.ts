@@ -1,10 +1,10 @@
-/** Bodies in YAML: broken, odd and unusual ones, created and applied. */
+/** Bodies in YAML: broken, odd and unusual ones, for creates and applies. */
 import type { Family, Probe } from "./family.ts";
 import { collectionOf, configMap, gadget, type Kind, prepareKinds } from "./kinds.ts";
 
 const apply = "application/apply-patch+yaml";
 
-/** Whole bodies. */
+/** Complete bodies. */
 const bodies: readonly string[] = [
   "",
   " ",
@@ -136,7 +136,7 @@ const bodies: readonly string[] = [
   '{\n\t"a": 1}',
 ];
 
-/** Scalars at the place of a text, of a number and of a free field. */
+/** Scalars in place of a text, of a number and of an untyped field. */
 const scalars: readonly string[] = [
   "yes",
   "no",

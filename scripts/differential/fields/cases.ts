@@ -1,4 +1,7 @@
-/** For each kind, cases that vary one field at a time over everything its schema knows; a share of them, always the same. */
+/**
+ * Makes cases for each kind that vary one field at a time, over all fields of its schema; a share of them is played,
+ * always the same one.
+ */
 import { typicalObjects } from "../../../tests/support/integration/typical-objects.ts";
 import { builtInSchema } from "../../../src/embedded/apiserver/tables/tables.ts";
 import type { Case } from "../case.ts";
@@ -10,7 +13,7 @@ import { creating } from "./creating.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** @param share how many of all, 1 for each of them */
+/** Returns the cases. @param share how many of them, 1 for all */
 export function fieldCases(served: readonly Served[], share: number): Case[] {
   const cases: Case[] = [];
   for (const kind of served) {

@@ -1,4 +1,4 @@
-/** Changes of a stored object, all dry: one field at a time, by PUT, by the patches, by apply. */
+/** Dry-run changes of a stored object, one field at a time: by PUT, patches and apply. */
 import type { Schema } from "../../../src/embedded/apiserver/schema/schema.ts";
 import { applyPatch, jsonPatch, mergePatch, strategicPatch, type Subject } from "../generated/subject.ts";
 import type { Loose } from "../session.ts";
@@ -65,7 +65,7 @@ export async function changing(subject: Subject, { schema, base, share }: Fields
   await subject.remove();
 }
 
-/** Writes of the status, one field at a time. */
+/** Writes the status, one field at a time. */
 async function statuses(
   statusSchema: Schema,
   { live, status, send }: { readonly live: Loose; readonly status: Loose; readonly send: Send },
@@ -94,7 +94,7 @@ type Send = (
   rest: { to?: string; headers?: object; body: () => unknown },
 ) => Promise<void>;
 
-/** The directives of strategic merge patches on a place. */
+/** Sends the directives of strategic merge patches for a place. */
 async function strategic(
   path: Path,
   { value, schema, send }: { readonly value: unknown; readonly schema: Schema; readonly send: Send },
@@ -158,7 +158,7 @@ async function applied(path: Path, { live, schema, send, subject }: Applied): Pr
   await apply("changed by force", "&force=true", changedValue(value));
 }
 
-/** An object with this place only; items of lists keep their keys. */
+/** Returns an object with only this place; items of lists keep their keys. */
 function alone(
   live: unknown,
   { path, schema, value }: { readonly path: Path; readonly schema: Schema | undefined; readonly value: unknown },

@@ -1,4 +1,4 @@
-/** Creates, all dry, whose object is valid but for one field. */
+/** Dry-run creates of objects with one invalid field. */
 import type { Schema } from "../../../src/embedded/apiserver/schema/schema.ts";
 import type { Subject } from "../generated/subject.ts";
 import { absentFields, at, changedAt, type Path, pathsOf, schemaAt } from "./paths.ts";

@@ -1,9 +1,9 @@
-/** Places within an object, and objects that differ at one. */
+/** Finds places within an object, and makes objects that differ at one place. */
 import type { Schema } from "../../../src/embedded/apiserver/schema/schema.ts";
 
 export type Path = readonly (string | number)[];
 
-/** Every place that holds something, from the outside in. */
+/** Returns every place with a value, from the outside in. */
 export function pathsOf(value: unknown, path: Path = []): Path[] {
   const here = path.length === 0 ? [] : [path];
   if (Array.isArray(value)) return [...here, ...value.flatMap((item, index) => pathsOf(item, [...path, index]))];
@@ -15,7 +15,7 @@ export function at(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((found, step) => (found as Record<string | number, unknown> | undefined)?.[step], value);
 }
 
-/** A copy with another value there; `undefined` takes the place away. */
+/** Returns a copy with another value at the place; `undefined` removes it. */
 export function changedAt<T>(fields: T, path: Path, value: unknown): T {
   const copy = structuredClone(fields);
   const parent = at(copy, path.slice(0, -1)) as Record<string | number, unknown>;
@@ -37,7 +37,7 @@ export function schemaAt(schema: Schema | undefined, path: Path): Schema | undef
   return found;
 }
 
-/** The fields of the schema that the object does not have, at each struct that it has. */
+/** Returns the fields of the schema that the object lacks, in each of its structs. */
 export function absentFields(schema: Schema, fields: unknown): { path: Path; schema: Schema }[] {
   const found: { path: Path; schema: Schema }[] = [];
   for (const path of [[], ...pathsOf(fields)] as Path[]) {

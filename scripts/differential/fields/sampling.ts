@@ -1,6 +1,6 @@
-/** Which of very many exchanges are made: the same ones at each run. */
+/** Chooses which of very many exchanges are played: the same ones in each run. */
 
-/** A number in 0…1 that a text always has. */
+/** Returns a number from 0 to 1 that is always the same for a text. */
 function fraction(text: string): number {
   let hash = 2166136261;
   for (let index = 0; index < text.length; index++) {
@@ -13,7 +13,7 @@ function fraction(text: string): number {
   return (hash >>> 0) / 2 ** 32;
 }
 
-/** Whether an exchange is among the share that is made; of a pod template in a workload an eighth of that. */
+/** Whether an exchange belongs to the share; for the pod template of a workload that is an eighth of it. */
 export function isChosen(caseName: string, label: string, share: number): boolean {
   const seldom = / (create|put|remove) .*emplate\.spec\./.test(` ${label}`) ? 8 : 1;
   return fraction(`${caseName} ${label}`) < share / seldom;

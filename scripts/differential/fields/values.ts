@@ -1,9 +1,9 @@
-/** Values for a field: from its schema where there is none yet, else near to the one it has. */
+/** Values for a field: from its schema where it has none, otherwise close to the one that it has. */
 import type { Schema } from "../../../src/embedded/apiserver/schema/schema.ts";
 
 type Value = readonly [label: string, value: unknown];
 
-/** The least that a field may hold, as far as its schema says. */
+/** Returns a minimal value for a field, as far as its schema tells. */
 export function plausible(schema: Schema, depth = 0): unknown {
   const own = schema.go?.own;
   if (own === "quantity") return "1";
@@ -27,7 +27,7 @@ export function plausible(schema: Schema, depth = 0): unknown {
   return schema.additional ? { a: plausible(schema.additional, depth + 1) } : {};
 }
 
-/** What a field that is not there is given. */
+/** Returns values for an absent field. */
 export function newValues(schema: Schema): Value[] {
   const own = schema.go?.own;
   const first: Value = ["as it may be", plausible(schema)];
@@ -48,7 +48,7 @@ export function newValues(schema: Schema): Value[] {
   return [first, ["empty", {}], ["of a bad key", { "not valid!": Object.values(first[1] as object)[0] ?? "a" }]];
 }
 
-/** What a field that has a value is given instead. */
+/** Returns values in place of a present one. */
 export function otherValues(value: unknown): Value[] {
   if (typeof value === "string") {
     return [
@@ -85,7 +85,7 @@ export function otherValues(value: unknown): Value[] {
   ];
 }
 
-/** Another valid value, as far as can be told. */
+/** Returns another valid value, as far as that is known. */
 export function changedValue(value: unknown): unknown {
   if (typeof value === "string") return /^\d+$/.test(value) ? `${value}1` : `${value}x`;
   if (typeof value === "number") return value + 1;

@@ -2,7 +2,7 @@ import type { Samples } from "./sample.ts";
 
 const resourceAttributes = { namespace: "default", verb: "get", resource: "pods" };
 
-/** Kinds that can only be created: they are questions. */
+/** Kinds that can only be created, because they are requests. */
 export const reviews: Samples = {
   "authentication.k8s.io/SelfSubjectReview": { minimal: {} },
   "authentication.k8s.io/TokenReview": { minimal: { spec: { token: "nope" } }, full: { spec: { token: "" } } },

@@ -1,19 +1,19 @@
 import type { Loose } from "../session.ts";
 
-/** What a kind's generated exchanges are made of. */
+/** The parts of a kind's generated exchanges. */
 
 export interface Sample {
-  /** The smallest object that is valid, without apiVersion, kind and metadata. */
+  /** The smallest valid object, without apiVersion, kind and metadata. */
   readonly minimal: Readonly<Record<string, unknown>>;
   /** More of its fields, still valid. */
   readonly full?: Readonly<Record<string, unknown>>;
-  /** Where the name is not free. */
+  /** Makes the name, where it cannot be chosen freely. */
   readonly name?: (slug: string) => string;
-  /** Merge patches on the minimal object; some are refused because a field is immutable. */
+  /** Merge patches of the minimal object; some are rejected because a field is immutable. */
   readonly changes?: readonly Readonly<Record<string, unknown>>[];
   /** A merge patch of the status. */
   readonly status?: Readonly<Record<string, unknown>>;
-  /** Where a controller of the server itself writes the status a moment later: whether it has. */
+  /** Whether a controller of the server has written the status, where one does so a moment later. */
   readonly settled?: (object: Loose) => boolean;
 }
 

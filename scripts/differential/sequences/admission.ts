@@ -1,4 +1,4 @@
-/** What kube-apiserver's own admission plugins add and refuse. */
+/** What kube-apiserver's own admission plugins add and reject. */
 import type { Case } from "../case.ts";
 import type { Loose, Session } from "../session.ts";
 

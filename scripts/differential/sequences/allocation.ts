@@ -1,4 +1,4 @@
-/** What the server hands out or keeps to itself: addresses and ports of services, labels of jobs, gates of pods, scales. */
+/** What the server allocates or reserves: addresses and ports of services, labels of jobs, gates of pods, scales. */
 import type { Case } from "../case.ts";
 import type { Session } from "../session.ts";
 import { makeNamespace } from "./admission.ts";
@@ -7,14 +7,14 @@ const merge = { "content-type": "application/merge-patch+json" };
 const strategic = { "content-type": "application/strategic-merge-patch+json" };
 
 interface Step {
-  /** `POST`, `PATCH` …; a patch is a merge patch. */
+  /** `POST`, `PATCH` and so on; a patch is a merge patch. */
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends the steps one after the other, each under its number. */
+/** Sends the steps one after the other, each with its number. */
 export async function walk(session: Session, steps: readonly Step[]): Promise<void> {
   for (const [index, { method, path, body, headers }] of steps.entries()) {
     await session.send(`${index} ${method}`, method, path, {

@@ -37,7 +37,7 @@ function definition(group: string, clientConfig: object): object {
   };
 }
 
-/** Renames the field of the spec, as the versions have it. */
+/** Renames the field of the spec according to the version. */
 function converted(review: Loose): Loose[] {
   const { desiredAPIVersion, objects } = review.request;
   const [from, to] = String(desiredAPIVersion).endsWith("/v2") ? ["host", "address"] : ["address", "host"];

@@ -1,4 +1,4 @@
-/** Rules that cost too much, by what kube-apiserver estimates. */
+/** Rules that are too expensive by kube-apiserver's estimate. */
 import type { Case } from "../case.ts";
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All";
@@ -7,7 +7,7 @@ const list = (items: object, more: object = {}): object => ({ type: "array", ite
 const text = (more: object = {}): object => ({ type: "string", ...more });
 const rules = (...all: string[]): object => ({ "x-kubernetes-validations": all.map((rule) => ({ rule })) });
 
-/** What a spec may have, and its rules. */
+/** The fields of a spec, and its rules. */
 const specs: Readonly<Record<string, object>> = {
   "a long text": {
     properties: { a: text() },

@@ -1,4 +1,4 @@
-/** Deletion, and what the server adds to namespaces, tokens and reviews. */
+/** Deletions, and what the server adds to namespaces, tokens and reviews. */
 import type { Case } from "../case.ts";
 
 export const deletion: readonly Case[] = [

@@ -1,4 +1,4 @@
-/** Definitions with objects inside, formats nobody knows, rules of every library, and versions whose schemas differ. */
+/** Definitions with embedded objects, unknown formats, rules of every library, and versions whose schemas differ. */
 import type { Case } from "../case.ts";
 import type { Loose, Session } from "../session.ts";
 import { walk } from "./allocation.ts";

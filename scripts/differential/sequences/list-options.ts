@@ -1,4 +1,4 @@
-/** Options of lists, of collections to delete and of watches, most of them wrong. */
+/** Options of lists, of deletions of collections and of watches, most of them invalid. */
 import type { Case } from "../case.ts";
 import type { Session } from "../session.ts";
 

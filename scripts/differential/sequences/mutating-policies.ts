@@ -1,4 +1,4 @@
-/** Mutating admission policies: what they lay over objects and patch. */
+/** Mutating admission policies: what they apply and patch. */
 import type { Case } from "../case.ts";
 import { enforce, map, mutable, type Policy, release } from "./policies.ts";
 

@@ -1,4 +1,4 @@
-/** The levels of pod security: what each refuses, and what is told. */
+/** The levels of pod security: what each rejects and reports. */
 import type { Case } from "../case.ts";
 import { makeNamespace, pod, sendAll } from "./admission.ts";
 

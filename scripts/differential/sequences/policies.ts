@@ -1,4 +1,4 @@
-/** Admission policies: what they match, evaluate, refuse, tell and change. */
+/** Admission policies: what they match, evaluate, reject, report and change. */
 import type { Case } from "../case.ts";
 import type { Loose, Session } from "../session.ts";
 import { makeNamespace, pod } from "./admission.ts";
@@ -25,7 +25,7 @@ export const map = (name: string, data: object = {}, metadata: object = {}): obj
   data,
 });
 
-/** Puts policies in force, each in a namespace of its own. @returns those namespaces' paths by label */
+/** Puts policies in force, each in a namespace of its own. @returns the paths of these namespaces by label */
 export async function enforce(
   session: Session,
   kind: "Validating" | "Mutating",
@@ -62,12 +62,12 @@ export async function enforce(
     });
     if (bound?.kind === "Status") session.note("the binding", bound.message);
   }
-  // kube-apiserver looks for changed policies once a second.
+  // kube-apiserver checks for changed policies once a second.
   await session.noticed(1800);
   return paths;
 }
 
-/** Takes the bindings away, so that the next cases have a server without policies. */
+/** Removes the bindings, so that the next cases have a server without policies. */
 export async function release(session: Session, kind: "Validating" | "Mutating", count: number): Promise<void> {
   const path = `${group}/${kind.toLowerCase()}admissionpolicybindings`;
   for (let index = 0; index < count; index++)

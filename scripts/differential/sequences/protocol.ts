@@ -7,12 +7,12 @@ const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
 const apply = "application/apply-patch+yaml";
 
-/** Kinds whose objects are decoded, named and versioned in ways of their own. */
+/** Kinds whose objects are decoded, named and versioned in special ways. */
 interface Subject {
   readonly name: string;
   readonly apiVersion: string;
   readonly kind: string;
-  /** Below the group's version: with the namespace or without. */
+  /** The path below the group's version, with or without the namespace. */
   path(namespace: string): string;
   readonly rest: object;
   prepare?(session: Session): Promise<void>;
@@ -77,7 +77,7 @@ function objectOf({ apiVersion, kind, rest }: Subject, name: string, metadata: o
   return { apiVersion, kind, metadata: { name, ...metadata }, ...rest };
 }
 
-/** A namespace of the case's own; the path of the subject's objects. */
+/** Creates a namespace for the case. @returns the path of the subject's objects. */
 async function pathOf(session: Session, subject: Subject): Promise<string> {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: session.slug } };
   await session.quietly("POST", "/api/v1/namespaces", namespace);
@@ -173,7 +173,7 @@ const patches: readonly (readonly [type: string, body: unknown])[] = [
   [apply, { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "one" } }],
 ];
 
-/** Refused with the whole object quoted in the order of its Go type, which only small types share. */
+/** The rejection quotes the whole object in the order of its Go type, which only small types share. */
 const kindPatches: readonly (readonly [type: string, body: unknown])[] = [
   [merge, { kind: "Pod" }],
   [merge, { apiVersion: "v2" }],
@@ -239,7 +239,7 @@ export const protocol: readonly Case[] = [
   ...subjects.flatMap(casesOf),
 ];
 
-/** The same questions to every subject. */
+/** Makes the same requests for every subject. */
 function casesOf(subject: Subject): Case[] {
   const named = (name: string, metadata?: object): object => objectOf(subject, name, metadata);
   return [

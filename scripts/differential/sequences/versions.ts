@@ -1,4 +1,4 @@
-/** Versions of the future: what a server waits for. */
+/** Future versions: what a server waits for. */
 import type { Case } from "../case.ts";
 import type { Loose } from "../session.ts";
 import { makeNamespace } from "./admission.ts";

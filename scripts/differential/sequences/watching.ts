@@ -1,4 +1,4 @@
-/** Watches: from a version, bookmarks, initial events, transitions of a selector, and versions that are gone. */
+/** Watches: from a version, with bookmarks, initial events, transitions of a selector, and versions that are gone. */
 import type { Case } from "../case.ts";
 import type { Loose, Session } from "../session.ts";
 

@@ -1,4 +1,4 @@
-/** A webhook over TLS that answers as the case wants and remembers what it was asked. */
+/** A webhook over TLS that responds as the case wants and remembers its requests. */
 import { createAuthority, issue } from "../../../src/embedded/index.ts";
 import type { Loose } from "../session.ts";
 
@@ -39,7 +39,7 @@ export function webhookServer(): WebhookServer {
   };
 }
 
-/** An answer of version v1. */
+/** Makes a response of version v1. */
 export function verdict(review: Loose, response: object): object {
   return {
     apiVersion: "admission.k8s.io/v1",
@@ -48,7 +48,7 @@ export function verdict(review: Loose, response: object): object {
   };
 }
 
-/** A JSON patch as a webhook sends it. */
+/** Makes a JSON patch as a webhook sends it. */
 export function patched(review: Loose, operations: readonly object[]): object {
   const patch = Buffer.from(JSON.stringify(operations)).toString("base64");
   return verdict(review, { allowed: true, patchType: "JSONPatch", patch });

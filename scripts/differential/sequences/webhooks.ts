@@ -1,4 +1,4 @@
-/** Webhooks: who is asked, in which order, what they are sent and what comes of their answers. */
+/** Webhooks: which are called, in which order, what they get, and what follows from their responses. */
 import type { Case } from "../case.ts";
 import type { Loose, Session } from "../session.ts";
 import { patched, verdict, type WebhookServer, webhookServer } from "./webhook-server.ts";
@@ -44,7 +44,7 @@ async function configure(
   const path = `${group}/${kind}webhookconfigurations`;
   const made = await session.quietly("POST", path, body);
   if (made?.kind === "Status") await session.send("configure", "POST", path, { body });
-  // The server learns of configurations from a watch of its own.
+  // The server learns of configurations through a watch of its own.
   await session.noticed(400);
   return async () => {
     await session.quietly("DELETE", `${path}/${name}`);

@@ -1,4 +1,4 @@
-/** The operator under judgement: a ConfigMap and a status for each widget, and a record of each run. */
+/** The operator under test: a ConfigMap and a status for each widget, and a record of each run. */
 import { appendFileSync } from "node:fs";
 import { defineController, defineResource, of, z } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
