@@ -87,7 +87,7 @@ start_programs() {
     --kubelet-client-certificate $pki/apiserver-kubelet-client.crt --kubelet-client-key $pki/apiserver-kubelet-client.key \
     --kubelet-preferred-address-types InternalIP --service-account-issuer https://kubernetes.default.svc.cluster.local \
     --service-account-key-file $pki/sa.key --service-account-signing-key-file $pki/sa.key \
-    --authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction --allow-privileged=true
+    --authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction --allow-privileged=true $APISERVER_FLAGS
   keep containerd --config /etc/containerd/config.toml
   for image in pause busybox agnhost; do
     until ctr -n k8s.io images import "/opt/node/images/$image.tar"; do sleep 0.3; done

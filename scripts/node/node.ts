@@ -25,6 +25,10 @@ export interface NodeOptions {
   readonly dir?: string | undefined;
   /** The node outlives this process. @default false */
   readonly detached?: boolean | undefined;
+  /** Flags of kube-apiserver beside its own, without spaces in them. @default none */
+  readonly apiserverFlags?: readonly string[] | undefined;
+  /** Files below `/etc/kubernetes`, by their names. @default none */
+  readonly files?: Readonly<Record<string, string>> | undefined;
 }
 
 const PATH = "/opt/node/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -107,16 +111,18 @@ export class KubernetesNode implements AsyncDisposable {
 }
 
 /** Starts a node and waits until it is ready: about 10 seconds. @throws with the last words of what failed. */
-export async function startNode({ dir: given, detached = false }: NodeOptions = {}): Promise<KubernetesNode> {
+export async function startNode(options: NodeOptions = {}): Promise<KubernetesNode> {
+  const { dir: given, detached = false, apiserverFlags = [], files = {} } = options;
   const assets = await nodeAssets();
   const dir = given === undefined ? await mkdtemp(join(tmpdir(), "node-")) : resolve(given);
   if (existsSync(join(dir, "pids"))) throw new Error(`A node runs in ${dir}: stop it first`);
   for (const path of ["root", "var/log", "var/lib"]) await mkdir(join(dir, path), { recursive: true });
   await writeConfig(join(dir, "etc"));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, "etc", "kubernetes", name), text);
   await rm(join(dir, "var", "init.pid"), { force: true });
   const node = new KubernetesNode(dir, assets, given === undefined);
   try {
-    await startPrograms(dir, { assets, detached });
+    await startPrograms(dir, { assets, detached, apiserverFlags });
     await ready(node);
     return node;
   } catch (error) {
@@ -128,14 +134,18 @@ export async function startNode({ dir: given, detached = false }: NodeOptions = 
 
 async function startPrograms(
   dir: string,
-  { assets, detached }: { readonly assets: string; readonly detached: boolean },
+  {
+    assets,
+    detached,
+    apiserverFlags,
+  }: { readonly assets: string } & Required<Pick<NodeOptions, "detached" | "apiserverFlags">>,
 ): Promise<void> {
   await writeFile(join(dir, "pids"), "");
   await writeFile(join(dir, "cgroups"), "");
   for await (const group of makeGroups()) await writeFile(join(dir, "cgroups"), `${group}\n`, { flag: "a" });
   const start = async (program: string, args: readonly string[], out: string): Promise<void> => {
     const file = await open(join(dir, out), "w");
-    const env = { ...process.env, NODE, ADDRESS };
+    const env = { ...process.env, NODE, ADDRESS, APISERVER_FLAGS: apiserverFlags?.join(" ") };
     const child = spawn(program, args, {
       detached,
       env,

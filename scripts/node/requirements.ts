@@ -29,7 +29,7 @@ export function whyNoNode(): string | undefined {
     return `there is no memory hierarchy of cgroup v1 at ${MEMORY}`;
   }
   const missing = PROGRAMS.filter((program) => Bun.which(program) === null);
-  if (missing.length > 0) return `${missing.join(", ")} is not on PATH`;
+  if (missing.length > 0) return `the PATH has no ${missing.join(", ")}`;
   return whyNoGroup() ?? whyNoNamespaces();
 }
 

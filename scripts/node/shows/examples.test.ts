@@ -16,7 +16,7 @@ describe.skipIf(!available)("examples", () => {
   beforeAll(async () => {
     show = await Show.open("examples");
     for (const name of EXAMPLES) await show.example(`${name}.ts`, "controllers");
-    await show.step("build and load the image", async () => await show.image("localhost/examples:1", "controllers"));
+    await show.image("localhost/examples:1", "controllers");
     const own = [
       "--service-account",
       `${NAMESPACE}/examples`,

@@ -39,7 +39,7 @@ describe.skipIf(!available)("Helm", () => {
         `${version}.0.0`,
       );
     }
-    await show.step("build and load the image of the binary", async () => await show.image("localhost/binnacle:1"));
+    await show.image("localhost/binnacle:1");
   }, 300_000);
   afterAll(async () => await show?.[Symbol.asyncDispose]());
 
@@ -96,26 +96,26 @@ describe.skipIf(!available)("Helm", () => {
     await node.kubectl("label", "namespace", NAMESPACE, "pod-security.kubernetes.io/enforce=restricted");
     await show.step("helm install", async () => await release("install", "greetings", chart(1)));
     await show.step("a Parcel is reconciled", async () => {
-      await node.apply(parcel("one"));
-      await sentBy(show, 1, { name: "one" });
+      await node.apply(parcel("chart-one"));
+      await sentBy(show, 1, { name: "chart-one" });
     });
     await show.step("helm upgrade: another version of the module and of its kind", async () => {
       await release("upgrade", "greetings", chart(2));
       expect(JSON.stringify(await show.get(CRD))).toContain('"weight"');
-      await sentBy(show, 2, { name: "one" });
+      await sentBy(show, 2, { name: "chart-one" });
     });
     await show.step("helm upgrade: one namespace to work in", async () => {
       await node.kubectl("create", "namespace", "team-a");
       await release("upgrade", "greetings", chart(2), "--set", "namespaces={team-a}");
-      await node.apply(parcel("two", "team-a"));
-      await sentBy(show, 2, { name: "two", namespace: "team-a" });
+      await node.apply(parcel("chart-two", "team-a"));
+      await sentBy(show, 2, { name: "chart-two", namespace: "team-a" });
       const roles = await node.kubectl("get", "clusterroles,clusterrolebindings", "-o", "name");
       expect(roles).not.toContain("/greetings");
     });
     await show.step("helm rollback", async () => {
       await release("rollback", "greetings", "1");
-      await node.apply(parcel("three"));
-      await sentBy(show, 1, { name: "three" });
+      await node.apply(parcel("chart-three"));
+      await sentBy(show, 1, { name: "chart-three" });
     });
     expect(await show.restarts(NAMESPACE)).toBe(0);
     await show.step("helm uninstall: the definition is kept, and all else goes", async () => {

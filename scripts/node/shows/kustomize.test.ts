@@ -24,7 +24,7 @@ describe.skipIf(!available)("kustomize", () => {
     show = await Show.open("kustomize");
     await show.write("overlay/kustomization.yaml", OVERLAY);
     for (const version of [1, 2] as const) await writeParcels(show, version);
-    await show.step("build and load the image of the binary", async () => await show.image("localhost/binnacle:1"));
+    await show.image("localhost/binnacle:1");
   }, 300_000);
   afterAll(async () => await show?.[Symbol.asyncDispose]());
 
@@ -40,21 +40,21 @@ describe.skipIf(!available)("kustomize", () => {
     await write("one");
     await cp(join(show.dir, "base"), join(show.dir, "base-1"), { recursive: true });
     await show.step("kubectl apply -k", apply);
-    await node.apply(parcel("one"));
-    await sentBy(show, 1, { name: "one" });
-    const card = await show.get("/api/v1/namespaces/default/configmaps/one");
+    await node.apply(parcel("base-one"));
+    await sentBy(show, 1, { name: "base-one" });
+    const card = await show.get("/api/v1/namespaces/default/configmaps/base-one");
     expect(card?.data).toEqual({ text: "to world" });
 
     await show.step("kubectl apply -k of the next version", async () => {
       await write("two");
       await apply();
-      await sentBy(show, 2, { name: "one" });
+      await sentBy(show, 2, { name: "base-one" });
     });
     await show.step("kubectl apply -k of the version before", async () => {
       await cp(join(show.dir, "base-1"), join(show.dir, "base"), { recursive: true });
       await apply();
-      await node.apply(parcel("two"));
-      await sentBy(show, 1, { name: "two" });
+      await node.apply(parcel("base-two"));
+      await sentBy(show, 1, { name: "base-two" });
     });
     await show.step("kubectl delete -k", async () => {
       await node.kubectl("delete", "parcels", "--all", "--timeout=60s");

@@ -36,6 +36,7 @@ export const parcel = defineController({
   );
 }
 
+/** @param name another one in each show: the garbage collector may take minutes for children of a kind that is gone. */
 export function parcel(name: string, namespace = "default"): string {
   const metadata = { name, namespace };
   return JSON.stringify({ apiVersion: "node.binnacle.dev/v1", kind: "Parcel", metadata, spec: { to: "world" } });

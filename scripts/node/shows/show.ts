@@ -7,7 +7,6 @@ import { until } from "../../../tests/support/until.ts";
 import { binary } from "../../build.ts";
 import { nodeAssets } from "../assets.ts";
 import { KubernetesNode, startNode } from "../node.ts";
-import { loadOperator } from "../operator-image.ts";
 import { outputOf, run } from "../programs.ts";
 import { whyNoNode } from "../requirements.ts";
 import { RUNNING_NODE } from "../step.ts";
@@ -17,7 +16,7 @@ export const available: boolean = whyNoNode() === undefined;
 
 /** As far as a test looks at an object. */
 export interface Seen {
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string };
   readonly data?: Readonly<Record<string, string>>;
   readonly spec?: any; // oxlint-disable-line typescript/no-explicit-any -- of any kind
   readonly status?: any; // oxlint-disable-line typescript/no-explicit-any -- of any kind
@@ -77,9 +76,14 @@ export class Show implements AsyncDisposable {
     return (await outputOf(binary, args, { cwd: this.dir })).stderr;
   }
 
-  /** Loads an image with the binary and, when a folder is named, its modules. */
+  /** Builds an image with the modules of a folder, or with the binary alone, and loads it into the node. */
   async image(name: string, folder?: string): Promise<void> {
-    await loadOperator(this.node, name, folder === undefined ? undefined : join(this.dir, folder));
+    const archive = `${name.replaceAll(/[^a-z0-9]/g, "-")}.tar`;
+    const what = folder === undefined ? ["--external"] : ["--controllers", folder];
+    await this.step(`binnacle build --image ${name}`, async () => {
+      await this.binnacle("build", ...what, "--image", name, "--output", archive);
+    });
+    await this.step(`${name} is loaded into the node`, async () => await this.node.load(join(this.dir, archive)));
   }
 
   /** The object at a path of the API; `undefined` when there is none. */
@@ -116,6 +120,20 @@ export class Show implements AsyncDisposable {
     const { items = [] } = (await this.get(`/api/v1/namespaces/${namespace}/pods`)) ?? {};
     const statuses = items.flatMap(({ status }) => (status.containerStatuses ?? []) as { restartCount: number }[]);
     return statuses.reduce((sum, { restartCount }) => sum + restartCount, 0);
+  }
+
+  /** The most memory that a pod of a namespace works with, in MiB: what it uses, less the pages of files that it has not touched lately. */
+  async memory(namespace: string): Promise<number> {
+    const { items = [] } = (await this.get(`/api/v1/namespaces/${namespace}/pods`)) ?? {};
+    const sizes = items.map(async ({ metadata }) => {
+      const files = ["memory.usage_in_bytes", "memory.stat"].map(
+        (file) => `/sys/fs/cgroup/memory/kubepods/*/pod${metadata.uid}/${file}`,
+      );
+      const { stdout } = await this.node.exec("sh", "-c", `cat ${files.join(" ")}`);
+      const [used] = stdout.split("\n");
+      return (Number(used) - Number(/^total_inactive_file (\d+)$/m.exec(stdout)?.[1] ?? 0)) / 2 ** 20;
+    });
+    return Math.max(0, ...(await Promise.all(sizes)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
