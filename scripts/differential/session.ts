@@ -1,4 +1,6 @@
 /** A case in progress on one server: sends requests and records the responses. */
+import { eventsOf, parsed } from "./events.ts";
+import { isProtobuf, readProtobuf } from "./protobuf.ts";
 import { type Answer, type Call, type CaseRecord, type Exchange, noAnswer, type Target } from "./exchange.ts";
 
 /** An answer's body as the sequences look into it; everything may be absent, since a server may answer anything. */
@@ -109,16 +111,9 @@ export class Session {
         await options.meanwhile?.();
       } else {
         const reading = (async () => {
-          let rest = "";
-          const decoder = new TextDecoder();
-          for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-            const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-            rest = lines.pop() ?? "";
-            for (const line of lines) {
-              if (line === "") continue;
-              events.push(parsed(line));
-              if (options.until?.(events.at(-1), events.length - 1)) return;
-            }
+          for await (const event of eventsOf(response)) {
+            events.push(event);
+            if (options.until?.(event, events.length - 1)) return;
           }
           if (!stop.signal.aborted) events.push("<end>"); // otherwise it was ended here
         })();
@@ -145,6 +140,10 @@ export class Session {
 
   async #send(call: Call): Promise<Answer> {
     const response = await this.#target.fetch(requestOf(call, AbortSignal.timeout(60_000)), call.credentials);
+    if (isProtobuf(response)) {
+      const body = readProtobuf(await response.bytes());
+      return { status: response.status, headers: headersOf(response), body };
+    }
     const text = await response.text();
     const layout = layoutOf(text);
     const headers = { ...headersOf(response), ...(layout !== "" && { "(layout)": layout }) };
@@ -175,12 +174,4 @@ function headersOf(response: Response): Record<string, string> {
 function layoutOf(text: string): string {
   if (!text.startsWith("{")) return "";
   return `${text.startsWith("{\n") ? "indented" : "compact"}${text.endsWith("\n") ? ", with an end of line" : ""}`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

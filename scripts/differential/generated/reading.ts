@@ -5,6 +5,8 @@ const table = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io,applicatio
 const partial = { accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json" };
 const partialList = { accept: "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json" };
 
+const protobuf = { accept: "application/vnd.kubernetes.protobuf, application/json" };
+
 export async function readAbsent(subject: Subject): Promise<void> {
   const { session, collection, path } = subject;
   await session.send("get absent", "GET", path);
@@ -21,6 +23,7 @@ export async function readPresent(subject: Subject): Promise<void> {
   await session.send("get", "GET", path);
   await session.send("get as table", "GET", path, { headers: table });
   await session.send("get metadata", "GET", path, { headers: partial });
+  await session.send("get in protobuf", "GET", path, { headers: protobuf });
   await session.send("get something unacceptable", "GET", path, { headers: { accept: "text/csv" } });
   if (!subject.supports("list")) return;
   await session.send("list by label", "GET", `${collection}?${ours}`);
@@ -34,9 +37,7 @@ export async function readPresent(subject: Subject): Promise<void> {
   await session.send("list by name", "GET", `${collection}?fieldSelector=metadata.name%3D${subject.name}`);
   await session.send("list by an unknown field", "GET", `${collection}?fieldSelector=spec.nope%3D1`);
   await session.send("list by a bad label selector", "GET", `${collection}?labelSelector=a%3D%3D%3Db`);
-  await session.send("list with a bad limit", "GET", `${collection}?limit=nope`);
-  await session.send("list with a bad version", "GET", `${collection}?resourceVersion=nope`);
-  await session.send("list with a bad match", "GET", `${collection}?resourceVersionMatch=Exact`);
+  await session.send("list in protobuf", "GET", `${collection}?${ours}`, { headers: protobuf });
   await session.send("list with a bad continue", "GET", `${collection}?limit=1&continue=nope`);
 }
 

@@ -8,6 +8,7 @@ import { accessForbidden } from "./authorization/forbidden.ts";
 import { discover } from "./discovery/discovery.ts";
 import { about, health } from "./discovery/health.ts";
 import { metrics } from "./discovery/metrics.ts";
+import { statusPage } from "./discovery/status-pages.ts";
 import { openId } from "./discovery/open-id.ts";
 import { openApi } from "./discovery/openapi.ts";
 import { noResource, nothing, pathList } from "./discovery/paths.ts";
@@ -198,11 +199,12 @@ class EmbeddedServer implements ApiServer {
       resource,
       user,
       connection,
-      accept: accepted(
-        request.headers.get("accept"),
-        ["Table", "PartialObjectMetadata"],
-        servedAs(request, target, resource),
-      ),
+      accept: accepted(request.headers.get("accept"), ["Table", "PartialObjectMetadata"], {
+        served: servedAs(request, target, resource),
+        // Where headers wait for the first byte, a stream begins with one, and only JSON has one that means nothing.
+        protobuf:
+          !resource.row.custom && !(connection.holdsHeaders === true && (target.watchPath || query.has("watch"))),
+      }),
       warnings,
     };
     return dispatch(call).catch((error: unknown) => {
@@ -222,6 +224,7 @@ class EmbeddedServer implements ApiServer {
       health(url, storage.problem) ??
       openApi(request, path, { registry, storage, schemas: machinery.schemas }) ??
       metrics(request, path, { registry, storage }) ??
+      statusPage(request, path) ??
       pathList(request, path, registry);
     if (open !== undefined) return open;
     const own = openId(request, path, { tokens, address }) ?? about(request, path);

@@ -11,7 +11,7 @@ import { dnsSubdomain } from "./validation/formats.ts";
 import { validateMetadata } from "./validation/metadata.ts";
 import type { ApplyRequest, Machinery } from "./machinery.ts";
 import { jsonPatch, jsonPatchStrictErrors } from "./patch/json-patch.ts";
-import { strategicMergePatch } from "./patch/strategic-merge-patch.ts";
+import { mergedPatchRest, strategicMergePatch } from "./patch/strategic-merge-patch.ts";
 import { layOver } from "./patch/lay-over.ts";
 import { mergePatch } from "./patch/merge-patch.ts";
 import { scaledEntries, scaleEntries } from "./patch/scale-managers.ts";
@@ -69,6 +69,7 @@ export const wiredMachinery: Machinery = {
     json: (object, operations) => jsonPatch(object, operations) as KubeObject,
     merge: (object, patch) => mergePatch(object, patch) as KubeObject,
     strategic: (schema, object, patch) => strategicMergePatch(schema as Schema, object, patch) as KubeObject,
+    strategicRest: (schema, object, patch) => mergedPatchRest(schema as Schema, object, patch),
     apply: (request) => serverSideApply({ ...request, ...typed(request) }).object,
     lay: (schema, object, over) => layOver(schema as Schema, object, over),
     updateManagedFields(request) {

@@ -4,6 +4,7 @@ import { defaultIngressClass, defaultStorageClass } from "./default-classes.ts";
 import { limitRanger } from "./limit-ranger.ts";
 import { taintNew, tolerateAWhile } from "./node-taints.ts";
 import type { Plugin } from "./plugin.ts";
+import { podResize } from "./pod-resize.ts";
 import { podSecurity } from "./pod-security/pod-security.ts";
 import { priority } from "./priority.ts";
 import { runtimeClass } from "./runtime-class.ts";
@@ -24,6 +25,7 @@ const plugins: readonly Plugin[] = [
   signing,
   subjectRestriction,
   defaultIngressClass,
+  podResize,
 ];
 
 const byResource = new Map<string, Plugin[]>();

@@ -4,6 +4,7 @@ import { overloadsOf, type Overload } from "./functions.ts";
 import { isMacro, loopShape } from "./macros.ts";
 import { literalType, nameOf, operators, qualifiedTypes, variableOf } from "./names.ts";
 import { Places } from "./places.ts";
+import { hasLeadingDot } from "./tokens.ts";
 import {
   assign,
   type Bindings,
@@ -73,12 +74,14 @@ class Checker {
   readonly #types = new Map<CelNode, Type>();
   /** Lists whose items may have different types. */
   readonly #mixed = new Set<CelNode>();
+  readonly #text: string;
   readonly #places: Places;
   readonly #problems: Problem[] = [];
   #bindings: Bindings = new Map();
   #free = 0;
 
   constructor(text: string) {
+    this.#text = text;
     this.#places = new Places(text);
   }
 
@@ -149,7 +152,12 @@ class Checker {
     if (name === "list") return typeOf(listOf(dyn));
     if (name === "map") return typeOf(mapOf(dyn, dyn));
     if (name === "type") return typeOf(dyn);
-    return this.#report(node.start, `undeclared reference to '${name}' (in container '')`);
+    return this.#undeclared(node.start, name, node);
+  }
+
+  #undeclared(at: number, name: string, { start }: CelNode): Type {
+    const dot = hasLeadingDot(this.#text, start) ? "." : "";
+    return this.#report(at, `undeclared reference to '${dot}${name}' (in container '')`);
   }
 
   #select(
@@ -220,7 +228,7 @@ class Checker {
     for (const arg of args) this.visit(arg, scope);
     const known = overloadsOf(name);
     const place = this.#places.of(node);
-    if (known === undefined) return this.#report(place, `undeclared reference to '${name}' (in container '')`);
+    if (known === undefined) return this.#undeclared(place, name, node);
     return this.#resolve(node, name, { known, types: args.map((arg) => this.#types.get(arg)!), isMember: false });
   }
 

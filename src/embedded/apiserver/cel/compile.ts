@@ -2,9 +2,11 @@
 import { celEnvironment } from "./environment.ts";
 import { goRegExpError } from "../schema/go-regexp.ts";
 import { check, type Checked, type Variables } from "./checker.ts";
+import { formatProblem } from "./format-clauses.ts";
 import type { CelNode } from "./node.ts";
 import { Places } from "./places.ts";
-import { syntaxProblem } from "./syntax.ts";
+import { literalProblem, syntaxProblem } from "./syntax.ts";
+import { withoutLeadingDots } from "./tokens.ts";
 
 export interface Compiled {
   readonly node: CelNode;
@@ -14,14 +16,16 @@ export interface Compiled {
 /** Compiles an expression. @returns the error's text when that fails */
 export function compiled(text: string, variables: Variables): Compiled | string {
   let node: CelNode;
+  const unreadable = literalProblem(text);
+  if (unreadable !== undefined) return unreadable;
   try {
-    node = celEnvironment().parse(text).ast;
+    node = celEnvironment().parse(withoutLeadingDots(text)).ast;
   } catch (error) {
     return syntaxProblem(text, error);
   }
   const checked = check(node, text, variables);
   if (checked.errors.length > 0) return checked.errors.join("\n");
-  const wrong = literalProblems(node, new Places(text));
+  const wrong = literalProblems(node, { checked, places: new Places(text) });
   return wrong.length > 0 ? wrong.join("\n") : { node, checked };
 }
 
@@ -32,7 +36,10 @@ const literals: Readonly<Record<string, (text: string) => boolean>> = {
   matches: (text) => goRegExpError(text) !== undefined,
 };
 
-function literalProblems(node: CelNode, places: Places): string[] {
+function literalProblems(
+  node: CelNode,
+  { checked, places }: { readonly checked: Checked; readonly places: Places },
+): string[] {
   const found: { readonly at: number; readonly what: string }[] = [];
   eachCall(node, (call, name, { target, args }) => {
     const [first] = args;
@@ -41,11 +48,11 @@ function literalProblems(node: CelNode, places: Places): string[] {
       found.push({ at: first.start, what: `invalid ${name} argument` });
     }
     if (name !== "format" || target === undefined || !isText(target) || first?.op !== "list") return;
-    const wanted = target.args.replaceAll("%%", "").split("%").length - 1;
-    const given = (first.args as readonly unknown[]).length;
-    const what = `too many arguments supplied to string.format (expected ${wanted}, got ${given})`;
-    if (given > wanted) found.push({ at: places.of(call), what });
-    else if (given < wanted) found.push({ at: target.start, what: `index ${given} out of range` });
+    const wrong = formatProblem(
+      { call, format: target.args, args: first.args as readonly CelNode[] },
+      { checked, places },
+    );
+    if (wrong !== undefined) found.push(wrong);
   });
   return found.toSorted((one, other) => one.at - other.at).map(({ at, what }) => places.error(at, what));
 }

@@ -3,6 +3,7 @@ import type { FieldError, FieldErrorType } from "../field-error.ts";
 import { equalValues } from "../patch/typed-values.ts";
 import { celEnvironment } from "./environment.ts";
 import { matchAsGo } from "./matches.ts";
+import { withoutLeadingDots } from "./tokens.ts";
 import { celLibrary } from "./library.ts";
 import { toCel, toCelRoot } from "./values.ts";
 import type { CelRule, Schema } from "../schema/schema.ts";
@@ -73,7 +74,7 @@ function program(expression: string): Program {
 function compile(expression: string): Program {
   const usesOld = usesOldSelf(expression);
   try {
-    const parsed = celEnvironment().parse(expression);
+    const parsed = celEnvironment().parse(withoutLeadingDots(expression));
     matchAsGo(parsed.ast);
     return { usesOld, error: undefined, run: (context) => parsed(context) as unknown };
   } catch (error) {

@@ -54,6 +54,11 @@ export function schemaType(schema: Schema, root: boolean, name = "selfType"): Ty
   }
 }
 
+/** A name that is a word of the language, or its escaped form where it is none. */
+function keyword(name: string): string {
+  return /^[a-z]+$/.test(name) ? name : escapeName(name);
+}
+
 const metadata = struct(
   "object.metadata",
   () =>
@@ -68,7 +73,8 @@ function objectType(schema: Schema, root: boolean, name: string): Type {
     const fields = new Map<string, Type>();
     for (const [key, property] of schema.properties ?? []) {
       const type = schemaType(property, property.embedded, `${name}.${key}`);
-      if (type !== undefined) fields.set(escapeName(key), type);
+      // Behind a dot a word of the language may stand for itself too.
+      if (type !== undefined) fields.set(escapeName(key), type).set(key === escapeName(key) ? key : keyword(key), type);
     }
     if (root) fields.set("apiVersion", string).set("kind", string).set("metadata", metadata);
     return fields;

@@ -1,6 +1,7 @@
 /** Reports syntax errors in the words of cel-go's generated parser. */
 import { celEnvironment } from "./environment.ts";
 import { Places } from "./places.ts";
+import { numberProblem, scan, strings, type Token, withoutLeadingDots } from "./tokens.ts";
 
 const words = "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
@@ -10,17 +11,30 @@ const expected = {
   call: `{'[', '{', '(', ')', '.', '-', '!', ${words}`,
   list: `{'[', ']', '{', '(', '.', ',', '-', '!', '?', ${words}`,
   map: `{'[', '{', '}', '(', '.', ',', '-', '!', '?', ${words}`,
+  message: "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}",
 };
 
-const strings = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/;
-const tokens = new RegExp(
-  `${strings.source}|\\/\\/[^\\n]*|[A-Za-z_]\\w*|(?:\\d+(?:\\.\\d+)?\\w*|\\.\\d\\w*)|==|!=|<=|>=|&&|\\|\\||[\\[\\]{}().,\\-!?:+*/%<>]|\\s+`,
-  "y",
-);
+/** What the parser would not see: words that are none, and numbers that are too large for what holds them. */
+export function literalProblem(text: string): string | undefined {
+  // Most expressions have nothing of the kind, and are not looked at closely.
+  if (!/\\|`|\d{16}|\d[eE]\+?\d{3}|0x/.test(text)) return undefined;
+  const { known, unknown } = scan(text);
+  const numbers = known.map((token, index) => numberProblem(known, index)).filter((one) => one !== undefined);
+  if (unknown.length === 0 && numbers.length === 0) return undefined;
+  if (unknown.length > 0) return syntaxProblem(text, undefined);
+  // The interpreter refuses some of them in its own words: it is shown what fits.
+  const readable = numbers.reduce((rest, { at, length, fitting }) => {
+    return `${rest.slice(0, at)}${fitting.padEnd(length)}${rest.slice(at + length)}`;
+  }, text);
+  if (parseProblem(withoutLeadingDots(readable)) !== undefined) return undefined;
+  const places = new Places(text);
+  return numbers.map(({ at, what }) => places.error(at, what)).join("\n");
+}
 
-interface Token {
-  readonly text: string;
-  readonly at: number;
+/** What is wrong with a text that ends within a bracket. */
+export function unfinished(text: string): string | undefined {
+  const { known, unknown } = scan(text);
+  return unknown.length > 0 || openPlace(known) === undefined ? undefined : syntaxProblem(text, new Error("EOF"));
 }
 
 /** Explains why the parser rejected a text. */
@@ -30,9 +44,9 @@ export function syntaxProblem(text: string, error: unknown): string {
   const { known, unknown } = scan(text);
   const found = unknown.map((token) => ({
     at: token.at,
-    what: `Syntax error: token recognition error at: '${token.text}'`,
+    what: whyUnknown(token, known),
   }));
-  let readable = unknown.reduce((rest, token) => blanked(rest, token), text);
+  let readable = withoutLeadingDots(unknown.reduce((rest, token) => blanked(rest, token), text));
   let problem = unknown.length > 0 ? parseProblem(readable) : error;
   const reserved = problem === undefined ? undefined : /^Reserved identifier: (\w+)/.exec(messageOf(problem))?.[1];
   if (reserved !== undefined) {
@@ -46,6 +60,13 @@ export function syntaxProblem(text: string, error: unknown): string {
     .toSorted((one, other) => one.at - other.at)
     .map(({ at, what }) => places.error(at, what))
     .join("\n");
+}
+
+function whyUnknown(token: Token, known: readonly Token[]): string {
+  if (token.isSelected) return "unsupported syntax: '`'";
+  if (!token.isEscaped) return `Syntax error: token recognition error at: '${token.text}'`;
+  const following = known.find(({ at }) => at > token.at);
+  return `Syntax error: ${mayBegin(following) ? "extraneous" : "mismatched"} input '${token.text}' expecting ${expected.value}`;
 }
 
 function parseProblem(text: string): unknown {
@@ -66,33 +87,8 @@ function placeOf(error: unknown): number | undefined {
   return (error as { readonly range?: { readonly start: number } }).range?.start;
 }
 
-/** Returns the tokens of a text, and the characters that begin none. */
-function scan(text: string): { readonly known: readonly Token[]; readonly unknown: readonly Token[] } {
-  const [known, unknown]: [Token[], Token[]] = [[], []];
-  for (let at = 0; at < text.length;) {
-    tokens.lastIndex = at;
-    const found = tokens.exec(text)?.[0];
-    if (found !== undefined) {
-      if (!/^(?:\s|\/\/)/.test(found)) known.push({ text: found, at });
-      at += found.length;
-      continue;
-    }
-    const wrong = unknownAt(text, at);
-    unknown.push({ text: wrong, at });
-    at += wrong.length;
-  }
-  return { known, unknown };
-}
-
-/** Returns an unterminated string, an incomplete operator with what follows it, or one character. */
-function unknownAt(text: string, at: number): string {
-  const first = text[at] ?? "";
-  if (first === "'" || first === '"') return /^[^\n]*/.exec(text.slice(at))?.[0] ?? first;
-  return "=&|".includes(first) ? text.slice(at, at + 2) : first;
-}
-
-function blanked(text: string, { text: wrong, at }: Token): string {
-  return `${text.slice(0, at)}${" ".repeat(wrong.length)}${text.slice(at + wrong.length)}`;
+function blanked(text: string, { text: wrong, at, isEscaped = false }: Token): string {
+  return `${text.slice(0, at)}${(isEscaped ? "x" : " ").repeat(wrong.length)}${text.slice(at + wrong.length)}`;
 }
 
 interface Problem {
@@ -148,18 +144,56 @@ function endProblem(text: string, known: readonly Token[]): string {
   const bare = text.replace(new RegExp(strings.source, "g"), (literal) => "x".repeat(literal.length)).trimEnd();
   if (bare.endsWith(".")) return "no viable alternative at input '.'";
   const last = bare.at(-1);
-  const inside = last === "(" && /\w\($/.test(bare) ? "call" : last === "[" ? "list" : last === "{" ? "map" : "value";
+  const inside =
+    last === "(" && /\w\($/.test(bare)
+      ? "call"
+      : last === "["
+        ? "list"
+        : last === "{"
+          ? /\w\s*\{$/.test(bare)
+            ? "message"
+            : "map"
+          : "value";
   const open = closing(bare);
-  if (/[\w)\]}]$/.test(bare) && known.length === 2) {
-    if (open === "']'") return "mismatched input '<EOF>' expecting {']', ','}";
-    if (open === "'}'") return "mismatched input '<EOF>' expecting ':'";
+  if (/[\w)\]}'"]$/.test(bare)) {
+    const inner = openPlace(known);
+    if (inner !== undefined && inner.token.text === "[" && !inner.isIndex)
+      return "mismatched input '<EOF>' expecting {']', ','}";
+    if (inner !== undefined && inner.token.text === "{" && (inner.last === "{" || inner.last === ","))
+      return "mismatched input '<EOF>' expecting ':'";
+    if (inner !== undefined && inner.token.text === "{" && inner.last === ":")
+      return "mismatched input '<EOF>' expecting {'}', ','}";
   }
   if (inside === "value" && (/[\w)\]}]$/.test(bare) || (last === "," && open !== "')'")))
     return `missing ${open} at '<EOF>'`;
   return `mismatched input '<EOF>' expecting ${expected[inside]}`;
 }
 
+interface OpenPlace {
+  readonly token: Token;
+  /** It is behind a value, and so the beginning of an index. */
+  readonly isIndex: boolean;
+  /** Itself, or the last comma or colon in it. */
+  readonly last: string;
+}
+
 /** Returns the bracket that closes the one opened last. */
+function openPlace(known: readonly Token[]): OpenPlace | undefined {
+  const open: { token: Token; isIndex: boolean; last: string }[] = [];
+  for (const [index, token] of known.entries()) {
+    if ("([{".includes(token.text)) {
+      const isIndex = /^(?!in$)(?:[\w'"]|[)\]}]$)/.test(known[index - 1]?.text ?? "");
+      open.push({ token, isIndex, last: token.text });
+    } else if (")]}".includes(token.text)) open.pop();
+    else if (token.text === "," || token.text === ":") {
+      const top = open.at(-1);
+      if (top !== undefined) top.last = token.text;
+    }
+  }
+  return open.at(-1);
+}
+
+/** The sign that closes the bracket that was opened last. */
 function closing(text: string): string {
   const pairs: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
   const open: string[] = [];

@@ -31,8 +31,8 @@ export function toCel(value: unknown, schema: Schema | undefined): unknown {
     const property = schema?.properties?.get(name);
     if (property) {
       fields[escapeName(name)] = toCel(field, property);
-      // Only this word may also stand for itself.
-      if (name === "namespace") fields[name] = fields[escapeName(name)];
+      // Behind a dot a word of the language may stand for itself too.
+      if (reserved.has(name)) fields[name] = fields[escapeName(name)];
     } else if (schema?.additional) fields[name] = toCel(field, schema.additional);
     // Unknown fields that are preserved have no type: rules see them only where nothing else is declared.
     else if (!schema?.properties) fields[name] = toCel(field, undefined);

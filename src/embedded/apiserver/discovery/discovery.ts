@@ -46,7 +46,7 @@ export function discover(request: Request, path: string, options: DiscoveryOptio
 }
 
 function acceptedIn(request: Request, served: Served, forms: readonly Form[] = []): Accepted {
-  return accepted(request.headers.get("accept"), forms, served);
+  return accepted(request.headers.get("accept"), forms, { served, protobuf: true });
 }
 
 function versions({ address }: DiscoveryOptions): Fields {
@@ -114,7 +114,7 @@ interface AggregatedOptions extends DiscoveryOptions {
 }
 
 function aggregated(request: Request, { registry, core }: AggregatedOptions): Response | undefined {
-  const { form, formVersion, yaml } = acceptedIn(request, core ? "route" : "handler", ["APIGroupDiscoveryList"]);
+  const { form, formVersion, media } = acceptedIn(request, core ? "route" : "handler", ["APIGroupDiscoveryList"]);
   if (form !== "APIGroupDiscoveryList") return undefined;
   const rows = registry.rows();
   const groups = core ? [{ name: "", versions: ["v1"] }] : registry.groups();
@@ -128,10 +128,10 @@ function aggregated(request: Request, { registry, core }: AggregatedOptions): Re
   }));
   const list = { kind: "APIGroupDiscoveryList", apiVersion: `apidiscovery.k8s.io/${formVersion}`, metadata: {}, items };
   const etag = `"${createHash("sha512").update(JSON.stringify(items)).digest("hex").toUpperCase()}"`;
-  const type = `application/${yaml ? "yaml" : "json"};g=apidiscovery.k8s.io;v=${formVersion};as=APIGroupDiscoveryList`;
+  const type = `application/${media};g=apidiscovery.k8s.io;v=${formVersion};as=APIGroupDiscoveryList`;
   const headers = { "content-type": type, etag, vary: "Accept", "cache-control": "public" };
   if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304, headers });
-  return answerObject(request, list, { headers, yaml });
+  return answerObject(request, list, { headers, media });
 }
 
 function discoveryOf(row: KindRow): Fields {

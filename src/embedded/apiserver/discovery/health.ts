@@ -4,7 +4,7 @@ import { acceptsOnly } from "../request/accept.ts";
 import { answerObject } from "../request/answer.ts";
 import { methodNotAllowed } from "../status.ts";
 
-const version = {
+export const version = {
   major: "1",
   minor: "36",
   emulationMajor: "1",

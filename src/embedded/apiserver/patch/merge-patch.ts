@@ -30,6 +30,13 @@ function merged(document: JsonMap, patch: JsonMap): JsonMap {
     const before = Object.hasOwn(document, name) ? asMap(document[name]) : undefined;
     setField(result, name, fields && before ? merged(before, fields) : withoutNulls(value));
   }
+  return sorted(result);
+}
+
+/** What a patch touches is in the order of its names from then on. */
+function sorted(fields: JsonMap): JsonMap {
+  const result: Record<string, unknown> = {};
+  for (const name of Object.keys(fields).toSorted()) setField(result, name, fields[name]);
   return result;
 }
 

@@ -25,6 +25,13 @@ export function strategicMergePatch(schema: Schema, object: unknown, patch: unkn
   return mergeFields(structuredClone(object) as Fields, structuredClone(patch), schema);
 }
 
+/** What is left of a patch that was merged: without the directives and the lists whose order it sets. */
+export function mergedPatchRest(schema: Schema, object: unknown, patch: unknown): unknown {
+  const rest = structuredClone(patch) as Fields;
+  mergeFields(structuredClone(object) as Fields, rest, schema);
+  return rest;
+}
+
 /** Merges the fields; it changes both arguments. */
 function mergeFields(original: Fields, patch: Fields, schema: Schema | undefined): Fields {
   if (Object.hasOwn(patch, directive)) return wholeDirective(patch);
@@ -142,7 +149,7 @@ function checkOrder(patch: readonly unknown[], order: readonly unknown[], mergeK
 function keyBehind(name: string, prefix: string): string {
   if (name.startsWith(`${prefix}/`)) return name.slice(prefix.length + 1);
   const what = prefix === deletePrefix ? "primitive list" : "setElementOrder list";
-  throw unfit(`invalid patch format of ${what}`);
+  throw badRequest(`invalid patch format of ${what}`);
 }
 
 function strategyOf(field: Schema | undefined): string {

@@ -2,30 +2,13 @@
 import type { Fields } from "../hooks.ts";
 import type { Schema } from "../schema/schema.ts";
 import { badRequest } from "../status.ts";
+import { type Kind, type Message, messageOf, meta, nameOf } from "./messages.ts";
+import { eithers } from "./either.ts";
 import { fromOwnMessage } from "./own-messages.ts";
-import messagesText from "./messages.txt" with { type: "text" };
 import { WireReader } from "./wire-reader.ts";
-
-/** The number, the JSON name, the type (with `<` in front for the type of a map's values), and whether the field is repeated. */
-type FieldRow = readonly [number: number, name: string, type: string, repeated?: 1];
-
-interface Message {
-  readonly fields: ReadonlyMap<number, FieldRow>;
-}
-
-let table: Readonly<Record<string, readonly FieldRow[]>> | undefined;
-const messages = new Map<string, Message>();
 
 /** The prefix of every body. @see k8s.io/apimachinery `protoEncodingPrefix` */
 const prefix = [0x6b, 0x38, 0x73, 0x00];
-
-const meta = "k8s.io.apimachinery.pkg.apis.meta.v1";
-
-interface Kind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-}
 
 /** Whether a kind has a protobuf encoding. */
 export function hasProtobuf(kind: Kind): boolean {
@@ -69,26 +52,6 @@ function envelope(bytes: Uint8Array): { apiVersion: string; kind: string; raw: U
     }
   }
   return found;
-}
-
-function nameOf({ group, version, kind }: Kind): string {
-  const part = group === "" ? "core" : (group.split(".")[0] ?? "");
-  if (group === "apiextensions.k8s.io")
-    return `k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.${version}.${kind}`;
-  if (group === "apiregistration.k8s.io") return `k8s.io.kube_aggregator.pkg.apis.apiregistration.${version}.${kind}`;
-  if (group === "meta.k8s.io") return `${meta}.${kind}`;
-  return `k8s.io.api.${part}.${version}.${kind}`;
-}
-
-function messageOf(name: string): Message | undefined {
-  const known = messages.get(name);
-  if (known !== undefined) return known;
-  table ??= JSON.parse(messagesText) as Readonly<Record<string, readonly FieldRow[]>>;
-  const rows = Object.hasOwn(table, name) ? table[name] : undefined;
-  if (rows === undefined) return undefined;
-  const message = { fields: new Map(rows.map((row) => [row[0], row])) };
-  messages.set(name, message);
-  return message;
 }
 
 interface Place {
@@ -152,7 +115,9 @@ function decodeValue(content: Uint8Array | bigint, { type, schema }: Value): unk
   if (own !== undefined) return own(content);
   const message = messageOf(type);
   if (message === undefined) return undefined;
-  const fields = decodeMessage(content, { message, schema });
+  const either = eithers.get(type);
+  const fields = decodeMessage(content, { message, schema: either === undefined ? schema : undefined });
+  if (either !== undefined) return either.fromFields(fields);
   // A named list type is a message around the list.
   if (schema?.type === "array" && message.fields.size === 1) return fields["items"] ?? [];
   return fields;

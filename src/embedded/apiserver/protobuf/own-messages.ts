@@ -1,5 +1,6 @@
 /** Messages whose JSON is not an object with their fields. */
 import { WireReader } from "./wire-reader.ts";
+import type { WireWriter } from "./wire-writer.ts";
 
 const machinery = "k8s.io.apimachinery.pkg";
 
@@ -64,4 +65,44 @@ function duration(nanoseconds: number): string {
 function embedded(bytes: Uint8Array): unknown {
   const json = read(bytes).text(1);
   return json === "" ? null : (JSON.parse(json) as unknown);
+}
+
+type Write = (to: WireWriter, value: unknown) => void;
+
+/** Writes the fields of a message, the last one first; what is absent is the zero value of Go. */
+export const writeOwn: ReadonlyMap<string, Write> = new Map<string, Write>([
+  [`${machinery}.api.resource.Quantity`, (to, value) => to.text(1, String(value ?? "0"))],
+  [`${machinery}.util.intstr.IntOrString`, writeIntOrString],
+  [`${machinery}.apis.meta.v1.Time`, writeTime],
+  [`${machinery}.apis.meta.v1.MicroTime`, writeTime],
+  [`${machinery}.apis.meta.v1.Duration`, (to, value) => to.number(1, nanoseconds(String(value ?? "0s")))],
+  [`${machinery}.apis.meta.v1.FieldsV1`, writeEmbedded],
+  [`${machinery}.runtime.RawExtension`, writeEmbedded],
+  ["k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSON", writeEmbedded],
+]);
+
+function writeIntOrString(to: WireWriter, value: unknown): void {
+  const isText = typeof value === "string";
+  to.text(3, isText ? value : "");
+  to.number(2, isText ? 0 : Number(value ?? 0));
+  to.number(1, isText ? 1 : 0);
+}
+
+function writeTime(to: WireWriter, value: unknown): void {
+  if (typeof value !== "string") return;
+  to.number(2, Number((/\.(\d+)Z$/.exec(value)?.[1] ?? "0").padEnd(9, "0")));
+  to.number(1, Math.floor(Date.parse(value) / 1000));
+}
+
+/** Go's `1h2m3.5s` in billionths of a second. */
+function nanoseconds(text: string): number {
+  const units: Readonly<Record<string, number>> = { h: 3600e9, m: 60e9, s: 1e9, ms: 1e6, us: 1e3, ns: 1 };
+  let sum = 0;
+  for (const [, digits = "0", unit = "s"] of text.matchAll(/([\d.]+)(h|ms|m|us|ns|s)/g))
+    sum += Number(digits) * (units[unit] ?? 0);
+  return text.startsWith("-") ? -sum : sum;
+}
+
+function writeEmbedded(to: WireWriter, value: unknown): void {
+  if (value !== undefined && value !== null) to.text(1, JSON.stringify(value));
 }

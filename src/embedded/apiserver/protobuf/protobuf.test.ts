@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Fields, KubeObject } from "../hooks.ts";
+import { builtInSchema } from "../tables/tables.ts";
+import { decodeProtobuf } from "./decode.ts";
+import { encodeProtobuf } from "./encode.ts";
 import { type ApiServer, createApiServer } from "../server.ts";
 
 let server: ApiServer;
@@ -95,4 +98,81 @@ test("decodeProtobuf never throws anything but a Status, whatever the bytes", as
     const { code } = await post(`${maps}?dryRun=All`, broken);
     expect(code).toBeLessThan(500);
   }
+});
+
+async function answered(path: string, accept: string): Promise<{ type: string | null; body: Fields }> {
+  const response = await server.fetch(new Request(`http://server${path}`, { headers: { accept } }));
+  const type = response.headers.get("content-type");
+  if (type !== "application/vnd.kubernetes.protobuf") return { type, body: (await response.json()) as Fields };
+  return { type, body: decodeProtobuf(await response.bytes(), builtInSchema) };
+}
+
+const protobuf = "application/vnd.kubernetes.protobuf";
+
+test("objects, lists, metadata and refusals are answered in protobuf when it is asked for", async () => {
+  await post(
+    maps,
+    enveloped("v1", "ConfigMap", message(metadata("answered"), field(2, message(field(1, "k"), field(2, "v"))))),
+  );
+  const one = await answered(`${maps}/answered`, `${protobuf}, application/json`);
+  expect(one).toMatchObject({ type: protobuf, body: { kind: "ConfigMap", data: { k: "v" } } });
+  const list = await answered(`${maps}?fieldSelector=metadata.name%3Danswered`, protobuf);
+  expect(list).toMatchObject({ type: protobuf, body: { items: [{ data: { k: "v" } }] } });
+  const partial = await answered(`${maps}/answered`, `${protobuf};as=PartialObjectMetadata;v=v1;g=meta.k8s.io`);
+  expect(partial.body).toMatchObject({ kind: "PartialObjectMetadata", metadata: { name: "answered" } });
+  const none = await server.fetch(new Request(`http://server${maps}/none`, { headers: { accept: protobuf } }));
+  expect(none.headers.get("content-type")).toBe(protobuf);
+  expect(Buffer.from(await none.bytes()).toString()).toMatch(
+    /^k8s\0[^]*Status[^]*configmaps "none" not found[^]*NotFound/,
+  );
+  const table = await answered(`${maps}/answered`, `${protobuf};as=Table;v=v1;g=meta.k8s.io, application/json`);
+  expect(table.type).toBe("application/json");
+});
+
+test("a watch in protobuf has the length of each event before it", async () => {
+  const headers = { accept: `${protobuf};stream=watch, application/json` };
+  const query = "watch=1&fieldSelector=metadata.name%3Dfollowed&timeoutSeconds=30";
+  const stop = new AbortController();
+  const response = await server.fetch(
+    new Request(`http://server${maps}?${query}`, { headers: { accept: protobuf }, signal: stop.signal }),
+  );
+  expect(headers.accept).toStartWith(response.headers.get("content-type") ?? "none");
+  await post(maps, enveloped("v1", "ConfigMap", metadata("followed")));
+  const { value } = await response.body!.getReader().read();
+  stop.abort();
+  const bytes = Buffer.from(value!);
+  expect(bytes.readUInt32BE(0)).toBe(bytes.length - 4);
+  expect(bytes.subarray(4, 11)).toEqual(Buffer.from("\n\u0005ADDED"));
+  expect(bytes.includes("followed")).toBe(true);
+});
+
+/** What is written and read again. */
+function again(object: Fields): Fields {
+  return decodeProtobuf(encodeProtobuf(object, builtInSchema)!, builtInSchema);
+}
+
+test("what is one thing or another, negative numbers, bytes, times and names of their own come back", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      list: { type: "array", items: { type: "string", "x-kubernetes-validations": [{ rule: "true" }] } },
+      open: { type: "object", additionalProperties: true },
+      numbers: { type: "object", additionalProperties: { type: "number", minimum: -1.5, default: { a: [1] } } },
+    },
+  };
+  const names = { plural: "a", kind: "A" };
+  const versions = [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } }];
+  const definition = { kind: "CustomResourceDefinition", apiVersion: "apiextensions.k8s.io/v1" };
+  const spec = { group: "b", names, scope: "Namespaced", versions };
+  expect(again({ ...definition, metadata: { name: "a.b" }, spec })).toMatchObject({ spec: { versions } });
+  const webhooks = [{ name: "a.b.c", rules: [{ operations: ["CREATE"], apiGroups: ["*"] }] }];
+  const hooks = { kind: "ValidatingWebhookConfiguration", apiVersion: "admissionregistration.k8s.io/v1", metadata: {} };
+  expect(again({ ...hooks, webhooks })).toMatchObject({ webhooks });
+  const priority = { kind: "PriorityClass", apiVersion: "scheduling.k8s.io/v1", metadata: {}, value: -1_000_000_000 };
+  expect(again(priority)).toMatchObject({ value: -1_000_000_000 });
+  const secret = { kind: "Secret", apiVersion: "v1", metadata: {}, data: { ä: "AAH/" }, type: "x".repeat(9000) };
+  expect(again(secret)).toMatchObject(secret);
+  const renewTime = "2026-01-02T03:04:05.678901Z";
+  const lease = { kind: "Lease", apiVersion: "coordination.k8s.io/v1", metadata: {}, spec: { renewTime } };
+  expect(again(lease)).toMatchObject(lease);
 });

@@ -63,6 +63,7 @@ export function customResource(
     if (known === undefined) return object;
     const { object: pruned, unknown } = machinery.schemas.decode(known, object, "json");
     if (unknown.length > 0) delete pruned.metadata.managedFields;
+    machinery.schemas.applyDefaults(known, pruned);
     return pruned;
   };
 

@@ -1,6 +1,9 @@
 /** Negotiates the form of a response. */
 import { StatusError } from "../status.ts";
 
+/** How an answer is written down. */
+export type Media = "json" | "yaml" | "protobuf";
+
 /** `object` is the stored form; the others are derived from it. */
 export type Form = "object" | "Table" | "PartialObjectMetadata" | "APIGroupDiscoveryList";
 
@@ -10,11 +13,10 @@ export interface Accepted {
   readonly formVersion: string;
   /** Whether metadata was requested by the name of its list form. */
   readonly isListForm: boolean;
-  readonly yaml: boolean;
+  readonly media: Media;
 }
 
-const plain: Accepted = { form: "object", formVersion: "", isListForm: false, yaml: false };
-const plainYaml: Accepted = { ...plain, yaml: true };
+const plain: Accepted = { form: "object", formVersion: "", isListForm: false, media: "json" };
 
 const metaForms = { group: "meta.k8s.io", versions: ["v1", "v1beta1"] };
 /** The older version, v2beta1, is not served any more. */
@@ -26,16 +28,25 @@ const streams = ["application/json;stream=watch", "application/vnd.kubernetes.pr
 /** What serves the path: a `route` checks only media types and names the ones that it has, a `listRoute` has more of them. */
 export type Served = "route" | "listRoute" | "handler";
 
+interface Written {
+  /** What is answered has a form in protobuf too. @default false */
+  readonly protobuf?: boolean;
+}
+
 /**
  * Returns the first form of an `Accept` header that the server can serve.
  *
  * @throws StatusError 406 when there is none.
  */
-export function accepted(header: string | null, forms: readonly Form[], served: Served): Accepted {
+export function accepted(
+  header: string | null,
+  forms: readonly Form[],
+  { served, ...written }: Written & { readonly served: Served },
+): Accepted {
   if (header === null || header === "" || header === "application/json") return plain;
   const clauses = header.split(",");
   if (served === "route" || served === "listRoute") checkRoute(clauses, served === "listRoute");
-  const found = negotiated(clauses, forms);
+  const found = negotiated(clauses, forms, written);
   if (found !== undefined) return found;
   const message = `only the following media types are accepted: ${types.join(", ")}`;
   throw new StatusError(406, "NotAcceptable", { message });
@@ -44,28 +55,41 @@ export function accepted(header: string | null, forms: readonly Form[], served: 
 /** Returns the form of a `Status`; `undefined` when the client accepts none. */
 export function acceptedStatus(header: string | null): Accepted | undefined {
   if (header === null || header === "" || header === "application/json") return plain;
-  return negotiated(header.split(","), []);
+  return negotiated(header.split(","), [], { protobuf: true });
 }
 
-function negotiated(clauses: readonly string[], forms: readonly Form[]): Accepted | undefined {
+const medias: Readonly<Record<string, Media>> = {
+  "application/json": "json",
+  "application/*": "json",
+  "*/*": "json",
+  "application/yaml": "yaml",
+  "application/vnd.kubernetes.protobuf": "protobuf",
+};
+
+function negotiated(
+  clauses: readonly string[],
+  forms: readonly Form[],
+  { protobuf = false }: Written,
+): Accepted | undefined {
   for (const clause of preferred(clauses)) {
     const [type = "", ...parameters] = clause.split(";").map((part) => part.trim());
-    const yaml = type === "application/yaml";
-    if (type !== "application/json" && !yaml && type !== "*/*" && type !== "application/*") continue;
+    const media = Object.hasOwn(medias, type) ? medias[type] : undefined;
+    if (media === undefined || (media === "protobuf" && !protobuf)) continue;
     const parameter = (name: string): string | undefined =>
       parameters.find((text) => text.startsWith(`${name}=`))?.slice(name.length + 1);
     const asked = parameter("as");
     const [group, formVersion = ""] = [parameter("g"), parameter("v")];
     if (asked === undefined) {
       if (group !== undefined || formVersion !== "") continue; // a form needs a name
-      return yaml ? plainYaml : plain;
+      return media === "json" ? plain : { ...plain, media };
     }
     const isListForm = asked === "PartialObjectMetadataList";
     const form = (isListForm ? "PartialObjectMetadata" : asked) as Form;
-    if (!forms.includes(form)) continue;
+    // Neither rows nor lists of groups are written in protobuf here.
+    if (!forms.includes(form) || (media === "protobuf" && form !== "PartialObjectMetadata")) continue;
     const known = form === "APIGroupDiscoveryList" ? discoveryForms : metaForms;
     if (group !== known.group || !known.versions.includes(formVersion)) continue;
-    return { form, formVersion, isListForm, yaml };
+    return { form, formVersion, isListForm, media };
   }
   return undefined;
 }

@@ -1,7 +1,10 @@
 /** Makes responses: JSON in the requested form, compressed where that pays. */
 import { gzipSync } from "node:zlib";
+import type { Fields } from "../hooks.ts";
+import { encodeProtobuf } from "../protobuf/encode.ts";
 import type { Status } from "../status.ts";
-import { acceptedStatus } from "./accept.ts";
+import { builtInSchema } from "../tables/tables.ts";
+import { acceptedStatus, type Media } from "./accept.ts";
 import { warningHeaders } from "./warning-headers.ts";
 import { encodeYaml } from "../yaml/encode-yaml.ts";
 
@@ -13,7 +16,8 @@ export interface AnswerOptions {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly warnings?: readonly string[];
-  readonly yaml?: boolean;
+  /** @default "json" */
+  readonly media?: Media;
   /** Whether JSON is indented. @default as the client requests */
   readonly pretty?: boolean;
 }
@@ -21,20 +25,34 @@ export interface AnswerOptions {
 /** Responds with a body that is JSON already. */
 export function answerJson(request: Request, json: string | Uint8Array, options: AnswerOptions = {}): Response {
   const headers = new Headers(options.headers);
-  if (!headers.has("content-type")) headers.set("content-type", options.yaml ? "application/yaml" : "application/json");
+  const { media = "json" } = options;
+  if (!headers.has("content-type")) headers.set("content-type", mediaTypes[media]);
   headers.set("cache-control", headers.get("cache-control") ?? "no-cache, private");
   if (options.warnings !== undefined)
     for (const warning of warningHeaders(options.warnings)) headers.append("warning", warning);
   const status = options.status ?? 200;
-  const text = options.yaml ? encodeYaml(json) : json;
-  const isObject = typeof text === "string" && !options.yaml;
-  const body = isObject ? laidOut(text, options.pretty ?? isPretty(request)) : text;
+  const body = written(request, json, options);
   if (body.length > gzipThreshold && (request.headers.get("accept-encoding") ?? "").includes("gzip")) {
     headers.set("content-encoding", "gzip");
     headers.set("vary", "Accept-Encoding");
     return new Response(gzipSync(body, { level: 1 }), { status, headers });
   }
   return new Response(body as string | Uint8Array<ArrayBuffer>, { status, headers });
+}
+
+const mediaTypes: Readonly<Record<Media, string>> = {
+  json: "application/json",
+  yaml: "application/yaml",
+  protobuf: "application/vnd.kubernetes.protobuf",
+};
+
+function written(request: Request, json: string | Uint8Array, options: AnswerOptions): string | Uint8Array {
+  if (options.media === "yaml") return encodeYaml(json);
+  if (typeof json !== "string") return json;
+  if (options.media !== "protobuf") return laidOut(json, options.pretty ?? isPretty(request));
+  const bytes = encodeProtobuf(JSON.parse(json) as Fields, builtInSchema);
+  if (bytes === undefined) throw new Error("an answer without a form in protobuf");
+  return bytes;
 }
 
 /** Responds with an object. */
@@ -50,7 +68,7 @@ export function answerStatus(request: Request, status: Status, options: AnswerOp
     ...options,
     status: status.code,
     headers: { ...headers, ...options.headers },
-    yaml: accepted?.yaml ?? false,
+    media: accepted?.media ?? "json",
     // A client that accepts no form of it gets one that people can read.
     ...(accepted === undefined && { pretty: true }),
   });

@@ -3,7 +3,7 @@ import type { Fields, KubeObject } from "../hooks.ts";
 import type { Schemas, SchemaHandle } from "../machinery.ts";
 import { internalType } from "../registry/internal-type.ts";
 import { isRegistered } from "../registry/registered-kinds.ts";
-import { hasOddNumbers, NumberText, parseWithNumberTexts } from "../schema/number-text.ts";
+import { endlessNumber, hasOddNumbers, NumberText, parseWithNumberTexts } from "../schema/number-text.ts";
 import { badRequest, StatusError } from "../status.ts";
 import { jsonProblem } from "./json-problem.ts";
 import { duplicateFields } from "./strict-json.ts";
@@ -130,6 +130,9 @@ export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject
     }
   }
   const object = fields as KubeObject;
+  // A group of no name is the core group.
+  if (!row.custom && object.apiVersion === `/${expected}`) object.apiVersion = expected;
+  if (!row.custom && /^[^/]+\/$/.test(object.apiVersion)) throw noVersion(object, row, body);
   if (!row.custom && object.apiVersion.split("/").length > 2)
     throw unrecognized(row.kind, `unexpected GroupVersion string: ${object.apiVersion}`, body);
   if (options.alsoFrom?.includes(object.apiVersion) === true) object.apiVersion = expected;
@@ -194,11 +197,22 @@ export function strictWarnings(problem: string): string[] {
     .map((line) => line.trim());
 }
 
-function parsed(body: BodyText, { kind, custom }: DecodeOptions["row"]): unknown {
+/** Numbers that no float holds. @throws StatusError 400 */
+function checkNumbers(text: string, { kind, version }: { readonly kind: string; readonly version: string }): void {
+  if (!/\d[eE]\+?\d{3}/.test(text)) return;
+  const found = endlessNumber(text);
+  if (found === undefined) return;
+  const why = `json: cannot unmarshal number ${found} into Go value of type float64`;
+  throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${why}`);
+}
+
+function parsed(body: BodyText, { kind, version, custom }: DecodeOptions["row"]): unknown {
   try {
     if (body.type === "application/yaml") return decodeYaml(body.text).value;
+    if (custom) checkNumbers(body.text, { kind, version });
     return !custom && hasOddNumbers(body.text) ? parseWithNumberTexts(body.text) : parsedJson(body.text);
   } catch (error) {
+    if (error instanceof StatusError) throw error;
     if (error instanceof YamlError) throw unrecognized(kind, error.message, body);
     const why = jsonProblem(body.text) ?? "exceeded max depth";
     throw unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, body);
@@ -221,6 +235,12 @@ function summary({ text, bytes = Buffer.from(text) }: Pick<BodyText, "text" | "b
   const shown = bytes[0] === 0x7b ? decodeText(bytes) : Buffer.from(bytes).toString("hex");
   const length = bytes[0] === 0x7b ? 30 : 60;
   return shown.length > length ? `${shown.slice(0, length)} ...` : shown;
+}
+
+/** A group without a version. */
+function noVersion({ kind }: KubeObject, row: DecodeOptions["row"], body: BodyText): StatusError {
+  const why = `Object 'apiVersion' is missing in '${body.text}'`;
+  return badRequest(`${kind} in version "" cannot be handled as a ${row.kind}: ${why}`);
 }
 
 function missing(name: "apiVersion" | "kind", kind: string, body: BodyText): StatusError {

@@ -4,6 +4,9 @@ import { goQuoted } from "../field-error.ts";
 
 const end = "unexpected end of JSON input";
 
+/** Places in the middle of a word, a number or an escape. */
+const inWord = /^(?:in literal|in numeric|after decimal|in exponent|in string escape|in \\u)/;
+
 class Problem extends Error {}
 
 /**
@@ -142,15 +145,14 @@ class Scanner {
 
   #literal(word: string): void {
     for (const letter of word) {
-      if (this.done) throw new Problem(end);
-      if (this.#text[this.#at] !== letter)
-        throw new Problem(`invalid character ${this.quoted} in literal ${word} (expecting '${letter}')`);
+      this.#need(`in literal ${word} (expecting '${letter}')`, new RegExp(letter));
       this.#at += 1;
     }
   }
 
   #need(context: string, pattern: RegExp): string {
-    if (this.done) throw new Problem(end);
+    // Go's scanner takes the end for a space: where none may stand, that is what is wrong.
+    if (this.done) throw new Problem(inWord.test(context) ? `invalid character ' ' ${context}` : end);
     const character = this.#text[this.#at] ?? "";
     if (!pattern.test(character)) throw new Problem(`invalid character ${this.quoted} ${context}`);
     return character;

@@ -53,6 +53,10 @@ test.each([
   ["{}x", "invalid character 'x' after top-level value"],
   ["[1 2]", "invalid character '2' after array element"],
   ["tru!", "invalid character '!' in literal true (expecting 'e')"],
+  ["nul", "invalid character ' ' in literal null (expecting 'l')"],
+  ['{"a":fa', "invalid character ' ' in literal false (expecting 'l')"],
+  ["[-", "invalid character ' ' in numeric literal"],
+  ['"a', "unexpected end of JSON input"],
 ])("jsonProblem of %s is Go's", (text, problem) => {
   expect(jsonProblem(text)).toBe(problem);
 });

@@ -32,6 +32,17 @@ export function parseWithNumberTexts(text: string): unknown {
   return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
 }
 
+/** The first number in a text of JSON that is beyond what a float holds. */
+export function endlessNumber(text: string): string | undefined {
+  let found: string | undefined;
+  const look: Reviver = (_, value, { source = "" }) => {
+    if (value === Infinity || value === -Infinity) found ??= source;
+    return value;
+  };
+  JSON.parse(text, look as (key: string, value: unknown) => unknown);
+  return found;
+}
+
 /** Returns the same value with plain numbers. */
 export function withoutNumberTexts(value: unknown): unknown {
   if (value instanceof NumberText) return value.value;

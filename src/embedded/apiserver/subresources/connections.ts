@@ -16,10 +16,16 @@ export function isConnection(subresource: string): boolean {
 /** Handles a connection. @throws StatusError for everything except the empty log of a pod that has no node yet */
 export async function connect(call: ApiCall, kind: string): Promise<Response> {
   const { target } = call;
+  if (target.subresource === "portforward") checkPorts(call.query);
   if (upgrades.has(target.subresource)) mayCreate(call);
   // A log is read; everything else is a connection that admission may reject.
   if (target.subresource !== "log") await admit(call, kind);
-  if (target.subresource === "proxy") throw proxyProblem(call);
+  if (target.subresource === "proxy") {
+    const problem = proxyProblem(call);
+    const moved = problem instanceof Unreachable ? withSlash(call) : undefined;
+    if (moved !== undefined) return moved;
+    throw problem;
+  }
   const { namespace, name, subresource } = target;
   if (subresource === "log") checkLogOptions(call.query, name);
   const pod = call.kernel.reader.get(pods, { namespace, name });
@@ -34,6 +40,25 @@ export async function connect(call: ApiCall, kind: string): Promise<Response> {
   const refused = `dial tcp ${host}: connect: connection refused`;
   if (subresource !== "log") throw plain(`error dialing backend: ${refused}`);
   throw plain(`Get "https://${host}/containerLogs/${namespace}/${name}/${container}": ${refused}`);
+}
+
+/** The root of what is behind a proxy is a folder: whoever reads it without a slash is sent there. */
+function withSlash({ request, target }: ApiCall): Response | undefined {
+  const { pathname, search } = new URL(request.url);
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  if (target.rest !== "" || pathname.endsWith("/") || !isRead) return undefined;
+  return new Response(null, {
+    status: 301,
+    headers: { location: `${pathname}/${search}`, "cache-control": "no-cache, private" },
+  });
+}
+
+/** @throws StatusError 400 */
+function checkPorts(query: URLSearchParams): void {
+  for (const text of query.getAll("ports").flatMap((list) => list.split(","))) {
+    if (/^\d+$/.test(text)) continue;
+    throw badRequest(`cannot convert to []int32: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
 }
 
 const pods = { group: "", plural: "pods" };
@@ -122,13 +147,16 @@ function proxyProblem(call: ApiCall): StatusError {
   const found = /^(?:(https?):)?([^:]+?)(?::([^:]*))?$/.exec(target.name);
   if (found === null) throw badRequest(`invalid ${kind} request ${JSON.stringify(target.name)}`);
   const [, , name = "", port = ""] = found;
-  if (kind === "node") throw unreachable(kubeletOf(call, name));
+  if (kind === "node") return unreachable(kubeletOf(call, name));
   return kind === "pod" ? podProblem(call, name, port) : serviceProblem(call, name, port);
 }
 
+/** There is somebody to be asked, whom this server does not reach. */
+class Unreachable extends StatusError {}
+
 function unreachable(host: string): StatusError {
   const message = `error trying to reach service: dial tcp ${host}: connect: connection refused`;
-  return new StatusError(503, "ServiceUnavailable", { message });
+  return new Unreachable(503, "ServiceUnavailable", { message });
 }
 
 function podProblem({ kernel, target }: ApiCall, name: string, port: string): StatusError {

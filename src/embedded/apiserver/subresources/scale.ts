@@ -6,7 +6,7 @@ import { scalePrinter } from "../printers/printers.ts";
 import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { writeOptions } from "../request/query.ts";
-import { badRequest, conflict, internalError, invalid, notFound } from "../status.ts";
+import { badRequest, conflict, internalError, invalid, notFound, StatusError } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
 import { applied } from "../verbs/apply.ts";
 import { ensureNamespace } from "../verbs/create.ts";
@@ -47,12 +47,27 @@ export async function patchScale(call: ApiCall): Promise<Response> {
   const isApply = body.type === applyType;
   const form = { row: scaleRow, schema: call.kernel.machinery.schemas.builtIn(scaleRow), apiVersion: "autoscaling/v1" };
   return change(call, {
-    produce: isApply ? applied(call, body, form) : patched(call, body, form),
+    produce: isApply ? appliedScale(call, applied(call, body, form)) : patched(call, body, form),
     options: body.options,
     optionsKind: "PatchOptions",
     isTracked: isApply,
     isRepeatable: true,
   });
+}
+
+/**
+ * The real server takes the scale of a custom object that nobody manages for a custom object, and fails.
+ *
+ * @throws StatusError 500
+ */
+function appliedScale({ resource }: ApiCall, produce: Change["produce"]): Change["produce"] {
+  if (!resource.row.custom) return produce;
+  return (live) => {
+    if (live?.metadata.managedFields?.length) return produce(live);
+    const why = "request to convert CR to an invalid group/version: autoscaling/v1";
+    const what = "failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version";
+    throw new StatusError(500, "", { message: `failed to create manager for existing fields: ${what}: ${why}` });
+  };
 }
 
 async function change(call: ApiCall, made: Change): Promise<Response> {
@@ -65,7 +80,7 @@ async function change(call: ApiCall, made: Change): Promise<Response> {
 function answered(call: ApiCall, scale: KubeObject): Response {
   const { request, warnings, accept } = call;
   const json = formOf(scaleCall(call)).one(new Stored("", 0, { object: scale }));
-  return answerJson(request, json, { warnings, yaml: accept.yaml });
+  return answerJson(request, json, { warnings, media: accept.media });
 }
 
 /** Returns the call as if the path were that of a scale, so that tables and metadata are those of its kind. */

@@ -86,7 +86,11 @@ export function behaviourOf(row: KindRow): KindBehaviour {
     validateCreate(object, write) {
       const errors: FieldError[] = [];
       const root = new Field("", object, { errors, row: write.row });
-      if (row.custom && object.kind !== row.kind) root.at("kind").invalid(`must be ${row.kind}`);
+      // What is of another kind is not looked at any further.
+      if (row.custom && object.kind !== row.kind) {
+        root.at("kind").invalid(`must be ${row.kind}`);
+        return errors;
+      }
       const when = rules.metadata ?? "first";
       if (when === "first") validateMetadata(root.at("metadata"), { row, format });
       rules.check?.(root, { write, object, old: undefined });

@@ -69,9 +69,10 @@ export const otherDefaults: DefaultTable = {
   PersistentVolume: (volume) => {
     fill(volume, { status: {} });
     fill(inner(volume, "status"), { phase: "Pending" });
-    fill(inner(volume, "spec"), { persistentVolumeReclaimPolicy: "Retain" });
+    const spec = inner(volume, "spec");
+    fill(spec, { persistentVolumeReclaimPolicy: "Retain" });
+    filledAbsent({ volumeMode: "Filesystem" })(spec);
   },
-  PersistentVolumeSpec: filledAbsent({ volumeMode: "Filesystem" }),
   PersistentVolumeClaim: (claim) => {
     fill(claim, { status: {} });
     fill(inner(claim, "status"), { phase: "Pending" });

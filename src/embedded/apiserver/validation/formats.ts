@@ -148,7 +148,7 @@ const underscored = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
 
 /** The format of DNS search domains. */
 export const searchDomain: Format = pattern({
-  text: subdomainText,
+  text: subdomainText.replace("'-' or '.'", "'_', '-' or '.'"),
   regex: `${underscored}(\\.${underscored})*`,
   examples: ["example.com"],
   longest: 253,

@@ -24,6 +24,8 @@ const looseFinalizers = new Set([
   "coordination.k8s.io/leases",
   "node.k8s.io/runtimeclasses",
 ]);
+/** Of whose prefix nothing is said but by the name that it makes. */
+const laxPrefix = new Set(["/replicationcontrollers", "resource.k8s.io/deviceclasses"]);
 const standardFinalizers = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 const annotationsLimit = 256 * 1024;
 
@@ -47,7 +49,7 @@ export interface MetadataOptions {
 export function validateMetadata(metadata: Field, { row, format, isBasic = false }: MetadataOptions): void {
   const generateName = metadata.at("generateName");
   // The prefix of a generated name may end in a character with which a name must not end.
-  if (generateName.text !== "") {
+  if (generateName.text !== "" && !laxPrefix.has(`${row.group}/${row.plural}`)) {
     const base = generateName.text.endsWith("-") ? `${generateName.text.slice(0, -1)}a` : generateName.text;
     for (const detail of format(base)) generateName.invalid(detail);
   }

@@ -26,7 +26,7 @@ export function applied(
     // The rules see what is empty, and storage drops it.
     if (/\[\s*\]|\{\s*\}/.test(body.text)) call.hasEmpty = true;
     const now = timestamp(kernel.now());
-    const result = acrossVersions(call, live, (convert) =>
+    const result = acrossVersions(call, [live], (convert) =>
       patches.apply({
         schema,
         live,

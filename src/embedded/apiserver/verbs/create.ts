@@ -31,7 +31,7 @@ export async function create(call: ApiCall): Promise<Response> {
     noteEmpty: () => void (call.hasEmpty = true),
   });
   const stored = await createObject(call, object, { options, isTracked: false });
-  return answerJson(request, form.one(stored), { status: 201, warnings, yaml: accept.yaml });
+  return answerJson(request, form.one(stored), { status: 201, warnings, media: accept.media });
 }
 
 /** A new claim is stored before its phase gets its default, so the first update writes it again in any case. */
@@ -110,7 +110,9 @@ export async function createObject(
   behaviour.prepareForCreate?.(object, context);
   validateNew(call, object, context);
   for (const warning of behaviour.warnings?.(object, undefined, "") ?? []) context.warn(warning);
-  attributes.object = object;
+  // Whoever is asked sees objects of built-in kinds as they are written down, without what is empty.
+  attributes.object =
+    call.hasEmpty === true && schema !== undefined && !row.custom ? machinery.schemas.stored(schema, object) : object;
   if (isUpdate) mayCreate(call);
   const validation = admission.validate(attributes);
   if (validation !== undefined) await validation;
@@ -232,7 +234,7 @@ function validateNew(call: ApiCall, object: KubeObject, context: WriteContext): 
   const { behaviour, schema } = resource;
   const found = [
     ...(behaviour.validateCreate?.(object, context) ?? []),
-    ...(schema === undefined
+    ...(schema === undefined || object.kind !== resource.row.kind
       ? []
       : kernel.machinery.schemas.validate(schema, object, { old: undefined, scale: resource.scale })),
   ];

@@ -27,10 +27,10 @@ export async function deleteOne(call: ApiCall): Promise<Response> {
       uid: view.object.metadata.uid,
     };
     const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
-    return answerObject(request, status, { warnings, yaml: accept.yaml });
+    return answerObject(request, status, { warnings, media: accept.media });
   }
   const status = !isDeleted && options.orphanDependents === false ? 202 : 200;
-  return answerJson(request, form.one(view), { status, warnings, yaml: accept.yaml });
+  return answerJson(request, form.one(view), { status, warnings, media: accept.media });
 }
 
 export async function deleteMany(call: ApiCall): Promise<Response> {
@@ -48,7 +48,7 @@ export async function deleteMany(call: ApiCall): Promise<Response> {
     });
   }
   const json = form.list(found, metadata);
-  return answerJson(request, json, { warnings, yaml: accept.yaml });
+  return answerJson(request, json, { warnings, media: accept.media });
 }
 
 interface Deleted {

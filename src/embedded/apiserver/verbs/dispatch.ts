@@ -97,6 +97,9 @@ function unknownResource(): StatusError {
 async function subresource(call: ApiCall, verb: string): Promise<Response> {
   const { target, resource, request } = call;
   if (target.namespace !== "" && !resource.row.namespaced) throw unknownResource();
+  // Only objects of the cluster have parts outside of a namespace.
+  if (target.namespace === "" && resource.row.namespaced && !resource.row.custom) throw unknownResource();
+  if (resource.row.custom && resource.deprecationWarning !== undefined) call.warnings.push(resource.deprecationWarning);
   const found = resource.row.subresources.find(({ name }) => name === target.subresource);
   if (found === undefined) throw resource.row.custom ? notFound(resource.row, target.name) : unknownResource();
   const wanted = verb === "" && request.method === "POST" ? "create" : verb;
@@ -121,9 +124,12 @@ async function action(
 ): Promise<Response> {
   const { target, request, warnings } = call;
   // None of these can be shown as a table.
-  const { yaml } = accepted(request.headers.get("accept"), ["PartialObjectMetadata"], "handler");
+  const { media } = accepted(request.headers.get("accept"), ["PartialObjectMetadata"], {
+    served: "handler",
+    protobuf: true,
+  });
   const { object: sent, dryRun } = await decoded(call, kind);
-  const answered = { status: 201, warnings, yaml };
+  const answered = { status: 201, warnings, media };
   ensureNamespace(call, sent);
   checkNamespaceOpen(call);
   const { admission } = call.kernel;
@@ -165,8 +171,11 @@ function ephemeral(call: ApiCall): Promise<Response> | undefined {
   const review = reviewOf(call);
   if (review === undefined && (row.group !== "" || row.plural !== "bindings")) return undefined;
   // None of these can be shown as a table.
-  const accept = accepted(request.headers.get("accept"), ["PartialObjectMetadata"], "handler");
-  const answered = { status: 201, warnings, yaml: accept.yaml };
+  const accept = accepted(request.headers.get("accept"), ["PartialObjectMetadata"], {
+    served: "handler",
+    protobuf: true,
+  });
+  const answered = { status: 201, warnings, media: accept.media };
   return decoded(call, row).then(async ({ object, dryRun }) => {
     if (row.namespaced) ensureNamespace(call, object);
     if (review === undefined) {

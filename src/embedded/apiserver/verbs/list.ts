@@ -22,7 +22,7 @@ export async function get(call: ApiCall): Promise<Response> {
   const stored = resource.collection.get(keyOf(resource, target.namespace, target.name));
   if (stored === undefined) throw notFound(calledAs(resource), target.name);
   const view = await viewOf(resource, stored, target.subresource);
-  return answerJson(request, form.one(view), { warnings, yaml: accept.yaml });
+  return answerJson(request, form.one(view), { warnings, media: accept.media });
 }
 
 /** Returns the name of a kind in the error about a missing object. */
@@ -36,7 +36,7 @@ export async function list(call: ApiCall): Promise<Response> {
   if (options.watch) return watch(call, options);
   const form = formOf(call);
   const { found, metadata } = await pageOf(call, options);
-  return answerJson(request, form.list(found, metadata), { warnings, yaml: accept.yaml });
+  return answerJson(request, form.list(found, metadata), { warnings, media: accept.media });
 }
 
 export interface Page {

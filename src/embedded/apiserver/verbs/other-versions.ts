@@ -19,6 +19,8 @@ class Needed extends Error {
 const mostConversions = 50;
 
 /**
+ * @param objects whose managers are asked about
+ *
  * Runs a comparison of an object with its managers, each of which may use another version.
  *
  * @param run is called again after a webhook converted something; it gets no conversions where all managers use one
@@ -27,11 +29,13 @@ const mostConversions = 50;
  */
 export function acrossVersions<T>(
   call: ApiCall,
-  live: KubeObject | undefined,
+  objects: readonly (KubeObject | undefined)[],
   run: (convert: ConvertVersion | undefined) => T,
 ): T | Promise<T> {
   const { row, apiVersion } = call.resource;
-  const isMixed = live?.metadata.managedFields?.some((entry) => entry["apiVersion"] !== apiVersion) ?? false;
+  const isMixed = objects.some((object) =>
+    object?.metadata.managedFields?.some((entry) => entry?.["apiVersion"] !== apiVersion),
+  );
   return row.custom && isMixed ? converting(call, run) : run(undefined);
 }
 

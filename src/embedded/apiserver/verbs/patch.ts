@@ -29,7 +29,7 @@ export async function patch(call: ApiCall): Promise<Response> {
     isRepeatable: true,
   });
   await kernel.storage.committed();
-  return answerJson(request, form.one(stored), { status: isNew ? 201 : 200, warnings, yaml: accept.yaml });
+  return answerJson(request, form.one(stored), { status: isNew ? 201 : 200, warnings, media: accept.media });
 }
 
 /** Applies a JSON, merge or strategic merge patch to an object. */
@@ -101,7 +101,7 @@ function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
         : structuredClone(patchValue(patches, { body, patch, schema, live: schemas.ordered(schema, live) }));
     const isBytes = isStrategic && refused.startsWith("illegal base64");
     throw cannotDecode(body, {
-      patch,
+      patch: isStrategic && schema !== undefined ? patches.strategicRest(schema, live, patch) : patch,
       value: again,
       refused: isBytes ? `error decoding from json: ${refused}` : refused,
     });

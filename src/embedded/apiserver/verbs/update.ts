@@ -47,7 +47,7 @@ export async function update(call: ApiCall): Promise<Response> {
   checkOwners(call, object);
   const change = { produce: () => structuredClone(object), options, optionsKind: "UpdateOptions" };
   const { stored, isNew } = await changeObject(call, change);
-  return answerJson(request, form.one(stored), { status: isNew ? 201 : 200, warnings, yaml: accept.yaml });
+  return answerJson(request, form.one(stored), { status: isNew ? 201 : 200, warnings, media: accept.media });
 }
 
 /** Requires a name in the path. @throws StatusError 400 when the path names a collection */
@@ -157,7 +157,7 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
   const schema = lens === undefined ? resource.schema : lens.schema;
   if (change.isTracked !== true && schema !== undefined) {
     const wanted = next;
-    const tracked = acrossVersions(call, before, (convert) =>
+    const tracked = acrossVersions(call, [before, wanted], (convert) =>
       machinery.patches.updateManagedFields({
         schema,
         live: before,

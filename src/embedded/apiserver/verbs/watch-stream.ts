@@ -1,4 +1,5 @@
 /** The body of a watch: lines that are sent together, once per turn of the event loop. */
+import type { Media } from "../request/accept.ts";
 import { warningHeaders } from "../request/warning-headers.ts";
 
 /** How many bytes a client may leave unread before its watch ends. */
@@ -13,6 +14,7 @@ export interface WatchStreamOptions {
   readonly beginsAtOnce: boolean;
   /** Whether events cannot be sent in the requested form; then the first one ends the stream. */
   readonly isMute: boolean;
+  readonly media: Media;
 }
 
 const encoder = new TextEncoder();
@@ -25,10 +27,12 @@ export class WatchStream {
   #isScheduled = false;
   #isEnded = false;
   readonly #isMute: boolean;
+  readonly #type: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor({ signal, seconds, beginsAtOnce, isMute }: WatchStreamOptions) {
+  constructor({ signal, seconds, beginsAtOnce, isMute, media }: WatchStreamOptions) {
     this.#isMute = isMute;
+    this.#type = media === "protobuf" ? "application/vnd.kubernetes.protobuf;stream=watch" : "application/json";
     const end = (): void => this.end();
     this.#body = new ReadableStream(
       {
@@ -39,12 +43,12 @@ export class WatchStream {
     );
     signal.addEventListener("abort", end, { once: true });
     this.onEnd(() => signal.removeEventListener("abort", end));
-    if (beginsAtOnce) this.#controller?.enqueue(encoder.encode(" "));
+    if (beginsAtOnce && media !== "protobuf") this.#controller?.enqueue(encoder.encode(" "));
     this.#timer = setTimeout(end, Math.max(0, Math.min(seconds * 1000, 2 ** 31 - 1)));
   }
 
   response(warnings: readonly string[]): Response {
-    const headers = new Headers({ "content-type": "application/json", "cache-control": "no-cache, private" });
+    const headers = new Headers({ "content-type": this.#type, "cache-control": "no-cache, private" });
     for (const warning of warningHeaders(warnings)) headers.append("warning", warning);
     return new Response(this.#body, { headers });
   }

@@ -1,9 +1,13 @@
 /** Serves watches of collections. */
+import type { Fields } from "../hooks.ts";
+import { encodeEvent, encodeProtobuf } from "../protobuf/encode.ts";
+import type { Media } from "../request/accept.ts";
 import type { ListOptions } from "../request/query.ts";
 import { readVersion } from "../request/query.ts";
 import { selection } from "../request/selectors.ts";
 import { expired, StatusError } from "../status.ts";
 import { type EventType, Stored, type StoreEvent } from "../storage/stored.ts";
+import { builtInSchema } from "../tables/tables.ts";
 import type { ApiCall } from "./api-call.ts";
 import { bookmark, type Form, formOf } from "./forms.ts";
 import { WatchStream } from "./watch-stream.ts";
@@ -22,6 +26,7 @@ export async function watch(call: ApiCall, options: ListOptions): Promise<Respon
   const asked = readVersion(options.resourceVersion) ?? 0;
   const form = formOf(call);
   checkStreamable(call);
+  const line = lineIn(call.accept.media);
   const namespace = resource.row.namespaced ? target.namespace : "";
   const prefix = namespace === "" ? "" : `${namespace}/`;
   const isInside = ({ key }: Stored): boolean => {
@@ -34,12 +39,13 @@ export async function watch(call: ApiCall, options: ListOptions): Promise<Respon
     seconds,
     beginsAtOnce: call.connection.holdsHeaders === true,
     isMute: call.accept.isListForm,
+    media: call.accept.media,
   });
   const answer = stream.response(warnings);
 
   if (asked > 0 && options.sendInitialEvents === undefined && asked < collection.history.compacted) {
     const { status } = expired(`too old resource version: ${asked} (${collection.history.compacted})`);
-    stream.write(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`);
+    stream.write(lineIn(call.accept.media)("ERROR", JSON.stringify(status)));
     stream.end();
     return answer;
   }
@@ -59,7 +65,7 @@ export async function watch(call: ApiCall, options: ListOptions): Promise<Respon
   }
   // A conversion may have taken time; what happened meanwhile is in the history.
   for (const event of collection.history.after(from)) if (isInside(event.stored)) watcher.take(event);
-  const mark = (version: number, isEnd: boolean): string =>
+  const mark = (version: number, isEnd: boolean): string | Uint8Array =>
     line("BOOKMARK", form.event(bookmark(call, { version, isEnd })));
   if (wantsState && options.allowWatchBookmarks) stream.write(mark(Math.max(from, storage.version), true));
   const stop = collection.listen((event) => {
@@ -80,13 +86,21 @@ export async function watch(call: ApiCall, options: ListOptions): Promise<Respon
 
 /** Checks the form. @throws StatusError 406 for one that cannot be streamed */
 function checkStreamable({ accept }: ApiCall): void {
-  if (!accept.yaml) return;
+  if (accept.media !== "yaml") return;
   const types = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
   throw new StatusError(406, "NotAcceptable", { message: `only the following media types are accepted: ${types}` });
 }
 
-function line(type: EventType | "BOOKMARK", object: string): string {
-  return `{"type":"${type}","object":${object}}\n`;
+type Line = (type: EventType | "BOOKMARK" | "ERROR", object: string) => string | Uint8Array;
+
+/** How an event whose object is JSON is written down. */
+function lineIn(media: Media): Line {
+  if (media !== "protobuf") return (type, object) => `{"type":"${type}","object":${object}}\n`;
+  return (type, object) => {
+    const bytes = encodeProtobuf(JSON.parse(object) as Fields, builtInSchema);
+    if (bytes === undefined) throw new Error("an event without a form in protobuf");
+    return encodeEvent(type, bytes);
+  };
 }
 
 interface WatcherOptions {
@@ -99,15 +113,24 @@ interface WatcherOptions {
 const encoder = new TextEncoder();
 
 /** The bytes of events in their usual form, which all watchers share. */
-const usualLines = new WeakMap<StoreEvent, Uint8Array>();
+const usualLines: Readonly<Record<Media, WeakMap<StoreEvent, Uint8Array>>> = {
+  json: new WeakMap(),
+  yaml: new WeakMap(),
+  protobuf: new WeakMap(),
+};
 
 class Watcher {
   readonly #options: WatcherOptions;
+  readonly #line: Line;
+  readonly #usualLines: WeakMap<StoreEvent, Uint8Array>;
   /** Set while a conversion is under way, so that events stay in order. */
   #queue: Promise<void> | undefined;
 
   constructor(options: WatcherOptions) {
     this.#options = options;
+    const { media } = options.call.accept;
+    this.#line = lineIn(media);
+    this.#usualLines = usualLines[media];
   }
 
   take(event: StoreEvent): void {
@@ -148,17 +171,18 @@ class Watcher {
       const type = matches ? (matched ? "MODIFIED" : "ADDED") : "DELETED";
       // An object that left the selection is shown in its last matching state, with the version of the change.
       const shown = matches || event.type === "DELETED" || previous === undefined ? view : withVersion(previous, view);
-      stream.write(line(type, form.event(shown)));
+      stream.write(this.#line(type, form.event(shown)));
       return;
     }
     if (!form.isPlain || view !== event.stored) {
-      stream.write(line(event.type, form.event(view)));
+      stream.write(this.#line(event.type, form.event(view)));
       return;
     }
-    let bytes = usualLines.get(event);
+    let bytes = this.#usualLines.get(event);
     if (bytes === undefined) {
-      bytes = encoder.encode(line(event.type, view.json));
-      usualLines.set(event, bytes);
+      const line = this.#line(event.type, view.json);
+      bytes = typeof line === "string" ? encoder.encode(line) : line;
+      this.#usualLines.set(event, bytes);
     }
     stream.write(bytes);
   }

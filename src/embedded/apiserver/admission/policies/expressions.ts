@@ -4,6 +4,7 @@ import type { AdmissionAttributes, KubeObject } from "../../hooks.ts";
 import { celEnvironment } from "../../cel/environment.ts";
 import { matchAsGo } from "../../cel/matches.ts";
 import { words } from "../../cel/rules.ts";
+import { withoutLeadingDots } from "../../cel/tokens.ts";
 import { toCel } from "../../cel/values.ts";
 import { reviewRequest } from "../admission-review.ts";
 import { authorizerValue, registerAuthorizer } from "./authorizer.ts";
@@ -35,7 +36,7 @@ function program(expression: string): Program {
       .registerFunction("JsonPatchNamespace.escapeKey(string): string", (_: unknown, key: string) => escapeKey(key))
       .registerConstant("jsonpatch", "JsonPatchNamespace", new JsonPatchNamespace());
   }
-  const parsed = environment.parse(withoutMessages(expression));
+  const parsed = environment.parse(withoutLeadingDots(withoutMessages(expression)));
   matchAsGo(parsed.ast);
   const made: Program = (scope) => parsed(scope) as unknown;
   if (programs.size > 1000) programs.clear();

@@ -122,6 +122,7 @@ function reviewVersions(versions: Field): void {
 
 function constraints(field: Field, isMutating: boolean): void {
   if (!field.present) return field.required();
+  if (field.at("matchPolicy").present) field.at("matchPolicy").oneOf(["Equivalent", "Exact"]);
   for (const name of ["namespaceSelector", "objectSelector"]) if (field.at(name).present) labelSelector(field.at(name));
   const rules = field.at("resourceRules");
   for (const list of [rules, field.at("excludeResourceRules")]) {
@@ -141,7 +142,6 @@ function constraints(field: Field, isMutating: boolean): void {
       if (!allowed.includes(operation.text)) rules.at("operations").with(operation.text).oneOf(allowed);
     }
   }
-  if (field.at("matchPolicy").present) field.at("matchPolicy").oneOf(["Equivalent", "Exact"]);
   if (rules.empty) rules.required();
 }
 

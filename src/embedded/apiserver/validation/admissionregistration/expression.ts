@@ -1,6 +1,7 @@
 /** Validates the expressions in objects: whether they compile, and whether they have the required type. */
 import { admissionVariables, type AdmissionScope, deviceVariables } from "../../cel/admission-types.ts";
 import { compiled, instantiationProblem } from "../../cel/compile.ts";
+import { unfinished } from "../../cel/syntax.ts";
 import { dyn, errorType, printed, type Type } from "../../cel/type.ts";
 import type { Field } from "../field.ts";
 
@@ -18,7 +19,12 @@ const messages = /\b(Object|JSONPatch)[\w.]*\s*\{/;
 export function compiles(expression: Field, { result, trimmed, ...scope }: Expected): Type {
   const text = trimmed === undefined ? expression.text : expression.text.trim();
   const shown = trimmed === "shown" ? text : expression.text;
-  if (messages.test(text)) return dyn;
+  if (messages.test(text)) {
+    const cutOff = unfinished(text);
+    if (cutOff === undefined) return dyn;
+    expression.invalid(`compilation failed: ${cutOff}`, shown);
+    return errorType;
+  }
   const made = compiled(text, admissionVariables(scope));
   if (typeof made === "string") {
     expression.invalid(`compilation failed: ${made}`, shown);

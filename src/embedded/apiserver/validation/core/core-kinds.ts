@@ -3,7 +3,7 @@ import type { Fields, KubeObject } from "../../hooks.ts";
 import { Field } from "../field.ts";
 import { inner } from "../fill.ts";
 import { configMapKey, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../formats.ts";
-import { quantityOrder } from "../quantities.ts";
+import { isNegative, quantityOrder } from "../quantities.ts";
 import { quota } from "./quota-rules.ts";
 import { containerResourceName, isStandardResource } from "./resource-rules.ts";
 import type { RuleContext, Rules, RuleTable } from "../rules.ts";
@@ -56,11 +56,13 @@ const secret: Rules = {
       const name = object.at("metadata").at("annotations").key("kubernetes.io/service-account.name");
       if (name.text === "") name.required();
     }
-    if (object.at("type").text === "kubernetes.io/basic-auth" && !data.fields["username"] && !data.fields["password"]) {
+    const hasLogin = Object.hasOwn(data.fields, "username") || Object.hasOwn(data.fields, "password");
+    if (object.at("type").text === "kubernetes.io/basic-auth" && !hasLogin) {
       data.key("username").required();
       data.key("password").required();
     }
   },
+  updateFirst: true,
   update: (object, old) => {
     object.at("type").immutable(old["type"]);
     frozen(["data"])(object, old);
@@ -214,6 +216,13 @@ function withoutKubeletConfig(object: KubeObject): void {
   delete inner(object, "status")["config"];
 }
 
+function nodeResources(list: Field): void {
+  for (const name of list.keys) {
+    const value = list.at(name);
+    if (isNegative(value.value)) value.invalid("must be greater than or equal to 0", String(value.value));
+  }
+}
+
 const node: Rules = {
   checksTwice: true,
   prepare: withoutKubeletConfig,
@@ -245,6 +254,7 @@ const node: Rules = {
       }
       seen.add(pair);
     }
+    for (const name of ["capacity", "allocatable"]) nodeResources(object.at("status").at(name));
     if (old === undefined) podRanges(object.at("spec").at("podCIDRs"));
   },
   update: (object, old) => {

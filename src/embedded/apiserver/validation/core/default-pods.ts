@@ -28,6 +28,7 @@ export const podDefaults: DefaultTable = {
       delete spec["serviceAccountName"];
     }
   },
+  PodStatus: addresses,
   Container: container,
   EphemeralContainer: container,
   ContainerPort: filled({ protocol: "TCP" }),
@@ -65,6 +66,14 @@ export const podDefaults: DefaultTable = {
   ScaleIOVolumeSource: filled({ storageMode: "ThinProvisioned", fsType: "xfs" }),
   ScaleIOPersistentVolumeSource: filled({ storageMode: "ThinProvisioned", fsType: "xfs" }),
 };
+
+/** The one address and the first of all are the same; where both are given, the one counts, as older kubelets mean it. */
+function addresses(status: Fields): void {
+  const one = status["podIP"];
+  const [first] = each(status, "podIPs");
+  if (one && one !== first?.["ip"]) status["podIPs"] = [{ ip: one }];
+  else if (!one && first?.["ip"]) status["podIP"] = first["ip"];
+}
 
 function container(fields: Fields): void {
   const image = typeof fields["image"] === "string" ? fields["image"] : "";

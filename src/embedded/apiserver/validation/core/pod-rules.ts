@@ -9,7 +9,7 @@ import { dnsLabel, dnsSubdomain, labelValue, qualifiedName, searchDomain } from 
 import { validateAnnotations, validateLabels } from "../metadata.ts";
 import { podResources } from "./pod-resources.ts";
 import { containerResourceName, requirements } from "./resource-rules.ts";
-import { podSecurityContext } from "./security-rules.ts";
+import { hostProcesses, podSecurityContext } from "./security-rules.ts";
 import { spread, tolerations } from "./scheduling-rules.ts";
 import { volumes } from "./volume-rules.ts";
 
@@ -70,6 +70,7 @@ export function podSpec(spec: Field, { name = "", isPod = false }: PodOptions): 
   for (const gate of spec.at("readinessGates").items) gate.at("conditionType").matches(qualifiedName);
   schedulingGates(spec.at("schedulingGates"));
   spread(spec.at("topologySpreadConstraints"));
+  hostProcesses(spec);
   hostUsers(spec);
   hostnameOverride(spec);
   scalars(spec);

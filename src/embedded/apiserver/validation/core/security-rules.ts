@@ -158,3 +158,22 @@ function windowsUser(field: Field): void {
   if (/^[. ]+$/.test(user)) wrong("'s User cannot contain only periods or spaces");
   if (/["/\\:;|=,+*?<>@[\]]/.test(user)) wrong(`'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]`);
 }
+
+/** Containers of Windows that run as processes of their node: all of a pod's containers do, or none. */
+export function hostProcesses(spec: Field): void {
+  const flag = (holder: Field): Field => holder.at("securityContext").at("windowsOptions").at("hostProcess");
+  const ofPod = flag(spec);
+  const all = ["initContainers", "containers", "ephemeralContainers"].flatMap((list) => spec.at(list).items);
+  let count = 0;
+  for (const container of all) {
+    const own = flag(container);
+    if (ofPod.present && own.present && ofPod.value !== own.value)
+      own.invalid(`pod hostProcess value must be identical if both are specified, was ${String(ofPod.value)}`);
+    if ((own.present ? own : ofPod).value === true) count++;
+  }
+  if (count === 0) return;
+  if (count !== all.length)
+    spec.invalid("If pod contains any hostProcess containers then all containers must be HostProcess containers", "");
+  if (spec.at("hostNetwork").value !== true)
+    spec.at("hostNetwork").invalid("hostNetwork must be true if pod contains any hostProcess containers", false);
+}

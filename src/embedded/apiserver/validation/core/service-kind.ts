@@ -38,11 +38,9 @@ function keepAllocated(next: Fields, old: Fields): void {
   }
   const samePort = (one: Fields): Fields | undefined =>
     each(old, "ports").find((earlier) => earlier["port"] === one["port"] && earlier["protocol"] === one["protocol"]);
-  for (const one of each(next, "ports")) {
-    const before = samePort(one)?.["nodePort"];
-    if (needsPorts(next)) {
-      if (!one["nodePort"] && before) one["nodePort"] = before;
-    } else if (one["nodePort"] === before) delete one["nodePort"];
+  if (needsPorts(next)) keepNodePorts(each(next, "ports"), each(old, "ports"));
+  else {
+    for (const one of each(next, "ports")) if (one["nodePort"] === samePort(one)?.["nodePort"]) delete one["nodePort"];
   }
   const isSame = (name: string): boolean => next[name] === old[name];
   if (needsHealthPort(old)) {
@@ -54,6 +52,16 @@ function keepAllocated(next: Fields, old: Fields): void {
   if (old["type"] === "LoadBalancer" && next["type"] !== "LoadBalancer" && isSame("allocateLoadBalancerNodePorts"))
     delete next["allocateLoadBalancerNodePorts"];
   if (isOutside(old) && !isOutside(next) && isSame("externalTrafficPolicy")) delete next["externalTrafficPolicy"];
+}
+
+/** A port that names none has that of the earlier port of its name, unless another has it now. */
+function keepNodePorts(next: readonly Fields[], old: readonly Fields[]): void {
+  const byName = new Map(old.map(({ name = "", nodePort }) => [name, nodePort]));
+  const taken = new Set(next.map(({ nodePort }) => nodePort));
+  for (const one of next) {
+    const before = byName.get(one["name"] ?? "");
+    if (!one["nodePort"] && before && !taken.has(before)) one["nodePort"] = before;
+  }
 }
 
 /** Whether the service is reachable from outside of the cluster. */

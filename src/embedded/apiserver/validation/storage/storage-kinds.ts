@@ -132,7 +132,7 @@ export const storageKinds: RuleTable = {
       const parameters = object.at("parameters");
       if (parameters.empty) parameters.required("must contain at least one key/value pair");
     },
-    checkNewOnly: true,
+    updateFirst: true,
     update: (object, old) => {
       if (object.at("driverName").text !== old["driverName"])
         object.at("driverName").forbidden("updates to driverName are forbidden.");
