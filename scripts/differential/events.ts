@@ -1,8 +1,8 @@
-/** The events of a watch, as they come. */
+/** Reads the events of a watch. */
 import { isProtobuf, readEvents } from "./protobuf.ts";
 
-/** Each event of a watch, whatever form it is written in. */
-export async function* eventsOf(response: Response): AsyncGenerator<unknown> {
+/** Yields each event of a watch, in JSON or protobuf. */
+export async function* eventsOf(response: Response): AsyncGenerator {
   const chunks = response.body as unknown as AsyncIterable<Uint8Array>;
   if (isProtobuf(response)) {
     let left: Uint8Array = new Uint8Array();
@@ -22,7 +22,7 @@ export async function* eventsOf(response: Response): AsyncGenerator<unknown> {
   }
 }
 
-/** The value of a text of JSON, or the text where it is none. */
+/** Parses JSON, and returns the text itself where it is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,17 +1,17 @@
-/** Answers in protobuf as objects that can be compared: each field that is there by its name, zeros included. */
+/** Decodes protobuf responses into comparable objects: every field that is present, zero values included, under its name. */
 import { messageOf, nameOf, meta } from "../../src/embedded/apiserver/protobuf/messages.ts";
 import { WireReader } from "../../src/embedded/apiserver/protobuf/wire-reader.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Whether an answer is one of these. */
+/** Returns whether a response is in protobuf. */
 export function isProtobuf({ headers }: Response): boolean {
   return (headers.get("content-type") ?? "").startsWith("application/vnd.kubernetes.protobuf");
 }
 
 const machinery = "k8s.io.apimachinery.pkg";
 
-/** An envelope with what is in it; a text where it is none. */
+/** Decodes an envelope and its object; returns the text where the bytes have no envelope. */
 export function readProtobuf(bytes: Uint8Array): unknown {
   if (Buffer.from(bytes.subarray(0, 4)).toString() !== "k8s\0") return Buffer.from(bytes).toString();
   const whole = parts(bytes.subarray(4));
@@ -23,7 +23,7 @@ export function readProtobuf(bytes: Uint8Array): unknown {
   return { kind, apiVersion, ...readMessage(whole.get(2) as Uint8Array, message) };
 }
 
-/** Events with their lengths before them, and what is left over of the last one. */
+/** Decodes the complete events of a stream, and returns the bytes of an incomplete one. */
 export function readEvents(bytes: Uint8Array): { readonly events: unknown[]; readonly rest: Uint8Array } {
   const events: unknown[] = [];
   let at = 0;
@@ -40,7 +40,7 @@ export function readEvents(bytes: Uint8Array): { readonly events: unknown[]; rea
 
 type Content = Uint8Array | bigint;
 
-/** The fields of a message by their numbers. */
+/** Returns the fields of a message by number. */
 function parts(bytes: Uint8Array): Map<number, Content> {
   return new Map(Array.from(new WireReader(bytes).fields(), ({ number, content }) => [number, content]));
 }

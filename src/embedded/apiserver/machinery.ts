@@ -106,7 +106,7 @@ export interface Patches {
   json(object: KubeObject, operations: unknown): KubeObject;
   merge(object: KubeObject, patch: unknown): KubeObject;
   strategic(schema: SchemaHandle, object: KubeObject, patch: unknown): KubeObject;
-  /** What is left of a strategic merge patch once it was merged: the real server takes it apart, and then quotes it. */
+  /** Returns what merging leaves of a strategic merge patch: kube-apiserver consumes parts of the patch and quotes the rest. */
   strategicRest(schema: SchemaHandle, object: KubeObject, patch: unknown): unknown;
   apply(request: ApplyRequest): KubeObject;
   /** Merges fields over an object as apply does, without owners of fields. */

@@ -201,7 +201,7 @@ class EmbeddedServer implements ApiServer {
       connection,
       accept: accepted(request.headers.get("accept"), ["Table", "PartialObjectMetadata"], {
         served: servedAs(request, target, resource),
-        // Where headers wait for the first byte, a stream begins with one, and only JSON has one that means nothing.
+        // A listener that holds headers back needs a first byte without meaning, and only JSON streams can start with one.
         protobuf:
           !resource.row.custom && !(connection.holdsHeaders === true && (target.watchPath || query.has("watch"))),
       }),

@@ -1,4 +1,4 @@
-/** PodResizeValidator: a pod on a node is given no more than the node has. */
+/** PodResizeValidator: refuses to resize a pod beyond what its node can allocate. */
 import type { Fields } from "../hooks.ts";
 import type { Quantity } from "../schema/quantity.ts";
 import { StatusError } from "../status.ts";
@@ -14,7 +14,7 @@ export const podResize: Plugin = {
     if (context.operation !== "UPDATE" || context.subresource !== "resize" || !object || !oldObject) return;
     const spec = inner(object, "spec");
     const name = String(spec["nodeName"] ?? "");
-    // A resize that changes nothing needs no node.
+    // A resize that changes nothing is not checked against the node.
     if (name === "" || object.metadata.generation === oldObject.metadata.generation) return;
     const node = context.reader.get({ group: "", plural: "nodes" }, { name });
     if (node === undefined) throw refusal(attributes, `node ${JSON.stringify(name)} not found`);
@@ -30,7 +30,7 @@ export const podResize: Plugin = {
   },
 };
 
-/** What the pod asks for beyond what there is, in thousandths of processors and in bytes. */
+/** Describes the requests that exceed the allocatable resources, in millicores and bytes. */
 function excess(spec: Fields, allocatable: Fields): string[] {
   const [asked, there] = [podResources(spec, "requests", { overhead: true }), resourceList(allocatable)];
   const units = { cpu: 1_000_000n, memory: 1_000_000_000n };

@@ -1,4 +1,4 @@
-/** The clauses of a literal format against the types of what is put into it, as cel-go checks them before it runs. */
+/** Checks the clauses of a literal format string against the types of its arguments, as cel-go's validator does. */
 import type { Checked } from "./checker.ts";
 import type { CelNode } from "./node.ts";
 import type { Places } from "./places.ts";
@@ -48,14 +48,14 @@ const clauses: Readonly<Record<string, Clause>> = {
   o: { ...decimal, said: "octal clause can only be used on integers" },
 };
 
-/** What `format` is called on and with; both are literals. */
+/** A call of `format` on a literal string with a literal list. */
 export interface FormatCall {
   readonly call: CelNode;
   readonly format: string;
   readonly args: readonly CelNode[];
 }
 
-/** The first mistake of a call, where cel-go reports it. */
+/** Returns the first mistake of a call, at the place where cel-go reports it. */
 export function formatProblem(
   { call, format, args }: FormatCall,
   { checked, places }: { readonly checked: Checked; readonly places: Places },
@@ -89,7 +89,7 @@ export function formatProblem(
     : undefined;
 }
 
-/** The part of an argument that a clause does not take; texts are looked for in lists and maps too. */
+/** Returns the part of an argument that a clause does not accept; `%s` is also checked inside lists and maps. */
 function misfit(node: CelNode, clause: Clause, checked: Checked): CelNode | undefined {
   const { name } = checked.typeOf(node);
   if (name !== "dyn" && !clause.types.includes(name)) return node;

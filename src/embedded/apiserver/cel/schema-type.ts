@@ -54,7 +54,7 @@ export function schemaType(schema: Schema, root: boolean, name = "selfType"): Ty
   }
 }
 
-/** A name that is a word of the language, or its escaped form where it is none. */
+/** Returns a name that is a keyword of CEL unchanged, and any other name in its escaped form. */
 function keyword(name: string): string {
   return /^[a-z]+$/.test(name) ? name : escapeName(name);
 }
@@ -73,7 +73,7 @@ function objectType(schema: Schema, root: boolean, name: string): Type {
     const fields = new Map<string, Type>();
     for (const [key, property] of schema.properties ?? []) {
       const type = schemaType(property, property.embedded, `${name}.${key}`);
-      // Behind a dot a word of the language may stand for itself too.
+      // Behind a dot, a keyword may also be written without escaping.
       if (type !== undefined) fields.set(escapeName(key), type).set(key === escapeName(key) ? key : keyword(key), type);
     }
     if (root) fields.set("apiVersion", string).set("kind", string).set("metadata", metadata);

@@ -14,15 +14,15 @@ const expected = {
   message: "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}",
 };
 
-/** What the parser would not see: words that are none, and numbers that are too large for what holds them. */
+/** Reports invalid tokens and numbers out of range, which the interpreter's parser accepts or reports differently. */
 export function literalProblem(text: string): string | undefined {
-  // Most expressions have nothing of the kind, and are not looked at closely.
+  // Most expressions contain nothing of the kind and skip the scan.
   if (!/\\|`|\d{16}|\d[eE]\+?\d{3}|0x/.test(text)) return undefined;
   const { known, unknown } = scan(text);
   const numbers = known.map((token, index) => numberProblem(known, index)).filter((one) => one !== undefined);
   if (unknown.length === 0 && numbers.length === 0) return undefined;
   if (unknown.length > 0) return syntaxProblem(text, undefined);
-  // The interpreter refuses some of them in its own words: it is shown what fits.
+  // The interpreter's parser rejects some of these numbers itself, so it is given numbers that fit.
   const readable = numbers.reduce((rest, { at, length, fitting }) => {
     return `${rest.slice(0, at)}${fitting.padEnd(length)}${rest.slice(at + length)}`;
   }, text);
@@ -31,7 +31,7 @@ export function literalProblem(text: string): string | undefined {
   return numbers.map(({ at, what }) => places.error(at, what)).join("\n");
 }
 
-/** What is wrong with a text that ends within a bracket. */
+/** Reports the syntax error of a text that ends inside a bracket; `undefined` when it does not. */
 export function unfinished(text: string): string | undefined {
   const { known, unknown } = scan(text);
   return unknown.length > 0 || openPlace(known) === undefined ? undefined : syntaxProblem(text, new Error("EOF"));
@@ -171,9 +171,9 @@ function endProblem(text: string, known: readonly Token[]): string {
 
 interface OpenPlace {
   readonly token: Token;
-  /** It is behind a value, and so the beginning of an index. */
+  /** Whether it follows a value and therefore begins an index. */
   readonly isIndex: boolean;
-  /** Itself, or the last comma or colon in it. */
+  /** The bracket itself, or the last comma or colon directly inside it. */
   readonly last: string;
 }
 
@@ -193,7 +193,7 @@ function openPlace(known: readonly Token[]): OpenPlace | undefined {
   return open.at(-1);
 }
 
-/** The sign that closes the bracket that was opened last. */
+/** Returns the bracket that closes the one opened last. */
 function closing(text: string): string {
   const pairs: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
   const open: string[] = [];

@@ -1,8 +1,8 @@
-/** The words of an expression, as the lexer of cel-go cuts it. */
+/** Splits an expression into tokens as cel-go's lexer does. */
 
 const escape = String.raw`\\(?:[abfnrtv"'\\?${"`"}]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})`;
 
-/** Texts, without what may stand before their quotes. */
+/** Matches string literals without their prefix. */
 export const strings: RegExp = new RegExp(
   [
     String.raw`"""(?:[^\\]|${escape})*?"""`,
@@ -20,19 +20,19 @@ const tokens = new RegExp(
 
 const begun = /\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?/y;
 
-/** A name in backticks, which may be selected where the server allows it: it does not. */
+/** Matches an identifier in backticks: the grammar has it, but kube-apiserver does not enable it. */
 const escaped = /`[\w.\-/ ]+`/y;
 
 export interface Token {
   readonly text: string;
   readonly at: number;
-  /** A name in backticks. */
+  /** Whether it is an identifier in backticks. */
   readonly isEscaped?: boolean;
-  /** It is behind a dot, where a name may be. */
+  /** Whether it follows a dot. */
   readonly isSelected?: boolean;
 }
 
-/** The words of a text, and what begins none. */
+/** Returns the tokens of a text, and the characters that begin none. */
 export function scan(text: string): { readonly known: readonly Token[]; readonly unknown: readonly Token[] } {
   const [known, unknown]: [Token[], Token[]] = [[], []];
   for (let at = 0; at < text.length;) {
@@ -51,7 +51,7 @@ export function scan(text: string): { readonly known: readonly Token[]; readonly
   return { known, unknown };
 }
 
-/** A text that does not end or has a wrong escape, half of a sign with what follows it, or one character. */
+/** Returns an unterminated or badly escaped string, an incomplete operator with what follows it, or one character. */
 function unknownAt(text: string, at: number, before: Token | undefined): Token {
   const first = text[at] ?? "";
   if (first === "'" || first === '"') {
@@ -59,7 +59,7 @@ function unknownAt(text: string, at: number, before: Token | undefined): Token {
     inside.lastIndex = at + 1;
     const end = at + 1 + (inside.exec(text)?.[0].length ?? 0);
     begun.lastIndex = end;
-    // What begins like an escape goes as far as the character that is none of it.
+    // The lexer consumes an incomplete escape up to and including the character that does not belong to it.
     const length = begun.exec(text)?.[0].length ?? 0;
     return { text: text.slice(at, length === 0 ? end : end + length + 1), at };
   }
@@ -69,10 +69,10 @@ function unknownAt(text: string, at: number, before: Token | undefined): Token {
   return { text: "=&|".includes(first) ? text.slice(at, at + 2) : first, at };
 }
 
-/** After these a value begins, not what follows one. */
+/** After these tokens a value begins. */
 const opening = /^(?:[-+*/%!?:([{,<>]|==|!=|<=|>=|&&|\|\||in)$/;
 
-/** The same text at the same places, where names that begin with a dot begin with a space: they mean the same. */
+/** Replaces the leading dots of names by spaces, so that all places stay: `.name` and `name` mean the same here. */
 export function withoutLeadingDots(text: string): string {
   if (!/(?:^|[^\w)\]}"'\s])\s*\.\s*[A-Za-z_]|\bin\s+\./.test(text)) return text;
   const { known } = scan(text);
@@ -86,7 +86,7 @@ export function withoutLeadingDots(text: string): string {
   return result;
 }
 
-/** Whether the name at a place begins with a dot. */
+/** Returns whether the name at this place has a leading dot. */
 export function hasLeadingDot(text: string, at: number): boolean {
   return text.slice(0, at).trimEnd().endsWith(".");
 }
@@ -97,11 +97,11 @@ export interface NumberProblem {
   readonly at: number;
   readonly length: number;
   readonly what: string;
-  /** One of its type that is not too large, and no longer. */
+  /** A number of the same type that is in range and not longer. */
   readonly fitting: string;
 }
 
-/** A number that is too large for what holds it. */
+/** Reports a number that is out of range for its type. */
 export function numberProblem(known: readonly Token[], index: number): NumberProblem | undefined {
   const { text, at } = known[index]!;
   if (!/^\d/.test(text)) return undefined;

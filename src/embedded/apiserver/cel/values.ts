@@ -31,7 +31,7 @@ export function toCel(value: unknown, schema: Schema | undefined): unknown {
     const property = schema?.properties?.get(name);
     if (property) {
       fields[escapeName(name)] = toCel(field, property);
-      // Behind a dot a word of the language may stand for itself too.
+      // Behind a dot, a keyword may also be written without escaping.
       if (reserved.has(name)) fields[name] = fields[escapeName(name)];
     } else if (schema?.additional) fields[name] = toCel(field, schema.additional);
     // Unknown fields that are preserved have no type: rules see them only where nothing else is declared.

@@ -1,4 +1,4 @@
-/** `/statusz` and `/flagz`: what runs here, for people and as objects. @see https://kubernetes.io/docs/reference/instrumentation/zpages/ */
+/** Serves `/statusz` and `/flagz`, as text and as objects. @see https://kubernetes.io/docs/reference/instrumentation/zpages/ */
 import type { Fields } from "../hooks.ts";
 import { preferred } from "../request/accept.ts";
 import { answerObject } from "../request/answer.ts";
@@ -15,7 +15,7 @@ Warning: This endpoint is not meant to be machine parseable, has no formatting c
 
 const paths = ["/flagz", "/healthz", "/livez", "/metrics", "/readyz", "/statusz", "/version"];
 
-/** Answers both, whatever the method; `undefined` for any other path. @throws StatusError 406 */
+/** Responds to both paths, whatever the method; `undefined` for any other path. @throws StatusError 406 */
 export function statusPage(request: Request, path: string): Response | undefined {
   if (path !== "/statusz" && path !== "/flagz") return undefined;
   const kind = path === "/statusz" ? "Statusz" : "Flagz";
@@ -38,7 +38,7 @@ interface Structured {
   readonly version: string;
 }
 
-/** Text is for whoever takes anything; an object must be asked for by its name. */
+/** Chooses text for clients that accept anything; the object form has to be requested by name. */
 function formOf(header: string, kind: string): "text" | Structured | undefined {
   if (header === "") return "text";
   for (const clause of preferred(header.split(","))) {
@@ -85,7 +85,7 @@ function page(kind: string, content: Fields): Response {
   return new Response(text, { headers });
 }
 
-/** Such as `Sun Nov 22 16:13:49 UTC 2026`. */
+/** Formats a date such as `Sun Nov 22 16:13:49 UTC 2026`. */
 function unixDate(date: Date): string {
   const [day = "", number = "", month = "", year = "", time = ""] = date.toUTCString().replace(",", "").split(" ");
   return `${day} ${month} ${String(Number(number)).padStart(2, " ")} ${time} UTC ${year}`;

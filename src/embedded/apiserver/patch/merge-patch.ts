@@ -33,7 +33,7 @@ function merged(document: JsonMap, patch: JsonMap): JsonMap {
   return sorted(result);
 }
 
-/** What a patch touches is in the order of its names from then on. */
+/** Sorts the fields of an object that a patch touches, as the JSON library of kube-apiserver does. */
 function sorted(fields: JsonMap): JsonMap {
   const result: Record<string, unknown> = {};
   for (const name of Object.keys(fields).toSorted()) setField(result, name, fields[name]);

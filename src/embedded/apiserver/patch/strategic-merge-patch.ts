@@ -25,7 +25,7 @@ export function strategicMergePatch(schema: Schema, object: unknown, patch: unkn
   return mergeFields(structuredClone(object) as Fields, structuredClone(patch), schema);
 }
 
-/** What is left of a patch that was merged: without the directives and the lists whose order it sets. */
+/** Returns what merging leaves of a patch: without its directives and the lists whose order it sets. */
 export function mergedPatchRest(schema: Schema, object: unknown, patch: unknown): unknown {
   const rest = structuredClone(patch) as Fields;
   mergeFields(structuredClone(object) as Fields, rest, schema);

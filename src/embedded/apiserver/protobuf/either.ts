@@ -1,4 +1,4 @@
-/** Values that are one thing or another in JSON, and have a field for each in their message. */
+/** Types that are a union in JSON and have one field per alternative in their protobuf message. */
 import type { Fields } from "../hooks.ts";
 
 interface Either {

@@ -1,4 +1,4 @@
-/** Objects in Kubernetes' protobuf form, byte for byte as the generated code of Go writes them. */
+/** Encodes objects in Kubernetes' protobuf format, with the same fields present as in the generated Go code. */
 import type { Fields } from "../hooks.ts";
 import type { Schema } from "../schema/schema.ts";
 import { eithers } from "./either.ts";
@@ -8,7 +8,7 @@ import { WireWriter } from "./wire-writer.ts";
 
 const prefix = Buffer.from("k8s\0");
 
-/** Kinds of no group's own. */
+/** Kinds that belong to no API group. */
 const metaKinds: ReadonlySet<string> = new Set([
   "Status",
   "APIVersions",
@@ -20,9 +20,9 @@ const metaKinds: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The whole answer: an envelope with the object.
+ * Encodes an object in its envelope.
  *
- * @returns `undefined` for a kind that has no such form
+ * @returns `undefined` for a kind without a protobuf message
  */
 export function encodeProtobuf(object: Fields, schemaOf: (kind: Kind) => Schema | undefined): Buffer | undefined {
   const { apiVersion = "", kind = "", ...fields } = object as Fields & { apiVersion?: string; kind?: string };
@@ -43,7 +43,7 @@ export function encodeProtobuf(object: Fields, schemaOf: (kind: Kind) => Schema 
   return Buffer.concat([prefix, to.finish()]);
 }
 
-/** One event of a watch, with its length before it. */
+/** Encodes one event of a watch, preceded by its length. */
 export function encodeEvent(type: string, object: Buffer): Buffer {
   const event = new WireWriter(object.length + 64);
   event.message(2, () => event.bytes(1, object));
@@ -69,7 +69,7 @@ function writeMessage(to: WireWriter, value: Fields, { message, schema }: Place)
     writeField(to, value, { row: message.rows[index]!, schema });
 }
 
-/** Pointers of the kinds that have no schema here. */
+/** The pointer fields of the kinds that have no schema here. */
 const pointers: ReadonlySet<string> = new Set(["details", "remainingItemCount", "shardInfo", "managedFields"]);
 
 interface FieldPlace {
@@ -94,10 +94,10 @@ function writeField(to: WireWriter, value: Fields, { row, schema }: FieldPlace):
   if (isAbsent) {
     if (isNil({ name, type, inner, schema })) return;
     const embedded = isEmbedded({ name, type, inner, schema }) ? messageOf(type) : undefined;
-    // An embedded struct of Go: its fields are those of the struct that holds it.
+    // In JSON, the fields of an embedded Go struct are fields of the struct that embeds it.
     if (embedded !== undefined) return to.message(number, () => writeMessage(to, value, { message: embedded, schema }));
   }
-  // What is one thing or another has schemas like the one that it is in.
+  // A union holds schemas of the same type as the schema that contains it.
   writeValue(to, { number, value: given, type, schema: eithers.has(type) ? (schema as Schema | undefined) : inner });
 }
 
@@ -131,7 +131,7 @@ function isEmbedded({ name, type, inner, schema }: Absent): boolean {
   );
 }
 
-/** What Go has as nothing at all: pointers, lists, maps and bytes. */
+/** Returns whether an absent field is nil in Go, and so not encoded: pointers, lists, maps and bytes. */
 function isNil(absent: Absent): boolean {
   const { name, type, inner, schema } = absent;
   if (inner?.go !== undefined) return inner.go.pointer || type === "bytes" || inner.type === "array";
@@ -164,13 +164,13 @@ function writeValue(to: WireWriter, { number, value, type, schema }: Value): voi
         writeEither(to, fields, { row: message.rows[index]!, schema });
     });
   }
-  // A list with a name of its own is a message around the list.
+  // A named list type is a message around the list.
   const fields = Array.isArray(value) ? { items: value } : ((value ?? {}) as Fields);
   const inner = Array.isArray(value) ? undefined : schema;
   to.message(number, () => writeMessage(to, fields, { message, schema: inner }));
 }
 
-/** A field of what is one thing or another: a schema, or a list of them, is like the one that all this is in. */
+/** Writes one alternative of a union; schemas in it have the type of the schema that contains the union. */
 function writeEither(to: WireWriter, fields: Fields, { row, schema }: FieldPlace): void {
   const [number, name, type, isRepeated] = row;
   const given = fields[name];

@@ -1,19 +1,19 @@
-/** The messages of built-in kinds, as kube-apiserver declares them. */
+/** The protobuf messages of the built-in kinds, as kube-apiserver declares them. */
 import messagesText from "./messages.txt" with { type: "text" };
 
-/** Number, name in JSON, type (`<` before that of a map's values), and whether there may be many. */
+/** The number, the JSON name, the type (with `<` in front for the type of a map's values), and whether the field is repeated. */
 export type FieldRow = readonly [number: number, name: string, type: string, repeated?: 1];
 
 export interface Message {
   readonly fields: ReadonlyMap<number, FieldRow>;
-  /** In the order of their numbers. */
+  /** The fields in the order of their numbers. */
   readonly rows: readonly FieldRow[];
 }
 
 let table: Readonly<Record<string, readonly FieldRow[]>> | undefined;
 const messages = new Map<string, Message>();
 
-/** Of kinds that every group has. */
+/** The package of the kinds that every group shares. */
 export const meta = "k8s.io.apimachinery.pkg.apis.meta.v1";
 
 export interface Kind {
@@ -53,7 +53,7 @@ const renamed: Readonly<Record<string, string>> = {
   Webhooks: "webhooks",
 };
 
-/** What a field is called in JSON: most messages say it, some have a name of their own. */
+/** Returns the JSON name of a field, which differs from its name in some messages. */
 function jsonName(field: string, message: string): string {
   if (message.endsWith(".JSONSchemaProps")) {
     if (field === "schema" || field === "ref") return `$${field}`;

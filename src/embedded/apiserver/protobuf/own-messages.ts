@@ -69,7 +69,7 @@ function embedded(bytes: Uint8Array): unknown {
 
 type Write = (to: WireWriter, value: unknown) => void;
 
-/** Writes the fields of a message, the last one first; what is absent is the zero value of Go. */
+/** Writes the fields of a message from the last to the first; an absent value is written as Go's zero value. */
 export const writeOwn: ReadonlyMap<string, Write> = new Map<string, Write>([
   [`${machinery}.api.resource.Quantity`, (to, value) => to.text(1, String(value ?? "0"))],
   [`${machinery}.util.intstr.IntOrString`, writeIntOrString],
@@ -94,7 +94,7 @@ function writeTime(to: WireWriter, value: unknown): void {
   to.number(1, Math.floor(Date.parse(value) / 1000));
 }
 
-/** Go's `1h2m3.5s` in billionths of a second. */
+/** Converts a Go duration such as `1h2m3.5s` to nanoseconds. */
 function nanoseconds(text: string): number {
   const units: Readonly<Record<string, number>> = { h: 3600e9, m: 60e9, s: 1e9, ms: 1e6, us: 1e3, ns: 1 };
   let sum = 0;

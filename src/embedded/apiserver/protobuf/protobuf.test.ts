@@ -146,7 +146,7 @@ test("a watch in protobuf has the length of each event before it", async () => {
   expect(bytes.includes("followed")).toBe(true);
 });
 
-/** What is written and read again. */
+/** Encodes an object and decodes it again. */
 function again(object: Fields): Fields {
   return decodeProtobuf(encodeProtobuf(object, builtInSchema)!, builtInSchema);
 }

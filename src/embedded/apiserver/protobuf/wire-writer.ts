@@ -1,10 +1,10 @@
 /**
- * Writing the wire format of protocol buffers, from the end to the beginning: what a message is long is known once it is
- * written. @see https://protobuf.dev/programming-guides/encoding/
+ * Writes the protobuf wire format from the end to the beginning, so that the length of a message is known when its
+ * header is written. @see https://protobuf.dev/programming-guides/encoding/
  */
 export class WireWriter {
   #bytes: Buffer;
-  /** Where the last thing that was written begins. */
+  /** The offset at which the written bytes begin. */
   #at: number;
 
   constructor(size = 4096) {
@@ -12,7 +12,7 @@ export class WireWriter {
     this.#at = size;
   }
 
-  /** How much was written. */
+  /** The number of bytes written. */
   get length(): number {
     return this.#bytes.length - this.#at;
   }
@@ -48,7 +48,7 @@ export class WireWriter {
     this.#varint(number * 8 + 1);
   }
 
-  /** A message inside of this one, whose fields are written from the last to the first. */
+  /** Writes a nested message; the callback writes its fields from the last to the first. */
   message(number: number, write: () => void): void {
     const before = this.length;
     write();

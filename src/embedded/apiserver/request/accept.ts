@@ -1,7 +1,7 @@
 /** Negotiates the form of a response. */
 import { StatusError } from "../status.ts";
 
-/** How an answer is written down. */
+/** The encoding of a response. */
 export type Media = "json" | "yaml" | "protobuf";
 
 /** `object` is the stored form; the others are derived from it. */
@@ -29,7 +29,7 @@ const streams = ["application/json;stream=watch", "application/vnd.kubernetes.pr
 export type Served = "route" | "listRoute" | "handler";
 
 interface Written {
-  /** What is answered has a form in protobuf too. @default false */
+  /** Whether the response can be encoded in protobuf. @default false */
   readonly protobuf?: boolean;
 }
 
@@ -85,7 +85,7 @@ function negotiated(
     }
     const isListForm = asked === "PartialObjectMetadataList";
     const form = (isListForm ? "PartialObjectMetadata" : asked) as Form;
-    // Neither rows nor lists of groups are written in protobuf here.
+    // Tables and aggregated discovery are not encoded in protobuf.
     if (!forms.includes(form) || (media === "protobuf" && form !== "PartialObjectMetadata")) continue;
     const known = form === "APIGroupDiscoveryList" ? discoveryForms : metaForms;
     if (group !== known.group || !known.versions.includes(formVersion)) continue;

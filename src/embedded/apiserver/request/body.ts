@@ -130,7 +130,7 @@ export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject
     }
   }
   const object = fields as KubeObject;
-  // A group of no name is the core group.
+  // An empty group name means the core group.
   if (!row.custom && object.apiVersion === `/${expected}`) object.apiVersion = expected;
   if (!row.custom && /^[^/]+\/$/.test(object.apiVersion)) throw noVersion(object, row, body);
   if (!row.custom && object.apiVersion.split("/").length > 2)
@@ -197,7 +197,7 @@ export function strictWarnings(problem: string): string[] {
     .map((line) => line.trim());
 }
 
-/** Numbers that no float holds. @throws StatusError 400 */
+/** Refuses numbers that exceed the range of a float64. @throws StatusError 400 */
 function checkNumbers(text: string, { kind, version }: { readonly kind: string; readonly version: string }): void {
   if (!/\d[eE]\+?\d{3}/.test(text)) return;
   const found = endlessNumber(text);
@@ -237,7 +237,7 @@ function summary({ text, bytes = Buffer.from(text) }: Pick<BodyText, "text" | "b
   return shown.length > length ? `${shown.slice(0, length)} ...` : shown;
 }
 
-/** A group without a version. */
+/** Returns the error for an apiVersion that has a group and no version. */
 function noVersion({ kind }: KubeObject, row: DecodeOptions["row"], body: BodyText): StatusError {
   const why = `Object 'apiVersion' is missing in '${body.text}'`;
   return badRequest(`${kind} in version "" cannot be handled as a ${row.kind}: ${why}`);

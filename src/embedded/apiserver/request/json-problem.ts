@@ -4,7 +4,7 @@ import { goQuoted } from "../field-error.ts";
 
 const end = "unexpected end of JSON input";
 
-/** Places in the middle of a word, a number or an escape. */
+/** Matches the contexts inside a literal, a number or an escape. */
 const inWord = /^(?:in literal|in numeric|after decimal|in exponent|in string escape|in \\u)/;
 
 class Problem extends Error {}
@@ -151,7 +151,7 @@ class Scanner {
   }
 
   #need(context: string, pattern: RegExp): string {
-    // Go's scanner takes the end for a space: where none may stand, that is what is wrong.
+    // Go's scanner treats the end of input as a space, and reports that space where it is not allowed.
     if (this.done) throw new Problem(inWord.test(context) ? `invalid character ' ' ${context}` : end);
     const character = this.#text[this.#at] ?? "";
     if (!pattern.test(character)) throw new Problem(`invalid character ${this.quoted} ${context}`);

@@ -32,7 +32,7 @@ export function parseWithNumberTexts(text: string): unknown {
   return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
 }
 
-/** The first number in a text of JSON that is beyond what a float holds. */
+/** Returns the text of the first number in a JSON text that exceeds the range of a float64. */
 export function endlessNumber(text: string): string | undefined {
   let found: string | undefined;
   const look: Reviver = (_, value, { source = "" }) => {

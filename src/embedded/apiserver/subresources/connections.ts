@@ -42,7 +42,7 @@ export async function connect(call: ApiCall, kind: string): Promise<Response> {
   throw plain(`Get "https://${host}/containerLogs/${namespace}/${name}/${container}": ${refused}`);
 }
 
-/** The root of what is behind a proxy is a folder: whoever reads it without a slash is sent there. */
+/** Redirects reads of a proxy's root to the same path with a trailing slash. */
 function withSlash({ request, target }: ApiCall): Response | undefined {
   const { pathname, search } = new URL(request.url);
   const isRead = request.method === "GET" || request.method === "HEAD";
@@ -151,7 +151,7 @@ function proxyProblem(call: ApiCall): StatusError {
   return kind === "pod" ? podProblem(call, name, port) : serviceProblem(call, name, port);
 }
 
-/** There is somebody to be asked, whom this server does not reach. */
+/** Thrown when a proxy has a destination, which this server cannot reach. */
 class Unreachable extends StatusError {}
 
 function unreachable(host: string): StatusError {

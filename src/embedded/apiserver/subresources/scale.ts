@@ -56,7 +56,7 @@ export async function patchScale(call: ApiCall): Promise<Response> {
 }
 
 /**
- * The real server takes the scale of a custom object that nobody manages for a custom object, and fails.
+ * Fails like kube-apiserver, which cannot apply the scale of a custom object before it has managed fields for it.
  *
  * @throws StatusError 500
  */

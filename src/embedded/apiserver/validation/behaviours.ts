@@ -86,7 +86,7 @@ export function behaviourOf(row: KindRow): KindBehaviour {
     validateCreate(object, write) {
       const errors: FieldError[] = [];
       const root = new Field("", object, { errors, row: write.row });
-      // What is of another kind is not looked at any further.
+      // kube-apiserver does not validate an object of another kind any further.
       if (row.custom && object.kind !== row.kind) {
         root.at("kind").invalid(`must be ${row.kind}`);
         return errors;

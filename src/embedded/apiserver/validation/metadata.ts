@@ -24,7 +24,7 @@ const looseFinalizers = new Set([
   "coordination.k8s.io/leases",
   "node.k8s.io/runtimeclasses",
 ]);
-/** Of whose prefix nothing is said but by the name that it makes. */
+/** Kinds for which only the generated name is validated, not the prefix. */
 const laxPrefix = new Set(["/replicationcontrollers", "resource.k8s.io/deviceclasses"]);
 const standardFinalizers = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 const annotationsLimit = 256 * 1024;

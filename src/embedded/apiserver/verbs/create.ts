@@ -110,7 +110,7 @@ export async function createObject(
   behaviour.prepareForCreate?.(object, context);
   validateNew(call, object, context);
   for (const warning of behaviour.warnings?.(object, undefined, "") ?? []) context.warn(warning);
-  // Whoever is asked sees objects of built-in kinds as they are written down, without what is empty.
+  // Admission sees built-in objects as they are encoded, without empty lists and maps.
   attributes.object =
     call.hasEmpty === true && schema !== undefined && !row.custom ? machinery.schemas.stored(schema, object) : object;
   if (isUpdate) mayCreate(call);

@@ -97,7 +97,7 @@ function unknownResource(): StatusError {
 async function subresource(call: ApiCall, verb: string): Promise<Response> {
   const { target, resource, request } = call;
   if (target.namespace !== "" && !resource.row.namespaced) throw unknownResource();
-  // Only objects of the cluster have parts outside of a namespace.
+  // Subresources of namespaced built-in objects exist only at namespaced paths.
   if (target.namespace === "" && resource.row.namespaced && !resource.row.custom) throw unknownResource();
   if (resource.row.custom && resource.deprecationWarning !== undefined) call.warnings.push(resource.deprecationWarning);
   const found = resource.row.subresources.find(({ name }) => name === target.subresource);

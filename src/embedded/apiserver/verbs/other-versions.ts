@@ -19,10 +19,9 @@ class Needed extends Error {
 const mostConversions = 50;
 
 /**
- * @param objects whose managers are asked about
- *
  * Runs a comparison of an object with its managers, each of which may use another version.
  *
+ * @param objects the objects whose managed fields are read
  * @param run is called again after a webhook converted something; it gets no conversions where all managers use one
  * version
  * @throws StatusError when the webhook fails

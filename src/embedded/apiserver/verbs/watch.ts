@@ -93,7 +93,7 @@ function checkStreamable({ accept }: ApiCall): void {
 
 type Line = (type: EventType | "BOOKMARK" | "ERROR", object: string) => string | Uint8Array;
 
-/** How an event whose object is JSON is written down. */
+/** Returns the function that encodes an event from the JSON of its object. */
 function lineIn(media: Media): Line {
   if (media !== "protobuf") return (type, object) => `{"type":"${type}","object":${object}}\n`;
   return (type, object) => {

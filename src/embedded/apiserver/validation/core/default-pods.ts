@@ -67,7 +67,7 @@ export const podDefaults: DefaultTable = {
   ScaleIOPersistentVolumeSource: filled({ storageMode: "ThinProvisioned", fsType: "xfs" }),
 };
 
-/** The one address and the first of all are the same; where both are given, the one counts, as older kubelets mean it. */
+/** Keeps `podIP` and the first of `podIPs` equal; `podIP` wins where both are set, for compatibility with older kubelets. */
 function addresses(status: Fields): void {
   const one = status["podIP"];
   const [first] = each(status, "podIPs");

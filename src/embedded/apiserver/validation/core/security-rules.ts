@@ -159,7 +159,7 @@ function windowsUser(field: Field): void {
   if (/["/\\:;|=,+*?<>@[\]]/.test(user)) wrong(`'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]`);
 }
 
-/** Containers of Windows that run as processes of their node: all of a pod's containers do, or none. */
+/** Checks Windows HostProcess containers: either all containers of a pod are HostProcess containers, or none. */
 export function hostProcesses(spec: Field): void {
   const flag = (holder: Field): Field => holder.at("securityContext").at("windowsOptions").at("hostProcess");
   const ofPod = flag(spec);

@@ -54,7 +54,7 @@ function keepAllocated(next: Fields, old: Fields): void {
   if (isOutside(old) && !isOutside(next) && isSame("externalTrafficPolicy")) delete next["externalTrafficPolicy"];
 }
 
-/** A port that names none has that of the earlier port of its name, unless another has it now. */
+/** Gives a port without a node port that of the previous port with the same name, unless another port uses it now. */
 function keepNodePorts(next: readonly Fields[], old: readonly Fields[]): void {
   const byName = new Map(old.map(({ name = "", nodePort }) => [name, nodePort]));
   const taken = new Set(next.map(({ nodePort }) => nodePort));
