@@ -57,6 +57,7 @@ export class TerminalKeys implements Disposable {
   }
 
   #pressed(text: string): void {
+    if (text.startsWith("\x1b")) return; // arrows and the like
     for (const key of text) {
       if (key === INTERRUPT) process.kill(process.pid, "SIGINT");
       else if (key === SUSPEND) {
@@ -73,7 +74,8 @@ function isForeground(): boolean {
     const stat = readFileSync("/proc/self/stat", "utf8");
     // The name of the program, in brackets, may hold anything.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields[2] === fields[5];
+    const [group, terminal, foreground] = [fields[2], fields[4], fields[5]];
+    return terminal === "0" || group === foreground; // without a terminal of its own, nobody stops it for reading
   } catch {
     return true;
   }
