@@ -1,5 +1,6 @@
 /** The files a module consists of: its own and what it imports by paths. */
 import { readFileSync, realpathSync, type Stats, statSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
 import { importsOf, resolveImport } from "../platform/module-host.ts";
 import { originsOf } from "./source-map.ts";
 
@@ -13,8 +14,10 @@ export interface Closure {
   readonly origins: readonly string[];
   /** The first of its files that is none, such as a device: nothing may read it. */
   readonly unusable: { readonly path: string; readonly why: string } | undefined;
-  /** Changes with any of the files. */
+  /** Changes with any of the files, and with the folder that holds them only if that matters to what is in them. */
   readonly hash: string;
+  /** Where the files are, and where those would be that are imported and missing. */
+  readonly folders: ReadonlySet<string>;
 }
 
 function textOf(file: string): string {
@@ -53,6 +56,7 @@ function relativeImports(source: string): readonly string[] {
 /** Reads a module's files. */
 export function closureOf(file: string): Closure {
   const sources = new Map<string, string>();
+  const folders = new Set<string>();
   let unusable: Closure["unusable"];
   const visit = (path: string): void => {
     if (sources.has(path)) return;
@@ -60,10 +64,12 @@ export function closureOf(file: string): Closure {
     if (why !== undefined) unusable ??= { path, why };
     const source = why === undefined ? textOf(path) : "";
     sources.set(path, source);
+    folders.add(dirname(path));
     if (!/\.[cm]?[tj]sx?$/.test(path)) return;
     for (const specifier of relativeImports(source)) {
       const target = resolveImport(specifier, path);
       if (target !== undefined) visit(target);
+      else folders.add(dirname(resolve(dirname(path), specifier)));
     }
   };
   let start = file;
@@ -73,7 +79,20 @@ export function closureOf(file: string): Closure {
     // gone in between: an empty closure
   }
   visit(start);
-  const hash = Bun.hash([...sources, [unusable?.why ?? ""]].flat().join("\0")).toString(36);
+  const hash = hashOf(sources, { from: dirname(start), flaw: unusable?.why });
   const origins = [...sources].flatMap(([path, source]) => originsOf(path, source));
-  return { sources, hash, unusable, origins };
+  return { sources, hash, unusable, origins, folders };
+}
+
+/** What a file says of its own place, which it may look at later. */
+const OWN_PLACE = /\bimport\s*\(|\bimport\.meta\b|\b__dirname\b|\b__filename\b|\brequire\s*\(/;
+
+/** A mount of a ConfigMap is another folder after each change: modules that did not change then are the same as before. */
+function hashOf(
+  sources: ReadonlyMap<string, string>,
+  { from, flaw = "" }: { readonly from: string; readonly flaw: string | undefined },
+): string {
+  const isPlaced = sources.values().some((source) => OWN_PLACE.test(source));
+  const parts = [...sources].flatMap(([path, source]) => [isPlaced ? path : relative(from, path), source]);
+  return Bun.hash([...parts, flaw].join("\0")).toString(36);
 }

@@ -1,5 +1,5 @@
 /** Reloads modules when their files change: a full scan with hashes is the truth, events only say when to look. */
-import { type FSWatcher, statSync, watch } from "node:fs";
+import { isConflict } from "../module/conflicts.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Log } from "../observe/log.ts";
 import { systemClock } from "../platform/clock.ts";
@@ -7,6 +7,7 @@ import { printable } from "../observe/printable.ts";
 import { closureOf } from "./closure.ts";
 import { type LoadOptions, type LoadResult, loadModule } from "./load.ts";
 import { type FoundModule, scanFolders } from "./scan.ts";
+import { WatchedFolders } from "./watched-folders.ts";
 
 /** Milliseconds without an event before the folders are looked at: editors write in several steps. */
 const SETTLE = 25;
@@ -14,6 +15,8 @@ const SETTLE = 25;
 const SYNCED_WITHIN = 250;
 /** Milliseconds between looks at the folders themselves: one that was deleted and made again sends no events. */
 const LOOK_EVERY = 2_000;
+/** Some editors, and `git checkout`, delete a file before they write it anew. */
+const GONE_AFTER = 250;
 
 /** Where modules go. */
 export interface ModuleTarget {
@@ -31,8 +34,21 @@ export interface ModuleWatcherOptions extends LoadOptions {
   readonly target: ModuleTarget;
   /** Called each time when something in the folders may have changed. */
   readonly onLook?: (() => void) | undefined;
+  /** Milliseconds that a file must be gone before its module leaves. @default 250 */
+  readonly goneAfter?: number | undefined;
   /** What was loaded before watching began. */
   readonly loaded: readonly { readonly found: FoundModule; readonly result: LoadResult }[];
+}
+
+/** A version of a module that is being loaded. */
+interface Version {
+  readonly found: FoundModule;
+  /** Of its files when that began. */
+  readonly hash: string;
+}
+
+interface Loaded extends Version {
+  readonly result: LoadResult;
 }
 
 export class ModuleWatcher implements AsyncDisposable {
@@ -40,9 +56,11 @@ export class ModuleWatcher implements AsyncDisposable {
   readonly #options: ModuleWatcherOptions;
   /** By module name, of the version that was looked at last, good or broken. */
   readonly #hashes = new Map<string, string>();
-  #watchers: FSWatcher[] = [];
-  /** Identity of the watched folders. */
-  #watched = "";
+  /** Modules that cannot run beside others: they are tried again when something has changed. */
+  readonly #conflicting = new Set<string>();
+  /** Since when files are gone, by module name; milliseconds. */
+  readonly #gone = new Map<string, number>();
+  readonly #watched: WatchedFolders;
   #settling: ReturnType<typeof setTimeout> | undefined;
   readonly #looking: ReturnType<typeof setInterval>;
   #work: Promise<void> = Promise.resolve();
@@ -51,12 +69,13 @@ export class ModuleWatcher implements AsyncDisposable {
   constructor(folders: readonly string[], options: ModuleWatcherOptions) {
     this.#folders = folders;
     this.#options = options;
-    for (const { found, result } of options.loaded) this.#hashes.set(found.name, result.hash);
-    this.#arm();
+    for (const { found, result } of options.loaded) {
+      this.#hashes.set(found.name, result.hash);
+      if ("module" in result && !options.target.modules.has(found.name)) this.#conflicting.add(found.name);
+    }
+    this.#watched = new WatchedFolders(folders, () => this.#soon(SETTLE));
     this.#looking = setInterval(() => {
-      if (this.#watched === identityOf(this.#folders)) return;
-      this.#arm();
-      this.#look();
+      if (this.#watched.renew()) this.#look();
     }, LOOK_EVERY);
     this.#look(); // what changed since the first scan
   }
@@ -65,86 +84,141 @@ export class ModuleWatcher implements AsyncDisposable {
     this.#closed = true;
     clearInterval(this.#looking);
     clearTimeout(this.#settling);
-    for (const watcher of this.#watchers) watcher.close();
+    this.#watched[Symbol.dispose]();
     await this.#work;
   }
 
-  /** Watches the folders anew. */
-  #arm(): void {
-    const before = this.#watchers;
-    this.#watched = identityOf(this.#folders);
-    this.#watchers = this.#folders.flatMap((folder) => {
-      try {
-        const watcher = watch(folder, { recursive: true }, () => this.#soon());
-        watcher.on("error", () => this.#soon());
-        return [watcher];
-      } catch {
-        return []; // gone for now: the next look tries again
-      }
-    });
-    for (const watcher of before) watcher.close();
-  }
-
-  #soon(): void {
+  #soon(ms: number): void {
     clearTimeout(this.#settling);
-    if (!this.#closed) this.#settling = setTimeout(() => this.#look(), SETTLE);
+    if (!this.#closed) this.#settling = setTimeout(() => this.#look(), ms);
   }
 
   #look(): void {
-    this.#work = this.#work
-      .then(() => this.#sync())
-      .catch((error: unknown) => {
-        this.#options.log.error("Cannot look at the controllers folder", { error });
-      });
-    void this.#tell(this.#work);
+    void this.#tell(this.#inTurn(() => this.#sync()));
+  }
+
+  #inTurn(step: () => Promise<void>): Promise<void> {
+    this.#work = this.#work.then(step).catch((error: unknown) => {
+      this.#options.log.error("Cannot look at the controllers folder", { error });
+    });
+    return this.#work;
   }
 
   /** What runs is changed first: whoever looks too would take the processor from it. */
   async #tell(synced: Promise<void>): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    using _timer = systemClock.setTimeout(resolve, SYNCED_WITHIN);
-    await Promise.race([synced, late]);
+    await withinExpected(synced);
     if (!this.#closed) this.#options.onLook?.();
   }
 
   async #sync(): Promise<void> {
     if (this.#closed) return;
     const found = scanFolders(this.#folders);
-    const { target } = this.#options;
-    for (const name of this.#hashes.keys()) {
-      if (found.some((one) => one.name === name)) continue;
-      this.#hashes.delete(name);
-      this.#options.log.info("Module removed", { module: name });
-      await target.remove(name);
+    const closures = found.map((one) => ({ found: one, ...closureOf(one.file) }));
+    if (this.#watched.also(closures.flatMap(({ folders }) => [...folders]))) this.#soon(SETTLE);
+    const changed = closures.filter(({ found: { name }, hash }) => this.#hashes.get(name) !== hash);
+    // A module that comes may be one that goes, under another name: then nothing is waited for.
+    const isRenamed = changed.some(({ found: { name } }) => !this.#hashes.has(name));
+    const haveLeft = await this.#removeMissing(new Set(found.map(({ name }) => name)), isRenamed);
+    if (changed.length === 0 && !haveLeft) return;
+    const again = closures.filter((one) => this.#conflicting.has(one.found.name) && !changed.includes(one));
+    const loading = [...changed, ...again].map((one) => this.#load(one));
+    await withinExpected(Promise.all(loading));
+    const ready: Loaded[] = [];
+    for (const one of loading) {
+      const loaded = await Promise.race([one, Promise.resolve(undefined)]);
+      if (loaded !== undefined) ready.push(loaded);
+      else void one.then((late) => this.#inTurn(() => this.#putAll([late]))); // nobody waits for a module that hangs
     }
-    for (const one of found) {
-      const { hash } = closureOf(one.file);
-      if (this.#hashes.get(one.name) !== hash) await this.#load(one);
+    await this.#putAll(ready);
+  }
+
+  /** @returns whether one has left. */
+  async #removeMissing(found: ReadonlySet<string>, isRenamed: boolean): Promise<boolean> {
+    const { goneAfter = GONE_AFTER } = this.#options;
+    const now = performance.now();
+    let haveLeft = false;
+    for (const name of found) this.#gone.delete(name);
+    for (const name of this.#hashes.keys()) {
+      if (found.has(name)) continue;
+      const since = this.#gone.get(name) ?? now;
+      this.#gone.set(name, since);
+      if (!isRenamed && now - since < goneAfter) {
+        this.#soon(goneAfter);
+        continue;
+      }
+      this.#gone.delete(name);
+      this.#hashes.delete(name);
+      this.#conflicting.delete(name);
+      this.#options.log.info("Module removed", { module: name });
+      await this.#options.target.remove(name);
+      haveLeft = true;
+    }
+    return haveLeft;
+  }
+
+  async #load({ found, hash }: Version): Promise<Loaded> {
+    this.#hashes.set(found.name, hash);
+    return { found, hash, result: await loadModule(found, this.#options) };
+  }
+
+  /** Puts versions in. One that another stands in the way of is tried again once the others are in: a save may change both. */
+  async #putAll(loaded: readonly Loaded[]): Promise<void> {
+    for (let left = loaded; left.length > 0;) {
+      const refused: (readonly [Loaded, unknown])[] = [];
+      for (const one of left) {
+        const why = await this.#put(one);
+        if (why !== undefined) refused.push([one, why]);
+      }
+      if (refused.length === left.length) {
+        for (const [{ found }] of refused) this.#conflicting.add(found.name);
+        for (const [one, why] of refused) this.#refuse(one, why);
+        return;
+      }
+      left = refused.map(([one]) => one);
     }
   }
 
-  /** The new version is loaded beside the old one, which keeps running when the new one is broken. */
-  async #load(found: FoundModule): Promise<void> {
+  /**
+   * The new version was loaded beside the old one, which keeps running when the new one is broken.
+   *
+   * @returns what refuses it only because of another module.
+   */
+  async #put(one: Loaded): Promise<unknown> {
     const { log, target } = this.#options;
+    const { found, hash, result } = one;
     const { name } = found;
-    const file = printable(found.file);
-    const result = await loadModule(found, this.#options);
-    this.#hashes.set(name, result.hash);
-    if (this.#closed) return;
-    if ("broken" in result) return target.modules.markBroken(name, { file, message: result.broken });
+    if (this.#closed || this.#hashes.get(name) !== hash) {
+      // The process stops, or there is a newer version by now.
+      if ("module" in result) result.module.dispose();
+      return undefined;
+    }
+    this.#conflicting.delete(name);
+    if ("broken" in result) {
+      target.modules.markBroken(name, { file: printable(found.file), message: result.broken });
+      return undefined;
+    }
     const known = target.modules.has(name);
     try {
       await (known ? target.replace(result.module) : target.add(result.module));
       log.info(known ? "Module reloaded" : "Module added", { module: name });
     } catch (error) {
-      result.module.dispose();
-      if (this.#closed) return; // the process is stopping, and the module is as good as it was
-      target.modules.markBroken(name, { file, message: error instanceof Error ? error.message : String(error) });
+      if (isConflict(error)) return error;
+      this.#refuse(one, error);
     }
+    return undefined;
+  }
+
+  #refuse({ found: { name, file }, result }: Loaded, error: unknown): void {
+    if ("module" in result) result.module.dispose();
+    if (this.#closed) return; // the process is stopping, and the module is as good as it was
+    const message = error instanceof Error ? error.message : String(error);
+    this.#options.target.modules.markBroken(name, { file: printable(file), message });
   }
 }
 
-/** Changes when a folder is another one than before. */
-function identityOf(folders: readonly string[]): string {
-  return folders.map((folder) => statSync(folder, { throwIfNoEntry: false })?.ino ?? "none").join(" ");
+/** Waits for work for as long as changes usually take. */
+async function withinExpected(work: Promise<unknown>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  using _timer = systemClock.setTimeout(resolve, SYNCED_WITHIN);
+  await Promise.race([work, late]);
 }

@@ -14,6 +14,16 @@ export function readModules(metrics: Metrics, modules: ModuleRegistry): void {
         .flatMap(({ name, left }) => (left === undefined ? [] : [{ labels: { module: name }, value: left }])),
   });
   metrics.add({
+    name: "binnacle_module_reloads_total",
+    help: "New versions of a module while the process runs: those that took its place, and those that could not",
+    type: "counter",
+    read: () =>
+      modules.statuses().flatMap(({ name: module, reloads: { succeeded, failed } }) => [
+        { labels: { module, result: "success" }, value: succeeded },
+        { labels: { module, result: "error" }, value: failed },
+      ]),
+  });
+  metrics.add({
     name: "binnacle_module_errors_total",
     help: "Failures of a module's code outside of runs",
     type: "counter",

@@ -16,6 +16,11 @@ class ModuleConflict extends Error {
   override readonly name = "ModuleConflict" as const;
 }
 
+/** Whether a module was refused only because of another one. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof ModuleConflict;
+}
+
 function places(a: string, b: string): string {
   return a === b ? `twice in ${a}` : `in ${a} and in ${b}`;
 }

@@ -517,6 +517,7 @@ test("a new version that cannot be set up leaves the one before as it was, and t
   expect(await (await registry.answer("shop", new Request("http://x/")))!.text()).toBe("version 3");
   expect((await metrics.text()).body).toContain("shop_version 3");
   expect(notes()["module/shop.ts"]).toBe("loading");
+  expect(registry.statuses().find(({ name }) => name === "shop.ts")!.reloads).toEqual({ succeeded: 1, failed: 1 });
 });
 
 test("a new version works while the one before ends: what it was asked is answered, and runnables never run twice", async () => {

@@ -132,8 +132,10 @@ export class ModuleRegistry {
     this.#broken.set(name, { name, ...broken });
     this.#listing.add(name);
     const fields = { module: name, file: broken.file, reason: broken.message };
-    if (this.#running.has(name)) this.#runtime.log.error("Cannot load a module: its version before runs on", fields);
-    else this.#runtime.log.error("Cannot load a module", fields);
+    const running = this.#running.get(name);
+    if (running === undefined) return this.#runtime.log.error("Cannot load a module", fields);
+    running.reloads.failed++;
+    this.#runtime.log.error("Cannot load a module: its version before runs on", fields);
   }
 
   /**
@@ -274,7 +276,6 @@ export class ModuleRegistry {
       await version.end(this.#newGrace());
       throw error;
     }
-    version.errors = old.errors;
     this.#running.set(module.name, version);
     try {
       await version.continueFrom(old, this.#newGrace());

@@ -8,6 +8,11 @@ import type { RunningController } from "../controller/controller.ts";
 export type ModuleState =
   "loading" | "running" | "waiting" | "unavailable" | "slowed" | "suspended" | "broken" | "draining";
 
+export interface Reloads {
+  readonly succeeded: number;
+  readonly failed: number;
+}
+
 export interface ModuleStatus {
   readonly name: string;
   readonly file: string;
@@ -16,6 +21,8 @@ export interface ModuleStatus {
   readonly message: string | undefined;
   /** Failures of its code outside of runs. */
   readonly errors: number;
+  /** How many new versions have taken its place, and how many could not. */
+  readonly reloads: Reloads;
   /** Objects that carry its finalizers, while it drains. */
   readonly left?: number | undefined;
 }
@@ -25,6 +32,7 @@ interface StatusInput {
   readonly file: string;
   readonly controllers: readonly Pick<RunningController, "name" | "state" | "hasSynced" | "stuck">[];
   readonly errors: number;
+  readonly reloads?: Reloads | undefined;
   /** Why it, or its newest version, could not be loaded. */
   readonly broken: string | undefined;
   /** Why it, or its newest version, cannot be started yet. */
@@ -47,7 +55,7 @@ export interface ModuleProblem {
 /** All modules of a process, as its registry knows them. */
 export interface KnownModules {
   readonly running: Iterable<
-    Pick<StatusInput, "controllers" | "errors"> & {
+    Pick<StatusInput, "controllers" | "errors" | "reloads"> & {
       readonly module: { readonly name: string; readonly file: string };
       readonly contributions: { readonly failure: string | undefined };
       readonly draining?: { readonly drain: { readonly message: string; readonly objects: number } } | undefined;
@@ -67,13 +75,14 @@ export function statusesOf({ running, postponed, broken }: KnownModules): readon
   const waiting = new Map(postponed.map((one) => [one.name, one]));
   for (const { name, file, message } of waiting.values())
     byName.set(name, statusOf({ ...nothing, name, file, postponed: message }));
-  for (const { module, controllers, contributions, errors, draining } of running) {
+  for (const { module, controllers, contributions, errors, reloads, draining } of running) {
     const { name, file } = module;
     const status = statusOf({
       name,
       file,
       controllers,
       errors,
+      reloads,
       broken: broken.get(name)?.message,
       postponed: waiting.get(name)?.message,
       failure: contributions.failure,
@@ -85,6 +94,8 @@ export function statusesOf({ running, postponed, broken }: KnownModules): readon
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+const NONE: Reloads = Object.freeze({ succeeded: 0, failed: 0 });
+
 function statusOf(input: StatusInput): ModuleStatus {
   const { name, file, controllers, errors, broken, postponed, failure, draining, isRunning = false } = input;
   const newest = (message: string): string =>
@@ -93,7 +104,10 @@ function statusOf(input: StatusInput): ModuleStatus {
   const unavailable = withState("unavailable");
   const waiting = withState("waiting");
   const limited = withState("suspended") ?? withState("slowed");
-  const status = (state: ModuleState, message?: string): ModuleStatus => ({ name, file, state, message, errors });
+  const { reloads = NONE } = input;
+  const status = (state: ModuleState, message?: string): ModuleStatus => {
+    return { name, file, state, message, errors, reloads };
+  };
   if (broken !== undefined) return status("broken", newest(broken));
   if (postponed !== undefined) return status("unavailable", newest(postponed));
   if (draining !== undefined) return { ...status("draining", draining.message), left: draining.objects };

@@ -40,6 +40,8 @@ export class ModuleVersion {
   readonly controllers: RunningController[] = [];
   /** Failures of the module's code outside of runs, those of the versions before included. */
   errors = 0;
+  /** Of this version and those before. */
+  readonly reloads: { succeeded: number; failed: number } = { succeeded: 0, failed: 0 };
   /** Once it was removed while objects carry its finalizers. */
   draining: { readonly drain: Draining; readonly gone: () => Promise<void> } | undefined;
   readonly #around: VersionSurroundings;
@@ -123,6 +125,9 @@ export class ModuleVersion {
 
   /** Starts the controllers that go on, which hand over; those that do not go on end. */
   async continueFrom(before: ModuleVersion, grace: GracePeriod): Promise<void> {
+    this.errors = before.errors;
+    this.reloads.succeeded = before.reloads.succeeded + 1;
+    this.reloads.failed = before.reloads.failed;
     const continued = this.#continued(before);
     for (const [next, controller] of continued) this.#startController(next, controller);
     const left = before.controllers.filter((one) => !continued.some(([, controller]) => controller === one));

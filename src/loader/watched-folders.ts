@@ -1,0 +1,86 @@
+/** The folders whose changes may be changes of modules: those of the modules, and those of files that they import. */
+import { type FSWatcher, realpathSync, statSync, watch } from "node:fs";
+import { sep } from "node:path";
+
+interface Watched {
+  readonly watcher: FSWatcher | undefined;
+  /** Of the folder; another one when it was deleted and made again. */
+  readonly identity: string;
+}
+
+export class WatchedFolders implements Disposable {
+  readonly #roots: readonly string[];
+  readonly #onEvent: () => void;
+  readonly #watched = new Map<string, Watched>();
+  #outside: ReadonlySet<string> = new Set();
+
+  /** @param roots are watched with all that is in them. */
+  constructor(roots: readonly string[], onEvent: () => void) {
+    this.#roots = roots;
+    this.#onEvent = onEvent;
+    this.renew();
+  }
+
+  /**
+   * Watches these folders too, without what is in folders inside them, and no others than the roots any more.
+   *
+   * @returns whether one is watched that was not: it may have changed before.
+   */
+  also(folders: readonly string[]): boolean {
+    const inside = this.#roots.flatMap((root) => realPath(root) ?? []);
+    const isInside = (folder: string): boolean =>
+      inside.some((root) => folder === root || folder.startsWith(root.endsWith(sep) ? root : root + sep));
+    this.#outside = new Set(folders.filter((folder) => !isInside(folder)));
+    return this.renew();
+  }
+
+  /** Watches folders anew that are others than before. @returns whether there were any. */
+  renew(): boolean {
+    let isChanged = false;
+    for (const [folder, { watcher }] of this.#watched) {
+      if (this.#roots.includes(folder) || this.#outside.has(folder)) continue;
+      watcher?.close();
+      this.#watched.delete(folder);
+    }
+    for (const folder of [...this.#roots, ...this.#outside]) {
+      const before = this.#watched.get(folder);
+      const identity = identityOf(folder);
+      if (before?.identity === identity) continue;
+      isChanged = true;
+      this.#watched.set(folder, { watcher: this.#watch(folder), identity });
+      before?.watcher?.close();
+    }
+    return isChanged;
+  }
+
+  [Symbol.dispose](): void {
+    for (const { watcher } of this.#watched.values()) watcher?.close();
+    this.#watched.clear();
+  }
+
+  #watch(folder: string): FSWatcher | undefined {
+    try {
+      const watcher = watch(folder, { recursive: this.#roots.includes(folder) }, () => this.#onEvent());
+      watcher.on("error", () => this.#onEvent());
+      return watcher;
+    } catch {
+      return undefined; // gone for now: it is another one when it is back
+    }
+  }
+}
+
+function identityOf(folder: string): string {
+  try {
+    return String(statSync(folder, { throwIfNoEntry: false })?.ino ?? "none");
+  } catch {
+    return "unusable";
+  }
+}
+
+function realPath(folder: string): string | undefined {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return undefined;
+  }
+}
