@@ -309,6 +309,7 @@ async function target(which: "real" | "embedded"): Promise<Target> {
         stdin: input === undefined ? "ignore" : new Blob([JSON.stringify(input)]),
         stdout: "pipe",
         stderr: "pipe",
+        env: { ...process.env, DISABLE_HTTP2: undefined }, // kubectl would remark on it
       });
       const [out, err, code] = await Promise.all([
         new Response(child.stdout).text(),

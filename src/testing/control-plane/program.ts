@@ -53,7 +53,8 @@ export class Program {
     const out = openSync(log, "a");
     const [command, ...rest] = detached ? [path] : ["/bin/sh", "-c", tether, "sh", remove, path];
     const stdin = detached ? "ignore" : "pipe";
-    const child = spawn(command ?? path, [...rest, ...args], { cwd, detached: true, stdio: [stdin, out, out] });
+    const { DISABLE_HTTP2: _ours, ...env } = process.env; // Go's programs heed it too
+    const child = spawn(command ?? path, [...rest, ...args], { cwd, env, detached: true, stdio: [stdin, out, out] });
     closeSync(out);
     this.#child = child;
     this.#running = true;

@@ -174,7 +174,8 @@ export class ControlPlane {
 
   async #runKubectl(args: readonly string[], input?: string): Promise<Output> {
     const own = ["--kubeconfig", this.kubeconfig, "--cache-dir", join(this.dir, "kubectl-cache")];
-    const child = spawn(this.#kubectl, [...own, ...args], { stdio: ["pipe", "pipe", "pipe"] });
+    const { DISABLE_HTTP2: _ours, ...env } = process.env; // kubectl would remark on it
+    const child = spawn(this.#kubectl, [...own, ...args], { env, stdio: ["pipe", "pipe", "pipe"] });
     child.stdin.on("error", () => undefined);
     child.stdin.end(input);
     const exited = new Promise<number>((done, reject) => {
