@@ -41,6 +41,12 @@ export class ObjectTransformer {
     return keep === undefined && transform === undefined ? this.#projection.wants : undefined;
   }
 
+  /** Whether what is kept of an object is not what the server has, its managed fields aside. */
+  get isReduced(): boolean {
+    const { keep, transform } = this.#options;
+    return keep !== undefined || transform !== undefined || this.kindTransform !== undefined;
+  }
+
   /** @returns whether something is needed now that was dropped before. */
   setNeeds(users: Iterable<Needs>): boolean {
     const earlier = this.#projection;

@@ -490,7 +490,7 @@ describe("SharedInformer", () => {
     watch.send(["ADDED", pod("c", 6)]);
     await until(() => informer.store.size === 3);
     expect(informer.store.get("ns/a")?.metadata.labels).toEqual({ seen: "yes" });
-    expect([server.lists.length, informer.transformFailures, informer.state.kind]).toEqual([1, 2, "watching"]);
+    expect([server.lists.length, informer.failures.transforms, informer.state.kind]).toEqual([1, 2, "watching"]);
     expect(logged.filter(({ level }) => level === "error")).toHaveLength(1);
   });
 
@@ -656,7 +656,7 @@ describe("SharedInformer", () => {
       Array.from({ length: 5 }, (_, i) => pod(`p${i}`, i)),
       10,
     );
-    expect([calls, informer.handlerFailures, take().length, informer.hasSynced]).toEqual([5, 5, 5, true]);
+    expect([calls, informer.failures.handlers, take().length, informer.hasSynced]).toEqual([5, 5, 5, true]);
     expect(logged.filter(({ level }) => level === "error")[0]?.fields).toMatchObject({ handler: "broken" });
   });
 });

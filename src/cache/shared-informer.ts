@@ -211,14 +211,14 @@ export class SharedInformer {
     return this.#transformer.bytesOf(this.store);
   }
 
-  /** How many handler calls have thrown. */
-  get handlerFailures(): number {
-    return this.#handlers.failures;
+  /** How many handler calls have thrown, and how many objects were stored unchanged because `transform` threw. */
+  get failures(): { readonly handlers: number; readonly transforms: number } {
+    return { handlers: this.#handlers.failures, transforms: this.#transformer.transformFailures };
   }
 
-  /** How many objects were stored unchanged because `transform` threw. */
-  get transformFailures(): number {
-    return this.#transformer.transformFailures;
+  /** Whether less is kept of whole objects than the server has. */
+  get isReduced(): boolean {
+    return this.#transformer.isReduced;
   }
 
   /** How many own writes the watch has not shown yet. */

@@ -174,7 +174,7 @@ export class KubeClient implements Client {
     options: WriteOptions = {},
   ): Promise<"created" | "updated" | "unchanged"> {
     const left = timeLeft(options);
-    let found = await this.find(resource, key, left());
+    let found = await this.#whole(resource).find(resource, key, left());
     for (let attempt = 1; ; attempt++) {
       try {
         if (found === undefined) {
@@ -206,7 +206,7 @@ export class KubeClient implements Client {
     options: WriteOptions = {},
   ): Promise<S["read"]> {
     const left = timeLeft(options);
-    let object: S["read"] = await this.get(resource, key, left());
+    let object: S["read"] = await this.#whole(resource).get(resource, key, left());
     for (let attempt = 1; ; attempt++) {
       const changed = edit(object, mutate as unknown as (draft: Draft<AnyObject>) => void);
       sameName(resource, key, changed.metadata);
@@ -334,6 +334,11 @@ export class KubeClient implements Client {
     const now = await handOver(this.#core, this.#context, { resource, object, move });
     const { resourceVersion } = object.metadata;
     return write.resourceVersion === resourceVersion ? now?.metadata.resourceVersion : undefined;
+  }
+
+  /** Reads objects that are written back: what a cache has dropped of one would be removed on the server. */
+  #whole(resource: Resource): Pick<LiveReader, "get" | "find"> {
+    return this.#core.reader.isReduced(resource) ? this.live : this;
   }
 
   /** Whether requests are impersonated: another user may see less than the caches, or more. */

@@ -55,6 +55,11 @@ export class ObjectReader {
     return undefined;
   }
 
+  /** Whether cached objects are not what the server has: whoever writes one back reads it from the server. */
+  isReduced(resource: Resource): boolean {
+    return this.#scope.declared.get(groupKind(resource))?.some((informer) => informer.isReduced) === true;
+  }
+
   async find(resource: Resource, key: Key, options: ReadOptions = {}): Promise<AnyObject | undefined> {
     const cached = this.cached(resource, key);
     return cached === undefined ? this.findLive(resource, key, options) : (cached ?? undefined);

@@ -6,6 +6,8 @@ export interface ObjectSource extends Disposable {
   open(): void;
   /** The object is there, or has changed. */
   look(object: AnyObject, old?: AnyObject): void;
+  /** All objects that were there when it was opened have been looked at. */
+  settled?(): void;
   /** The object is gone, or has left the selector. */
   gone(key: string): void;
   /** Ends what goes on, for all objects or for some; it may still write until the end of the grace period. */

@@ -13,7 +13,7 @@ import { type EventMappingHost, LOW_PRIORITY } from "./event-mapping.ts";
 import type { Invoke } from "./object-reconciler.ts";
 import { ObjectDaemons } from "./object-daemons.ts";
 import type { ObjectSource } from "./object-source.ts";
-import { ObjectTimers } from "./object-timers.ts";
+import { ObjectTimers, type TimerTimes } from "./object-timers.ts";
 import type { Runtime } from "./runtime.ts";
 import { within } from "./within.ts";
 
@@ -84,6 +84,7 @@ export class ObjectSources implements Disposable {
     this.#isOpen = true;
     for (const one of this.#ofObjects) one.open();
     this.lookAgain();
+    for (const one of this.#ofObjects) one.settled?.();
   }
 
   /** Looks at all objects, or at some: they may be worked by this replica from now on. */
@@ -123,6 +124,11 @@ export class ObjectSources implements Disposable {
   ended(key: string): Promise<unknown> | undefined {
     const ending = [this.#before, ...this.#ofObjects].map((one) => one?.ended(key)).filter((one) => one !== undefined);
     return ending.length === 0 ? undefined : Promise.all(ending);
+  }
+
+  /** When timers were due, once the controller was told to stop. */
+  get times(): TimerTimes | undefined {
+    return this.#ofObjects.find((one) => one instanceof ObjectTimers)?.times;
   }
 
   get stuck(): readonly { readonly key: string; readonly since: number }[] {
@@ -179,7 +185,8 @@ function sourcesOfObjects(
       }),
   );
   if (every !== undefined) {
-    sources.push(new ObjectTimers(every, { clock, isOurs, enqueue: (key) => add(key, TIMED), call }));
+    const about = { clock, isOurs, enqueue: (key: string) => add(key, TIMED), call };
+    sources.push(new ObjectTimers(every, about, options.before?.times));
   }
   return sources;
 }

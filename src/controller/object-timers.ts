@@ -25,6 +25,9 @@ interface ObjectTimer extends DelayedItem {
   readonly interval: number;
 }
 
+/** When the timers of objects are due, by key. */
+export type TimerTimes = ReadonlyMap<string, Pick<ObjectTimer, "object" | "interval" | "at">>;
+
 export class ObjectTimers implements ObjectSource {
   readonly #options: ObjectTimersOptions;
   readonly #intervalOf: (object: AnyObject) => number | undefined;
@@ -32,9 +35,14 @@ export class ObjectTimers implements ObjectSource {
   readonly #due: DelayedItems<ObjectTimer>;
   #open = false;
   #order = 0;
+  #before: TimerTimes | undefined;
+  /** As they were when the controller was told to stop: the next version goes on with them, so that a reload moves none. */
+  times: TimerTimes = new Map();
 
-  constructor(every: Every, options: ObjectTimersOptions) {
+  /** @param before those of the version before. @default none */
+  constructor(every: Every, options: ObjectTimersOptions, before?: TimerTimes) {
     this.#options = options;
+    this.#before = before;
     this.#due = new DelayedItems(options.clock, () => this.#onDue());
     if (typeof every === "function") {
       this.#intervalOf = (object) => options.call("every", () => intervalOf(every(object)));
@@ -59,7 +67,15 @@ export class ObjectTimers implements ObjectSource {
       return;
     }
     this.gone(key);
-    if (interval !== undefined) this.#set({ key, object, interval, at: this.#options.clock.now() + interval });
+    if (interval === undefined) return;
+    const then = this.#before?.get(key);
+    const isSame = then?.interval === interval && then.object.metadata.uid === object.metadata.uid;
+    this.#set({ key, object, interval, at: isSame ? then.at : this.#options.clock.now() + interval });
+  }
+
+  /** All objects that were there have been looked at. */
+  settled(): void {
+    this.#before = undefined;
   }
 
   gone(key: string): void {
@@ -70,8 +86,10 @@ export class ObjectTimers implements ObjectSource {
   }
 
   leave(_reason: string, isMeant?: (object: AnyObject) => boolean): void {
-    if (isMeant === undefined) this[Symbol.dispose]();
-    else for (const { key, object } of this.#timers.values()) if (isMeant(object)) this.gone(key);
+    if (isMeant === undefined) {
+      if (this.#timers.size > 0) this.times = new Map(this.#timers);
+      this[Symbol.dispose]();
+    } else for (const { key, object } of this.#timers.values()) if (isMeant(object)) this.gone(key);
   }
 
   cancel(): void {

@@ -66,10 +66,11 @@ interface Passage {
 async function through(hook: RunHook, { run, about, begin }: Passage): Promise<Outcome> {
   if (hook.gone.aborted) return goneOf(hook) ?? begin();
   let begun: Promise<Outcome> | undefined;
+  let told: RunOutcome | undefined;
   let isDecided = false;
   const next = async (): Promise<RunOutcome> => {
     if (isDecided && begun === undefined) return LATE;
-    return shown(await (begun ??= begin()));
+    return (told = shown(run, await (begun ??= begin())));
   };
   const calling = Promise.resolve().then(() => hook.call(about, next));
   let decided: Outcome | undefined;
@@ -80,9 +81,9 @@ async function through(hook: RunHook, { run, about, begin }: Passage): Promise<O
   } catch (error) {
     if (begun === undefined) decided = decisionOf(hook, run, error);
     else {
-      const outcome = await begun;
-      const isItsOwn = !hook.gone.aborted && !run.signal.aborted && error !== errorOf(outcome);
-      if (isItsOwn) hook.onError(error);
+      await begun;
+      // That it passes on the error of the run is no failure of its own.
+      if (!hook.gone.aborted && !run.signal.aborted && error !== told?.error) hook.onError(error);
     }
   }
   isDecided = true;
@@ -128,7 +129,9 @@ function hookedRun(run: KeyRun, module: string): HookedRun {
   });
 }
 
-function shown(outcome: Outcome): RunOutcome {
+/** Without sensitive values that the run has read: a hook of another module may log it. */
+function shown(run: KeyRun, outcome: Outcome): RunOutcome {
+  const error = "error" in outcome ? cleaned(run, outcome.error) : undefined;
   switch (outcome.kind) {
     case "done":
       return SUCCESS;
@@ -136,18 +139,24 @@ function shown(outcome: Outcome): RunOutcome {
     case "deferred":
       return { result: outcome.kind, after: outcome.after };
     case "retry":
-      return { result: "error", error: outcome.error, after: outcome.after };
+      return { result: "error", error, after: outcome.after };
     case "fail":
-      return { result: "error", error: outcome.error };
+      return { result: "error", error };
     case "park":
-      return { result: "terminal", error: outcome.error };
+      return { result: "terminal", error };
     default:
-      return { result: outcome.kind, error: outcome.error };
+      return { result: outcome.kind, error };
   }
 }
 
-function errorOf(outcome: Outcome): unknown {
-  return "error" in outcome ? outcome.error : undefined;
+/** The error itself where its message repeats nothing, else one that says the rest. */
+function cleaned(run: KeyRun, error: unknown): unknown {
+  const message = error instanceof Error ? error.message : String(error);
+  const clean = run.clean(message);
+  if (clean === message) return error;
+  const told = new Error(clean);
+  if (error instanceof Error) told.name = error.name;
+  return told;
 }
 
 const SUCCESS: RunOutcome = Object.freeze({ result: "success" });

@@ -46,16 +46,21 @@ async function start(options: Options) {
   });
   cleanup.defer(() => manager.stop());
   const runs: string[] = [];
-  const definition = defineController({
-    name: "watched",
-    for: watch(ConfigMap, { namespaces: ["default"], match: ({ data }) => data?.["watched"] === "yes" }),
-    ...options,
-    async reconcile({ metadata }, { causes }) {
-      runs.push(`${metadata.name}: ${causes.map(({ source }) => source).join(", ")}`);
-    },
-  });
-  const definitions = collectDefinitions([definition]);
-  await manager.add({ name: "watched.ts", file: "watched.ts", definitions, invoke: (fn) => fn(), dispose() {} });
+  const module = (given: Options) => {
+    const definition = defineController({
+      name: "watched",
+      for: watch(ConfigMap, { namespaces: ["default"], match: ({ data }) => data?.["watched"] === "yes" }),
+      onReload: "resume",
+      ...given,
+      async reconcile({ metadata }, { causes }) {
+        runs.push(`${metadata.name}: ${causes.map(({ source }) => source).join(", ")}`);
+      },
+    });
+    const definitions = collectDefinitions([definition]);
+    return { name: "watched.ts", file: "watched.ts", definitions, invoke: <T>(fn: () => T) => fn(), dispose() {} };
+  };
+  await manager.add(module(options));
+  const reload = (given: Options) => manager.replace(module(given));
   manager.loaded();
   const [controller] = manager.modules.controllers;
   await until(() => controller!.hasSynced);
@@ -68,7 +73,7 @@ async function start(options: Options) {
       );
     return Number(line?.slice(line.lastIndexOf(" ") + 1));
   };
-  return { cluster, clock, manager, controller: controller!, lines, runs, state };
+  return { cluster, clock, manager, reload, controller: controller!, lines, runs, state };
 }
 
 const at = (name: string) => ({ namespace: "default", name });
@@ -301,6 +306,29 @@ describe("daemons", () => {
     expect(clock.timers).toBe(0);
   });
 
+  test("a reload ends them, and begins the new version's when those of the object have ended", async () => {
+    const events: string[] = [];
+    const hanging = Promise.withResolvers<void>();
+    const daemon =
+      (version: string) =>
+      async (_: ConfigMap, { signal, sleep }: Context) => {
+        events.push(`${version} begins`);
+        await sleep("1h").catch(() => {});
+        if (version === "old") await hanging.promise;
+        events.push(`${version} ends: ${(signal.reason as Error).message}`);
+      };
+    const { cluster, reload, runs } = await start({ daemons: { follow: daemon("old") } });
+    await create(cluster, "a");
+    await until(() => events.length === 1 && runs.length === 1);
+    await reload({ daemons: { follow: daemon("new") } });
+    await create(cluster, "b"); // nothing keeps the daemons of other objects
+    await until(() => events.length === 2 && runs.length === 2);
+    expect(events.splice(0)).toEqual(["old begins", "new begins"]);
+    hanging.resolve();
+    await until(() => events.length === 2);
+    expect(events).toEqual(["old ends: controller 'watched' is stopping", "new begins"]);
+  });
+
   test("they end when the lead is lost, and begin again where it is gained", async () => {
     const clock = new FakeClock();
     const cluster = cleanup.use(await startCluster({ pods: false, clock }));
@@ -354,6 +382,21 @@ describe("every", () => {
     await clock.advanceInTurns(600_000);
     await until(() => runs.length === 4);
     expect(runs.slice(2)).toEqual(["c: for", "c: every"]);
+  });
+
+  test("a reload moves no timer whose interval is the same", async () => {
+    const { cluster, clock, runs, reload } = await start({ every: "10m" });
+    await create(cluster, "a");
+    await until(() => runs.length === 1);
+    await clock.advanceInTurns(540_000);
+    await reload({ every: () => "10m" });
+    await clock.advanceInTurns(60_000);
+    await until(() => runs.length === 2);
+    await reload({ every: "2m" });
+    await clock.advanceInTurns(119_999);
+    expect(runs).toEqual(["a: for", "a: every"]);
+    await clock.advanceInTurns(1);
+    await until(() => runs.length === 3);
   });
 
   test("each object may have an interval of its own, and another one after a change", async () => {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import {
+  allow,
   defineController,
   defineIndex,
   defineKeyController,
@@ -124,6 +125,35 @@ describe("hooks around runs", () => {
     expect(events).toHaveLength(4);
   });
 
+  test("are told errors without the sensitive values that the run has read", async () => {
+    const { cluster, add, synced } = await start();
+    const outcomes: RunOutcome[] = [];
+    const password = "hunter2-hunter2";
+    await cluster.client.create(Secret, { metadata: at("login"), stringData: { password } });
+    const leaking = defineKeyController({
+      name: "leaking",
+      reads: [Secret],
+      watches: [source.named("test/once")],
+      async reconcile(_, { client }) {
+        await client.get(Secret, at("login"));
+        throw new TypeError(`no login with ${password}`);
+      },
+    });
+    let once: PluginSource | undefined;
+    const seen = plugin("test", (registry) => {
+      once = registry.source("once");
+      registry.around(async (_, next) => void outcomes.push(await next()));
+    });
+    await add("a.ts", seen, leaking);
+    await synced();
+    once!.enqueue({ name: "one" });
+    const [outcome] = await until(() => outcomes.length > 0 && outcomes);
+    expect(outcome).toMatchObject({
+      result: "error",
+      error: { name: "TypeError", message: "no login with [redacted]" },
+    });
+  });
+
   test("decide: a run is put off, retried or parked without being begun, and keeps its causes and attempts", async () => {
     const { cluster, clock, add, synced, manager, lines } = await start();
     const seen: string[] = [];
@@ -224,7 +254,10 @@ describe("transforms", () => {
     const { cluster, add, manager } = await start();
     let client: Registry["client"] | undefined;
     const cached = (name: string) => client!.get(ConfigMap, at(name));
-    const reader = plugin("reader", (registry) => void (client = registry.client), { reads: [ConfigMap] });
+    const reader = plugin("reader", (registry) => void (client = registry.client), {
+      reads: [ConfigMap],
+      uses: [allow(ConfigMap, "update")],
+    });
     await create(cluster, "early", { large: "1".repeat(100), kept: "yes" });
     await add("reader.ts", reader);
     await until(async () => (await cached("early")).data?.["large"] !== undefined);
@@ -259,6 +292,15 @@ describe("transforms", () => {
     // What this process writes is answered whole, and kept as the transforms say.
     const written = await cluster.client.get(ConfigMap, at("late"));
     expect(written.data?.["large"]).toBe("2");
+    // What is read to be changed and written back is read whole.
+    await client!.edit(ConfigMap, at("late"), (draft) => void (draft.data!["by"] = "edit"));
+    await client!.createOrUpdate(ConfigMap, at("late"), (draft) => void (draft.data!["and"] = "update"));
+    expect((await cluster.client.get(ConfigMap, at("late"))).data).toEqual({
+      large: "2",
+      kept: "no",
+      by: "edit",
+      and: "update",
+    });
     await manager.remove("slim.ts");
     await create(cluster, "whole", { large: "3" });
     await until(async () =>

@@ -33,6 +33,19 @@ describe("defineController", () => {
       concurrency: 2,
       timeout: "1m30s",
       retry: { first: 10, max: "1m", limit: Infinity },
+      every: ({ metadata }) => (metadata.labels?.["often"] === undefined ? undefined : "1m"),
+      daemons: {
+        async plain(secret, { signal, latest, enqueue }) {
+          if (!signal.aborted && latest().type !== secret.type) enqueue("another type");
+        },
+        full: {
+          async run() {},
+          when: ({ type }) => type === "Opaque",
+          restartOn: changed.labels,
+          concurrency: 5,
+          retry: { first: "1s", max: "1m" },
+        },
+      },
       reconcile,
       async finalize() {},
     });
@@ -46,6 +59,17 @@ describe("defineController", () => {
       "Cannot define a controller: option 'for' is missing: name the kind it reconciles, or use defineKeyController",
     ],
     ["no reconcile", { for: Deployment }, "Cannot define controller 'deployment': option 'reconcile' is missing"],
+    ["a wrong interval", { for: Deployment, every: "often", reconcile }, "option 'every': expected milliseconds or a"],
+    [
+      "a daemon that is none",
+      { for: Deployment, daemons: { a: { when: () => true } }, reconcile },
+      "option 'daemons': field 'a': field 'run' is missing",
+    ],
+    [
+      "a daemon with a name that fits no label",
+      { for: Deployment, daemons: { "a b": reconcile }, reconcile },
+      "option 'daemons': field 'a b': expected a name of letters, digits and '-', such as 'monitor'",
+    ],
     [
       "a wrong way to divide",
       { for: Deployment, shardBy: "name", reconcile },
