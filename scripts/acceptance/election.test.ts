@@ -184,7 +184,7 @@ describe.skipIf(!available)("leader election", () => {
     expect(stopped.by).toBe(fourth.child.pid);
     expect(stopped.ms).toBeLessThan(TAKEN_OVER_WITHIN);
     third.signal("SIGCONT");
-    await until(() => third.log.some(({ msg }) => msg.startsWith("This replica leads no more")), {
+    await until(() => third.log.some(({ msg }) => msg.startsWith("This replica has lost the lead")), {
       what: () => `the replica that was stopped notices it:\n${third.text}`,
     });
     expect(await leads(third)).toBe(false);

@@ -1,24 +1,24 @@
-/** What `binnacle build` puts into an executable beside this program. */
+/** The modules that `binnacle build` puts into an executable beside this program. */
 import type { FoundModule } from "./scan.ts";
 
 /** A module inside an executable. */
 export interface BuiltInModule {
-  /** As `run` calls it: the name of its file or folder. */
+  /** The name of its file or folder, as `run` uses it. */
   readonly name: string;
-  /** Of its code, below the folder that the program's own code is in. */
+  /** The path of its code below the folder of the program's own code. */
   readonly path: string;
-  /** What stack traces name, the module's own file first. */
+  /** The paths in stack traces, the module's own file first. */
   readonly origins: readonly string[];
 }
 
 export interface BuiltInOperator {
-  /** Of the executable. */
+  /** The name of the executable. */
   readonly name: string;
-  /** `undefined` when the modules are outside. */
+  /** The modules; `undefined` when they are outside of the executable. */
   readonly modules?: readonly BuiltInModule[];
 }
 
-/** The modules as they are loaded. @param folder where the program's own code is */
+/** Returns the modules in the form in which they are loaded. @param folder the folder of the program's own code */
 export function builtInModules({ modules }: BuiltInOperator, folder: string): readonly FoundModule[] | undefined {
   return modules?.map(({ name, path, origins }) => ({ name, file: `${folder}/${path}`, origins }));
 }

@@ -1,18 +1,18 @@
-/** The files a module consists of: its own and what it imports by paths. */
+/** Collects the files of a module: its own and those that it imports by paths. */
 import { readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { importsOf, resolveImport } from "../platform/module-host.ts";
 import { originsOf } from "./source-map.ts";
 
-/** Larger ones are not read: they are data that got here by mistake. */
+/** Larger files are not read, because they must be data that is here by mistake. */
 const MOST_MEBIBYTES = 64;
 
 export interface Closure {
-  /** Source by real path, the module's own file first. Files that cannot be read or parsed count as empty. */
+  /** Sources by real path, the module's own file first. Files that cannot be read or parsed count as empty. */
   readonly sources: ReadonlyMap<string, string>;
-  /** What stack traces name in place of a file that a bundler has made: the files that it was made of. */
+  /** The paths that stack traces name instead of a bundled file: those of the files in the bundle. */
   readonly origins: readonly string[];
-  /** The first of its files that is none, such as a device: nothing may read it. */
+  /** The first of its files that must not be read, such as a device. */
   readonly unusable: { readonly path: string; readonly why: string } | undefined;
   /** Changes with any of the files, and with the folder that holds them only if that matters to what is in them. */
   readonly hash: string;
@@ -28,7 +28,7 @@ function textOf(file: string): string {
   }
 }
 
-/** What a path is instead of a file of a module; `undefined` when it is one, or is not there. */
+/** Returns why a path is no file of a module; `undefined` when it is one, or does not exist. */
 function whyUnusable(path: string): string | undefined {
   let stat: Stats | undefined;
   try {
@@ -49,7 +49,7 @@ function relativeImports(source: string): readonly string[] {
   try {
     return importsOf(source).filter((specifier) => /^[./]/.test(specifier));
   } catch {
-    return []; // does not parse: loading says so
+    return []; // it does not parse, which loading reports
   }
 }
 
@@ -76,7 +76,7 @@ export function closureOf(file: string): Closure {
   try {
     start = realpathSync(file);
   } catch {
-    // gone in between: an empty closure
+    // It is gone meanwhile, so the closure is empty.
   }
   visit(start);
   const hash = hashOf(sources, { from: dirname(start), flaw: unusable?.why });

@@ -1,4 +1,4 @@
-/** Turns what loading a module throws into one message that says where and what to do. */
+/** Turns an error of loading a module into one message that says where it is and what to do. */
 import { existsSync, lstatSync } from "node:fs";
 import { basename, dirname, relative } from "node:path";
 import { suggestion } from "../module/nearest.ts";
@@ -6,11 +6,11 @@ import { suggestion } from "../module/nearest.ts";
 export interface ExplainContext {
   /** The module's file as the user named it. */
   readonly file: string;
-  /** Its files' sources by real path, its own first. */
+  /** The sources of its files by real path, its own first. */
   readonly sources: ReadonlyMap<string, string>;
-  /** Paths that stack traces name in place of bundled files. @default none */
+  /** The paths that stack traces name instead of bundled files. @default none */
   readonly origins?: readonly string[];
-  /** Exact names that resolve from inside the binary, with their exports. */
+  /** The exact names that resolve from inside the binary, with their exports. */
   readonly offered: Readonly<Record<string, object>>;
 }
 
@@ -21,7 +21,7 @@ interface Position {
   readonly lineText: string;
 }
 
-/** A message of one or more lines, without a stack. */
+/** Returns a message of one or more lines, without a stack. */
 export function explain(error: unknown, context: ExplainContext): string {
   if (error instanceof AggregateError) {
     return [...new Set(error.errors.map((one) => explain(one, context)))].join("\n");
@@ -58,7 +58,7 @@ function isResolveMessage(
   return typeof error === "object" && error !== null && "specifier" in error && "referrer" in error;
 }
 
-/** A real path as the user knows it: relative to the module's folder under the name it was given. */
+/** Shows a real path as the user knows it: relative to the module's folder under its given name. */
 export function shown(path: string, { file, sources }: Pick<ExplainContext, "file" | "sources">): string {
   const [own] = sources.keys();
   if (own === undefined || path === own) return file;
@@ -73,7 +73,7 @@ function syntaxError(message: string, position: Position, context: ExplainContex
   return `${shown(file, context)}:${line}:${column}: ${message}\n    ${lineText.trim()}`;
 }
 
-/** Where a text stands in the module's sources, as `file:line:column`. */
+/** Finds the place of a text in the module's sources, as `file:line:column`. */
 function locate(text: RegExp, context: Pick<ExplainContext, "file" | "sources">): string | undefined {
   for (const [path, source] of context.sources) {
     const index = source.search(text);
@@ -88,7 +88,7 @@ function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
 }
 
-/** Where a module imports something, as `file:line:column`. */
+/** Finds the place of an import, as `file:line:column`. */
 export function placeOf(specifier: string, context: Pick<ExplainContext, "file" | "sources">): string {
   return locate(new RegExp(`["']${escaped(specifier)}["']`), context) ?? context.file;
 }
@@ -126,7 +126,7 @@ function missingReexport(name: string, specifier: string, context: ExplainContex
   return `${locate(passedOn, context) ?? context.file}: Cannot export '${name}': '${specifier}' does not export it`;
 }
 
-/** The innermost frame that lies in the module's own files. */
+/** Returns the innermost stack frame in the module's own files. */
 function originOf(error: Error, context: ExplainContext): string | undefined {
   for (const frame of (error.stack ?? "").split("\n")) {
     const match = /(?:\(|\bat (?:async )?)((?:[A-Za-z]:)?[^():]+):(\d+):(\d+)\)?\s*$/.exec(frame);

@@ -11,9 +11,9 @@ export interface Loaded {
 }
 
 /**
- * The modules of the folders.
+ * Returns the modules of the folders.
  *
- * @throws FolderError when a folder does not exist, cannot be read, or when there is no module in any of them.
+ * @throws FolderError when a folder does not exist, cannot be read, or when none of them has a module.
  */
 export function findModules(folders: readonly string[]): readonly FoundModule[] {
   const found = scanFolders(folders);
@@ -26,7 +26,7 @@ export function findModules(folders: readonly string[]): readonly FoundModule[] 
   return found;
 }
 
-/** Offers the binary's packages and begins to load all modules; what is broken says why. */
+/** Offers the binary's packages and begins to load all modules; a broken one says why. */
 export function loadAll(found: readonly FoundModule[], options: LoadOptions): readonly Promise<Loaded>[] {
   guardProcess();
   keepIntrinsics();

@@ -1,4 +1,4 @@
-/** Loads one module: its file into a graph of its own, its exports into definitions. */
+/** Loads a module: its file into a graph of its own, its exports into definitions. */
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { printable } from "../observe/printable.ts";
 import { definitionsOf } from "../module/module-definitions.ts";
@@ -13,11 +13,11 @@ import type { FoundModule } from "./scan.ts";
 export interface LoadOptions {
   /** What modules import from inside the binary, by exact name. */
   readonly offered: OfferedPackages;
-  /** Told what a module's code threw outside of a call, or rejected without a handler. */
+  /** Called with what a module's code threw outside of a call, or rejected without a handler. */
   readonly onError: (module: string, error: unknown) => void;
-  /** Of this binnacle, which packages may ask for. @default not compared */
+  /** The version of this binnacle, which packages may require. @default not compared */
   readonly version?: string | undefined;
-  /** Milliseconds until a module that has not finished loading is given up. @default 10_000 */
+  /** Milliseconds after which a module that has not finished loading is given up. @default 10_000 */
   readonly timeout?: number | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
@@ -26,7 +26,7 @@ export interface LoadOptions {
 export type LoadResult =
   { readonly module: LoadedModule; readonly hash: string } | { readonly broken: string; readonly hash: string };
 
-/** Loads a module; what is wrong with it comes back as a message, it never throws. */
+/** Loads a module. It never throws: errors are returned as a message. */
 export async function loadModule(found: FoundModule, options: LoadOptions): Promise<LoadResult> {
   const { name } = found;
   const file = printable(found.file);

@@ -26,7 +26,7 @@ function write(name: string, controller: string, more = ""): void {
   );
 }
 
-/** Where modules go here: what happened, in order. */
+/** Records what happened to modules, in order. */
 class Target {
   readonly events: string[] = [];
   readonly #running = new Map<string, LoadedModule>();

@@ -1,4 +1,4 @@
-/** Reloads modules when their files change: a full scan with hashes is the truth, events only say when to look. */
+/** Reloads modules when their files change. A complete scan with hashes decides; events only say when to scan. */
 import { isConflict } from "../module/conflicts.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Log } from "../observe/log.ts";
@@ -9,16 +9,16 @@ import { type LoadOptions, type LoadResult, loadModule } from "./load.ts";
 import { type FoundModule, scanFolders } from "./scan.ts";
 import { WatchedFolders } from "./watched-folders.ts";
 
-/** Milliseconds without an event before the folders are looked at: editors write in several steps. */
+/** Milliseconds without an event before the folders are scanned, because editors write in several steps. */
 const SETTLE = 25;
-/** Milliseconds in which changes are usually in force; a module that takes longer to load keeps nobody from looking. */
+/** Milliseconds in which changes usually take effect; a module that takes longer to load does not delay `onLook`. */
 const SYNCED_WITHIN = 250;
-/** Milliseconds between looks at the folders themselves: one that was deleted and made again sends no events. */
+/** Milliseconds between checks of the folders themselves, because one that was deleted and created again sends no events. */
 const LOOK_EVERY = 2_000;
 /** Some editors, and `git checkout`, delete a file before they write it anew. */
 const GONE_AFTER = 250;
 
-/** Where modules go. */
+/** Receives the modules. */
 export interface ModuleTarget {
   add(module: LoadedModule): Promise<void>;
   replace(module: LoadedModule): Promise<void>;
@@ -32,9 +32,9 @@ export interface ModuleTarget {
 export interface ModuleWatcherOptions extends LoadOptions {
   readonly log: Log;
   readonly target: ModuleTarget;
-  /** Called each time when something in the folders may have changed. */
+  /** Called whenever something in the folders may have changed. */
   readonly onLook?: (() => void) | undefined;
-  /** Milliseconds that a file must be gone before its module leaves. @default 250 */
+  /** The modules that were loaded before watching began. */
   readonly goneAfter?: number | undefined;
   /** What was loaded before watching began. */
   readonly loaded: readonly { readonly found: FoundModule; readonly result: LoadResult }[];
@@ -54,7 +54,7 @@ interface Loaded extends Version {
 export class ModuleWatcher implements AsyncDisposable {
   readonly #folders: readonly string[];
   readonly #options: ModuleWatcherOptions;
-  /** By module name, of the version that was looked at last, good or broken. */
+  /** The hash of the last seen version of each module, good or broken, by its name. */
   readonly #hashes = new Map<string, string>();
   /** Modules that cannot run beside others: they are tried again when something has changed. */
   readonly #conflicting = new Set<string>();
@@ -104,7 +104,7 @@ export class ModuleWatcher implements AsyncDisposable {
     return this.#work;
   }
 
-  /** What runs is changed first: whoever looks too would take the processor from it. */
+  /** Calls `onLook` only after running modules are replaced, because its work would take CPU from that. */
   async #tell(synced: Promise<void>): Promise<void> {
     await withinExpected(synced);
     if (!this.#closed) this.#options.onLook?.();
@@ -178,11 +178,7 @@ export class ModuleWatcher implements AsyncDisposable {
     }
   }
 
-  /**
-   * The new version was loaded beside the old one, which keeps running when the new one is broken.
-   *
-   * @returns what refuses it only because of another module.
-   */
+  /** Loads the new version beside the old one, which keeps running when the new one is broken. */
   async #put(one: Loaded): Promise<unknown> {
     const { log, target } = this.#options;
     const { found, hash, result } = one;
@@ -216,7 +212,7 @@ export class ModuleWatcher implements AsyncDisposable {
   }
 }
 
-/** Waits for work for as long as changes usually take. */
+/** Changes when a folder was replaced by another one. */
 async function withinExpected(work: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   using _timer = systemClock.setTimeout(resolve, SYNCED_WITHIN);

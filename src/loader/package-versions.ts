@@ -1,10 +1,10 @@
-/** Whether the npm packages that a module imports are made for this binnacle. */
+/** Checks whether the npm packages that a module imports are made for this binnacle. */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { importsOf } from "../platform/module-host.ts";
 
 export interface UnfitPackage {
-  /** As it is imported, such as `binnacle-plugin-tracing/metrics`. */
+  /** The imported name, such as `binnacle-plugin-tracing/metrics`. */
   readonly specifier: string;
   readonly message: string;
 }
@@ -15,10 +15,10 @@ interface PackageFile {
 }
 
 /**
- * The first package that says in its `peerDependencies` that it needs another version of binnacle.
+ * Returns the first package whose `peerDependencies` require another version of binnacle.
  *
- * @param sources of the module's files, by path.
- * @param version of this binnacle, such as `1.2.3+abc`.
+ * @param sources the sources of the module's files, by path.
+ * @param version the version of this binnacle, such as `1.2.3+abc`.
  */
 export function unfitPackage(
   sources: ReadonlyMap<string, string>,
@@ -52,7 +52,7 @@ function packagesIn(file: string, source: string): readonly string[] {
   try {
     return importsOf(source).filter((specifier) => !/^([./]|node:|bun:)/.test(specifier));
   } catch {
-    return []; // does not parse: loading says so
+    return []; // it does not parse, which loading reports
   }
 }
 
@@ -61,13 +61,13 @@ function packageName(specifier: string): string {
   return specifier.startsWith("@") ? `${scope}/${name}` : scope;
 }
 
-/** The package's `package.json` in the nearest `node_modules`. */
+/** Returns the package's `package.json` in the nearest `node_modules`. */
 function packageFile(name: string, importer: string): PackageFile | undefined {
   for (let folder = dirname(importer); ; folder = dirname(folder)) {
     try {
       return JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8")) as PackageFile;
     } catch {
-      // There is none here, or none that can be read: importing it says what is wrong.
+      // There is no readable one here; importing the package says what is wrong.
     }
     if (dirname(folder) === folder) return undefined;
   }

@@ -1,32 +1,29 @@
-/** Which files of the controllers folders are modules. */
+/** Finds the modules in the controllers folders. */
 import { type Dirent, lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { printable } from "../observe/printable.ts";
 
 export interface FoundModule {
-  /**
-   * Unique among the modules of the process, short, and fit to be shown: the entry's name, after its folder when there are
-   * several.
-   */
+  /** A short and printable name, unique in the process: that of the entry, with its folder in front when there are several. */
   readonly name: string;
   /** The file to load. */
   readonly file: string;
-  /** Of a module inside this executable: what stack traces name in place of its file, the module's own source first. */
+  /** For a module inside this executable: the paths in stack traces, the module's own source first. */
   readonly origins?: readonly string[];
 }
 
-/** A controllers folder that cannot be used. */
+/** Thrown for a controllers folder that cannot be used. */
 export class FolderError extends Error {
   override readonly name = "UserError" as const;
 }
 
-/** What a path leads to; `undefined` for nothing at all. */
+/** Returns what a path leads to; `undefined` for nothing. */
 function kindOf(path: string): "file" | "folder" | "other" | undefined {
   try {
     const stat = statSync(path, { throwIfNoEntry: false }) ?? lstatSync(path, { throwIfNoEntry: false });
     return stat === undefined ? undefined : stat.isFile() ? "file" : stat.isDirectory() ? "folder" : "other";
   } catch {
-    return "other"; // a link that leads in a circle, or to where we may not look
+    return "other"; // a circular link, or one to a place without access
   }
 }
 
@@ -34,30 +31,30 @@ function isPrivate(name: string): boolean {
   return name.startsWith("_") || name.startsWith(".");
 }
 
-/** Whether a file of this name, directly inside a controllers folder, is a module. */
+/** Whether a file with this name, directly inside a controllers folder, is a module. */
 export function isModuleFile(name: string): boolean {
   return !isPrivate(name) && /\.(ts|js)$/.test(name) && !/(\.test\.[tj]s|\.d\.ts)$/.test(name);
 }
 
-/** Whether a folder of this name with an index, directly inside a controllers folder, is a module. */
+/** Whether a folder with this name and an index, directly inside a controllers folder, is a module. */
 export function isModuleFolder(name: string): boolean {
   return !isPrivate(name);
 }
 
-/** The module behind an entry of a folder: a file, or a folder with an index. */
+/** Returns the module of a folder's entry: a file, or a folder with an index. */
 function moduleFile(folder: string, { name }: Dirent): string | undefined {
   if (isPrivate(name)) return undefined;
   const path = join(folder, name);
-  // Entries of a ConfigMap mount are links: what they lead to decides.
+  // Entries of a ConfigMap mount are links, so their targets decide.
   if (kindOf(path) === "folder") {
     return [join(path, "index.ts"), join(path, "index.js")].find((index) => ["file", "other"].includes(kindOf(index)!));
   }
-  // What is no file, or a link that leads nowhere, is somebody's module: loading it says what is wrong.
+  // Anything but a file, or a dangling link, counts as a module, so that loading says what is wrong.
   return isModuleFile(name) ? path : undefined;
 }
 
 /**
- * The modules of the folders, by name.
+ * Returns the modules of the folders, ordered by name.
  *
  * @throws FolderError when a folder does not exist or cannot be read.
  */

@@ -1,4 +1,4 @@
-/** The source map at the end of a file that a bundler has made. */
+/** Reads the source map at the end of a bundled file. */
 import { dirname, join } from "node:path";
 
 export interface SourceMap {
@@ -14,7 +14,7 @@ export interface FoundSourceMap {
 
 const MARK = "\n//# sourceMappingURL=data:application/json;";
 
-/** @returns `undefined` for a file without one, or with one that cannot be read. */
+/** Returns the source map. @returns `undefined` for a file without a readable one. */
 export function sourceMapIn(code: string): FoundSourceMap | undefined {
   const start = code.lastIndexOf(MARK);
   if (start < 0) return undefined;
@@ -29,7 +29,7 @@ export function sourceMapIn(code: string): FoundSourceMap | undefined {
   }
 }
 
-/** The paths that stack traces name in place of a bundled file. */
+/** Returns the paths that stack traces name instead of a bundled file. */
 export function originsOf(file: string, code: string): readonly string[] {
   if (!code.startsWith("// @bun")) return [];
   return sourceMapIn(code)?.map.sources.map((source) => join(dirname(file), source)) ?? [];

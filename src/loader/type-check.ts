@@ -1,4 +1,4 @@
-/** Type errors of modules, found with nothing but this executable. */
+/** Finds type errors of modules with nothing but this executable. */
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -9,11 +9,14 @@ import { closureOf } from "./closure.ts";
 export interface TypeCheckOptions {
   /** The folder with the types of the SDK. */
   readonly sdk: string;
-  /** Ends the compiler, and then the answer means nothing. @default none */
+  /** Ends the compiler, which makes the result meaningless. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @returns the errors as the compiler prints them, with paths as seen from the working directory; empty when there are none. */
+/**
+ * Checks the types. @returns the errors as the compiler prints them, with paths relative to the working directory;
+ * empty when there are none.
+ */
 export async function typeErrors(files: readonly string[], { sdk, signal }: TypeCheckOptions): Promise<string> {
   const folder = await mkdtemp(join(await realpath(tmpdir()), "binnacle-check-"));
   try {
@@ -34,18 +37,18 @@ export async function typeErrors(files: readonly string[], { sdk, signal }: Type
   }
 }
 
-/** Whether the compiler may read it: loading says what is wrong with others. */
+/** Whether the compiler may read the file; loading reports what is wrong with others. */
 function isUsable(file: string): boolean {
   return printable(file) === file && closureOf(file).unusable === undefined;
 }
 
 export interface TypeError {
-  /** With line and column. */
+  /** The file, with line and column. */
   readonly file: string | undefined;
   readonly reason: string;
 }
 
-/** What {@link typeErrors} answers, an error each; the indented lines after one belong to it. */
+/** Splits the result of {@link typeErrors} into errors; indented lines belong to the one before. */
 export function readTypeErrors(text: string): readonly TypeError[] {
   const errors: { file: string | undefined; reason: string }[] = [];
   for (const line of text.split("\n")) {

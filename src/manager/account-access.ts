@@ -10,11 +10,11 @@ import { type Clock, sleep } from "../platform/clock.ts";
 
 export interface AccessOptions {
   readonly account: ServiceAccount;
-  /** Writes the roles. */
+  /** The account that writes the roles. */
   readonly administrator: ClusterConfig;
-  /** What the account elects a leader by. @default none */
+  /** The Leases with which the account elects a leader. @default none */
   readonly leases?: Leases | undefined;
-  /** Makes the account and its namespace too, so that people can look at them and ask for tokens. @default false */
+  /** Whether to create the account and its namespace too, so that people can see them and request tokens. @default false */
   readonly makes?: boolean | undefined;
 }
 
@@ -23,7 +23,7 @@ interface Around {
   readonly clock: Clock;
 }
 
-/** A role or a binding of those that `rbacManifests` makes. */
+/** A role or a binding from `rbacManifests`. */
 interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -36,26 +36,29 @@ interface Manifest {
   }[];
 }
 
-/** How long a server may take to act on what was granted, in milliseconds; a server of several replicas learns of it by watches. */
+/**
+ * Milliseconds that a server may take until grants take effect; a server with several replicas learns of them through
+ * watches.
+ */
 const LEARNED_WITHIN = 5_000;
 const ASK_EVERY = 10;
 
 export class AccountAccess {
   readonly #account: ServiceAccount;
   readonly #leases: Leases | undefined;
-  /** What is to be made before the first role. */
+  /** What must be created before the first role. */
   #unmade: readonly (readonly [collection: string, manifest: object])[];
   readonly #transport: Transport;
-  /** Takes back what only a replaced version has declared. */
+  /** Revokes what only a replaced version has declared. */
   #narrowing: Promise<void> | undefined;
   readonly #around: Around;
-  /** What the modules that run, or are about to, declare. */
+  /** What the modules declare that run, or are about to. */
   readonly #declared = new Map<string, readonly Permissions[]>();
-  /** Manifests that the server has, as JSON, by path. */
+  /** The manifests on the server, as JSON, by path. */
   readonly #granted = new Map<string, string>();
-  /** Manifests for namespaces that are not there yet, by path. */
+  /** Manifests for namespaces that do not exist yet, by path. */
   readonly #waiting = new Map<string, Manifest>();
-  /** Changes happen one after the other. */
+  /** The last change, because changes happen one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor({ account, administrator, leases, makes = false }: AccessOptions, around: Around) {
@@ -69,8 +72,9 @@ export class AccountAccess {
   /**
    * Starts a module with what it declares.
    *
-   * @param ended resolves when the version that it replaces has ended, which keeps what it has until then. @default at once
-   * @throws what `start` throws; then everything is as it was.
+   * @param ended resolves when the version that it replaces has ended, which keeps its permissions until then.
+   * @default at once
+   * @throws what `start` throws; then everything is as it was before.
    */
   async run(
     module: LoadedModule,
@@ -98,16 +102,19 @@ export class AccountAccess {
       await ended();
       if (this.#declared.get(name) === both) await settle(own);
     };
-    // The account may do more than it needs until the next change if this fails.
+    // If this fails, the account may do more than it needs until the next change.
     this.#narrowing = narrow().catch(() => {});
   }
 
-  /** Takes back what only this module declared. */
+  /** Revokes what only this module declared. */
   async leave(name: string): Promise<void> {
     if (this.#declared.delete(name)) await this.#grant();
   }
 
-  /** The account's way to the server: what it is refused for a namespace that came since is granted, and sent again. */
+  /**
+   * Returns the account's access to the server: a request that is refused for a new namespace gets its permissions,
+   * and is sent again.
+   */
   through(config: ClusterConfig): ClusterConfig {
     const { answer } = config;
     if (answer === undefined) return config;
@@ -131,7 +138,7 @@ export class AccountAccess {
     await this.#transport.close();
   }
 
-  /** Writes what differs from what was written last. */
+  /** Writes what differs from the last write. */
   #grant(): Promise<void> {
     return this.#inTurn(async () => {
       for (const [path, body] of this.#unmade) await this.#post(path, body);
@@ -151,7 +158,7 @@ export class AccountAccess {
     });
   }
 
-  /** @returns whether a namespace has come that something was waiting for. */
+  /** Writes waiting manifests. @returns whether a namespace now exists for which something waited. */
   #grantWaiting(): Promise<boolean> {
     return this.#inTurn(async () => {
       const written: Manifest[] = [];
@@ -161,7 +168,7 @@ export class AccountAccess {
     });
   }
 
-  /** @returns whether it is there now; its namespace may not be. */
+  /** Writes a manifest. @returns whether it exists now; its namespace may not. */
   async #write(manifest: Manifest): Promise<boolean> {
     const path = pathOf(manifest);
     try {
@@ -188,7 +195,7 @@ export class AccountAccess {
     });
   }
 
-  /** @returns whether it was not there. */
+  /** Creates an object. @returns whether it did not exist. */
   async #post(path: string, body: object): Promise<boolean> {
     try {
       await this.#transport.request({ method: "POST", path, body });
@@ -209,7 +216,7 @@ export class AccountAccess {
     }
   }
 
-  /** Resolves when the server acts on a role: a request that came before would be refused, and retried much later. */
+  /** Resolves when a role has taken effect: an earlier request would be refused, and retried much later. */
   async #learned({ rules, metadata: { namespace } }: Manifest): Promise<void> {
     const rule = rules?.at(-1);
     if (rule === undefined) return;

@@ -1,4 +1,4 @@
-/** Kinds with several versions, from the module to the API server that asks for conversions. */
+/** Tests kinds with several versions, from the module to the API server that requests conversions. */
 import { expect, test } from "bun:test";
 import { z } from "zod";
 import { CustomResourceDefinition } from "../resource/builtin/apiextensions.ts";
@@ -85,7 +85,7 @@ test("a change that would lose data is refused although the process that convert
   await client.create(Old, { metadata: key, spec: { size: "3" } });
   await first.stop();
   const second = runModule(widget("second"), cluster);
-  await expect(second).rejects.toThrow("the field spec.note of v1beta1 would go while there are objects");
+  await expect(second).rejects.toThrow("the field spec.note of v1beta1 would be removed while there are objects");
 });
 
 test("of two processes the one that applied the definition last converts", async () => {

@@ -7,7 +7,7 @@ import { losses, type StoredCrd } from "./crd-changes.ts";
 const base = { group: "a.b", version: "v1", kind: "Widget" } as const;
 const crd = (spec: z.ZodType) => crdOf(defineResource({ ...base, spec }));
 
-/** As the server would answer it. */
+/** Returns the definition as the server would return it. */
 function stored(wanted: ReturnType<typeof crdOf>, storedVersions = ["v1"]): StoredCrd {
   return { ...structuredClone(wanted), status: { storedVersions } } as unknown as StoredCrd;
 }
@@ -60,9 +60,9 @@ test("losses: scope, and versions that are stored or served", () => {
   ]);
   const next = crdOf(defineResource({ ...base, version: "v2", spec: z.object({}) }));
   expect(losses(stored(crd(z.object({}))), next).outright).toEqual([
-    "version v1, in which objects may be stored, would go: `binnacle migrate widgets.a.b` rewrites them",
+    "version v1, in which objects may be stored, would be removed: `binnacle migrate widgets.a.b` rewrites them",
   ]);
   expect(losses(stored(crd(z.object({})), ["v2"]), next).withObjects).toEqual([
-    "version v1 would go while there are objects",
+    "version v1 would be removed while there are objects",
   ]);
 });

@@ -1,4 +1,4 @@
-/** Which changes of a CustomResourceDefinition lose data. */
+/** Finds changes of a CustomResourceDefinition that lose data. */
 import type { Crd } from "../resource/crd.ts";
 
 interface Schema {
@@ -15,7 +15,7 @@ interface StoredVersion {
   readonly schema?: { readonly openAPIV3Schema?: Schema | undefined } | undefined;
 }
 
-/** What the server answers, as far as it is looked at here. */
+/** The parts of the server's object that are read here. */
 export interface StoredCrd {
   readonly metadata: { readonly name: string; readonly resourceVersion: string };
   readonly spec: {
@@ -39,13 +39,13 @@ export interface StoredCrd {
 }
 
 export interface Losses {
-  /** Refused whether there are objects or not. */
+  /** Changes that are refused in any case. */
   readonly outright: readonly string[];
-  /** Lose data only when there are objects. */
+  /** Changes that lose data only when there are objects. */
   readonly withObjects: readonly string[];
 }
 
-/** What an update from the stored definition to the wanted one would lose, as parts of a sentence. */
+/** Describes as parts of a sentence what an update from the stored definition to the wanted one would lose. */
 export function losses(stored: StoredCrd, wanted: Crd): Losses {
   const outright: string[] = [];
   const withObjects: string[] = [];
@@ -59,21 +59,21 @@ export function losses(stored: StoredCrd, wanted: Crd): Losses {
     if (next === undefined) {
       if (storedVersions.includes(version.name))
         outright.push(
-          `version ${version.name}, in which objects may be stored, would go: \`binnacle migrate ${stored.metadata.name}\` rewrites them`,
+          `version ${version.name}, in which objects may be stored, would be removed: \`binnacle migrate ${stored.metadata.name}\` rewrites them`,
         );
-      else if (version.served) withObjects.push(`version ${version.name} would go while there are objects`);
+      else if (version.served) withObjects.push(`version ${version.name} would be removed while there are objects`);
       continue;
     }
     if (version.served && !next.served)
       withObjects.push(`version ${version.name} would no longer be served while there are objects`);
     for (const path of removed(version.schema?.openAPIV3Schema, next.schema?.openAPIV3Schema as Schema | undefined)) {
-      withObjects.push(`the field ${path} of ${version.name} would go while there are objects`);
+      withObjects.push(`the field ${path} of ${version.name} would be removed while there are objects`);
     }
   }
   return { outright, withObjects };
 }
 
-/** Paths of fields that the old schema keeps and the new one prunes. */
+/** Returns the paths of fields that the old schema keeps and the new one prunes. */
 function removed(old: Schema | undefined, next: Schema | undefined, path = ""): string[] {
   if (old === undefined || next?.["x-kubernetes-preserve-unknown-fields"] === true) return [];
   const found: string[] = [];
@@ -94,7 +94,7 @@ function removed(old: Schema | undefined, next: Schema | undefined, path = ""): 
   return found;
 }
 
-/** The schema of names that are not listed; an empty one takes everything. */
+/** Returns the schema of fields that are not listed; an empty one allows everything. */
 function additional(schema: Schema | undefined): Schema | undefined {
   const value = schema?.additionalProperties;
   if (value === true) return { "x-kubernetes-preserve-unknown-fields": true };

@@ -57,7 +57,7 @@ test("LE-10 Elections fail /healthz when a leader did not notice for long that i
   await until(() => manager.elections!.isLeader);
   await until(() => leases.server.requests.some(({ path }) => path.endsWith("/events")));
   expect(await get("/healthz/leaderElection")).toEqual([200, "ok"]);
-  // Time has passed, and no timer has run: nobody compared the clocks, the metrics neither.
+  // Time has passed, and no timer has run: neither the metrics nor anything else compared the clocks.
   const now = clock.now.bind(clock);
   clock.now = () => now() + 35_000;
   expect(await get("/healthz/leaderElection")).toEqual([200, "ok"]);

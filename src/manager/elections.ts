@@ -1,4 +1,4 @@
-/** The elections that a process takes part in: one for all of it, or one for each of its modules. */
+/** The elections of a process: one for the whole process, or one for each of its modules. */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Leadership } from "../client/leadership.ts";
@@ -19,21 +19,21 @@ import type { HealthChecks, Told } from "../server/health-checks.ts";
 export interface ElectionOptions extends ElectionDurations {
   /** One Lease for the process, or one for each module, so that replicas share the modules between them. */
   readonly mode: "process" | "module";
-  /** The name of the Lease; with a Lease for each module, what their names begin with. */
+  /** The name of the Lease; with a Lease for each module, the prefix of their names. */
   readonly id: string;
   readonly namespace: string;
-  /** Lets the Lease go at the end, instead of letting it expire. */
+  /** Releases the Lease at the end, instead of letting it expire. */
   readonly release: boolean;
-  /** @default the host's name and a random part */
+  /** The identity. @default the host's name and a random part */
   readonly identity?: string | undefined;
-  /** From whom a Lease that is held may be taken, once. @default from nobody */
+  /** Whether a Lease may be taken once from this holder. @default from nobody */
   readonly takesOverFrom?: ((holder: string) => boolean) | undefined;
 }
 
-/** What the elections of a process need of it. */
+/** What the elections need of their process. */
 export interface ElectionDependencies {
   readonly transport: Pick<Transport, "request" | "stream" | "endRefused">;
-  /** What timers go by, and the steady side of a term. */
+  /** The clock of timers, which is also the steady clock of a term. */
   readonly clock: Clock;
   readonly wall: Pick<Clock, "now">;
   readonly log: Log;
@@ -49,19 +49,19 @@ interface Election {
   readonly shown: DisposableStack;
 }
 
-/** In the place of a module's name: no module has one that begins so. */
+/** Replaces a module's name; no module's name begins like this. */
 export const PROCESS = "_process";
 
-/** How much longer than its duration a Lease may be overdue before `/healthz` fails, in milliseconds. */
+/** By how many milliseconds a Lease may be overdue before `/healthz` fails. */
 const HEALTH_TOLERANCE = 20_000;
 
 export class Elections implements Leaderships, AsyncDisposable {
   readonly #options: ElectionOptions;
   readonly #dependencies: ElectionDependencies;
   readonly #identity: string;
-  /** By the name of the Lease. */
+  /** The elections by the name of the Lease. */
   readonly #elections = new Map<string, Election>();
-  /** Modules that the process began with and that have not synced yet. */
+  /** Modules with which the process began and that have not synced yet. */
   readonly #cold = new Set<string>();
   #loaded = false;
   readonly #slowPaths = new Map<string, number>();
@@ -91,7 +91,7 @@ export class Elections implements Leaderships, AsyncDisposable {
     this.#cleanup.use(healthz.add("leaderElection", () => this.#unhealthy()));
   }
 
-  /** Whether this process leads all that it takes part in. */
+  /** Whether this process leads all elections in which it takes part. */
   get isLeader(): boolean {
     return this.#all(({ elector }) => elector.isLeader);
   }
@@ -106,7 +106,7 @@ export class Elections implements Leaderships, AsyncDisposable {
     return this.#election(this.#leaseOf(module)).elector;
   }
 
-  /** The lead of what the process does for all of its modules; where each has a Lease, one more for that. */
+  /** The leadership of what the process does for all of its modules; if each has a Lease, there is one more for that. */
   ofProcess(): Leadership {
     const { id, mode } = this.#options;
     if (mode === "process") return this.#election(id).elector;
@@ -121,13 +121,13 @@ export class Elections implements Leaderships, AsyncDisposable {
     else this.#allWarm();
   }
 
-  /** Every module that was found at start was asked for, or is known to be broken. */
+  /** Called when every module that was found at start has joined, or is known to be broken. */
   allLoaded(): void {
     this.#loaded = true;
     this.#allWarm();
   }
 
-  /** A process takes the lead of all its modules at once, so it waits for the slowest of those it began with. */
+  /** A process takes the lead of all its modules at once, so it waits for the slowest of those with which it began. */
   #allWarm(): void {
     const { id, mode } = this.#options;
     if (mode === "process" && this.#loaded && this.#cold.size === 0) this.#election(id).ready.resolve();
@@ -139,7 +139,7 @@ export class Elections implements Leaderships, AsyncDisposable {
     if (this.#options.mode === "module") await this.#end(this.#leaseOf(module));
   }
 
-  /** Lets go of every Lease that is held. Never throws. */
+  /** Releases every Lease that is held. Never throws. */
   async stop(): Promise<void> {
     await Promise.all([...this.#elections.keys()].map((name) => this.#end(name)));
     this.#cleanup.dispose();
@@ -189,16 +189,19 @@ export class Elections implements Leaderships, AsyncDisposable {
           events.record(lease as unknown as AnyObject, { type: "Normal", reason: "LeaderElection", message });
         },
         takenOver: (holder, wait) =>
-          log.info("The Lease was taken over: this replica works when the one before can write no more", {
-            from: holder,
-            seconds: wait / 1_000,
-          }),
+          log.info(
+            "The Lease was taken over: this replica starts working when the previous holder can no longer write",
+            {
+              from: holder,
+              seconds: wait / 1_000,
+            },
+          ),
         lost: (reason) =>
-          log.warn("This replica leads no more: its writes are refused, and it seeks the Lease again", { reason }),
+          log.warn("This replica has lost the lead: its writes are refused, and it seeks the Lease again", { reason }),
         resigned: () => log.info("This replica hands the lead over"),
         slowPath: () => this.#slowPaths.set(name, this.#slowPaths.get(name)! + 1),
         unwatched: (error) =>
-          log.warn("Cannot watch the Lease: it is read every few seconds instead, and a hand-over takes longer", {
+          log.warn("Cannot watch the Lease: it is read every few seconds instead, and hand-overs take longer", {
             error,
           }),
         failed: (error, first) => {
@@ -208,7 +211,7 @@ export class Elections implements Leaderships, AsyncDisposable {
       },
     });
     const shown = new DisposableStack();
-    // First of all listeners: what is on its way is stopped before anybody is told of the loss.
+    // This is the first listener, so active requests are stopped before anybody learns of the loss.
     shown.use(
       elector.onChange((isLeader) => {
         if (!isLeader) transport.endRefused();
@@ -229,7 +232,7 @@ export class Elections implements Leaderships, AsyncDisposable {
     this.#slowPaths.delete(name);
   }
 
-  /** As client-go: only a leader that did not notice that its Lease ran out long ago is ill. */
+  /** As in client-go, only a leader that did not notice that its Lease expired long ago is unhealthy. */
   #unhealthy(): string | undefined {
     for (const [name, { elector }] of this.#elections) {
       if (elector.overdue > HEALTH_TOLERANCE) return `failed election to renew leadership on lease ${name}`;

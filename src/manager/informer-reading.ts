@@ -1,4 +1,4 @@
-/** What the metrics show of an informer. */
+/** Makes what the metrics show of an informer. */
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { InformerReading } from "../observe/readings.ts";
 

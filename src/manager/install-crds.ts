@@ -17,11 +17,11 @@ import { losses, type StoredCrd } from "./crd-changes.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/** How often a new kind is asked whether it is served, and for how long, in milliseconds: soon, and then less often. */
+/** The interval at which a new kind is checked, and for how long, in milliseconds; it begins short and grows. */
 const ASK_FIRST = 1;
 const ASK_EVERY = 25;
 const ESTABLISHED_WITHIN = 30_000;
-/** The server establishes one after another: more of them at once would only wait longer for each. */
+/** The server establishes definitions one after the other, so more of them at once would only wait longer. */
 const AT_ONCE = 8;
 
 export interface InstallOptions {
@@ -29,9 +29,9 @@ export interface InstallOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Shared by all who install on one server. */
+  /** Shared by all installations on one server. */
   readonly gate: ListSemaphore;
-  /** Where the conversion webhook is, as soon as it answers. @default nowhere: kinds with several versions are refused */
+  /** Where the conversion webhook is, as soon as it responds. @default nowhere: kinds with several versions are refused */
   readonly conversion?: ((signal: AbortSignal) => Promise<WebhookClientConfig>) | undefined;
 }
 
@@ -39,7 +39,7 @@ export function installGate(): ListSemaphore {
   return new ListSemaphore(AT_ONCE);
 }
 
-/** A change of a CustomResourceDefinition that would lose data. */
+/** Thrown for a change of a CustomResourceDefinition that would lose data. */
 class CrdRefused extends Error {
   override readonly name = "CrdRefused" as const;
 }
@@ -66,7 +66,7 @@ async function wantedCrd(resource: Resource, { conversion, signal }: InstallOpti
   return withConversion(crd, await conversion(signal));
 }
 
-/** A server that is away says nothing about the module: it is waited for, and every step can be taken again. */
+/** An unreachable server says nothing about the module, so this waits for it, and every step can be repeated. */
 async function installWhenReachable(crd: Crd, options: InstallOptions): Promise<void> {
   const { transport, clock, signal } = options;
   for (;;) {
@@ -115,7 +115,7 @@ async function refuseLosses(stored: StoredCrd, crd: Crd, options: InstallOptions
   );
 }
 
-/** Objects can be listed only while somebody converts them, and the process that the definition names may be gone. */
+/** Objects can be listed only while something converts them, and the process that the definition names may be gone. */
 async function convertHere({ metadata, spec }: StoredCrd, wanted: Crd, options: InstallOptions): Promise<void> {
   const { conversion } = wanted.spec;
   if (conversion === undefined || spec.conversion?.strategy !== "Webhook" || sameJson(spec.conversion, conversion))
@@ -142,7 +142,7 @@ async function find(path: string, { transport, signal }: InstallOptions): Promis
 async function hasObjects(crd: StoredCrd, { transport, signal }: InstallOptions): Promise<boolean> {
   const { group, names, versions } = crd.spec;
   const served = versions.find((version) => version.served);
-  if (served === undefined) return true; // cannot be known: rather refuse
+  if (served === undefined) return true; // this is unknown, so it is refused
   const path = `/apis/${group}/${served.name}/${names.plural}`;
   try {
     const list = await transport.request<{ items: readonly unknown[] }>({

@@ -1,9 +1,9 @@
-/** What nobody caught is told under the name of its module, or logged and counted; it never stops the process. */
+/** Reports uncaught errors under the name of their module, or logs and counts them; they never stop the process. */
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { tellOwner } from "../platform/error-owner.ts";
 
-/** Takes over uncaught exceptions and unhandled rejections of the process, until disposed of. */
+/** Handles uncaught exceptions and unhandled rejections of the process, until disposed of. */
 export function isolate({ log, metrics }: { log: Log; metrics: Metrics }): Disposable {
   const counts = { uncaughtException: 0, unhandledRejection: 0 };
   const taker = (kind: keyof typeof counts) => (error: unknown) => {

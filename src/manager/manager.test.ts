@@ -11,7 +11,7 @@ import { z } from "zod";
 import { defineResource } from "../resource/define.ts";
 import { Manager } from "./manager.ts";
 
-/** A port nobody listens on. */
+/** Returns a port on which nobody listens. */
 function closedPort(): number {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const port = server.port!;
@@ -179,7 +179,7 @@ test("Manager waits for a server that is away before it installs a module's Cust
   await server.stop(true);
 }, 10_000);
 
-/** A server that answers requests for definitions as it is told, and lists nothing. */
+/** A server that responds to requests for definitions as it is told, and lists nothing. */
 function serving(answer: (method: string) => number) {
   const requests: string[] = [];
   const established = { metadata: { name: "x" }, status: { conditions: [{ type: "Established", status: "True" }] } };

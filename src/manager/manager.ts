@@ -1,6 +1,4 @@
-/**
- * Puts a process together: what starts in which order, and what stops in which order, with the reason of each step.
- */
+/** Puts a process together: what starts and what stops, in which order, with the reason of each step. */
 import { hostname } from "node:os";
 import { InformerRegistry } from "../cache/informer-registry.ts";
 import { alwaysLeader } from "../client/leadership.ts";
@@ -34,7 +32,7 @@ import { ModuleStart } from "./module-start.ts";
 import { notReady } from "./readiness.ts";
 import { Sharding } from "./sharding.ts";
 
-/** Milliseconds. */
+/** In milliseconds. */
 const DEFAULT_GRACE = 30_000;
 
 /** One process: a cluster, listeners, and modules that come and go. */
@@ -58,7 +56,7 @@ export class Manager implements AsyncDisposable {
   #loaded = false;
   #stopped: Promise<void> | undefined;
 
-  /** Nothing is listened on or sent before {@link start}. */
+  /** Creates the manager, which neither listens nor sends anything before {@link start}. */
   constructor(options: ManagerOptions) {
     const { log, namespaces = [], grace = DEFAULT_GRACE, strict, development = false } = options;
     this.#options = options;
@@ -122,7 +120,7 @@ export class Manager implements AsyncDisposable {
       metrics: this.metrics,
       namespaces,
       concurrency: options.concurrency,
-      // What the account may not do is refused, and the refusal names the line to add.
+      // A call that the account may not make is refused, and the error names the line to add.
       warnUndeclared: development && options.access === undefined,
       logsRuns: options.logsRuns,
       errorBudget: options.errorBudget || undefined,
@@ -205,7 +203,7 @@ export class Manager implements AsyncDisposable {
     log.info("Listening", { health: this.address("health-probe") ?? "off", metrics: this.address("metrics") ?? "off" });
   }
 
-  /** Where a listener listens, such as `127.0.0.1:8081`; that of webhooks once there are some. */
+  /** The address of a listener, such as `127.0.0.1:8081`; that of webhooks exists once there are some. */
   address(name: "health-probe" | "metrics" | "webhook"): string | undefined {
     return name === "webhook" ? this.webhooks.address : this.#listeners?.address(name);
   }
@@ -215,13 +213,13 @@ export class Manager implements AsyncDisposable {
     return this.#elections;
   }
 
-  /** The stop has begun: what fails now fails for that. */
+  /** Whether the stop has begun, which causes failures from then on. */
   get stopping(): boolean {
     return this.#stopping.signal.aborted;
   }
 
   /**
-   * Starts a module. Where the server refuses its CustomResourceDefinitions the module is postponed and tried again.
+   * Starts a module. If the server refuses its CustomResourceDefinitions, the module is postponed and tried again.
    *
    * @throws what keeps it from running for good; then the caller disposes of it.
    */
@@ -234,12 +232,12 @@ export class Manager implements AsyncDisposable {
     return this.#start.begin(module, () => this.modules.replace(module));
   }
 
-  /** Ends a module, and takes back what it was permitted. */
+  /** Ends a module, and revokes what it was permitted. */
   remove(name: string): Promise<void> {
     return this.#start.end(name);
   }
 
-  /** All modules that were found at start have been added, or are known to be broken. */
+  /** Called when all modules that were found at start have been added, or are known to be broken. */
   loaded(): void {
     this.#loaded = true;
     this.#elections?.allLoaded();
@@ -247,7 +245,7 @@ export class Manager implements AsyncDisposable {
     this.webhooks.loaded();
   }
 
-  /** Ends everything, in this order. Never throws; a step that fails is logged and the next one follows. */
+  /** Stops everything, in this order. Never throws; a step that fails is logged, and the next one follows. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
@@ -262,7 +260,7 @@ export class Manager implements AsyncDisposable {
     const steps: readonly { readonly what: string; readonly why: string; readonly run: () => unknown }[] = [
       {
         what: "readiness",
-        why: "no traffic comes to a process that leaves; a start that still installs something gives up",
+        why: "a process that is leaving gets no new traffic, and a start that still installs something gives up",
         run: () => {
           this.#stopping.abort(new Error("The process is stopping"));
           this.webhooks.retire();
@@ -270,43 +268,43 @@ export class Manager implements AsyncDisposable {
       },
       {
         what: "delay",
-        why: "whoever sends requests to webhooks and routes has time to hear of it; everything works on, and controllers lead",
+        why: "clients of webhooks and routes have time to learn of it, while everything keeps working and controllers lead",
         run: () => (shutdownDelay > 0 ? sleep(shutdownDelay, { clock: this.#runtime.clock }) : undefined),
       },
       {
         what: "sources",
-        why: "nothing begins that would have to be waited for; keys that are queued are left to whoever comes next, who has them too",
+        why: "nothing begins that would delay the stop; the next process has the queued keys too",
         run: () => this.modules.quiesce(),
       },
       {
         what: "runs",
-        why: "those under way come to their ends within the grace period, while caches, client and events still work",
+        why: "active runs end within the grace period, while caches, client and events still work",
         run: () => this.modules.drain(),
       },
       {
         what: "webhooks",
-        why: "runs may have had objects converted until now; admissions under way end while their modules and caches work",
+        why: "runs may need conversions until now; active admissions end while their modules and caches work",
         run: () => this.webhooks.stop({ grace: this.#options.grace ?? DEFAULT_GRACE }),
       },
       {
         what: "modules",
-        why: "runs that are left are cut off, and what they may have used of plugins is needed no more",
+        why: "remaining runs are cut off, and nothing needs the plugins any more",
         run: () => this.modules.stop(),
       },
       {
         what: "events",
-        why: "the last runs recorded some, and no run records more",
+        why: "the last runs may have recorded some, and no run records more",
         run: () => this.#runtime.events.close(),
       },
       {
         what: "election",
-        why: "whoever leads next begins at once, so nothing of ours may be written from here on",
+        why: "the next leader begins at once, so nothing of ours may be written from here on",
         run: () => Promise.all([this.#elections?.stop(), this.#sharding?.stop()]),
       },
       { what: "informers", why: "nobody reads them any more", run: () => this.#runtime.informers.stop() },
       {
         what: "connections",
-        why: "events and informers have sent all they had to",
+        why: "events and informers have sent everything",
         run: async () => {
           this.#reachability[Symbol.dispose]();
           await Promise.all([this.#transport.close(), this.#installer?.close(), this.#start.close()]);
@@ -314,12 +312,12 @@ export class Manager implements AsyncDisposable {
       },
       {
         what: "listeners",
-        why: "probes must find the process alive until its work is done, and the last numbers can be read",
+        why: "probes must find the process alive until its work is done, and the last metrics can be read",
         run: () => this.#listeners?.stop(),
       },
       {
         what: "isolation",
-        why: "errors of every step before are still logged",
+        why: "errors of all previous steps are still logged",
         run: () => this.#isolation?.[Symbol.dispose](),
       },
     ];
@@ -328,12 +326,12 @@ export class Manager implements AsyncDisposable {
       try {
         await run();
       } catch (error) {
-        log.error(`Cannot stop ${what} in order`, { error });
+        log.error(`Cannot stop ${what}`, { error });
       }
     }
   }
 
-  /** Routes of plugins, without the prefix under which they are mounted. */
+  /** Serves routes of plugins, without the prefix under which they are mounted. */
   async #plugin(request: Request): Promise<Response> {
     const url = new URL(request.url);
     const [prefix = "", plugin = ""] = /^\/plugins\/([^/]+)/.exec(url.pathname) ?? [];
@@ -343,7 +341,7 @@ export class Manager implements AsyncDisposable {
   }
 }
 
-/** Such as `binnacle/1.2.3 (linux/x64)`. */
+/** Returns a text such as `binnacle/1.2.3 (linux/x64)`. */
 function userAgent(version: string | undefined): string {
   return `binnacle${version === undefined ? "" : `/${version}`} (${process.platform}/${process.arch})`;
 }

@@ -1,4 +1,4 @@
-/** What is measured of modules. */
+/** The metrics of modules. */
 import type { ModuleRegistry } from "../module/module-registry.ts";
 import type { Metrics } from "../observe/metrics.ts";
 
@@ -7,7 +7,7 @@ export function readModules(metrics: Metrics, modules: ModuleRegistry): void {
   metrics.modulesFrom(() => modules.statuses().map(({ name, file, state }) => ({ module: name, file, state })));
   metrics.add({
     name: "binnacle_module_draining_objects",
-    help: "Objects that carry finalizers of a module whose file is gone",
+    help: "Number of objects with finalizers of a module whose file is gone",
     read: () =>
       modules
         .statuses()

@@ -1,4 +1,4 @@
-/** What a module needs before it starts: its kinds on the server, and the right to do what it declares. */
+/** Prepares the start of a module: its kinds on the server, and the permissions that it declares. */
 import { isApiError } from "../kube/errors/api-error.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
@@ -12,22 +12,22 @@ import { installCrds, installGate } from "./install-crds.ts";
 
 export interface ModuleStartOptions {
   readonly modules: ModuleRegistry;
-  /** Installs CustomResourceDefinitions; `undefined` when nobody does. */
+  /** Installs CustomResourceDefinitions; `undefined` when nothing does. */
   readonly installer: Transport | undefined;
   /** Converts objects of modules that are about to start. */
   readonly webhooks: Pick<WebhookHost, "convertFor">;
-  /** How the API server reaches the conversion webhook, which begins to listen for a module; `undefined` when it does not. */
+  /** How the API server reaches the conversion webhook, which begins to listen for a module; `undefined` when it cannot. */
   readonly conversionClient: ConversionClient | undefined;
-  /** Tries again where the server refuses them, instead of throwing. */
+  /** Whether to try again when the server refuses them, instead of throwing. */
   readonly retries: boolean;
   /** Grants what modules declare; `undefined` when they may do it anyway. */
   readonly access: AccountAccess | undefined;
-  /** What controllers wait and retry by. */
+  /** The clock by which controllers wait and retry. */
   readonly clock: Clock;
-  /** What requests are timed with. */
+  /** The clock of requests. */
   readonly connectionClock: Clock;
   readonly log: Log;
-  /** The process stops. */
+  /** Fires when the process stops. */
   readonly signal: AbortSignal;
 }
 
@@ -37,10 +37,10 @@ export type ConversionClient = (to: {
   readonly signal: AbortSignal;
 }) => Promise<WebhookClientConfig>;
 
-/** Milliseconds between two tries to install what the server refuses: at first, and at most; with jitter. */
+/** Milliseconds between two attempts to install what the server refuses: at first, and at most; with jitter. */
 const FIRST_RETRY = 1_000;
 const LAST_RETRY = 30_000;
-/** The answer to a definition that the server would refuse again. */
+/** The response to a definition that the server would refuse again. */
 const INVALID = 422;
 
 export class ModuleStart {
@@ -52,7 +52,7 @@ export class ModuleStart {
   }
 
   /**
-   * Starts a module. Where the server refuses its CustomResourceDefinitions the module is postponed and tried again.
+   * Starts a module. If the server refuses its CustomResourceDefinitions, the module is postponed and tried again.
    *
    * @throws what keeps it from running for good.
    */
@@ -72,7 +72,7 @@ export class ModuleStart {
     });
   }
 
-  /** Ends a module, and takes back what it was permitted; one that drains is permitted all of it until it is gone. */
+  /** Ends a module, and revokes what it was permitted; one that drains keeps its permissions until it is gone. */
   async end(name: string): Promise<void> {
     await this.#options.modules.remove(name, async () => this.#options.access?.leave(name));
   }
@@ -81,17 +81,17 @@ export class ModuleStart {
     await this.#options.access?.close();
   }
 
-  /** From the change of its definitions on, the API server asks for conversions of the new version of a module. */
+  /** From the change of its definitions on, the API server requests conversions of the new version of a module. */
   #convert({ definitions, invoke }: LoadedModule): Disposable {
     return this.#options.webhooks.convertFor({ resources: definitions.resources, invoke });
   }
 
-  /** Which plugin it requires that no module has. */
+  /** Returns a required plugin that no module has. */
   #lacking({ name, definitions }: LoadedModule): string | undefined {
     return this.#options.modules.plugins.missing(definitions.plugins, name);
   }
 
-  /** Its signal fires when a plugin has come or left. */
+  /** Returns a signal that fires when a plugin was added or removed. */
   #onPlugins(): Disposable & { readonly signal: AbortSignal } {
     const woken = new AbortController();
     const listening = this.#options.modules.plugins.onChange(() => woken.abort());
@@ -103,7 +103,7 @@ export class ModuleStart {
     return access?.run(module, start, () => modules.settled(module.name)) ?? start();
   }
 
-  /** Tries again and again to install what a module needs, until it leaves or can be started. */
+  /** Tries to install what a module needs until it leaves or can be started. */
   async #beginLater(
     module: LoadedModule,
     { start, signal }: { readonly start: () => Promise<void>; readonly signal: AbortSignal },
@@ -124,8 +124,8 @@ export class ModuleStart {
   /**
    * Installs the kinds that a module defines.
    *
-   * @returns why the server refuses it for now; `undefined` when they are there, or nobody asked for them.
-   * @throws what time does not mend.
+   * @returns why the server refuses them for now; `undefined` when they exist, or when nobody asked for them.
+   * @throws errors that will not go away by themselves.
    */
   async #install(module: LoadedModule, signal: AbortSignal): Promise<string | undefined> {
     const { installer: transport, retries, log, connectionClock: clock, conversionClient } = this.#options;

@@ -39,6 +39,6 @@ const cases: readonly [string, Partial<ReadinessInput>, string | undefined][] = 
 test.each(cases)("notReady: %s", (_, given, expected) => {
   const told = notReady({ ...parts, ...given });
   expect(told?.text).toBe(expected as never);
-  // Names of controllers and messages are for those on this machine.
+  // Names of controllers and messages are only for clients on this machine.
   expect(told?.cause ?? "").not.toMatch(/controller x|a\.ts|403|unreachable/);
 });

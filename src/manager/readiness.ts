@@ -1,10 +1,10 @@
-/** When `/readyz` says yes. */
+/** Decides when `/readyz` passes. */
 import type { RunningController } from "../controller/controller.ts";
 import type { TransportStats } from "../kube/transport/transport-stats.ts";
 import type { Told } from "../server/health-checks.ts";
 
 export interface ReadinessInput {
-  /** Every module found at start was loaded and started, or is known to be broken. */
+  /** Whether every module found at start was started or is known to be broken. */
   readonly loaded: boolean;
   readonly stopping: boolean;
   readonly controllers: readonly Pick<RunningController, "name" | "state" | "hasSynced">[];
@@ -14,10 +14,10 @@ export interface ReadinessInput {
 }
 
 /**
- * Why the process is not ready, `undefined` when it is.
+ * Returns why the process is not ready; `undefined` when it is.
  *
- * Every loaded controller must have synced once. One that waits for a kind, or is refused one, does not hold the
- * others back, once the server has answered at all; a module that is broken does not either, while another one runs.
+ * Every loaded controller must have synced once. One that waits for a kind, or is refused one, does not delay the
+ * others, once the server has responded at all; nor does a broken module while another one runs.
  */
 export function notReady({ loaded, stopping, controllers, stats, noneRuns }: ReadinessInput): Told | undefined {
   if (stopping) return { cause: "stopping", text: "stopping" };

@@ -33,7 +33,7 @@ interface Server {
   stop(): Promise<unknown>;
 }
 
-/** Divides collections itself, or does not know what it is asked for. */
+/** One server divides collections itself, the other ignores the request to do so. */
 const servers: Readonly<Record<string, () => Promise<Server>>> = {
   "a server that does not divide": startEmbeddedCluster,
   ...(available && {
@@ -47,7 +47,7 @@ const servers: Readonly<Record<string, () => Promise<Server>>> = {
   }),
 };
 
-/** What the replicas of a test say of themselves. */
+/** What the replicas of a test report. */
 class Post implements AsyncDisposable {
   readonly server: Server;
   readonly transport: Transport;
@@ -58,10 +58,10 @@ class Post implements AsyncDisposable {
   /** Which replicas have run a key, in order. */
   readonly runs: Map<string, string[]> = new Map();
   readonly overlaps: string[] = [];
-  /** Milliseconds of a run. */
+  /** The duration of a run in milliseconds. */
   pause = 0;
   readonly plugins: string[] = [];
-  /** Runs heed no signal, and go on when they are told. */
+  /** Whether runs ignore their signal, and continue when they are told. */
   hangs = false;
   readonly hanging: PromiseWithResolvers<void>[] = [];
 
@@ -169,7 +169,7 @@ class Post implements AsyncDisposable {
     return sample(await this.get(name, "/metrics", "metrics"), metric, labels);
   }
 
-  /** Waits until nothing has been run for a while. */
+  /** Waits until nothing has run for a while. */
   async idle(): Promise<void> {
     let seen = -1;
     let since = performance.now();
@@ -184,7 +184,7 @@ class Post implements AsyncDisposable {
     );
   }
 
-  /** How many parcels the replica keeps to reconcile them. */
+  /** Returns how many parcels the replica keeps to reconcile them. */
   parcelsOf(name: string): Promise<number> {
     return this.metric(name, "binnacle_informer_objects", { kind: "Parcel", selector: "shardBy=uid" });
   }
@@ -214,7 +214,7 @@ class Post implements AsyncDisposable {
     );
   }
 
-  /** Waits until each key has been worked since `since` runs, and gives who worked it last. */
+  /** Waits until each key has run since `since` runs. @returns who last ran it. */
   async worked(): Promise<ReadonlyMap<string, string>> {
     await until(
       async () => {
@@ -273,7 +273,7 @@ for (const [server, start] of Object.entries(servers)) {
       await post.begin("third");
       const parts = await post.divided(["first", "second", "third"]);
       for (const part of parts) expect(part).toBeCloseTo(1 / 3, 2);
-      // What has changed hands is worked again by its new owner, and nothing of it by its old one.
+      // Keys that were handed over run again with their new owner, and never with the old one.
       await until(() => new Set([...post.runs.values()].map((by) => by.at(-1))).size === 3, { what: "all three work" });
       const kept = await until(
         async () => {
@@ -294,7 +294,7 @@ for (const [server, start] of Object.entries(servers)) {
         what: "all of the second's keys are worked by others",
       });
       await post.idle();
-      // Nobody else's are worked again.
+      // The keys of the others do not run again.
       for (const [key, by] of before) {
         if (!key.startsWith("key ") && by.at(-1) !== "second") expect(post.runs.get(key)).toEqual(by);
       }
@@ -354,7 +354,7 @@ test("Sharding fails /healthz when a replica did not notice for long that its Le
     return [response.status, await response.text()];
   };
   await until(async () => (await get("/readyz?verbose"))[1].includes("100% of the keys"), { what: "it has its share" });
-  // Time has passed, and no timer has run: nobody compared the clocks.
+  // Time has passed, and no timer has run: nothing compared the clocks.
   const now = clock.now.bind(clock);
   clock.now = () => now() + 35_000;
   expect(await get("/healthz/leaderElection")).toEqual([200, "ok"]);
@@ -379,7 +379,7 @@ test("a run that does not end is fenced after the grace period, and only then an
   const stuck = [...post.running.keys()];
   for (const { resolve } of post.hanging) resolve();
   await post.worked();
-  // What hung wrote nothing after it: whoever has the key now said so in the status.
+  // The hanging run wrote nothing after it: the status names the new owner of the key.
   const parcels = await post.parcels();
   for (const key of stuck) {
     const parcel = parcels.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key);

@@ -1,4 +1,4 @@
-/** The replicas of a process divide the keys among themselves: what that shows in the log, the metrics and the health. */
+/** Divides the keys among the replicas of a process, and reports that in the log, the metrics and the health. */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { SLOTS } from "../cache/slots.ts";
@@ -13,23 +13,23 @@ import type { Log } from "../observe/log.ts";
 import type { Told } from "../server/health-checks.ts";
 import { type ElectionDependencies, PROCESS } from "./elections.ts";
 
-/** How a process takes its part. */
+/** How a process takes part. */
 export interface ShardingOptions extends ElectionDurations {
-  /** What the names of the Leases begin with. */
+  /** The prefix of the names of the Leases. */
   readonly id: string;
   readonly namespace: string;
-  /** The most replicas that work; further ones stand by. */
+  /** How many replicas work; further ones stand by. */
   readonly seats: number;
-  /** Lets the Lease go at the end, instead of letting it expire. */
+  /** Releases the Lease at the end, instead of letting it expire. */
   readonly release: boolean;
-  /** @default the host's name and a random part */
+  /** The identity. @default the host's name and a random part */
   readonly identity?: string | undefined;
 }
 
 /** What it needs of the process. */
 export type ShardingDependencies = Omit<ElectionDependencies, "events">;
 
-/** How much longer than its duration a Lease may be overdue before `/healthz` fails, in milliseconds. */
+/** By how many milliseconds a Lease may be overdue before `/healthz` fails. */
 const HEALTH_TOLERANCE = 20_000;
 
 export class Sharding implements Leaderships, AsyncDisposable {
@@ -70,7 +70,7 @@ export class Sharding implements Leaderships, AsyncDisposable {
         },
       },
     });
-    // First of all listeners: what is on its way is stopped before anybody is told of the loss.
+    // This is the first listener, so active requests are stopped before anybody learns of the loss.
     this.#shown.use(
       this.#member.onChange((isLeader) => {
         if (!isLeader) transport.endRefused();
@@ -84,7 +84,7 @@ export class Sharding implements Leaderships, AsyncDisposable {
     return this.#member;
   }
 
-  /** Takes a seat as soon as there is one. */
+  /** Takes a seat as soon as one is free. */
   start(): void {
     this.#member.start();
   }
@@ -97,17 +97,17 @@ export class Sharding implements Leaderships, AsyncDisposable {
     return this.#member.alone(`module ${module}`);
   }
 
-  /** The lead of what the process does for all of its modules. */
+  /** The leadership of what the process does for all of its modules. */
   ofProcess(): Leadership {
     return this.#member.alone(PROCESS);
   }
 
-  /** Caches begin with a share, and not before it. */
+  /** Does nothing, because caches start with a share and not before it. */
   warm(): void {}
 
   async leave(): Promise<void> {}
 
-  /** Lets go of the share. Never throws. */
+  /** Releases the share. Never throws. */
   async stop(): Promise<void> {
     await this.#member.stop();
     this.#shown.dispose();
@@ -179,7 +179,7 @@ export class Sharding implements Leaderships, AsyncDisposable {
     }
   }
 
-  /** Ready is who has its share, or has found that all are taken; later losses do not count, as with a leader. */
+  /** A replica is ready when it has its share, or has found that all are taken; as with a leader, later losses do not count. */
   #readiness(readyz: ShardingDependencies["readyz"]): Disposable {
     let wasSettled = false;
     return readyz.add("shards", () => {
@@ -188,7 +188,7 @@ export class Sharding implements Leaderships, AsyncDisposable {
     });
   }
 
-  /** For `/readyz?verbose`. */
+  /** The text for `/readyz?verbose`. */
   get #status(): Told {
     const { seat, members } = this.#member;
     if (seat === undefined) return { cause: "standing by", text: `standing by, ${members.length} replicas work` };

@@ -1,18 +1,18 @@
-/** The thread that notices that the event loop does not come round. It has none itself: it naps and looks. */
+/** The thread that notices when the event loop is blocked. It has no event loop itself: it sleeps and checks. */
 import { LoopMarks, PLACE } from "../platform/loop-marks.ts";
 import type { StallOrder } from "./stall-order.ts";
 
 addEventListener("message", ({ data }: MessageEvent<StallOrder>) => void watch(data));
 
 /**
- * It counts the naps without a beat and not the time: a process that was stopped, or got no processor, has not stalled, and
- * then this thread has not napped either.
+ * It counts the sleeps without a beat instead of the time: a process that was stopped, or got no CPU, has not
+ * stalled, and then this thread has not run either.
  */
 async function watch({ memory, beatEvery, warnAfter, endAfter, format }: StallOrder): Promise<void> {
   const nap = beatEvery / 2;
   const marks = new LoopMarks(memory);
   const { control } = marks;
-  // Loaded when it is needed: most processes never stall.
+  // The log is loaded when it is needed, because most processes never stall.
   const tell = async (message: string, fields: object): Promise<void> => {
     const { createLog } = await import("../observe/log.ts");
     createLog({ level: "error", format }).error(message, fields);
@@ -40,11 +40,14 @@ async function watch({ memory, beatEvery, warnAfter, endAfter, format }: StallOr
     told = true;
     const fields = about(marks, atLeast);
     await tell("The event loop is blocked", fields);
-    postMessage(fields); // which is read when the loop comes round
+    postMessage(fields); // the main thread reads this when its loop continues
   }
 }
 
-/** Who has the event loop; where nobody was marked as having it, who went on last, and whose runs and loads have not ended. */
+/**
+ * Describes who blocks the event loop. If nobody is marked, it names who continued last, and whose runs and loads
+ * have not ended.
+ */
 function about(marks: LoopMarks, ms: number): object {
   const { control } = marks;
   const seconds = ms / 1_000;
@@ -55,7 +58,7 @@ function about(marks: LoopMarks, ms: number): object {
   return { seconds, ...(likely !== undefined && { likely: fieldsOf(likely) }), underWay };
 }
 
-/** It may be changed while it is read. */
+/** The text may change while it is read. */
 function fieldsOf(text: string): object {
   try {
     return JSON.parse(`{${text}}`) as object;

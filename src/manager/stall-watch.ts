@@ -1,4 +1,4 @@
-/** Watches that the event loop comes round: measures by how much it is late, and lets a thread tell when it does not at all. */
+/** Watches the event loop: measures how late its turns are, and lets a thread report when it is blocked. */
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { HistogramFamily, NumberFamily } from "../observe/series.ts";
@@ -9,12 +9,12 @@ import type { StallOrder, StallReport } from "./stall-order.ts";
 export interface StallWatchOptions {
   /** The file of the thread, `stall-thread.ts`. @default there is no thread, and only the lag is measured */
   readonly thread: string | undefined;
-  /** Milliseconds after which it is told that the event loop is blocked, and by whom; 0 for never. */
+  /** Milliseconds after which it is reported that the event loop is blocked, and by whom; 0 for never. */
   readonly warnAfter: number;
-  /** Milliseconds after which the process is ended; 0 for never. */
+  /** Milliseconds after which the process ends; 0 for never. */
   readonly endAfter: number;
   readonly log: Log;
-  /** How the thread writes its own lines. */
+  /** The format of the thread's own lines. */
   readonly format: "json" | "pretty";
   /** Milliseconds between two beats of the event loop. @default 500 */
   readonly beatEvery?: number | undefined;
@@ -23,7 +23,7 @@ export interface StallWatchOptions {
 }
 
 const BEAT_MS = 500;
-/** Seconds. */
+/** In seconds. */
 const LAG_BOUNDS: readonly number[] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
 
 export class StallWatch implements Disposable {
@@ -47,7 +47,7 @@ export class StallWatch implements Disposable {
   #due: number;
   #timer: Disposable;
 
-  /** Begins at once, so that a module that does not end while it loads is noticed. */
+  /** Begins at once, so that a module that blocks while it loads is noticed. */
   constructor(options: StallWatchOptions) {
     this.#options = options;
     this.#clock = monotonic(options.clock);
@@ -58,7 +58,7 @@ export class StallWatch implements Disposable {
     this.#timer = this.#clock.setTimeout(() => this.#beat(), beatEvery);
   }
 
-  /** Shows what it measures. */
+  /** Adds its measurements to the metrics. */
   show(metrics: Metrics): void {
     metrics.addFamily(this.#lag);
     metrics.addFamily(this.#stalls);

@@ -12,13 +12,13 @@ import { ManagedCertificates } from "../webhook/certificates/managed-certificate
 import { type SecretName, SecretStore } from "../webhook/certificates/secret-store.ts";
 import { CurrentCertificate, type TrustedSource } from "../webhook/certificates/trusted-source.ts";
 
-/** Where the certificate comes from. */
+/** The source of the certificate. */
 export type CertificateChoice =
-  /** Files that somebody else keeps. */
+  /** Files that somebody else maintains. */
   | { readonly kind: "files"; readonly folder: string }
-  /** Self-managed, and shared with other replicas. */
+  /** A self-managed certificate that replicas share. */
   | { readonly kind: "secret"; readonly secret: SecretName; readonly hosts: readonly string[] }
-  /** Self-managed, and this process's alone. */
+  /** A self-managed certificate of this process alone. */
   | { readonly kind: "memory"; readonly hosts: readonly string[] };
 
 export interface CertificateParts {
@@ -31,10 +31,10 @@ export interface CertificateParts {
   readonly inForce: (authority: string, signal: AbortSignal) => Promise<boolean>;
 }
 
-/** A source that makes and reads its certificate by itself. */
+/** A source that issues or reads its certificate itself. */
 type OpenSource = TrustedSource & AsyncDisposable & { readonly failure: string | undefined };
 
-/** Has no certificate before it is opened. */
+/** Provides the certificate, which exists only after it is opened. */
 export class WebhookCertificates implements TrustedSource, AsyncDisposable {
   readonly #choice: CertificateChoice;
   readonly #parts: CertificateParts;
@@ -47,7 +47,7 @@ export class WebhookCertificates implements TrustedSource, AsyncDisposable {
     this.#parts = parts;
   }
 
-  /** The same certificates, opened by whoever subscribes. */
+  /** The same certificates; a subscription opens them. */
   get opening(): CertificateSource {
     return {
       current: () => this.current(),
@@ -71,7 +71,7 @@ export class WebhookCertificates implements TrustedSource, AsyncDisposable {
     await this.#source?.[Symbol.asyncDispose]();
   }
 
-  /** @throws Error when files are not there or cannot be used. */
+  /** Opens the source. @throws Error when files are missing or invalid. */
   #open(): void {
     if (this.#source !== undefined) return;
     const { metrics, readyz } = this.#parts;

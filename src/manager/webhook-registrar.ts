@@ -1,4 +1,4 @@
-/** Registers what the modules of a process answer, as they come and go. */
+/** Registers the webhooks of a process's modules as they come and go. */
 import { randomUUID } from "node:crypto";
 import { alwaysLeader, type Leadership } from "../client/leadership.ts";
 import type { Transport } from "../kube/transport/transport.ts";
@@ -14,34 +14,34 @@ import { ownerMark, removeLeftRegistrations } from "../webhook/registration/owne
 import { Registration } from "../webhook/registration/registration.ts";
 import type { ServedWebhooks, WebhookHost } from "../webhook/webhook-host.ts";
 
-/** How the API server reaches the listener, and whether it is told so. */
+/** How the API server reaches the listener, and whether that is registered. */
 export interface RegistrationChoice {
   readonly reach:
     | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } }
-    /** Without a port that of the listener. */
+    /** Without a port, that of the listener is used. */
     | { readonly host: string; readonly port?: number | undefined };
   /**
-   * `apply` writes the configurations and keeps them; `inject` puts the authorities into what somebody else has applied;
-   * `none` leaves both to others.
+   * `apply` writes and maintains the configurations; `inject` adds the authorities to those that somebody else has
+   * applied; `none` leaves both to others.
    */
   readonly mode: "apply" | "inject" | "none";
-  /** In place of what the webhooks declare. @default as declared */
+  /** Replaces what the webhooks declare. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
-  /** Whose objects are never asked about. */
+  /** Namespaces whose objects the webhooks never get. */
   readonly ownNamespaces: readonly string[];
-  /** Milliseconds that API servers may take to learn that something is registered no more. @default 250 */
+  /** Milliseconds that API servers may take to learn that something is not registered any more. @default 250 */
   readonly learning?: number | undefined;
-  /** Of the configurations of a process outside the cluster. @default another one for each process */
+  /** The name of the configurations of a process outside the cluster. @default a new one for each process */
   readonly name?: string | undefined;
 }
 
-/** Where the API server asks, and whom it trusts there. */
+/** Where the API server sends requests, and whom it trusts there. */
 export type ClientConfig = ReturnType<typeof clientConfigOf>;
 
 export interface RegistrarParts {
   readonly transport: Pick<Transport, "request" | "stream">;
   readonly host: WebhookHost;
-  /** Of the listener, once it listens. */
+  /** The address of the listener, once it listens. */
   readonly address: () => string | undefined;
   readonly certificates: TrustedSource;
   readonly leadership: () => Leadership;
@@ -53,7 +53,7 @@ export interface RegistrarParts {
 }
 
 const LEARNING = 250;
-/** Milliseconds that handlers stay for another replica, which leads, to take them out of what is registered. */
+/** Milliseconds for which handlers wait until the leading replica has removed them from the registration. */
 const WITHDRAW_WITHIN = 90_000;
 
 export class WebhookRegistrar {
@@ -85,28 +85,28 @@ export class WebhookRegistrar {
     });
   }
 
-  /** How the API server reaches a path, as soon as there is a certificate. @throws the signal's reason. */
+  /** Returns how the API server reaches a path, as soon as there is a certificate. @throws the signal's reason. */
   async clientOf(path: string, signal: AbortSignal): Promise<ClientConfig> {
     await this.#certificate(signal);
     const { certificates } = this.#parts;
     return clientConfigOf(path, { target: this.#target(), authorities: certificates.current()?.authorities });
   }
 
-  /** Whether every registration has this authority (PEM), as the server has it now. */
+  /** Whether every registration on the server has this authority (PEM). */
   async trusts(authority: string, signal: AbortSignal): Promise<boolean> {
-    // Until the modules are loaded it is not known what is registered for them, by whichever process.
+    // Until the modules are loaded it is unknown what is registered for them, by any process.
     if (!this.#loaded) return false;
     return (await this.#registration?.trusts(authority, signal)) ?? true;
   }
 
-  /** Removes what processes before this one left. Never rejects. */
+  /** Removes what earlier processes left behind. Never rejects. */
   async begin(signal: AbortSignal): Promise<void> {
     if (this.#choice.mode !== "apply" || "service" in this.#choice.reach) return;
     const { transport, clock, log } = this.#parts;
     try {
       await removeLeftRegistrations({ transport, clock, log, signal });
     } catch (error) {
-      if (!signal.aborted) log.warn("Cannot look for webhook registrations that were left behind", { error });
+      if (!signal.aborted) log.warn("Cannot find webhook registrations that were left behind", { error });
     }
   }
 
@@ -115,14 +115,17 @@ export class WebhookRegistrar {
     this.#update();
   }
 
-  /** Resolves when what is served now is registered, or the signal fires. @throws the signal's reason while there is no certificate. */
+  /**
+   * Resolves when what is served now is registered, or when the signal fires. @throws the signal's reason while there
+   * is no certificate.
+   */
   async inForce(signal: AbortSignal): Promise<void> {
     if (this.#registration === undefined) return;
     await this.#certificate(signal);
     await this.#registration.inForce(signal);
   }
 
-  /** Removes what is this process's alone. @param signal gives up waiting. */
+  /** Removes what belongs to this process alone. @param signal ends the wait. */
   async stop(signal: AbortSignal): Promise<void> {
     this.#stopping.abort(new Error("The process is stopping"));
     this.#cleanup.dispose();
@@ -138,7 +141,7 @@ export class WebhookRegistrar {
     if (!this.#loaded || mode === "none" || this.#stopping.signal.aborted) return;
     const { webhooks, converted } = this.#parts.host.served;
     if (this.#registration === undefined) {
-      // What replicas share may hold webhooks of modules that are gone; what is this process's alone cannot.
+      // A shared registration may have webhooks of modules that are gone; one of this process alone cannot.
       const mayHoldMore = mode === "apply" && "service" in reach;
       if (!mayHoldMore && webhooks.length + converted.length === 0) return;
       this.#registration = this.#begin();
@@ -152,7 +155,7 @@ export class WebhookRegistrar {
     const { reach, mode, failurePolicy, ownNamespaces } = this.#choice;
     const registration = new Registration({
       transport,
-      // What is this process's alone nobody else registers.
+      // Nobody else registers what belongs to this process alone.
       leadership: "service" in reach ? leadership() : alwaysLeader,
       clock,
       log,
@@ -178,16 +181,16 @@ export class WebhookRegistrar {
     using _timer = clock.setTimeout(() => late.abort(new Error("it took too long")), WITHDRAW_WITHIN);
     const paths = webhooks.map(({ path }) => path);
     await this.#registration.withdraw(paths, AbortSignal.any([stopping, late.signal]));
-    if (late.signal.aborted) log.warn("Webhooks that are not answered any more are still registered", { paths });
+    if (late.signal.aborted) log.warn("Webhooks that are no longer served are still registered", { paths });
     await this.#learned(stopping);
   }
 
-  /** Resolves when API servers know what is registered no more, or the signal fires. */
+  /** Resolves when API servers know what is not registered any more, or when the signal fires. */
   async #learned(signal: AbortSignal): Promise<void> {
     await sleep(this.#choice.learning ?? LEARNING, { clock: this.#parts.clock, signal }).catch(() => {});
   }
 
-  /** Resolves as soon as there is one. */
+  /** Resolves as soon as there is a certificate. */
   async #certificate(signal: AbortSignal): Promise<void> {
     const { certificates } = this.#parts;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -195,12 +198,12 @@ export class WebhookRegistrar {
     if (certificates.current() === undefined) await abortable(promise, signal);
   }
 
-  /** @throws Error while the port of the listener is not known. */
+  /** Returns the target. @throws Error while the port of the listener is unknown. */
   #target(): WebhookTarget {
     const { reach } = this.#choice;
     if ("service" in reach) return reach;
     const port = reach.port ?? /:(\d+)$/.exec(this.#parts.address() ?? "")?.[1];
-    if (port === undefined) throw new Error("Cannot tell where webhooks are answered: nobody listens for them yet");
+    if (port === undefined) throw new Error("Cannot register webhooks: their listener has not started yet");
     return { url: `https://${reach.host}:${port}` };
   }
 

@@ -1,7 +1,7 @@
 /**
  * The webhook listener of the process, from the first module with webhooks to the end.
  *
- * Processes whose modules have no webhooks take no port and need no certificate.
+ * Processes whose modules have no webhooks use no port and need no certificate.
  */
 import { Hono } from "hono";
 import type { Runtime } from "../controller/runtime.ts";
@@ -16,16 +16,16 @@ import { WebhookHost } from "../webhook/webhook-host.ts";
 import { webhookScope } from "../webhook/webhook-scope.ts";
 
 export interface WebhookServingOptions {
-  /** `:9443`, `127.0.0.1:0` for a free port, `0` for none. */
+  /** The address: `:9443`, `127.0.0.1:0` for a free port, `0` for none. */
   readonly address: string;
   /** The certificate of the listener. */
   readonly certificates: CertificateSource;
   /**
-   * Milliseconds that requests are still answered after {@link WebhookServing.retire}: so long the API server may go on asking a
-   * replica that leaves. @default 0
+   * For how many milliseconds requests are still served after {@link WebhookServing.retire}, because the API server
+   * may send requests to a leaving replica for that long. @default 0
    */
   readonly drain?: number | undefined;
-  /** What the webhooks are registered with in place of what they declare. @default as declared */
+  /** Replaces the failure policy that the webhooks declare. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
 }
 
@@ -35,16 +35,16 @@ export interface WebhookSurroundings {
   readonly metrics: WebhookFamilies;
   readonly conversions: ConversionFamilies;
   readonly readyz: HealthChecks;
-  /** What the deadlines of requests are timed with. */
+  /** The clock of the deadlines of requests. */
   readonly clock: Clock;
   readonly freeze: boolean;
-  /** Routes of plugins, which are answered here too. */
+  /** Serves routes of plugins, which this listener has too. */
   readonly plugins: (request: Request) => Promise<Response>;
-  /** Told that a module's code threw, which is in the log by then. */
+  /** Called when a module's code threw, after that was logged. */
   readonly onError: (module: string) => void;
 }
 
-/** What is added to the largest body, so that a little too much is told so in a review and not by the platform. */
+/** Added to the limit of bodies, so that a slightly larger one is rejected in a review and not by the platform. */
 const ROOM = 1024 * 1024;
 
 export class WebhookServing {
@@ -54,7 +54,7 @@ export class WebhookServing {
   #listener: TlsListener | undefined;
   #retiredAt: number | undefined;
 
-  /** @param options `undefined`: webhooks are not served. */
+  /** Creates the listener. @param options `undefined` means that webhooks are not served. */
   constructor(options: WebhookServingOptions | undefined, surroundings: WebhookSurroundings) {
     const { runtime, metrics, conversions, clock, freeze, onError } = surroundings;
     this.#options = options;
@@ -72,18 +72,18 @@ export class WebhookServing {
     });
   }
 
-  /** Where the listener listens, such as `127.0.0.1:9443`; `undefined` while there is nothing to serve. */
+  /** The listening address, such as `127.0.0.1:9443`; `undefined` while there is nothing to serve. */
   get address(): string | undefined {
     return this.#listener?.address;
   }
 
-  /** From now on each answer is the last of its connection, so that clients turn to other replicas. */
+  /** From now on each response is the last one of its connection, so that clients turn to other replicas. */
   retire(): void {
     this.#retiredAt ??= this.#surroundings.clock.now();
     this.#listener?.retire();
   }
 
-  /** Lets the requests under way end, and closes the listener. */
+  /** Lets active requests end, and closes the listener. */
   async stop({ grace }: { readonly grace: number }): Promise<void> {
     if (this.#listener === undefined) return;
     this.retire();
@@ -94,7 +94,7 @@ export class WebhookServing {
     await this.#listener.stop({ grace });
   }
 
-  /** Begins to listen, unless it does; this module needs it. @throws Error naming the flag and the address. */
+  /** Starts the listener for a module, unless it is running. @throws Error naming the flag and the address. */
   listen(module: string): void {
     const { runtime, readyz, plugins } = this.#surroundings;
     if (this.#listener !== undefined) return;

@@ -1,4 +1,4 @@
-/** Webhooks that register themselves, on the embedded API server, which asks them over TLS as any other does. */
+/** Tests webhooks that register themselves, on the embedded API server, which calls them over TLS like any other. */
 import { expect, test } from "bun:test";
 import { type EmbeddedCluster, startEmbeddedCluster } from "../embedded/index.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
@@ -57,7 +57,7 @@ class World implements AsyncDisposable {
     return manager;
   }
 
-  /** What the API server says to a new ConfigMap. */
+  /** Returns what the API server says about a new ConfigMap. */
   async create(name: string): Promise<string> {
     const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: `${name}-${crypto.randomUUID()}` } };
     return this.transport.request({ method: "POST", path: MAPS, body }).then(

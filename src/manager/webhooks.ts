@@ -1,4 +1,4 @@
-/** The webhooks of a process: who answers them, by which certificate they are trusted, and how the API server learns of them. */
+/** The webhooks of a process: their listener, its certificate, and their registration with the API server. */
 import type { Leadership } from "../client/leadership.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { CertificateSource } from "../server/certificate-source.ts";
@@ -12,7 +12,7 @@ import { type RegistrationChoice, WebhookRegistrar } from "./webhook-registrar.t
 import { WebhookServing, type WebhookServingOptions, type WebhookSurroundings } from "./webhook-serving.ts";
 
 export interface WebhooksOptions extends Omit<WebhookServingOptions, "certificates"> {
-  /** Where the certificate comes from; or a source that knows nothing of authorities. */
+  /** The source of the certificate, or a source without authorities. */
   readonly certificates: CertificateChoice | CertificateSource;
   /** How the API server reaches the listener. @default it does not: nothing is registered */
   readonly registration?: RegistrationChoice | undefined;
@@ -21,13 +21,13 @@ export interface WebhooksOptions extends Omit<WebhookServingOptions, "certificat
 export interface WebhooksParts extends Omit<WebhookSurroundings, "metrics" | "conversions"> {
   /** Writes Secrets, configurations and definitions. */
   readonly transport: Pick<Transport, "request" | "stream">;
-  /** Who of several replicas registers; asked when it is needed. */
+  /** Tells which of several replicas registers; called when that is needed. */
   readonly leadership: () => Leadership;
-  /** Every module that was found runs: what none of them answers is nobody's. */
+  /** Whether every module that was found runs, so that what none of them serves belongs to nobody. */
   readonly isComplete: () => boolean;
 }
 
-/** Milliseconds for removing at the end what is this process's alone. */
+/** Milliseconds for removing at the end what belongs to this process alone. */
 const LEAVE_WITHIN = 5_000;
 
 export class Webhooks {
@@ -36,7 +36,7 @@ export class Webhooks {
   readonly #certificates: WebhookCertificates | undefined;
   readonly #parts: WebhooksParts;
 
-  /** @param options `undefined`: webhooks are not served. */
+  /** Creates the webhooks. @param options `undefined` means that webhooks are not served. */
   constructor(options: WebhooksOptions | undefined, parts: WebhooksParts) {
     this.#parts = parts;
     const { transport, clock, readyz, runtime } = parts;
@@ -73,12 +73,12 @@ export class Webhooks {
     return this.#serving.host;
   }
 
-  /** Where the listener listens, such as `127.0.0.1:9443`; `undefined` while there is nothing to serve. */
+  /** The listening address, such as `127.0.0.1:9443`; `undefined` while there is nothing to serve. */
   get address(): string | undefined {
     return this.#serving.address;
   }
 
-  /** How the API server reaches the conversion webhook, which begins to listen for a module; `undefined` when it does not. */
+  /** How the API server reaches the conversion webhook, which begins to listen for a module; `undefined` when it cannot. */
   get conversionClient(): ConversionClient | undefined {
     const registrar = this.#registrar;
     if (registrar === undefined) return undefined;
@@ -88,28 +88,28 @@ export class Webhooks {
     };
   }
 
-  /** Removes what processes before this one left registered. Never rejects. */
+  /** Removes registrations that earlier processes left behind. Never rejects. */
   async begin(signal: AbortSignal): Promise<void> {
     await this.#registrar?.begin(signal);
   }
 
-  /** What the modules answer is known from here on, and registered. */
+  /** Called when it is known what the modules serve, which is then registered. */
   loaded(): void {
     this.#registrar?.loaded();
   }
 
-  /** Resolves when the webhooks of the modules are registered and can be asked. @throws the signal's reason. */
+  /** Resolves when the webhooks of the modules are registered and can be called. @throws the signal's reason. */
   async inForce(signal: AbortSignal): Promise<void> {
     await this.#registrar?.inForce(signal);
     while (this.host.notReady !== undefined) await sleep(1, { signal });
   }
 
-  /** Clients that keep connections are asked to turn to other replicas. */
+  /** Asks clients with persistent connections to turn to other replicas. */
   retire(): void {
     this.#serving.retire();
   }
 
-  /** The registration of this process alone goes first, then the listener; what replicas share stays registered. */
+  /** Ends the registration of this process alone first, then the listener; what replicas share stays registered. */
   async stop({ grace }: { readonly grace: number }): Promise<void> {
     const late = new AbortController();
     const { clock } = this.#parts;
