@@ -116,7 +116,7 @@ describe("dev on a shared cluster", () => {
     await is("dev");
     expect(await holder()).toStartWith("dev_");
     await dev.says("Keys: r reconcile all, p pause, l log level, q quit");
-    await until(() => copy.log.some(({ msg }) => msg.startsWith("This replica leads no more")), {
+    await until(() => copy.log.some(({ msg }) => msg.startsWith("This replica has lost the lead")), {
       what: "the copy waits",
     });
     await overwrite("somebody");
