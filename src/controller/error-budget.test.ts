@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ApiError } from "../kube/errors/api-error.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { ErrorBudget } from "./error-budget.ts";
-import type { Outcome } from "./outcome.ts";
+import { HookFailed, type Outcome } from "./outcome.ts";
 
 const DONE: Outcome = { kind: "done" };
 const FAIL: Outcome = { kind: "fail", error: new TypeError("x is not a function") };
@@ -110,6 +110,7 @@ describe("ErrorBudget", () => {
       ...[403, 409, 422, 429, 500, 503, 504].map((code): Outcome => ({ kind: "fail", error: error(code) })),
       { kind: "fail", error: new Error("cannot write", { cause: error(500) }) },
       { kind: "fail", error: new AggregateError([error(500), error(503)], "two children") },
+      { kind: "fail", error: new HookFailed("a policy cannot be asked") },
     ];
     for (const outcome of innocent) each(100, outcome);
     expect(budget.state.kind).toBe("unlimited");

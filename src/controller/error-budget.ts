@@ -1,7 +1,7 @@
 /** Slows and suspends a controller whose runs all fail, so that a mistake in one module costs others and the server little. */
 import { isApiError, isUnreachable } from "../kube/errors/api-error.ts";
 import { type Clock, monotonic } from "../platform/clock.ts";
-import type { Outcome } from "./outcome.ts";
+import { HookFailed, type Outcome } from "./outcome.ts";
 
 /** What a controller may still spend on runs that fail. */
 export type BudgetState =
@@ -52,7 +52,7 @@ const UNLIMITED: BudgetState = Object.freeze({ kind: "unlimited" });
  * Counts the runs of one controller that fail.
  *
  * **Guarantees.** While no run fails, nothing is counted and nothing is kept. Only what the author's code throws counts: not that
- * the server is away or refuses a request, and not what asks for a retry or for parking. The budget is used up when nine in ten
+ * the server is away or refuses a request, not that a hook fails, and not what asks for a retry or for parking. The budget is used up when nine in ten
  * of the keys that ran within five minutes fail. A key that keeps failing beside others that do not never uses it up.
  */
 export class ErrorBudget implements Disposable {
@@ -91,7 +91,7 @@ export class ErrorBudget implements Disposable {
   ended(run: EndedRun): void {
     const { outcome } = run;
     if (outcome.kind === "done" || outcome.kind === "requeue") this.#succeeded(run.key);
-    else if (outcome.kind === "fail" && !isOfServer(outcome.error)) this.#failed(run, outcome.error);
+    else if (outcome.kind === "fail" && !isOfOthers(outcome.error)) this.#failed(run, outcome.error);
     if (this.isLimiting) this.#rest();
   }
 
@@ -191,13 +191,13 @@ export class ErrorBudget implements Disposable {
   }
 }
 
-/** Whether an error, or what it was made of, is an answer of the API server, or says that there was none. */
-function isOfServer(error: unknown, depth = 0): boolean {
+/** Whether an error, or what it was made of, is an answer of the API server, says that there was none, or is a plugin's. */
+function isOfOthers(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > MOST_CAUSES) return false;
-  if (isApiError(error) || isUnreachable(error)) return true;
+  if (isApiError(error) || isUnreachable(error) || error instanceof HookFailed) return true;
   if ("errors" in error && Array.isArray(error.errors) && error.errors.length > 0)
-    return error.errors.every((one) => isOfServer(one, depth + 1));
-  return isOfServer(error.cause, depth + 1);
+    return error.errors.every((one) => isOfOthers(one, depth + 1));
+  return isOfOthers(error.cause, depth + 1);
 }
 
 /** An error may be its own cause. */

@@ -18,6 +18,11 @@ export type Outcome =
   /** The run was cancelled from outside, so its result does not count. */
   | { readonly kind: "cancelled"; readonly error: unknown };
 
+/** A hook that a run must not begin without has failed: that is no failure of the controller's author. */
+export class HookFailed extends Error {
+  override readonly name = "HookFailed" as const;
+}
+
 /** Thrown in place of a run that a hook has put off. */
 export class RunDeferred extends Error {
   override readonly name = "RunDeferred" as const;

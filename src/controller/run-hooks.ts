@@ -4,7 +4,7 @@ import type { Result } from "../reconcile/context.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
 import type { AroundHook, FailurePolicy, HookedRun, RunOutcome } from "./around-hook.ts";
-import { type Outcome, outcomeOf, outcomeOfError, RunDeferred } from "./outcome.ts";
+import { HookFailed, type Outcome, outcomeOf, outcomeOfError, RunDeferred } from "./outcome.ts";
 
 /** A hook as the runs call it. */
 export interface RunHook {
@@ -112,7 +112,10 @@ function decisionOf(hook: RunHook, run: KeyRun, error: unknown): Outcome | undef
   hook.onError(error);
   if (hook.failurePolicy === "Ignore") return undefined;
   const message = error instanceof Error ? error.message : String(error);
-  return { kind: "fail", error: new Error(`A hook of plugin ${hook.plugin} failed: ${message}`, { cause: error }) };
+  return {
+    kind: "fail",
+    error: new HookFailed(`A hook of plugin ${hook.plugin} failed: ${message}`, { cause: error }),
+  };
 }
 function hookedRun(run: KeyRun, module: string): HookedRun {
   const { environment, key, attempt, causes } = run;

@@ -361,6 +361,62 @@ describe("daemons", () => {
   });
 });
 
+test("where replicas divide the keys, an object has its daemon at one of them at a time", async () => {
+  const cluster = cleanup.use(await startCluster({ pods: false }));
+  const running = new Map<string, string>();
+  const overlaps: string[] = [];
+  const begin = async (identity: string): Promise<Manager> => {
+    const manager = new Manager({
+      cluster: cluster.config,
+      log: createLog({ level: "error", format: "json", write: () => {} }),
+      healthAddress: "0",
+      metricsAddress: "0",
+      grace: GRACE,
+      isolate: false,
+      sharding: {
+        leaseDuration: 3_000,
+        renewDeadline: 2_000,
+        retryPeriod: 200,
+        id: "daemons",
+        namespace: "default",
+        release: true,
+        seats: 64,
+        identity,
+      },
+    });
+    cleanup.defer(() => manager.stop());
+    const definition = defineController({
+      name: "watched",
+      for: watch(ConfigMap, { namespaces: ["default"], match: ({ data }) => data?.["watched"] === "yes" }),
+      daemons: {
+        async follow({ metadata: { name } }, { signal }) {
+          const other = running.get(name);
+          if (other !== undefined) overlaps.push(`${name}: ${identity} while ${other}`);
+          running.set(name, identity);
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+          await Bun.sleep(1);
+          running.delete(name);
+        },
+      },
+      async reconcile() {},
+    });
+    const definitions = collectDefinitions([definition]);
+    await manager.add({ name: "watched.ts", file: "watched.ts", definitions, invoke: (fn) => fn(), dispose() {} });
+    manager.loaded();
+    return manager;
+  };
+  const names = Array.from({ length: 30 }, (_, index) => `object-${index}`);
+  for (const name of names) await create(cluster, name);
+  const at = (identity: string) => [...running.values()].filter((one) => one === identity).length;
+  await begin("first");
+  await until(() => at("first") === names.length);
+  const second = await begin("second");
+  await until(() => at("second") > 0 && running.size === names.length);
+  await second.stop();
+  await until(() => at("first") === names.length);
+  expect(overlaps).toEqual([]);
+}, 60_000);
+
 describe("every", () => {
   test("each object runs again after its interval, counted from when it is there, until it is gone", async () => {
     const { cluster, clock, runs } = await start({ every: "10m" });

@@ -226,6 +226,37 @@ describe("hooks around runs", () => {
     expect(manager.modules.statuses()[0]!.errors).toBeGreaterThan(3);
   });
 
+  test("a new version of a plugin takes the place of the old one, and one whose setup throws leaves it", async () => {
+    const { cluster, add, replace, synced } = await start();
+    const events: string[] = [];
+    const version = (name: string, setup: (registry: Registry) => void = () => {}) =>
+      plugin("told", (registry) => {
+        registry.around(async ({ key }, next) => {
+          events.push(`${name} ${key.name}`);
+          await next();
+        });
+        setup(registry);
+      });
+    const { definition, runs } = runner();
+    await add("run.ts", definition);
+    await add("told.ts", version("first"));
+    await synced();
+    await replace(
+      "told.ts",
+      version("second"),
+      hooked("more", async (_, next) => void (await next())),
+    );
+    await create(cluster, "x-one");
+    await until(() => runs.length === 1);
+    const failing = version("third", () => {
+      throw new Error("it cannot be set up");
+    });
+    await expect(replace("told.ts", failing)).rejects.toThrow("it cannot be set up");
+    await create(cluster, "x-two");
+    await until(() => runs.length === 2);
+    expect(events).toEqual(["second x-one", "second x-two"]);
+  });
+
   test("one that hangs holds runs up no longer than its module is there, and a run that is to end not at all", async () => {
     const { cluster, add, synced, manager } = await start();
     const begun: string[] = [];
