@@ -156,6 +156,39 @@ describe("dev on a shared cluster", () => {
     await is("copy", 60_000);
   }, 90_000);
 
+  test("a kind that changes at a save is applied, and a change that loses data is explained while the version before runs on", async () => {
+    const kind = (fields: string): string => `
+import { defineController, defineResource, z } from "binnacle";
+export const Crate = defineResource({ group: "demo.dev", version: "v1", kind: "Crate", spec: z.object({ ${fields} }) });
+export const crate = defineController({ for: Crate, async reconcile({ spec }, { log }) { log.info("Crate", spec); } });
+`;
+    await bench.write("kinds/crate.ts", kind("size: z.int()"));
+    await using dev = new Dev("--controllers", "kinds");
+    await dev.says("Controller runs");
+    await bench.write("kinds/crate.ts", kind("size: z.int(), color: z.string().optional()"));
+    await dev.says("Module reloaded");
+    const metadata = { name: "a" };
+    const crates = "/apis/demo.dev/v1/namespaces/default/crates";
+    await request("POST", crates, {
+      apiVersion: "demo.dev/v1",
+      kind: "Crate",
+      metadata,
+      spec: { size: 1, color: "red" },
+    });
+    await dev.says("color=red");
+    await bench.write("kinds/crate.ts", kind("size: z.int()"));
+    await dev.says("Cannot load a module: its version before runs on");
+    await dev.says(
+      "Cannot change the CustomResourceDefinition crates.demo.dev: the field spec.color of v1 would go while there are objects. " +
+        "Keep what is there, delete the objects, or add a new version beside it",
+    );
+    await dev.press("r", "Reconciling all objects of crate");
+    await dev.says("color=red");
+    await request("DELETE", `${crates}/a`);
+    await bench.write("kinds/crate.ts", kind("size: z.int(), /* changed */"));
+    await dev.says("Module reloaded");
+  }, 90_000);
+
   test("a Lease that is not there, and a cluster of dev's own, are told", async () => {
     const dev = (...args: string[]) => bench.exec("dev", ...args);
     const elsewhere = await dev("--kubeconfig", kubeconfig, "--take-over=default/none");

@@ -111,7 +111,7 @@ async function refuseLosses(stored: StoredCrd, crd: Crd, options: InstallOptions
   if (lost.length === 0) return;
   throw new CrdRefused(
     `Cannot change the CustomResourceDefinition ${crd.metadata.name}: ${lost.join("; ")}. ` +
-      "Keep what is there, or add a new version beside it and migrate the objects first",
+      `Keep what is there, ${lost === outright ? "" : "delete the objects, "}or add a new version beside it and migrate the objects first`,
   );
 }
 
