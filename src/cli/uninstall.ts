@@ -126,7 +126,7 @@ export const uninstallCommand: Command = command({
       }
       host.out(`Uninstall ${names} from ${cluster.server} (context ${cluster.context}):\n${shown(plan, asked)}`);
       if (values["dry-run"]) return 0;
-      if (!values.yes && !(await confirmed(host))) {
+      if (!values.yes && !(await confirmed(host, stopping.signal))) {
         host.err("Nothing was changed\n");
         return 1;
       }
@@ -154,15 +154,21 @@ interface Work {
 async function carryOut(work: Work): Promise<number> {
   const { asked, plan, host, patience } = work;
   const { transport, service, selection, all } = asked;
-  const { deployment, rest } = plan.deployed;
-  // Nobody answers webhooks in a moment, and requests would be refused for that.
-  await unregister({ transport, service, modules: selection.chosen, others: all ? undefined : selection.others });
-  // What still runs would make anew what is taken away.
-  if (all && deployment !== undefined) await stop(deployment, work);
+  const { deployment, bindings, rest } = plan.deployed;
+  const unregisterAll = () =>
+    unregister({ transport, service, modules: selection.chosen, others: all ? undefined : selection.others });
+  // A process that may write would register its webhooks again, and set finalizers anew.
+  for (const one of bindings) await remove(transport, one);
   if (plan.mounted !== undefined) await rollOut(work);
+  // Nobody answers webhooks in a moment, and requests would be refused for that.
+  await unregisterAll();
+  if (all && deployment !== undefined) {
+    await stop(deployment, work);
+    await unregisterAll(); // in case that an API server has learned late what the process may not do any more
+  }
   await finalize(work);
   if (plan.mounted !== undefined) await forget(transport, asked.account, plan.mounted);
-  if (all) for (const one of rest) await remove(transport, one);
+  for (const one of rest) await remove(transport, one);
   let status = 0;
   for (const { resource, ...one } of plan.definitions) {
     patience.signal.throwIfAborted();
@@ -268,7 +274,7 @@ async function finalize({ asked, plan, cluster, lease, host, patience, concurren
 }
 
 /** Asks on the terminal. @throws UserError where nobody can answer. */
-async function confirmed({ err }: Host): Promise<boolean> {
+async function confirmed({ err }: Host, signal: AbortSignal): Promise<boolean> {
   if (!isTerminal(STANDARD_INPUT))
     throw new UserError(
       "Cannot ask whether to go on: standard input is no terminal. Say --yes, or --dry-run to see what would be done",
@@ -277,6 +283,7 @@ async function confirmed({ err }: Host): Promise<boolean> {
   const answer = await new Promise<string>((resolve) => {
     process.stdin.once("data", (bytes: Buffer) => resolve(bytes.toString("utf8")));
     process.stdin.once("end", () => resolve(""));
+    signal.addEventListener("abort", () => resolve(""), { once: true });
   });
   process.stdin.pause();
   return /^y(es)?$/i.test(answer.trim());

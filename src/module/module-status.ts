@@ -110,7 +110,11 @@ function statusOf(input: StatusInput): ModuleStatus {
   };
   if (broken !== undefined) return status("broken", newest(broken));
   if (postponed !== undefined) return status("unavailable", newest(postponed));
-  if (draining !== undefined) return { ...status("draining", draining.message), left: draining.objects };
+  if (draining !== undefined) {
+    const hindered = unavailable ?? waiting ?? limited;
+    const why = hindered === undefined ? "" : `; ${hindered.name}: ${hindered.state.message ?? hindered.state.kind}`;
+    return { ...status("draining", `${draining.message}${why}`), left: draining.objects };
+  }
   if (unavailable !== undefined)
     return status("unavailable", `${unavailable.name}: ${unavailable.state.message ?? "unavailable"}`);
   if (failure !== undefined) return status("unavailable", failure);

@@ -43,6 +43,8 @@ interface Binding extends Found {
 
 export interface Deployed {
   readonly deployment: Deployment | undefined;
+  /** What lets it write: the first to go, so that what still runs cannot put anything back. */
+  readonly bindings: readonly Doomed[];
   /** In the order in which they are deleted, after the Deployment. */
   readonly rest: readonly Doomed[];
   /** What has the name and is not ours. */
@@ -53,16 +55,22 @@ export function deploymentPath({ namespace, name }: ServiceAccount): string {
   return `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`;
 }
 
-export async function deployed(
-  transport: Transport,
-  { account, modules }: { readonly account: ServiceAccount; readonly modules: readonly string[] },
-): Promise<Deployed> {
+export interface DeployedOptions {
+  readonly account: ServiceAccount;
+  /** The names of the modules. */
+  readonly modules: readonly string[];
+  /** Looks for everything, and not only for the Deployment. */
+  readonly all: boolean;
+}
+
+export async function deployed(transport: Transport, { account, modules, all }: DeployedOptions): Promise<Deployed> {
   const { namespace, name } = account;
   const rest: Doomed[] = [];
   const foreign: string[] = [];
   const live = await find<Deployment>(transport, deploymentPath(account));
   const deployment = live !== undefined && isOurs(live, name) ? live : undefined;
   if (live !== undefined && deployment === undefined) foreign.push(`Deployment ${namespace}/${name}`);
+  if (!all) return { deployment, bindings: [], rest, foreign };
   const query = `labelSelector=${encodeURIComponent(`${MANAGED_BY}=${OURS},${NAME}=${name}`)}`;
   for (const [kind, api] of NAMESPACED) {
     const collection = `${api}/namespaces/${namespace}/${plural(kind)}`;
@@ -73,10 +81,12 @@ export async function deployed(
   const path = `/api/v1/namespaces/${namespace}/secrets/${certificates}`;
   const secret = await find<Found>(transport, path);
   if (secret?.metadata.labels?.[MANAGED_BY] === OURS) rest.push(doomed(path, "Secret", secret));
-  if (deployment !== undefined) rest.push(...(await leasesOf(transport, account, modules)));
-  rest.push(...(await roles(transport, account)));
+  if (deployment !== undefined || rest.length > 0) rest.push(...(await leasesOf(transport, account, modules)));
+  const granted = await roles(transport, account);
+  rest.push(...granted.filter((one) => !isBinding(one)));
   // Last: what still runs as the account may need it to end.
-  return { deployment, rest: [...rest.filter(isNoAccount), ...rest.filter((one) => !isNoAccount(one))], foreign };
+  const ordered = [...rest.filter((one) => !isAccount(one)), ...rest.filter(isAccount)];
+  return { deployment, bindings: granted.filter(isBinding), rest: ordered, foreign };
 }
 
 const MANAGED_BY = "app.kubernetes.io/managed-by";
@@ -96,8 +106,12 @@ function plural(kind: string): string {
   return kind.endsWith("y") ? `${kind.slice(0, -1).toLowerCase()}ies` : `${kind.toLowerCase()}s`;
 }
 
-function isNoAccount({ what }: Doomed): boolean {
-  return !what.startsWith("ServiceAccount ");
+function isAccount({ what }: Doomed): boolean {
+  return what.startsWith("ServiceAccount ");
+}
+
+function isBinding({ what }: Doomed): boolean {
+  return /^(Cluster)?RoleBinding /.test(what);
 }
 
 function isOurs({ metadata: { labels } }: Found, name: string): boolean {
@@ -124,7 +138,8 @@ async function leasesOf(
 
 /** Roles of the account's name that are bound to the account and to nobody else, and their bindings. */
 async function roles(transport: Transport, { namespace, name }: ServiceAccount): Promise<readonly Doomed[]> {
-  const isBound = ({ subjects = [], roleRef }: Binding): boolean =>
+  const isBound = ({ metadata: { labels }, subjects = [], roleRef }: Binding): boolean =>
+    (labels?.[MANAGED_BY] ?? OURS) === OURS &&
     roleRef.name === name &&
     subjects.length === 1 &&
     subjects.every((one) => one.kind === "ServiceAccount" && one.name === name && one.namespace === namespace);

@@ -50,7 +50,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
   const { transport, selection, all, account, service, crds } = options;
   const { chosen } = selection;
   const notes: string[] = [];
-  const found = await deployed(transport, { account, modules: chosen.map(({ name }) => name) });
+  const found = await deployed(transport, { account, modules: chosen.map(({ name }) => name), all });
   const mounted = all ? undefined : mountedIn(found, options);
   const kinds = definedKinds(selection);
   const definitions: Definition[] = [];
@@ -136,10 +136,10 @@ async function electing({ transport, selection, lease }: PlanOptions): Promise<P
 
 /** Whether there is anything to do. */
 export function isEmpty(
-  { webhooks, deployed: { deployment, rest }, mounted, carried, definitions }: Plan,
+  { webhooks, deployed: { deployment, bindings, rest }, mounted, carried, definitions }: Plan,
   all: boolean,
 ): boolean {
-  const pieces = all ? rest.length + (deployment === undefined ? 0 : 1) : 0;
+  const pieces = all ? rest.length + bindings.length + (deployment === undefined ? 0 : 1) : 0;
   return webhooks.length + carried.length + definitions.length + pieces === 0 && mounted === undefined;
 }
 
@@ -147,6 +147,7 @@ export function isEmpty(
 export function shown(plan: Plan, { all, release }: Pick<PlanOptions, "all" | "release">): string {
   const { webhooks, deployed: found, mounted, carried, definitions, notes } = plan;
   const steps: string[] = [];
+  for (const { what } of found.bindings) steps.push(`delete ${what}, so that what runs can write nothing any more`);
   for (const { kind, name, leaving, staying } of webhooks) {
     const rest = staying === 0 ? "" : ` (${staying} stay)`;
     if (leaving === 0) {
@@ -163,7 +164,7 @@ export function shown(plan: Plan, { all, release }: Pick<PlanOptions, "all" | "r
     const deed = release ? "release, without finalizing," : "finalize and release";
     steps.push(`${deed} ${someObjects(objects, kind)}: finalizer ${finalizer}`);
   }
-  if (all) for (const { what } of found.rest) steps.push(`delete ${what}`);
+  for (const { what } of found.rest) steps.push(`delete ${what}`);
   for (const { what, objects } of definitions) {
     const { count: number } = objects;
     const lost = number === 0 ? "" : `, and with it ${someObjects(number)}`;

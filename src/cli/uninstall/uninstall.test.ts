@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { until } from "../../../tests/support/until.ts";
-import { type ListeningApiServer, listenApiServer } from "../../embedded/index.ts";
+import { type ListeningApiServer, listenApiServer, startEmbeddedCluster } from "../../embedded/index.ts";
 import { crdOf } from "../../resource/crd.ts";
 import { defineResource } from "../../resource/define.ts";
 import { z } from "zod";
@@ -43,6 +43,7 @@ const MODULES: Readonly<Record<string, string>> = {
 
 let folder: string;
 let server: ListeningApiServer;
+let answer: (request: Request) => Promise<Response>;
 
 beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "binnacle-uninstall-")));
@@ -52,6 +53,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 beforeEach(async () => {
   server = await listenApiServer();
+  answer = async (asked) => server.server.fetch(asked);
   writeFileSync(join(folder, "kubeconfig"), server.kubeconfig);
 });
 afterEach(() => server.stop());
@@ -81,9 +83,9 @@ interface Answer {
   readonly metadata: { readonly uid: string; readonly finalizers?: readonly string[] };
 }
 
-async function request(method: string, path: string, body?: object) {
-  const init = { method, headers: { "content-type": "application/json" }, ...(body && { body: JSON.stringify(body) }) };
-  const response = await server.server.fetch(new Request(`https://server${path}`, init));
+async function request(method: string, path: string, body?: object, type = "application/json") {
+  const init = { method, headers: { "content-type": type }, ...(body && { body: JSON.stringify(body) }) };
+  const response = await answer(new Request(`https://server${path}`, init));
   const text = await response.text();
   return { status: response.status, body: (text.startsWith("{") ? JSON.parse(text) : {}) as Answer };
 }
@@ -185,10 +187,11 @@ function collectionOf({ apiVersion, kind, metadata: { namespace } }: Manifest): 
 interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: object };
 }
 
-test("--all takes off what `manifests deploy` has put there, in an order that hurts nobody, and nothing else", async () => {
+/** What `manifests deploy` prints for the modules, in a ConfigMap. */
+async function deployManifests(): Promise<readonly Manifest[]> {
   const printed: string[] = [];
   const offered = async () => ({
     binnacle: await import("../../index.ts"),
@@ -197,7 +200,11 @@ test("--all takes off what `manifests deploy` has put there, in an order that hu
   const embedded = { version: "1.2.3", offered, sdk: () => Promise.resolve(undefined), source: undefined };
   const line = `manifests deploy --controllers ${folder}/controllers --base-image example.com/binnacle:1`;
   await cli(line.split(" "), { embedded, env: {}, out: (text) => void printed.push(text), err: () => {} });
-  const manifests = parseAllDocuments(printed.join("")).map((one) => one.toJS() as Manifest);
+  return parseAllDocuments(printed.join("")).map((one) => one.toJS() as Manifest);
+}
+
+test("--all takes off what `manifests deploy` has put there, in an order that hurts nobody, and nothing else", async () => {
+  const manifests = await deployManifests();
   expect(manifests.length).toBeGreaterThan(8);
   for (const manifest of manifests) await make(collectionOf(manifest), manifest);
   await until(async () => (await request("GET", BOXES)).status === 200);
@@ -229,10 +236,12 @@ test("--all takes off what `manifests deploy` has put there, in an order that hu
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "binnacle" },
     subjects: [{ kind: "ServiceAccount", name: subject, namespace: "binnacle-system" }],
   });
+  const helm = { "app.kubernetes.io/managed-by": "Helm" };
   const others: readonly Manifest[] = [
     lease("binnacle-two"),
     { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "theirs", namespace: "binnacle-system" } },
     role("default", "theirs"),
+    { ...role("kube-system", "binnacle"), metadata: { name: "binnacle", namespace: "kube-system", labels: helm } },
   ];
   for (const manifest of [lease("binnacle"), lease("binnacle-box"), ...others])
     await make(collectionOf(manifest), manifest);
@@ -241,10 +250,12 @@ test("--all takes off what `manifests deploy` has put there, in an order that hu
   const steps = done.out.split("\n").filter((step) => /^ +\d+\. /.test(step));
   const at = (text: string) => steps.findIndex((step) => step.includes(text));
   expect([
+    at("delete ClusterRoleBinding binnacle, so that what runs can write nothing any more"),
+    at("delete RoleBinding binnacle-system/binnacle"),
     at("unregister 1 webhook of ValidatingWebhookConfiguration binnacle.binnacle-system (1 stay)"),
     at("stop and delete"),
-  ]).toEqual([0, 1]);
-  expect(at("finalize and release 1 Box object")).toBe(2);
+  ]).toEqual([0, 1, 2, 3]);
+  expect(at("finalize and release 1 Box object")).toBe(4);
   expect(at("delete CustomResourceDefinition boxes.demo.dev, and with it 1 object")).toBe(steps.length - 1);
   const left = async (manifest: Manifest) =>
     (await request("GET", `${collectionOf(manifest)}/${manifest.metadata.name}`)).status === 200;
@@ -260,4 +271,30 @@ test("--all takes off what `manifests deploy` has put there, in an order that hu
     expect([manifest.metadata.name, await left(manifest)]).toEqual([manifest.metadata.name, true]);
   const kept = (await request("GET", configuration)).body as unknown as { webhooks: readonly { name: string }[] };
   expect(kept.webhooks.map(({ name }) => name)).toEqual(["x.other.dev"]);
+}, 60_000);
+
+test("a module that a deployment runs beside others is taken out of it first", async () => {
+  await using cluster = await startEmbeddedCluster();
+  const config = cluster.as();
+  answer = async (asked) => config.answer!(asked);
+  writeFileSync(join(folder, "kubeconfig"), cluster.kubeconfig);
+  for (const manifest of await deployManifests()) await make(collectionOf(manifest), manifest);
+  const path = "/apis/apps/v1/namespaces/binnacle-system/deployments/binnacle";
+  type Live = { readonly spec: { readonly template: object }; readonly status?: { readonly readyReplicas?: number } };
+  const live = async () => (await request("GET", path)).body as unknown as Live;
+  await until(async () => (await live()).status?.readyReplicas === 2, { within: 20_000 });
+  await until(async () => (await request("GET", BOXES)).status === 200);
+  await box("a");
+  expect((await run("box.ts --dry-run")).out).toMatch(
+    / 1\. roll out Deployment binnacle-system\/binnacle without \S*box\.ts\n +2\. finalize/,
+  );
+  const done = await run("box.ts --yes");
+  expect([done.status, done.err]).toEqual([0, expect.not.stringContaining("binnacle:")]);
+  expect((await request("GET", `${BOXES}/a`)).body.metadata.finalizers).toBeUndefined();
+  const template = JSON.stringify((await live()).spec.template);
+  expect([template.includes("box.ts"), template.includes("plain.ts")]).toEqual([false, true]);
+  const map = (await request("GET", "/api/v1/namespaces/binnacle-system/configmaps/binnacle")).body as unknown as {
+    data: object;
+  };
+  expect(Object.keys(map.data).map((key) => key.includes("box"))).toEqual([false]);
 }, 60_000);
