@@ -91,12 +91,15 @@ async function build(into: string): Promise<void> {
 }
 
 async function unpackDebian(into: string): Promise<void> {
-  const { code, stderr } = await outputOf("apt-get", ["download", ...DEBIAN.split(" ")], { cwd: join(into, "debian") });
+  const download = async () =>
+    await outputOf("apt-get", ["download", ...DEBIAN.split(" ")], { cwd: join(into, "debian") });
+  let { code, stderr } = await download();
   if (code !== 0) {
-    throw new Unavailable(
-      `apt-get cannot download ${DEBIAN} (run apt-get update first): ${stderr.trim().split("\n").at(-1) ?? ""}`,
-    );
+    // The lists of a fresh machine are empty.
+    await outputOf("apt-get", ["update"]);
+    ({ code, stderr } = await download());
   }
+  if (code !== 0) throw new Unavailable(`apt-get cannot download ${DEBIAN}: ${stderr.trim().split("\n").at(-1) ?? ""}`);
   for (const file of await readdir(join(into, "debian"))) {
     await run("dpkg", ["-x", join(into, "debian", file), join(into, "root")]);
   }

@@ -100,7 +100,7 @@ describe.skipIf(!available)("Helm", () => {
       await sentBy(show, 1, { name: "chart-one" });
     });
     await show.step("helm upgrade: another version of the module and of its kind", async () => {
-      await release("upgrade", "greetings", chart(2));
+      await release("upgrade", "greetings", chart(2), "--set", "image.tag=1");
       expect(JSON.stringify(await show.get(CRD))).toContain('"weight"');
       await sentBy(show, 2, { name: "chart-one" });
     });

@@ -29,7 +29,8 @@ export function schemaOf(plan: DeployPlan): object {
     image: closed(
       {
         repository: { ...text, minLength: 1 },
-        tag: text,
+        // Of `--set image.tag=2`. 1.10 as a number would be 1.1.
+        tag: { type: ["string", "integer"] },
         digest: { ...text, pattern: "^(sha256:[0-9a-f]{64})?$" },
         pullPolicy: { enum: ["Always", "IfNotPresent", "Never"] },
       },
