@@ -50,9 +50,12 @@
  * **Permissions.** `binnacle manifests rbac` writes exactly what the declarations need; {@link allow} declares calls
  * that no declaration shows.
  *
- * **Plugins.** {@link definePlugin} adds routes, checks, metrics with labels, long-running work with a client of its own,
- * and further definitions. All of it
- * leaves when the module does.
+ * **Beside objects.** `daemons` of a controller go on beside each object, such as a connection to what it stands for, and queue
+ * its key; `every` runs each object again after an interval of its own.
+ *
+ * **Plugins.** {@link definePlugin} adds routes, checks, metrics with labels, long-running work with a client of its own, hooks
+ * around the runs of all controllers, transforms of cached objects, sources that other modules name, and further definitions. All
+ * of it leaves when the module does.
  *
  * **Tests.** `"binnacle/testing"` starts a cluster of its own for a test, runs a module on it and breaks what is between
  * the two; `binnacle test` runs such tests with nothing but the binary.

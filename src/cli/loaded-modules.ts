@@ -3,6 +3,7 @@ import { findModules, loadAll } from "../loader/load-all.ts";
 import { scanFolders } from "../loader/scan.ts";
 import { checkConflicts } from "../module/conflicts.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
+import { requirementProblems } from "../module/plugin-order.ts";
 import { printable } from "../observe/printable.ts";
 import type { Host } from "./command.ts";
 
@@ -43,5 +44,6 @@ export async function loadModules(
   } catch (error) {
     problems.push(error instanceof Error ? error.message : String(error));
   }
+  problems.push(...requirementProblems(modules));
   return { modules, problems, files: found.map(({ file }) => file) };
 }

@@ -439,6 +439,30 @@ describe("sources, indexes and ends", () => {
   });
 });
 
+test("an end that never comes holds nobody up, not even after a setup that throws", async () => {
+  const { add, manager, clock, lines } = await start();
+  const endless = plugin("endless", (registry) => {
+    registry.onLeave(() => new Promise(() => {}));
+    throw new Error("it cannot be set up");
+  });
+  const added = add("a.ts", endless);
+  added.catch(() => {});
+  const next = add(
+    "b.ts",
+    plugin("next", () => {}),
+  );
+  let isDone = false;
+  void next.then(() => (isDone = true));
+  await until(async () => {
+    await clock.advanceInTurns(1_000);
+    return isDone;
+  });
+  await expect(added).rejects.toThrow("it cannot be set up");
+  expect(manager.modules.has("b.ts")).toBe(true);
+  const told = lines.filter(({ msg }) => msg === "A module failed: the end of plugin endless");
+  expect(told).toMatchObject([{ error: { message: "the end of plugin endless did not end within 10 s" } }]);
+});
+
 describe("plugins that require others", () => {
   const named =
     (order: string[]) =>

@@ -47,8 +47,8 @@ export interface ContributionsOptions {
   readonly before?: Contributions | undefined;
 }
 
-/** Milliseconds for a plugin's `setup`; as for a module's top-level code. */
-const SETUP_WITHIN = 10_000;
+/** Milliseconds for a plugin's `setup` and for its end; as for a module's top-level code. */
+const WITHIN = 10_000;
 
 export class Contributions {
   readonly #module: LoadedModule;
@@ -88,13 +88,18 @@ export class Contributions {
     const missing = board.missing(plugins, this.#module.name);
     if (missing !== undefined) throw new Error(missing);
     for (const plugin of board.inOrder(plugins, this.#module.name)) {
-      const late = new AbortController();
-      const tooLate = new Error(`the setup of plugin '${plugin.name}' did not end within 10 s`);
-      using _timer = this.#options.clock.setTimeout(() => late.abort(tooLate), SETUP_WITHIN);
       const secrets = new PluginSecrets();
       const setup = this.#module.invoke(async () => plugin.setup(this.#facade(plugin, secrets)));
-      await secrets.guarded(() => abortable(setup, AbortSignal.any([wait.signal, late.signal])));
+      await secrets.guarded(() => this.#inTime(setup, `the setup of plugin '${plugin.name}'`, wait.signal));
     }
+  }
+
+  /** @throws what the work throws, and an Error when it takes too long. */
+  async #inTime(work: Promise<void>, what: string, signal?: AbortSignal): Promise<void> {
+    const late = new AbortController();
+    const tooLate = new Error(`${what} did not end within 10 s`);
+    using _timer = this.#options.clock.setTimeout(() => late.abort(tooLate), WITHIN);
+    await abortable(work, signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]));
   }
 
   /** Definitions that plugins added, after `setup`. */
@@ -142,7 +147,11 @@ export class Contributions {
     this.#metrics.withdraw();
     this.#leaving.abort(new Error(`The module ${this.#module.name} is leaving`));
     await Promise.all([this.#runnables.ended(), ...this.#requests]);
-    for (const parts of this.#parts.toReversed()) await parts.leave();
+    for (const parts of this.#parts.toReversed()) {
+      // One that does not end would hold up whatever comes after it.
+      const what = `the end of plugin ${parts.place.plugin.name}`;
+      await this.#inTime(parts.leave(), what).catch((error: unknown) => this.#options.onError(error, what));
+    }
   }
 
   /** Puts checks and metrics in place of those of the version before. @throws when another module has one of a name. */

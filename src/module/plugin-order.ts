@@ -61,3 +61,21 @@ export function moduleOrder<M>(modules: readonly M[], pluginsOf: (module: M) => 
   }
   return ordered;
 }
+
+/** What keeps modules from starting together because of what their plugins require, a message each. */
+export function requirementProblems(
+  modules: readonly { readonly file: string; readonly definitions: { readonly plugins: readonly Required[] } }[],
+): readonly string[] {
+  const plugins = modules.flatMap(({ definitions }) => definitions.plugins);
+  const there = new Set(plugins.map(({ name }) => name));
+  const problems = modules.flatMap(({ file, definitions }) => {
+    const missing = missingPlugin(definitions.plugins, (name) => there.has(name));
+    return missing === undefined ? [] : [`${file}: ${missing}`];
+  });
+  try {
+    pluginOrder(plugins);
+  } catch (error) {
+    problems.push(error instanceof Error ? error.message : String(error));
+  }
+  return problems;
+}
