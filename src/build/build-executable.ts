@@ -1,10 +1,11 @@
 /** Builds an executable: this program, the runtime of a target, and modules. */
 import { existsSync, realpathSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, parse, relative, sep } from "node:path";
 import type { FoundModule } from "../loader/scan.ts";
 import { compileExecutable } from "../platform/bundler.ts";
 import { BuildError } from "./build-error.ts";
+import { writing } from "./writing.ts";
 import { runtimeFor } from "./executable/runtime.ts";
 import { hostTarget, type Target } from "./executable/targets.ts";
 import type { BuiltInModule, BuiltInOperator } from "../loader/built-in.ts";
@@ -27,10 +28,15 @@ export interface ExecutableBuild {
 
 /** Writes the executable beside its place, and then puts it there. @throws BuildError */
 export async function buildExecutable(options: ExecutableBuild): Promise<void> {
+  await writing(options.output, () => write(options));
+}
+
+async function write(options: ExecutableBuild): Promise<void> {
   const { target, program, version, operator, offered, output, cache, signal } = options;
   const modules = operator?.modules ?? [];
   const inside = modules.length === 0 ? undefined : await insideOf(modules, offered);
-  const root = inside?.root ?? realpathSync(process.cwd());
+  // The bundler's names of chunks follow from absolute paths: without modules there is one that all machines have.
+  const root = inside?.root ?? parse(process.cwd()).root;
   const runtime =
     target === hostTarget() ? undefined : { path: await runtimeFor(target, { cache, signal }), target: target.name };
   const name = operator?.name ?? "binnacle";

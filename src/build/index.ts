@@ -3,7 +3,7 @@ export { BuildError } from "./build-error.ts";
 export { buildExecutable } from "./build-executable.ts";
 export { buildControllersImage } from "./build-image.ts";
 export { hostTarget, parseTarget, type Target, targets } from "./executable/targets.ts";
-export { writeArchive, writeLayout } from "./image/archive.ts";
+export { writeArchive, writeLayout, writeSbom } from "./image/archive.ts";
 export type { BaseImage } from "./image/image.ts";
 export { libcOf } from "./image/base-libc.ts";
 export { projectOf } from "./modules/installed-packages.ts";

@@ -1,5 +1,4 @@
 /** `binnacle build --image` */
-import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import {
   type BaseImage,
@@ -19,6 +18,7 @@ import {
   targets,
   writeArchive,
   writeLayout,
+  writeSbom,
 } from "../build/index.ts";
 import { findModules } from "../loader/load-all.ts";
 import { allLoaded } from "../platform/module-host.ts";
@@ -97,8 +97,9 @@ export async function buildImageOf(values: ImageValues, { host, progress, signal
   });
   const size = image.blobs.reduce((sum, { descriptor }) => sum + descriptor.size, 0);
   const where = await deliver();
-  const [document] = documents.values();
-  if (values.sbom !== undefined && document !== undefined) await writeFile(values.sbom, document);
+  for (const [{ cpu }, document] of documents) {
+    if (values.sbom !== undefined) await writeSbom(sbomFile(values.sbom, documents.size > 1 ? cpu : ""), document);
+  }
   progress[Symbol.dispose]();
   host.out(`${where}\n`);
   return 0;
@@ -169,6 +170,11 @@ async function pullBase(
     cache,
   });
   return { name: fullName(reference), ...pulled };
+}
+
+/** One file for each processor: `bom.json` becomes `bom-arm64.json`. */
+function sbomFile(file: string, cpu: string): string {
+  return cpu === "" ? file : file.replace(/(\.[^./]*)?$/, `-${cpu}$1`);
 }
 
 function referenceOf(text: string, option: string): Reference {

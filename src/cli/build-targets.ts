@@ -17,14 +17,16 @@ export function targetsOf(given: readonly string[] | undefined): readonly Target
       throw new UsageError("Say what to build for with --target: nothing is built for this machine");
     return [host];
   }
-  const found = given.map((text) => {
-    const target = parseTarget(text);
-    if (target !== undefined) return target;
-    const names = targets.map(({ name }) => name);
-    const meant = nearest(text, names);
-    const advice = meant === undefined ? `expected ${names.join(", ")}` : `did you mean ${meant}?`;
-    throw new UsageError(`--target is '${text}', which nothing is built for: ${advice}`);
-  });
+  const found = given
+    .flatMap((text) => text.split(","))
+    .map((text) => {
+      const target = parseTarget(text);
+      if (target !== undefined) return target;
+      const names = targets.map(({ name }) => name);
+      const meant = nearest(text, names);
+      const advice = meant === undefined ? `expected ${names.join(", ")}` : `did you mean ${meant}?`;
+      throw new UsageError(`--target is '${text}', which nothing is built for: ${advice}`);
+    });
   return [...new Set(found)];
 }
 

@@ -3,7 +3,7 @@ import { isTerminal } from "../observe/terminal.ts";
 import { command, type Command } from "./command.ts";
 import { controllersOption } from "./shared-options.ts";
 import { whenSignalled } from "./signals.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError, UserError } from "./usage-error.ts";
 
 const STANDARD_ERROR = 2;
 
@@ -69,7 +69,7 @@ export const buildCommand: Command = command({
       );
     }
     const stop = new AbortController();
-    void whenSignalled(() => stop.abort(new UsageError("Stopped: nothing has been written")));
+    void whenSignalled(() => stop.abort(new UserError("Stopped, and nothing has been written")));
     const { Progress } = await import("../build/index.ts");
     using progress = new Progress({ write: host.err, isTerminal: isTerminal(STANDARD_ERROR) });
     const context = { host, progress, signal: stop.signal };

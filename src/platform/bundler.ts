@@ -41,6 +41,7 @@ export async function bundleModule(
     minify: { whitespace: true, syntax: true },
     naming: { entry: "index.js", asset: "[name]-[hash].[ext]" },
     publicPath: destination,
+    define: { ...ASKED_AT_RUN_TIME },
     plugins: [watch.plugin],
   });
   const code = outputs.find(({ kind }) => kind === "entry-point");
@@ -87,7 +88,7 @@ export async function compileExecutable(options: CompileOptions): Promise<Pick<B
     bytecode: true,
     sourcemap: "linked",
     minify: { whitespace: true, syntax: true },
-    define: { ...define },
+    define: { ...define, ...ASKED_AT_RUN_TIME },
     plugins: [watch.plugin],
     compile: {
       outfile,
@@ -102,6 +103,9 @@ export async function compileExecutable(options: CompileOptions): Promise<Pick<B
   });
   return { inputs: [...watch.inputs], addons: [...watch.addons] };
 }
+
+/** The bundler would put the value that the variable has during the build in its place. */
+const ASKED_AT_RUN_TIME: Readonly<Record<string, string>> = { "process.env.NODE_ENV": "process.env.NODE_ENV" };
 
 /** Source maps name files relative to the working directory, whatever `root` is. */
 function workingIn(folder: string): Disposable {

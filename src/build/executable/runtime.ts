@@ -3,6 +3,7 @@ import { access, chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { selfAsBun } from "../../platform/self.ts";
 import { BuildError } from "../build-error.ts";
+import { writing } from "../writing.ts";
 import { RUNTIME_VERSION, type Target } from "./targets.ts";
 
 export interface RuntimeOptions {
@@ -22,8 +23,10 @@ export async function runtimeFor(target: Target, { cache, signal }: RuntimeOptio
   const folder = join(cache, `runtime-${RUNTIME_VERSION}-${target.name}`);
   const kept = join(folder, file);
   if (await exists(kept)) return kept;
-  await mkdir(cache, { recursive: true, mode: 0o700 });
-  const aside = await mkdtemp(join(cache, "runtime-"));
+  const aside = await writing(cache, async () => {
+    await mkdir(cache, { recursive: true, mode: 0o700 });
+    return mkdtemp(join(cache, "runtime-"));
+  });
   try {
     await writeManifest(aside, target);
     const { status, stderr, stdout } = await selfAsBun(

@@ -6,6 +6,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Blob, type Descriptor, mediaTypes } from "./blob.ts";
 import type { BuiltImage } from "./image.ts";
+import { BuildError } from "../build-error.ts";
+import { writing } from "../writing.ts";
 import { fullName } from "./reference.ts";
 import { tar, type TarEntry } from "./tar.ts";
 
@@ -21,6 +23,10 @@ const LAYOUT = JSON.stringify({ imageLayoutVersion: "1.0.0" });
  * written beside its place and then put there.
  */
 export async function writeArchive(file: string, image: BuiltImage, options: WriteOptions): Promise<void> {
+  await writing(file, () => archive(file, image, options));
+}
+
+async function archive(file: string, image: BuiltImage, options: WriteOptions): Promise<void> {
   const folder = dirname(file);
   await mkdir(folder, { recursive: true });
   const aside = await mkdtemp(join(folder, `.${basename(file)}-`));
@@ -37,7 +43,6 @@ export async function writeArchive(file: string, image: BuiltImage, options: Wri
   }
 }
 
-/** Bytes before a piece of content that is written for the first time: the same content is written once. */
 function archiveEntries(image: BuiltImage): readonly TarEntry[] {
   const text = (path: string, content: string): TarEntry => ({
     type: "file",
@@ -90,12 +95,16 @@ function dockerManifest({ reference, platforms }: BuiltImage): object {
  * Writes a layout folder of OCI. It is written beside its place and then put there, in the place of a layout that was there
  * before.
  *
- * @throws Error where there is a folder that is no layout.
+ * @throws BuildError where there is a folder that is no layout.
  */
 export async function writeLayout(folder: string, image: BuiltImage): Promise<void> {
+  await writing(folder, () => layout(folder, image));
+}
+
+async function layout(folder: string, image: BuiltImage): Promise<void> {
   const there = await readdir(folder).catch(() => undefined);
   if (there !== undefined && there.length > 0 && !there.includes("oci-layout")) {
-    throw new Error(
+    throw new BuildError(
       `Cannot write the image to '${folder}': it holds something else than an image; name another folder`,
     );
   }
@@ -108,7 +117,10 @@ export async function writeLayout(folder: string, image: BuiltImage): Promise<vo
     await writeFile(join(draft, "oci-layout"), LAYOUT);
     await writeFile(join(draft, "index.json"), JSON.stringify(layoutIndex(image)));
     if (there !== undefined) await rename(folder, join(aside, "old"));
-    await rename(draft, folder);
+    await rename(draft, folder).catch(async (error: unknown) => {
+      if (there !== undefined) await rename(join(aside, "old"), folder);
+      throw error;
+    });
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
@@ -117,4 +129,9 @@ export async function writeLayout(folder: string, image: BuiltImage): Promise<vo
 async function writeBlob(folder: string, { descriptor, content }: Blob): Promise<void> {
   const path = join(folder, blobPath(descriptor));
   await (typeof content === "string" ? cp(content, path) : writeFile(path, content));
+}
+
+/** Writes the bill of materials beside an image. */
+export async function writeSbom(file: string, document: string): Promise<void> {
+  await writing(file, () => writeFile(file, document));
 }

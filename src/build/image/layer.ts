@@ -7,6 +7,7 @@ import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip, createZstdCompress } from "node:zlib";
 import { type Blob, digestOf, mediaTypes } from "./blob.ts";
+import { writing } from "../writing.ts";
 import { tar, type TarEntry } from "./tar.ts";
 
 export type Compression = "gzip" | "zstd";
@@ -43,13 +44,13 @@ interface Remembered {
  * @throws Error when a file cannot be read, or the cache cannot be written.
  */
 export async function makeLayer(entries: readonly TarEntry[], options: LayerOptions): Promise<Layer> {
-  const { cache, compression, createdBy, onBytes } = options;
-  await mkdir(cache, { recursive: true, mode: 0o700 });
+  const { cache, compression, createdBy } = options;
+  await writing(cache, () => mkdir(cache, { recursive: true, mode: 0o700 }));
   const key = await keyOf(entries, options);
   const note = join(cache, `${key}.json`);
   const file = join(cache, `${key}.layer`);
-  const kept = (await remembered(note, file)) ?? (await pack(entries, { ...options, note, file }));
-  onBytes?.(0);
+  const kept =
+    (await remembered(note, file)) ?? (await writing(cache, () => pack(entries, { ...options, note, file })));
   const mediaType = compression === "zstd" ? mediaTypes.zstdLayer : mediaTypes.gzipLayer;
   return {
     descriptor: { mediaType, digest: kept.digest, size: kept.size },

@@ -7,6 +7,7 @@ import { boundedBytes } from "../../platform/bounded-body.ts";
 import { type Blob, type Descriptor, digestOf, mediaTypes, type Platform } from "../image/blob.ts";
 import type { BaseImage, ImageConfig } from "../image/image.ts";
 import { fileDigest } from "../image/layer.ts";
+import { writing } from "../writing.ts";
 import { RegistryError } from "./registry-error.ts";
 import { RegistrySession, type SessionOptions } from "./session.ts";
 
@@ -122,7 +123,7 @@ async function pullLayer(
 ): Promise<Blob> {
   const { digest, size } = layer;
   if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw corrupt(session, digest);
-  await mkdir(cache, { recursive: true, mode: 0o700 });
+  await writing(cache, () => mkdir(cache, { recursive: true, mode: 0o700 }));
   const file = join(cache, `${digest.slice("sha256:".length)}.base`);
   const blob: Blob = {
     descriptor: { mediaType: dockerTypes[layer.mediaType] ?? layer.mediaType, digest, size },
@@ -136,8 +137,10 @@ async function pullLayer(
   }
   const draft = `${file}.${process.pid}`;
   try {
-    await download(session, { layer, draft, onBytes });
-    await rename(draft, file);
+    await writing(cache, async () => {
+      await download(session, { layer, draft, onBytes });
+      await rename(draft, file);
+    });
   } finally {
     await rm(draft, { force: true });
   }

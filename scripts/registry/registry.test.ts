@@ -1,0 +1,69 @@
+/** Images in a real registry: the reference implementation stores them, and another client finds nothing wrong with them. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildImage } from "../../src/build/image/image.ts";
+import { makeLayer } from "../../src/build/image/layer.ts";
+import { parseReference, type Reference } from "../../src/build/image/reference.ts";
+import { pullImage } from "../../src/build/registry/pull.ts";
+import { pushImage } from "../../src/build/registry/push.ts";
+import { RealRegistry, registryProgram } from "./registry.ts";
+
+const program = await registryProgram();
+if (program === undefined) console.log("Skipped: tests that need a real registry (there is no Go to build it)");
+const credentials = async (): Promise<undefined> => undefined;
+
+describe.skipIf(program === undefined)("a real registry", () => {
+  let registry: RealRegistry;
+  let folder: string;
+  beforeAll(async () => {
+    registry = await RealRegistry.start(program!);
+    folder = await mkdtemp(join(tmpdir(), "binnacle-registry-"));
+  });
+  afterAll(async () => {
+    await registry?.[Symbol.asyncDispose]();
+    if (folder) await rm(folder, { recursive: true, force: true });
+  });
+
+  function named(name: string): Reference {
+    const reference = parseReference(`${registry.host}/${name}`);
+    if (typeof reference === "string") throw new Error(reference);
+    return reference;
+  }
+
+  test("takes an image for two processors in several chunks, and another one on top of it", async () => {
+    // They do not become smaller, so that the layer takes two chunks.
+    const bytes = randomBytes(17 * 1024 * 1024);
+    const entry = { type: "file", path: "data", mode: 0o644, bytes } as const;
+    const layer = await makeLayer([entry], { createdBy: "test", compression: "gzip", mtime: 0, cache: folder });
+    const parts = (["amd64", "arm64"] as const).map((architecture) => ({
+      platform: { os: "linux" as const, architecture },
+      layers: [layer],
+    }));
+    const reference = named("team/two:1");
+    const built = buildImage(parts, { reference, created: 0, labels: {} });
+    expect(await pushImage(built, { credentials })).toMatchObject({ digest: built.root.descriptor.digest });
+    expect(await registry.validate(`${registry.host}/team/two:1`)).toBe("");
+    const platforms = [{ os: "linux" as const, architecture: "arm64" as const }];
+    const cache = join(folder, "pulled");
+    const pulled = await pullImage({ reference, platforms, cache, credentials });
+    expect(pulled.digest).toBe(built.root.descriptor.digest);
+    const [base] = pulled.images;
+    const more = await makeLayer([{ type: "folder", path: "more", mode: 0o755 }], {
+      createdBy: "test",
+      compression: "gzip",
+      mtime: 0,
+      cache: folder,
+    });
+    const on = buildImage([{ platform: platforms[0]!, base, layers: [more] }], {
+      reference: named("other/on-base:1"),
+      created: 0,
+      labels: {},
+    });
+    const mounted = await pushImage(on, { credentials, mountFrom: reference.repository });
+    expect(mounted.sent).toBeLessThan(10_000);
+    expect(await registry.validate(`${registry.host}/other/on-base:1`)).toBe("");
+  }, 60_000);
+});

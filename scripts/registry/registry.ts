@@ -1,0 +1,71 @@
+/** A real registry of images, built once with Go and kept outside the repository. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { readFile, rename } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { locked } from "../controlplane/assets.ts";
+
+const source = import.meta.dirname;
+
+/** The program of main.go; `undefined` where it is not there and no Go is there to build it. */
+export async function registryProgram(): Promise<string | undefined> {
+  const hash = createHash("sha256");
+  for (const file of ["go.mod", "go.sum", "main.go"]) hash.update(await readFile(join(source, file)));
+  const cache = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
+  const program = join(cache, "binnacle", `registry-${hash.digest("hex").slice(0, 12)}`);
+  if (existsSync(program)) return program;
+  if (spawnSync("go", ["version"], { stdio: "ignore" }).status !== 0) return undefined;
+  await locked(`${program}.lock`, async () => {
+    if (existsSync(program)) return;
+    console.error(`Building a registry with Go, once, into ${program} (about a minute)`);
+    const aside = `${program}.${process.pid}`;
+    const child = spawn("go", ["build", "-trimpath", "-ldflags", "-s -w", "-o", aside, "."], {
+      cwd: source,
+      stdio: ["ignore", 2, 2],
+      env: { ...process.env, CGO_ENABLED: "0" },
+    });
+    const [code] = (await once(child, "exit")) as [number | null];
+    if (code !== 0) throw new Error(`Cannot build the registry: go build ended with ${code}`);
+    await rename(aside, program);
+  });
+  return program;
+}
+
+/** A running registry. */
+export class RealRegistry implements AsyncDisposable {
+  /** Such as `127.0.0.1:12345`. */
+  readonly host: string;
+  readonly #program: string;
+  readonly #child: ChildProcess;
+
+  private constructor(program: string, { child, host }: { readonly child: ChildProcess; readonly host: string }) {
+    this.#program = program;
+    this.#child = child;
+    this.host = host;
+  }
+
+  static async start(program: string): Promise<RealRegistry> {
+    const child = spawn(program, ["serve"], { stdio: ["ignore", "pipe", 2] });
+    const lines = createInterface({ input: child.stdout! });
+    const [host] = (await Promise.race([once(lines, "line"), once(child, "exit")])) as [unknown];
+    if (typeof host !== "string") throw new Error(`Cannot start the registry: it ended with ${String(host)}`);
+    return new RealRegistry(program, { child, host });
+  }
+
+  /** Pulls an image with another implementation, and compares all that it says of itself. @returns what is wrong */
+  async validate(name: string): Promise<string> {
+    const child = Bun.spawn([this.#program, "validate", name], { stdout: "ignore", stderr: "pipe" });
+    const text = await new Response(child.stderr).text();
+    return (await child.exited) === 0 ? "" : text;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = once(this.#child, "exit");
+    this.#child.kill();
+    await ended;
+  }
+}
