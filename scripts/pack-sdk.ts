@@ -47,7 +47,9 @@ export async function packSdk(): Promise<{ bytes: number; files: number }> {
 /** Returns the program as it is loaded before tests, in a folder that coverage leaves out. */
 async function code(): Promise<Record<string, string>> {
   const { outputs } = await Bun.build({
-    entrypoints: [join(root, "src", "main.ts")],
+    // `binnacle build` makes executables of it, which need the code of the other thread too.
+    entrypoints: [join(root, "src", "main.ts"), join(root, "src", "manager", "stall-thread.ts")],
+    root: join(root, "src"),
     target: "bun",
     splitting: true,
     minify: { whitespace: true, syntax: true },

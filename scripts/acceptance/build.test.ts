@@ -86,6 +86,7 @@ describe("an executable", () => {
       // Stack traces name the sources, as they were beside the modules.
       expect(operator.text).toContain("controllers/_faults.ts:3:");
       expect(await operator.metrics()).toContain('controller="parcel"');
+      expect(operator.text).not.toContain("The event loop is not watched");
     } finally {
       server.kill();
       await server.exited;
@@ -193,10 +194,8 @@ describe("an image", () => {
     const second = await bench.exec("build", "--image", `${registry.host}/team/parcels:2`);
     await installGreeter(bench, "hello");
     expect(second.stdout).toMatch(/team\/parcels@sha256:[0-9a-f]{64} \(0\.0 of \d+\.\d MiB sent\)\n$/);
-    const third = await bench.exec(
-      ...["build", "--image", `${registry.host}/team/other:1`, "--base", `${registry.host}/team/parcels:1`],
-      ...["--sbom", "bom.json", "--label", "team=apps"],
-    );
+    const names = ["--image", `${registry.host}/team/other:1`, "--base", `${registry.host}/team/parcels:1`];
+    const third = await bench.exec("build", ...names, "--sbom", "bom.json", "--label", "team=apps");
     expect(third.stderr).not.toContain("binnacle:");
     const manifest = JSON.parse(Buffer.from(registry.manifests.get("team/other:1")!.bytes).toString());
     // What the base has, then the binary and the modules.

@@ -49,6 +49,7 @@ async function write(options: ExecutableBuild): Promise<void> {
     const outfile = join(aside, name);
     await compileExecutable({
       program,
+      threads: [...program.keys()].filter((name) => name.endsWith("-thread.js")),
       modules: modules.map(({ file }) => realpathSync(file)),
       define: {
         BUILD_VERSION: JSON.stringify(version),

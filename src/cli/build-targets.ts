@@ -40,7 +40,7 @@ export async function programOf(host: Pick<Host, "embedded" | "env">): Promise<R
   const folder = await sdkFolder(host);
   if (folder === undefined) throw new UserError("Cannot build: this binnacle was built without its own code");
   const code = join(folder, "node_modules", "binnacle");
-  const files = (await readdir(code)).filter((name) => name.endsWith(".js")).sort();
+  const files = (await readdir(code, { recursive: true })).filter((name) => name.endsWith(".js")).sort();
   return new Map(
     await Promise.all(files.map(async (name) => [name, await readFile(join(code, name), "utf8")] as const)),
   );

@@ -61,8 +61,10 @@ export async function bundleModule(
 }
 
 export interface CompileOptions extends BundleOptions {
-  /** The program's own files by name, of which one is `main.js`: they import each other by `./name`. */
+  /** The program's own files by name, of which one is `main.js`; they import each other by relative paths. */
   readonly program: ReadonlyMap<string, string>;
+  /** Those of them that are begun by their place below the program, such as the code of threads. */
+  readonly threads: readonly string[];
   /** Files that become importable inside the executable. */
   readonly modules: readonly string[];
   /** Constants that are put in place of names. */
@@ -75,13 +77,15 @@ export interface CompileOptions extends BundleOptions {
 
 /** Makes an executable. @throws what the bundler says. */
 export async function compileExecutable(options: CompileOptions): Promise<Pick<Bundle, "inputs" | "addons">> {
-  const { program, modules, define, root, external, runtime, outfile } = options;
+  const { program, threads, modules, define, root, external, runtime, outfile } = options;
+  const ofProgram = [...program].map(([name, text]) => [join(root, PROGRAM, name), text] as const);
+  const begun = threads.map((name) => [join(root, name), `import ${JSON.stringify(pathTo(name))};`] as const);
   using _folder = workingIn(root);
   const watch = witness(external);
   await Bun.build({
-    entrypoints: [join(root, PROGRAM, "main.js"), ...modules],
+    entrypoints: [join(root, PROGRAM, "main.js"), ...begun.map(([file]) => file), ...modules],
     root,
-    files: Object.fromEntries([...program].map(([name, text]) => [join(root, PROGRAM, name), text])),
+    files: Object.fromEntries([...ofProgram, ...begun]),
     target: "bun",
     format: "esm",
     splitting: true,
@@ -112,6 +116,11 @@ function workingIn(folder: string): Disposable {
   const before = process.cwd();
   process.chdir(folder);
   return { [Symbol.dispose]: () => process.chdir(before) };
+}
+
+/** The path of a file of the program, from where it would be without the folder that all of them are in. */
+function pathTo(name: string): string {
+  return `${"../".repeat(name.split("/").length - 1) || "./"}${PROGRAM}/${name}`;
 }
 
 /** A folder that is not there: the program's files are given by name, so that nothing depends on where they are kept. */
