@@ -7,6 +7,7 @@ export { writeArchive, writeLayout, writeSbom } from "./image/archive.ts";
 export type { BaseImage } from "./image/image.ts";
 export { libcOf } from "./image/base-libc.ts";
 export { projectOf } from "./modules/installed-packages.ts";
+export { pruneLayers } from "./image/layer.ts";
 export { labelsOf } from "./image/labels.ts";
 export { fullName, parseReference, type Reference } from "./image/reference.ts";
 export { mebibytes, Progress } from "./progress.ts";

@@ -11,6 +11,7 @@ import {
   mebibytes,
   parseReference,
   type Progress,
+  pruneLayers,
   pullImage,
   pushImage,
   type Reference,
@@ -59,6 +60,8 @@ export async function buildImageOf(values: ImageValues, { host, progress, signal
   if (twice !== undefined)
     throw new UsageError(`--target has two for ${twice.cpu}: an image holds one for each processor; leave one out`);
   const baseReference = values.base === undefined ? undefined : referenceOf(values.base, "--base");
+  const unnamed = values.label?.find((label) => !/^[^=]+=/.test(label));
+  if (unnamed !== undefined) throw new UsageError(`--label is '${unnamed}': expected key=value`);
   const created = createdAt(host.env);
   const labels = labelsOf({
     folder: resolve(values.controllers[0] ?? "."),
@@ -100,6 +103,7 @@ export async function buildImageOf(values: ImageValues, { host, progress, signal
   for (const [{ cpu }, document] of documents) {
     if (values.sbom !== undefined) await writeSbom(sbomFile(values.sbom, documents.size > 1 ? cpu : ""), document);
   }
+  await pruneLayers(cache);
   progress[Symbol.dispose]();
   host.out(`${where}\n`);
   return 0;

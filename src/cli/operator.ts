@@ -4,7 +4,7 @@ import { type CommandEntry, commandIndex, commands } from "./commands.ts";
 import type { Option } from "./option.ts";
 
 /** The others are for those who write modules. */
-const offered: readonly string[] = ["run", "check", "manifests", "migrate", "version"];
+const offered: readonly string[] = ["run", "check", "manifests", "migrate", "uninstall", "version"];
 
 /** The commands of this program. */
 export function commandsOf(operator: Operator | undefined): readonly CommandEntry[] {

@@ -1,6 +1,6 @@
 /** The bundler of the runtime: modules with all that they import as one file, and whole programs as executables. */
 import { isBuiltin } from "node:module";
-import { join } from "node:path";
+import { join, parse } from "node:path";
 
 export interface BundleOptions {
   /** A folder that all modules are below: paths in source maps are relative to it. */
@@ -79,7 +79,10 @@ export interface CompileOptions extends BundleOptions {
 export async function compileExecutable(options: CompileOptions): Promise<Pick<Bundle, "inputs" | "addons">> {
   const { program, threads, modules, define, root, external, runtime, outfile } = options;
   const ofProgram = [...program].map(([name, text]) => [join(root, PROGRAM, name), text] as const);
-  const begun = threads.map((name) => [join(root, name), `import ${JSON.stringify(pathTo(name))};`] as const);
+  // A file that is only given goes below the program by its whole path, whatever `root` is.
+  const begun = threads.map((name) => {
+    return [join(parse(root).root, name), `import ${JSON.stringify(join(root, PROGRAM, name))};`] as const;
+  });
   using _folder = workingIn(root);
   const watch = witness(external);
   await Bun.build({
@@ -116,11 +119,6 @@ function workingIn(folder: string): Disposable {
   const before = process.cwd();
   process.chdir(folder);
   return { [Symbol.dispose]: () => process.chdir(before) };
-}
-
-/** The path of a file of the program, from where it would be without the folder that all of them are in. */
-function pathTo(name: string): string {
-  return `${"../".repeat(name.split("/").length - 1) || "./"}${PROGRAM}/${name}`;
 }
 
 /** A folder that is not there: the program's files are given by name, so that nothing depends on where they are kept. */

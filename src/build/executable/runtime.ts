@@ -1,5 +1,5 @@
 /** The runtime for another machine than this one, from the registry of npm. */
-import { access, chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { access, chmod, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { selfAsBun } from "../../platform/self.ts";
 import { BuildError } from "../build-error.ts";
@@ -29,6 +29,8 @@ export async function runtimeFor(target: Target, { cache, signal }: RuntimeOptio
   });
   try {
     await writeManifest(aside, target);
+    // What the project says of registries counts, as it does when its packages are installed.
+    await copyFile(".npmrc", join(aside, ".npmrc")).catch(() => {});
     const { status, stderr, stdout } = await selfAsBun(
       ["install", "--frozen-lockfile", "--ignore-scripts", "--no-progress", "--cpu", target.cpu, "--os", npmOs(target)],
       // A cache of its own, because what is in the user's is not compared with the hash any more.

@@ -1,5 +1,6 @@
 /** Which C library an image holds, and so which binary runs on it. */
 import { createReadStream } from "node:fs";
+import { BuildError } from "../build-error.ts";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 import type { BaseImage } from "./image.ts";
 import { tarEntries } from "./tar-reader.ts";
@@ -21,6 +22,9 @@ export async function libcOf({ layers }: BaseImage): Promise<"glibc" | "musl" | 
         if (/(^|\/)ld-linux-[^/]+\.so\.\d+$/.test(path)) return "glibc";
         if (/(^|\/)ld-musl-[^/]+\.so\.\d+$/.test(path)) found = "musl";
       }
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new BuildError(`Cannot read the layer ${descriptor.digest} of the base image: ${why}`, { cause: error });
     } finally {
       stream.destroy();
     }

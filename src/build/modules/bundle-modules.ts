@@ -59,8 +59,18 @@ export async function bundleModules(
 
 /** What loading the module would say, in one line for each mistake. */
 export function explained(error: unknown, { file }: FoundModule, offered: Readonly<Record<string, object>>): string {
-  const text = explain(error, { file: printable(file), sources: closureOf(file).sources, offered });
+  const text = explain(asLoaded(error), { file: printable(file), sources: closureOf(file).sources, offered });
   return text.startsWith(file) ? text : `${printable(file)}: ${text}`;
+}
+
+/** What cannot be found has a position here, and none when a module is loaded, which is explained better. */
+function asLoaded(error: unknown): unknown {
+  if (!(error instanceof AggregateError)) return error;
+  const errors = error.errors.map((one: unknown) => {
+    if (typeof one !== "object" || one === null || !("specifier" in one) || !("referrer" in one)) return one;
+    return Object.assign(new Error("not found"), { specifier: one.specifier, referrer: one.referrer });
+  });
+  return new AggregateError(errors, error.message);
 }
 
 /** The name of the file or folder, without the controllers folder that it is in. */

@@ -1,7 +1,7 @@
 /** Brings the base of an image from a registry: its configuration, and its layers into a folder. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { boundedBytes } from "../../platform/bounded-body.ts";
 import { type Blob, type Descriptor, digestOf, mediaTypes, type Platform } from "../image/blob.ts";
@@ -133,6 +133,8 @@ async function pullLayer(
   const kept = await stat(file).catch(() => undefined);
   if (kept?.size === size && (await fileDigest(file)) === digest) {
     onBytes?.(size);
+    const now = new Date();
+    await utimes(file, now, now);
     return blob;
   }
   const draft = `${file}.${process.pid}`;

@@ -37,7 +37,14 @@ export async function pushImage(image: BuiltImage, options: PushOptions): Promis
   if (first !== undefined) {
     if ((await uploadBlob(session, first, { onBytes, mountFrom })) === "uploaded") sent += first.descriptor.size;
   }
-  await Promise.all(Array.from({ length: PARALLEL }, work));
+  await Promise.all(
+    Array.from({ length: PARALLEL }, () =>
+      work().catch((error: unknown) => {
+        open.length = 0; // the others begin nothing more
+        throw error;
+      }),
+    ),
+  );
   for (const manifest of manifests) {
     if (manifest !== image.root) await putManifest(session, { manifest, name: manifest.descriptor.digest });
   }

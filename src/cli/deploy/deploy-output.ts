@@ -93,6 +93,10 @@ async function planOf(
     metricsService: values["metrics-service"],
     serviceMonitor: values["service-monitor"],
     webhooks: deployed.webhooks,
-    files: image === undefined ? await configMapFiles(values.controllers, offered) : undefined,
+    areInside: values.controllers.length === 0,
+    files:
+      image === undefined && values.controllers.length > 0
+        ? await configMapFiles(values.controllers, offered)
+        : undefined,
   };
 }

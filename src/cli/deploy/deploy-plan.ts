@@ -29,6 +29,8 @@ export interface DeployPlan {
   readonly metricsService: boolean;
   readonly serviceMonitor: boolean;
   readonly webhooks: Pick<WebhookManifests, "service" | "shells" | "args">;
+  /** The modules are inside the executable, and not in a folder of the image. @default false */
+  readonly areInside?: boolean;
   /** The modules, for a ConfigMap; `undefined` when the image holds them. */
   readonly files: readonly MountedFile[] | undefined;
 }

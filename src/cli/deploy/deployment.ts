@@ -122,7 +122,7 @@ function argsOf(plan: DeployPlan): readonly string[] {
   const { name } = account;
   return [
     "run",
-    "--controllers=/controllers",
+    ...(plan.areInside === true ? [] : ["--controllers=/controllers"]),
     ...namespaces.map((one) => `--namespace=${one}`),
     ...(installs ? ["--install-crds"] : []),
     ...(elects === undefined ? [] : [`--leader-elect=${elects}`, `--leader-election-id=${name}`]),
