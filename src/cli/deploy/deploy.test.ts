@@ -252,6 +252,22 @@ describe("--kustomize", () => {
     expect(readFileSync(join(base, "mine.yaml"), "utf8")).toBe("mine");
   });
 
+  test("leaves nothing behind where it cannot write", async () => {
+    const file = join(folder, "file");
+    writeFileSync(file, "");
+    const { status, err } = await run(`--image b --kustomize ${file}/base`);
+    expect([status, err]).toEqual([
+      1,
+      expect.stringMatching(/^binnacle: Cannot use 'DIR\/file\/base' \(--kustomize\): /),
+    ]);
+    const locked = join(folder, "locked");
+    mkdirSync(join(locked, "base"), { recursive: true });
+    writeFileSync(join(locked, "base", ".binnacle-files"), "old.yaml\n");
+    mkdirSync(join(locked, "base", `rbac.yaml.${process.pid}.new`));
+    expect((await run(`--image b --kustomize ${join(locked, "base")}`)).err).toContain("Cannot write into");
+    expect(readdirSync(join(locked, "base")).filter((name) => name.endsWith(".yaml"))).toEqual([]);
+  });
+
   test("refuses a folder that somebody else has filled", async () => {
     const { status, err } = await run(`--image b --kustomize ${join(folder, "shop")}`);
     expect([status, err]).toEqual([

@@ -18,6 +18,7 @@ export interface GeneratedFolder {
  * @throws UserError when the folder holds something and was not made this way, or cannot be written; then nothing is changed.
  */
 export function writeGenerated(folder: string, files: Readonly<Record<string, string>>, flag: string): GeneratedFolder {
+  const isNew = !existsSync(folder);
   const former = formerOf(folder, flag);
   const names = Object.keys(files).sort();
   const foreign = names.filter((name) => !former.includes(name) && existsSync(join(folder, name)));
@@ -41,10 +42,19 @@ export function writeGenerated(folder: string, files: Readonly<Record<string, st
     for (const name of removed) rmSync(join(folder, name));
     return { removed };
   } catch (error) {
-    for (const path of drafts) rmSync(draftOf(path), { force: true });
+    for (const path of drafts) removeDraft(draftOf(path));
+    if (isNew) rmSync(folder, { recursive: true, force: true });
     throw new UserError(
       `Cannot write into '${folder}' (${flag}): ${error instanceof Error ? error.message : String(error)}`,
     );
+  }
+}
+
+function removeDraft(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // somebody else's, which was in the way
   }
 }
 
