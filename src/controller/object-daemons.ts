@@ -2,7 +2,6 @@
 import type { DaemonMetrics, DaemonReading } from "../observe/daemon-metrics.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
-import { isUnreachable } from "../kube/errors/api-error.ts";
 import { DaemonRun } from "../reconcile/daemon-run.ts";
 import { failureMessage } from "../reconcile/failure-message.ts";
 import type { ControllerEnvironment } from "../reconcile/run.ts";
@@ -12,6 +11,7 @@ import type { DaemonDeclaration } from "./daemon.ts";
 import type { EventMappingHost } from "./event-mapping.ts";
 import type { ObjectSource } from "./object-source.ts";
 import type { Invoke } from "./object-reconciler.ts";
+import { type Outcome, outcomeOfError } from "./outcome.ts";
 import { within } from "./within.ts";
 
 export interface ObjectDaemonsOptions {
@@ -228,17 +228,18 @@ export class ObjectDaemons implements ObjectSource {
     if (latest !== undefined) this.look(latest); // it may have come back meanwhile, or be another object of the name
   }
 
-  #failed(entry: Entry, { run, error }: { readonly run: DaemonRun; readonly error: unknown }): void {
+  #failed(entry: Entry, { run, error: thrown }: { readonly run: DaemonRun; readonly error: unknown }): void {
     const { clock, metrics, reportsFailures } = this.#options;
     metrics.failed();
-    const name = error instanceof Error ? error.name : undefined;
-    if (name === "TerminalError") {
+    const outcome = outcomeOfError(thrown, false);
+    const error = "error" in outcome ? outcome.error : thrown;
+    if (outcome.kind === "park") {
       entry.phase = "done";
       run.log.error("A daemon failed for good, and is not started again", { error });
       run.events.warning("DaemonFailed", this.#message(run, error));
       return;
     }
-    const pause = this.#pause(entry, error);
+    const pause = this.#pause(entry, outcome);
     run.log.error("A daemon failed", { error, again: pause / 1_000 });
     if (entry.failures >= TELL_AFTER && reportsFailures) run.events.warning("DaemonFailed", this.#message(run, error));
     entry.phase = "backing-off";
@@ -253,11 +254,10 @@ export class ObjectDaemons implements ObjectSource {
   }
 
   /** Milliseconds until it is started again. That the server is away is no failure of the daemon. */
-  #pause(entry: Entry, error: unknown): number {
+  #pause(entry: Entry, outcome: Outcome): number {
     const { first, max } = this.#daemon;
-    if (error instanceof Error && error.name === "RetryError") return (error as { after?: number }).after ?? first;
-    if (isUnreachable(error)) return first;
-    return Math.min(first * 2 ** entry.failures++, max);
+    if (outcome.kind === "retry") return outcome.after;
+    return outcome.kind === "unreachable" ? first : Math.min(first * 2 ** entry.failures++, max);
   }
 
   #again(entry: Entry): void {

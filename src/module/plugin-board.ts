@@ -67,6 +67,7 @@ export class PluginBoard {
 
   /** Puts in force what the plugins of a module have registered, in place of what its version before had, until it is disposed of. */
   put(module: string, places: readonly PluginPlace[]): Disposable {
+    if (places.length === 0 && !this.#places.has(module)) return { [Symbol.dispose]: () => {} };
     this.#places.set(module, places);
     this.#changed();
     return {

@@ -34,13 +34,23 @@ export class DaemonFamilies {
   );
   readonly daemons: ReadFamily = new ReadFamily(
     { name: "binnacle_daemons", help: "Number of objects that have a daemon, by what it is doing" },
-    () =>
-      [...this.#sources].flatMap(({ labels, read }) => {
-        const { running, waiting, backingOff, stuck } = read();
-        const states = { running, waiting, "backing-off": backingOff, stuck };
-        return Object.entries(states).map(([state, value]) => ({ labels: { ...labels, state }, value }));
-      }),
+    () => this.#samples(),
   );
+
+  /** Two versions of a controller have daemons of one name at the same time while those of the old one end. */
+  #samples(): readonly { readonly labels: Labels; readonly value: number }[] {
+    const values = new Map<string, { readonly labels: Labels; value: number }>();
+    for (const { labels, read } of this.#sources) {
+      const { running, waiting, backingOff, stuck } = read();
+      for (const [state, value] of Object.entries({ running, waiting, "backing-off": backingOff, stuck })) {
+        const key = Object.values(labels).join(" ") + state;
+        const sample = values.get(key);
+        if (sample === undefined) values.set(key, { labels: { ...labels, state }, value });
+        else sample.value += value;
+      }
+    }
+    return [...values.values()];
+  }
 
   daemon(controller: string, daemon: string): DaemonMetrics {
     const labels = { controller, daemon };

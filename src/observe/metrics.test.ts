@@ -19,6 +19,28 @@ function labelsOf({ labels = {} }: ParsedMetric): string {
   return names.map((name) => `${name}=${labels[name]}`).join(",");
 }
 
+test("daemons of one name are counted together, those of an old version that end too", async () => {
+  const metrics = createMetrics();
+  const old = metrics.daemon("sensor", "follow");
+  old.readFrom(() => ({ running: 1, waiting: 0, backingOff: 0, stuck: 1 }));
+  old.failed();
+  using next = metrics.daemon("sensor", "follow");
+  next.readFrom(() => ({ running: 4, waiting: 3, backingOff: 2, stuck: 0 }));
+  const labels = (state: string) => `controller=sensor,daemon=follow,state=${state}`;
+  const states = async () => valuesOf((await read(metrics)).get("binnacle_daemons"));
+  expect(await states()).toEqual({
+    [labels("running")]: 5,
+    [labels("waiting")]: 3,
+    [labels("backing-off")]: 2,
+    [labels("stuck")]: 1,
+  });
+  old[Symbol.dispose]();
+  old[Symbol.dispose]();
+  expect((await states())[labels("running")]).toBe(4);
+  const failures = valuesOf((await read(metrics)).get("binnacle_daemon_failures_total"));
+  expect(failures).toEqual({ "controller=sensor,daemon=follow": 1 });
+});
+
 describe("controller", () => {
   test("metrics of a controller start at 0 with controller-runtime's names", async () => {
     const metrics = createMetrics();
