@@ -373,3 +373,21 @@ test("Elector takes a Lease over only from whom it may", async () => {
   await until(() => leases.watches === 1);
   expect(leases.lease?.spec?.holderIdentity).toBe("dev_bing");
 });
+
+test("Elector that steps down lets another candidate lead, and leads again when there is none", async () => {
+  await using world = await setUp();
+  const { elector, leases, clock, told } = world;
+  elector.start();
+  await until(() => elector.isLeader && clock.timers === 2);
+  elector.stepDown("its module drains");
+  expect([elector.isLeader, told.at(-1)]).toEqual([false, "lost: its module drains"]);
+  await until(() => leases.lease?.spec?.holderIdentity === "" && clock.timers === 1);
+  await clock.advanceInTurns(2_000);
+  await until(() => elector.isLeader && clock.timers === 2);
+  elector.stepDown("its module drains");
+  await until(() => leases.lease?.spec?.holderIdentity === "" && clock.timers === 1);
+  leases.put(held("bing"));
+  await clock.advanceInTurns(2_000);
+  await until(() => leases.watches === 1);
+  expect([elector.isLeader, leases.lease?.spec?.holderIdentity]).toEqual([false, "bing"]);
+});

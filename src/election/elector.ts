@@ -45,6 +45,8 @@ export class Elector implements Leadership {
   #takesOverFrom: (holder: string) => boolean;
   /** By the steady clock: until then a holder from whom the Lease was taken may still write. */
   #outlasts = -Infinity;
+  /** Lets others in before it leads again. */
+  #standsBack = false;
   #done: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
 
@@ -97,6 +99,13 @@ export class Elector implements Leadership {
     this.#done ??= this.#run(ready);
   }
 
+  /** Ends the term and releases the Lease for a moment: a candidate that waits leads next; without one this one leads again. */
+  stepDown(reason: string): void {
+    if (!this.isLeader) return;
+    this.#standsBack = true;
+    this.#term!.end(reason);
+  }
+
   /** Gives up the Lease, and releases it when it is ours. Resolves when nothing is running any more; never throws. */
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop());
@@ -135,6 +144,12 @@ export class Elector implements Leadership {
         const call = { signal, timeout: this.#requestTimeout };
         const asked = clock.now();
         this.#view.see(await lock.get(call));
+        const standsBack = this.#standsBack && this.#holds;
+        this.#standsBack = false;
+        if (standsBack) {
+          await this.#standBack(call);
+          continue;
+        }
         let isLate = clock.now() - asked > retryPeriod;
         await abortable(ready, signal);
         await this.#takeOver(call);

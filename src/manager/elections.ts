@@ -133,6 +133,12 @@ export class Elections implements Leaderships, AsyncDisposable {
     if (mode === "process" && this.#loaded && this.#cold.size === 0) this.#election(id).ready.resolve();
   }
 
+  /** Where each module has a Lease; otherwise the process leads its other modules on. */
+  yield(module: string): void {
+    const election = this.#options.mode === "module" ? this.#elections.get(this.#leaseOf(module)) : undefined;
+    election?.elector.stepDown("the module drains here");
+  }
+
   async leave(module: string): Promise<void> {
     this.#cold.delete(module);
     this.#allWarm();

@@ -8,6 +8,8 @@ export interface Leaderships {
   alone?(module: string): Leadership;
   /** The module's controllers have synced, or cannot: it may be given the lead. */
   warm(module: string): void;
+  /** Lets a replica lead first that has all of the module, which only finalizes here. @default nobody does */
+  yield?(module: string): void;
   /** The module is gone and has no run under way. */
   leave(module: string): Promise<void>;
 }

@@ -332,10 +332,9 @@ export class ModuleRegistry {
     const drain = await Draining.begin(running, { grace: this.#newGrace(), webhooks: this.#webhooks });
     if (drain === undefined || drain.hasEnded) return false;
     running.draining = { drain, gone };
-    this.#runtime.log.warn("Module drains: it only finalizes, until no object carries its finalizers any more", {
-      module: running.module.name,
-      left: drain.message,
-    });
+    const about = { module: running.module.name, left: drain.message };
+    this.#runtime.log.warn("Module drains: it only finalizes, until no object carries its finalizers any more", about);
+    this.#leaderships?.yield?.(running.module.name);
     void drain.ended.then(() => this.#inTurn(() => this.#drained(running)));
     return true;
   }
