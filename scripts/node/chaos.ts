@@ -121,5 +121,10 @@ if (import.meta.main) {
     console.error("usage: bun scripts/node/chaos.ts [SECONDS]");
     process.exit(2);
   }
-  process.exitCode = await chaos(seconds);
+  try {
+    process.exitCode = await chaos(seconds);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
 }
