@@ -91,11 +91,17 @@ export class ModuleStart {
     return this.#options.modules.plugins.missing(definitions.plugins, name);
   }
 
-  /** Returns a signal that fires when a plugin was added or removed. */
-  #onPlugins(): Disposable & { readonly signal: AbortSignal } {
+  /** Waits until the next try; a module that lacks a plugin is tried when one was added. @throws the signal's reason. */
+  async #pause(
+    module: LoadedModule,
+    { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { clock, modules } = this.#options;
+    if (this.#lacking(module) === undefined) return sleep(ms, { clock, signal });
     const woken = new AbortController();
-    const listening = this.#options.modules.plugins.onChange(() => woken.abort());
-    return { signal: woken.signal, [Symbol.dispose]: () => listening[Symbol.dispose]() };
+    using _listening = modules.plugins.onChange(() => woken.abort());
+    const either = AbortSignal.any([signal, woken.signal]);
+    await sleep(ms, { clock, signal: either }).catch(() => signal.throwIfAborted());
   }
 
   #permitted(module: LoadedModule, start: () => Promise<void>): Promise<void> {
@@ -108,12 +114,9 @@ export class ModuleStart {
     module: LoadedModule,
     { start, signal }: { readonly start: () => Promise<void>; readonly signal: AbortSignal },
   ): Promise<void> {
-    const { clock, modules } = this.#options;
+    const { modules } = this.#options;
     for (let pause = FIRST_RETRY; ; pause = Math.min(2 * pause, LAST_RETRY)) {
-      using woken = this.#onPlugins();
-      await sleep(pause * (0.5 + Math.random() / 2), { clock, signal: AbortSignal.any([signal, woken.signal]) }).catch(
-        () => signal.throwIfAborted(),
-      );
+      await this.#pause(module, { ms: pause * (0.5 + Math.random() / 2), signal });
       using _converting = this.#convert(module);
       const refused = this.#lacking(module) ?? (await this.#install(module, signal));
       if (refused === undefined) return await this.#permitted(module, start);
