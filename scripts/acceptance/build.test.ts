@@ -45,9 +45,8 @@ async function installGreeter(to: Bench, greeting: string): Promise<void> {
 
 /** What was left of a build that failed. */
 async function leftovers(folder: string): Promise<string[]> {
-  return (await readdir(folder, { recursive: true })).filter((name) =>
-    /(^|\/)\.[^/]*-\w{6}|\.tar$|^dist\/./.test(name),
-  );
+  const names = await readdir(folder, { recursive: true });
+  return names.filter((name) => /(^|\/)\.[^/]*-\w{6}|\.tar$|^dist\/./.test(name)).sort();
 }
 
 describe("an executable", () => {
@@ -283,6 +282,27 @@ describe("what cannot be built is one line, and nothing is left behind", () => {
     expect(await leftovers(other.dir)).toEqual([]);
   }, 60_000);
 
+  test.skipIf(!mayMount())(
+    "a disk that is full",
+    async () => {
+      await bench.write("small/.keep", "");
+      const small = join(bench.dir, "small");
+      const build = `${bench.dir}/binnacle build --image a:1 --output ${small}/a.tar`;
+      const script = `mount -t tmpfs -o size=20m none ${small} && { ${build}; echo status $?; ls -A ${small}; }`;
+      const child = Bun.spawn(["unshare", "-m", "sh", "-c", script], {
+        cwd: bench.dir,
+        env: { ...process.env, HOME: bench.dir },
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      expect(await new Response(child.stderr).text()).toEndWith(
+        `\nbinnacle: Cannot write '${small}/a.tar': the disk is full; make room, or name another place\n`,
+      );
+      expect(await new Response(child.stdout).text()).toBe("status 1\n");
+    },
+    60_000,
+  );
+
   test("a registry that does not let us", async () => {
     await using registry = new LoopbackRegistry({ auth: { scheme: "bearer", username: "jane", password: "secret" } });
     const { code, stderr } = await bench.exec("build", "--image", `${registry.host}/team/parcels:1`);
@@ -293,6 +313,13 @@ describe("what cannot be built is one line, and nothing is left behind", () => {
     expect(registry.manifests.size).toBe(0);
   }, 60_000);
 });
+
+/** Whether file systems may be mounted here, in a namespace of their own. */
+function mayMount(): boolean {
+  return (
+    Bun.which("unshare") !== null && Bun.spawnSync(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"]).success
+  );
+}
 
 function hostName(): string {
   return `${process.platform}-${process.arch}`;
