@@ -156,7 +156,7 @@ describe("dev on a shared cluster", () => {
     await is("copy", 60_000);
   }, 90_000);
 
-  test("a kind that changes at a save is applied, and a change that loses data is explained while the version before runs on", async () => {
+  test("a kind that changes at a save is applied, and a change that loses data is explained while the previous version keeps running", async () => {
     const kind = (fields: string): string => `
 import { defineController, defineResource, z } from "binnacle";
 export const Crate = defineResource({ group: "demo.dev", version: "v1", kind: "Crate", spec: z.object({ ${fields} }) });
@@ -177,7 +177,7 @@ export const crate = defineController({ for: Crate, async reconcile({ spec }, { 
     });
     await dev.says("color=red");
     await bench.write("kinds/crate.ts", kind("size: z.int()"));
-    await dev.says("Cannot load a module: its version before runs on");
+    await dev.says("Cannot load a module: the previous version keeps running");
     await dev.says(
       "Cannot change the CustomResourceDefinition crates.demo.dev: the field spec.color of v1 would go while there are objects. " +
         "Keep what is there, delete the objects, or add a new version beside it",

@@ -99,11 +99,11 @@ describe("types in binnacle dev", () => {
     expect(await dev.end()).toBe(0);
   }, 90_000);
 
-  test("a name that a helper lacks is a load error, also at a save, and the version before runs on", async () => {
+  test("a name that a helper lacks is a load error, also at a save, and the previous version keeps running", async () => {
     await using dev = new Dev();
     await dev.says("Controller runs");
     await bench.write("controllers/_size.ts", "export const other = 1;\n");
-    await dev.says("Cannot load a module: its version before runs on", {
+    await dev.says("Cannot load a module: the previous version keeps running", {
       module: "configs.ts",
       reason: "controllers/configs.ts:3:10: Cannot import 'size': 'controllers/_size.ts' does not export it",
     });
@@ -111,7 +111,7 @@ describe("types in binnacle dev", () => {
     await bench.write("controllers/configs.ts", MODULE.replace("{ size }", "size"));
     await dev.says("Module reloaded");
     await bench.write("controllers/_size.ts", "export const size = 1;\n");
-    await dev.says("Cannot load a module: its version before runs on", {
+    await dev.says("Cannot load a module: the previous version keeps running", {
       reason: "controllers/configs.ts:3:8: Cannot import 'default': 'controllers/_size.ts' does not export it",
     });
   }, 60_000);

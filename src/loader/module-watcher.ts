@@ -34,16 +34,16 @@ export interface ModuleWatcherOptions extends LoadOptions {
   readonly target: ModuleTarget;
   /** Called whenever something in the folders may have changed. */
   readonly onLook?: (() => void) | undefined;
-  /** The modules that were loaded before watching began. */
+  /** Milliseconds for which a file must be gone before its module is removed. @default 250 */
   readonly goneAfter?: number | undefined;
-  /** What was loaded before watching began. */
+  /** The modules that were loaded before watching began. */
   readonly loaded: readonly { readonly found: FoundModule; readonly result: LoadResult }[];
 }
 
 /** A version of a module that is being loaded. */
 interface Version {
   readonly found: FoundModule;
-  /** Of its files when that began. */
+  /** The hash of its files when loading began. */
   readonly hash: string;
 }
 
@@ -58,7 +58,7 @@ export class ModuleWatcher implements AsyncDisposable {
   readonly #hashes = new Map<string, string>();
   /** Modules that cannot run beside others: they are tried again when something has changed. */
   readonly #conflicting = new Set<string>();
-  /** Since when files are gone, by module name; milliseconds. */
+  /** The time in milliseconds since which the file of a module is gone, by the module's name. */
   readonly #gone = new Map<string, number>();
   readonly #watched: WatchedFolders;
   #settling: ReturnType<typeof setTimeout> | undefined;
@@ -77,7 +77,7 @@ export class ModuleWatcher implements AsyncDisposable {
     this.#looking = setInterval(() => {
       if (this.#watched.renew()) this.#look();
     }, LOOK_EVERY);
-    this.#look(); // what changed since the first scan
+    this.#look(); // finds what changed since the first scan
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -99,7 +99,7 @@ export class ModuleWatcher implements AsyncDisposable {
 
   #inTurn(step: () => Promise<void>): Promise<void> {
     this.#work = this.#work.then(step).catch((error: unknown) => {
-      this.#options.log.error("Cannot look at the controllers folder", { error });
+      this.#options.log.error("Cannot read the controllers folder", { error });
     });
     return this.#work;
   }
@@ -116,7 +116,7 @@ export class ModuleWatcher implements AsyncDisposable {
     const closures = found.map((one) => ({ found: one, ...closureOf(one.file) }));
     if (this.#watched.also(closures.flatMap(({ folders }) => [...folders]))) this.#soon(SETTLE);
     const changed = closures.filter(({ found: { name }, hash }) => this.#hashes.get(name) !== hash);
-    // A module that comes may be one that goes, under another name: then nothing is waited for.
+    // A new module may be a renamed one. Then the removal does not wait.
     const isRenamed = changed.some(({ found: { name } }) => !this.#hashes.has(name));
     const haveLeft = await this.#removeMissing(new Set(found.map(({ name }) => name)), isRenamed);
     if (changed.length === 0 && !haveLeft) return;
@@ -132,7 +132,7 @@ export class ModuleWatcher implements AsyncDisposable {
     await this.#putAll(ready);
   }
 
-  /** @returns whether one has left. */
+  /** @returns whether a module was removed. */
   async #removeMissing(found: ReadonlySet<string>, isRenamed: boolean): Promise<boolean> {
     const { goneAfter = GONE_AFTER } = this.#options;
     const now = performance.now();
@@ -161,7 +161,7 @@ export class ModuleWatcher implements AsyncDisposable {
     return { found, hash, result: await loadModule(found, this.#options) };
   }
 
-  /** Puts versions in. One that another stands in the way of is tried again once the others are in: a save may change both. */
+  /** Hands over loaded versions. One that another module is in the way of is tried again after the others, because a save may change both. */
   async #putAll(loaded: readonly Loaded[]): Promise<void> {
     for (let left = loaded; left.length > 0;) {
       const refused: (readonly [Loaded, unknown])[] = [];
@@ -178,7 +178,11 @@ export class ModuleWatcher implements AsyncDisposable {
     }
   }
 
-  /** Loads the new version beside the old one, which keeps running when the new one is broken. */
+  /**
+   * Hands over a loaded version. When it is broken or refused, the old one keeps running.
+   *
+   * @returns the error when only another module is in its way; trying again may then help.
+   */
   async #put(one: Loaded): Promise<unknown> {
     const { log, target } = this.#options;
     const { found, hash, result } = one;
@@ -206,13 +210,13 @@ export class ModuleWatcher implements AsyncDisposable {
 
   #refuse({ found: { name, file }, result }: Loaded, error: unknown): void {
     if ("module" in result) result.module.dispose();
-    if (this.#closed) return; // the process is stopping, and the module is as good as it was
+    if (this.#closed) return; // the process is stopping, so the module is not broken
     const message = error instanceof Error ? error.message : String(error);
     this.#options.target.modules.markBroken(name, { file: printable(file), message });
   }
 }
 
-/** Changes when a folder was replaced by another one. */
+/** Waits for work for as long as changes usually take. */
 async function withinExpected(work: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   using _timer = systemClock.setTimeout(resolve, SYNCED_WITHIN);

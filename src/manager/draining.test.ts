@@ -118,7 +118,7 @@ test("a module that owns finalizers drains when it is removed: it finalizes what
   });
   expect((await manager.metrics.text()).body).toContain('binnacle_module_draining_objects{module="box.ts"} 2');
   expect((await manager.metrics.text()).body).toMatch(/binnacle_module_state\{.*state="draining".*\} 1/);
-  expect(lines.find(({ msg }) => msg.startsWith("Module drains"))).toMatchObject({ module: "box.ts" });
+  expect(lines.find(({ msg }) => msg.startsWith("The module is draining"))).toMatchObject({ module: "box.ts" });
   done.length = 0;
   await make("new");
   await remove("a");

@@ -1,11 +1,11 @@
-/** The brand of definitions, and what stands behind it. */
+/** The brand of definitions, and the values behind it. */
 import type { AnyObjectController, KeyController } from "../controller/definition.ts";
 import { CONTRACT_VERSION, versionSkew } from "../resource/contract-version.ts";
 import type { Definition } from "./definition.ts";
 import type { AnyWebhook } from "../webhook/definition.ts";
 import type { Plugin } from "./plugin.ts";
 
-/** Shared by every copy of the SDK, so that a definition is known across module graphs; never `instanceof`. */
+/** All copies of the SDK share this symbol, so a definition is recognized across module graphs, and never by `instanceof`. */
 const brand = Symbol.for("binnacle.definition");
 
 /** The run-time side of {@link Definition}. */
@@ -21,7 +21,7 @@ export function branded(defined: Defined): Definition {
 }
 
 /**
- * The definition behind a value, `undefined` for anything else.
+ * Returns the definition behind a value; `undefined` for any other value.
  *
  * @throws TypeError when the value was made for another version of the contract.
  */

@@ -1,4 +1,4 @@
-/** What two modules cannot both have: a controller name, and a kind with two schemas. */
+/** Finds what two modules cannot both have: a controller's name, or a kind with two schemas. */
 import { controllerName } from "../controller/declarations.ts";
 import { crdOf } from "../resource/crd.ts";
 import { groupKind } from "../resource/handle.ts";
@@ -11,7 +11,7 @@ export interface Claimant {
   readonly definitions: ModuleDefinitions;
 }
 
-/** A module that cannot run beside another. */
+/** Thrown for a module that cannot run beside another one. */
 class ModuleConflict extends Error {
   override readonly name = "ModuleConflict" as const;
 }
@@ -54,7 +54,7 @@ export function checkConflicts(modules: Iterable<Claimant>): void {
     }
     for (const webhook of definitions.webhooks) takePaths(webhook, file, webhooks);
     for (const resource of definitions.resources) {
-      const crd = JSON.stringify(crdOf(resource)); // equal definitions give equal text
+      const crd = JSON.stringify(crdOf(resource)); // equal definitions have equal text
       const other = kinds.get(groupKind(resource));
       if (other === undefined) kinds.set(groupKind(resource), { file, crd });
       else if (other.crd !== crd) {
@@ -73,7 +73,7 @@ interface ClaimedPath {
   readonly declared: DeclaredWebhook;
 }
 
-/** Definitions without a name of their own share the path of their kind, as long as they would be registered alike. */
+/** Definitions without a name of their own share the path of their kind, as long as they would be registered in the same way. */
 function takePaths(webhook: AnyWebhook, file: string, taken: Map<string, ClaimedPath>): void {
   for (const declared of declaredWebhooks(webhook)) {
     const { path } = declared;

@@ -1,4 +1,4 @@
-/** What the plugins of one module registered; it leaves in one go with the module. */
+/** What the plugins of one module have registered, all of which is removed together with the module. */
 import { Hono } from "hono";
 import type { Leadership } from "../client/leadership.ts";
 import type { NamedSources } from "../controller/named-sources.ts";
@@ -33,7 +33,7 @@ export interface ContributionsOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** The client of a plugin, until the signal fires. */
+  /** Makes the client of a plugin, which works until the signal fires. */
   readonly clientOf: (plugin: Plugin, about: { gone: AbortSignal; keep: PluginSecrets["keep"] }) => PluginClient;
   /** What plugins put around runs and caches, by {@link Contributions.place}. */
   readonly board: PluginBoard;
@@ -41,13 +41,13 @@ export interface ContributionsOptions {
   readonly sources: NamedSources | undefined;
   /** Decides when runnables of the leader run. */
   readonly leadership: Leadership;
-  /** Told what a runnable threw, and what a metric's function threw. */
+  /** Called with what a runnable threw, and what a metric's function threw. */
   readonly onError: (error: unknown, what: string) => void;
-  /** Those of the version that runs, until {@link Contributions.takeOver}. @default none: what is registered is there at once */
+  /** Those of the running version, until {@link Contributions.takeOver}. @default none: registrations take effect at once */
   readonly before?: Contributions | undefined;
 }
 
-/** Milliseconds for a plugin's `setup` and for its end; as for a module's top-level code. */
+/** Milliseconds for a plugin's `setup`, and again for its end, as for a module's top-level code. */
 const WITHIN = 10_000;
 
 export class Contributions {
@@ -57,7 +57,7 @@ export class Contributions {
   readonly #runnables: Runnables;
   readonly #checks: Registrations;
   readonly #metrics: Registrations;
-  /** Requests to the routes that are under way. */
+  /** The active requests to the routes. */
   readonly #requests = new Set<Promise<unknown>>();
   readonly #parts: PluginParts[] = [];
   readonly #clients: PluginClient[] = [];
@@ -65,13 +65,13 @@ export class Contributions {
   readonly #leaving = new AbortController();
   readonly #gone = new AbortController();
   #open = true;
-  /** By plugin name. */
+  /** The routes by the plugin's name. */
   readonly routes: Map<string, Hono> = new Map();
 
   constructor(module: LoadedModule, options: ContributionsOptions) {
     const { before, ...around } = options;
     this.#module = module;
-    this.#options = around; // not with the version before, which would keep all versions in memory
+    this.#options = around; // without the previous version, which would keep all versions in memory
     this.#checks = new Registrations(before === undefined ? undefined : before.#checks);
     this.#metrics = new Registrations(before === undefined ? undefined : before.#metrics);
     const { clock, leadership, log, onError } = options;
@@ -81,7 +81,8 @@ export class Contributions {
   /**
    * Calls the `setup` of each of the module's plugins, in the order in which they require each other.
    *
-   * @throws Error for a plugin that is required and not there, and for a circle; what a setup threw, also when it takes too long.
+   * @throws Error for a required plugin that does not exist, and for a circle; what a setup threw, also when it takes
+   * too long.
    */
   async setup(plugins: readonly Plugin[], wait: { readonly signal: AbortSignal }): Promise<void> {
     const { board } = this.#options;
@@ -94,7 +95,11 @@ export class Contributions {
     }
   }
 
-  /** @throws what the work throws, and an Error when it takes too long. */
+  /**
+   * Waits for the work.
+   *
+   * @throws what the work throws, or an Error when it takes too long.
+   */
   async #inTime(work: Promise<void>, what: string, signal?: AbortSignal): Promise<void> {
     const late = new AbortController();
     const tooLate = new Error(`${what} did not end within 10 s`);
@@ -102,7 +107,7 @@ export class Contributions {
     await abortable(work, signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]));
   }
 
-  /** Definitions that plugins added, after `setup`. */
+  /** Returns the definitions that plugins added, after `setup`. */
   added(): ModuleDefinitions {
     return collectDefinitions(this.#added);
   }
@@ -110,7 +115,8 @@ export class Contributions {
   /**
    * Starts the runnables; one that fails is started again.
    *
-   * @param warm what those of the leader wait for, besides the caches of plugins: those of the module's controllers.
+   * @param warm what those of the leader wait for besides the caches of plugins: the caches of the module's
+   * controllers.
    */
   start(warm: Promise<void>): void {
     const all = Promise.all([warm, ...this.#clients.map((client) => client.warm(this.#leaving.signal))]);
@@ -121,19 +127,19 @@ export class Contributions {
     );
   }
 
-  /** Why a plugin is not well; `undefined` while all are. */
+  /** Why a plugin is unhealthy; `undefined` while all are healthy. */
   get failure(): string | undefined {
     const { name, definitions } = this.#module;
     return this.#runnables.failure ?? this.#options.board.missing(definitions.plugins, name);
   }
 
-  /** Puts hooks and transforms in force, in place of those of the version before. */
+  /** Puts hooks and transforms in force, in place of those of the previous version. */
   place(): void {
     const places = this.#parts.map(({ place }) => place);
     this.#placed = this.#options.board.put(this.#module.name, places);
   }
 
-  /** Takes away what others ask: routes and checks. */
+  /** Removes what clients use: routes and checks. */
   withdraw(): void {
     this.#open = false;
     this.#placed?.[Symbol.dispose]();
@@ -141,20 +147,23 @@ export class Contributions {
     this.#checks.withdraw();
   }
 
-  /** Takes routes, checks and metrics away at once and ends the runnables; resolves when they ended. */
+  /** Removes routes, checks and metrics at once and ends the runnables; resolves when they have ended. */
   async leave(): Promise<void> {
     this.withdraw();
     this.#metrics.withdraw();
     this.#leaving.abort(new Error(`The module ${this.#module.name} is leaving`));
     await Promise.all([this.#runnables.ended(), ...this.#requests]);
     for (const parts of this.#parts.toReversed()) {
-      // One that does not end would hold up whatever comes after it.
+      // A plugin that does not end must not block what comes after it.
       const what = `the end of plugin ${parts.place.plugin.name}`;
       await this.#inTime(parts.leave(), what).catch((error: unknown) => this.#options.onError(error, what));
     }
   }
 
-  /** Puts checks and metrics in place of those of the version before. @throws when another module has one of a name. */
+  /**
+   * Puts checks and metrics in place of those of the previous version. @throws when another module has one with the
+   * same name.
+   */
   takeOver(before: Contributions): void {
     this.#checks.takeOver();
     try {
@@ -172,7 +181,7 @@ export class Contributions {
     this.#metrics.giveBack(before.#metrics);
   }
 
-  /** Answers a request with the routes of a plugin; `undefined` when it has none. */
+  /** Serves a request with the routes of a plugin; `undefined` when it has none. */
   answer(plugin: string, request: Request): Response | Promise<Response> | undefined {
     const app = this.routes.get(plugin);
     if (app === undefined) return undefined;
@@ -247,7 +256,7 @@ export class Contributions {
     };
   }
 
-  /** What the plugin puts around runs and caches, as long as it may register. */
+  /** Returns what the plugin puts around runs and caches, as long as it may register. */
   #partsOf(plugin: Plugin, secrets: PluginSecrets): () => PluginParts {
     const { sources, onError } = this.#options;
     const parts = new PluginParts({
@@ -264,7 +273,7 @@ export class Contributions {
     };
   }
 
-  /** The plugin's routes; what they throw and no `onError` of theirs answers is told, and the client gets a plain 500. */
+  /** Returns the plugin's routes. What they throw without handling it in `onError` is logged, and the client gets a plain 500. */
   #told(plugin: string, { app, secrets }: { readonly app: Hono; readonly secrets: PluginSecrets }): Hono {
     const outer = new Hono();
     outer.onError((error, context) => {
@@ -279,7 +288,7 @@ export class Contributions {
     if (!this.#open) throw new Error(`Cannot register for plugin '${plugin}': setup is over`);
   }
 
-  /** What the plugins still do reaches the server no more. */
+  /** Prevents anything that the plugins still do from reaching the server. */
   cutOff(): void {
     this.#gone.abort(new Error(`The module ${this.#module.name} has left`));
   }

@@ -16,7 +16,7 @@ const Guestbook = defineResource({
 });
 const validate = (): void => {};
 
-/** The options as an author gets them wrong. */
+/** Defines a webhook with options that an author got wrong. */
 function define(options: object): unknown {
   return defineWebhook(options as never);
 }
@@ -40,7 +40,7 @@ test.each<[object, string]>([
     { for: Pod, validate, operations: ["create"] },
     "expected one of 'CREATE', 'UPDATE', 'DELETE', 'CONNECT', got 'create'",
   ],
-  [{ for: Pod, default: validate, operations: ["DELETE"] }, "has only DELETE, which 'default' is never asked about"],
+  [{ for: Pod, default: validate, operations: ["DELETE"] }, "has only DELETE, for which 'default' is never called"],
   [{ for: Pod, validate, operations: ["CONNECT"] }, "which only subresources have: add 'subresource'"],
   [{ for: Pod, validate, reinvocationPolicy: "IfNeeded" }, "option 'reinvocationPolicy' goes with 'default'"],
   [{ for: Pod, validate, timeoutSeconds: 31 }, "expected a whole number from 1 to 30, got 31"],

@@ -1,4 +1,4 @@
-/** `defineWebhook`: its options are checked when the module is loaded, and it stays inert until a registry serves it. */
+/** `defineWebhook` checks its options when the module is loaded; the webhook stays inert until a registry serves it. */
 import type { Shape } from "../resource/handle.ts";
 import { operationsOf } from "../webhook/declared-webhook.ts";
 import type { Admitted, AnyWebhook, UntypedShape, WebhookOptions } from "../webhook/definition.ts";
@@ -9,7 +9,7 @@ import * as is from "./option-table.ts";
 
 declare const admitted: unique symbol;
 
-/** What `defineWebhook` returns; it remembers the type of the objects for `"binnacle/testing"`. */
+/** The result of `defineWebhook`, which remembers the type of the objects for `"binnacle/testing"`. */
 export interface WebhookDefinition<out T> extends Definition {
   readonly [admitted]: T;
 }
@@ -40,7 +40,7 @@ const selector: readonly is.Option[] = [
   { name: "matchExpressions", check: is.isListOf(is.isObjectOf(requirement)) },
 ];
 
-/** The longest that kube-apiserver waits. */
+/** The longest timeout of kube-apiserver. */
 const MOST_SECONDS = 30;
 
 const options: readonly is.Option[] = [
@@ -97,7 +97,7 @@ export function defineWebhook<S extends Shape = UntypedShape, const Sub extends 
   return branded({ type: "webhook", webhook: checked }) as WebhookDefinition<Admitted<S, Sub>>;
 }
 
-/** What is wrong between options that are right by themselves. */
+/** Returns a conflict between options that are valid by themselves. */
 function problemOf(webhook: AnyWebhook): string | undefined {
   const { for: resource, rules, subresource, name } = webhook;
   if ((resource === undefined) === (rules === undefined)) {
@@ -114,7 +114,7 @@ function problemOf(webhook: AnyWebhook): string | undefined {
     return "option 'reinvocationPolicy' goes with 'default'";
   }
   if (webhook.default !== undefined && operationsOf(webhook, "mutating").length === 0) {
-    return "option 'operations' has only DELETE, which 'default' is never asked about: add CREATE or UPDATE";
+    return "option 'operations' has only DELETE, for which 'default' is never called: add CREATE or UPDATE";
   }
   if (resource !== undefined && subresource === undefined && webhook.operations?.includes("CONNECT")) {
     return "option 'operations' has CONNECT, which only subresources have: add 'subresource', such as 'exec'";

@@ -9,7 +9,7 @@ import { defineController, defineKeyController, definePlugin } from "./define.ts
 
 const reconcile = async (): Promise<void> => {};
 
-/** As a module in JavaScript could call it. */
+/** Calls the function as a module in JavaScript could. */
 const loose = defineController as (options: unknown) => unknown;
 const looseKey = defineKeyController as (options: unknown) => unknown;
 const loosePlugin = definePlugin as (options: unknown) => unknown;

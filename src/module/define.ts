@@ -1,4 +1,7 @@
-/** How an author defines what runs. Definitions are checked here and stay inert until a registry starts them. */
+/**
+ * The functions with which an author defines what runs. Definitions are checked here and stay inert until a registry
+ * starts them.
+ */
 import {
   allowedVerbs,
   type AnyObjectController,
@@ -13,7 +16,7 @@ import type { Definition } from "./definition.ts";
 import type { Plugin } from "./plugin.ts";
 import * as is from "./option-table.ts";
 
-/** An entry of `uses`. */
+/** Checks an entry of `uses`. */
 export const permission = (value: unknown): string | undefined => {
   if (typeof value !== "object" || value === null || !Array.isArray(allowedVerbs(value as Permission).verbs)) {
     return 'expected allow(kind, "verb", …)';
@@ -119,7 +122,7 @@ const pluginOptions: readonly is.Option[] = [
   { name: "uses", check: is.isListOf(permission) },
 ];
 
-/** What to call a definition in a message, before it is known to be right. */
+/** Names a definition in a message, before it is known to be valid. */
 export function subject(what: string, options: { readonly name?: unknown; readonly for?: unknown }): string {
   if (typeof options.name === "string") return `${what} '${options.name}'`;
   if (typeof options.for === "object" && options.for !== null) {
@@ -129,7 +132,7 @@ export function subject(what: string, options: { readonly name?: unknown; readon
   return `a ${what}`;
 }
 
-/** @throws TypeError naming the function that was called with something else. */
+/** Requires an object. @throws TypeError naming the function that was called with something else. */
 export function mustBeObject(options: unknown, call: string): asserts options is object {
   if (typeof options !== "object" || options === null)
     throw new TypeError(`Cannot call ${call}: expected an object of options`);
@@ -170,7 +173,7 @@ export function defineController<S extends Shape, const Owns extends readonly Ta
 }
 
 /**
- * Defines a controller of keys that have no object of their own: no status, no children, no finalizer.
+ * Defines a controller of keys without an object of their own: it has no status, no children and no finalizer.
  *
  * @throws TypeError that names a wrong option and its value.
  */
@@ -193,7 +196,7 @@ export function defineKeyController(controller: KeyController): Definition {
 }
 
 /**
- * Defines a plugin: `setup` is called when the module is added, and what it registered leaves with the module.
+ * Defines a plugin: `setup` is called when the module is added, and what it registered is removed with the module.
  *
  * @throws TypeError that names a wrong option and its value.
  */

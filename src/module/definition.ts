@@ -1,8 +1,11 @@
-/** What a module exports: inert, frozen values that carry a brand. Nothing starts before the registry starts it. */
+/** What a module exports: inert, frozen values with a brand. Nothing starts before the registry starts it. */
 
 declare const definition: unique symbol;
 
-/** What `defineController`, `defineKeyController`, `defineWebhook` and `definePlugin` return: export it, and the binary runs it. */
+/**
+ * The result of `defineController`, `defineKeyController`, `defineWebhook` and `definePlugin`: export it, and the
+ * binary runs it.
+ */
 export interface Definition {
   readonly [definition]: 1;
 }

@@ -1,7 +1,8 @@
 /**
- * A module whose file is gone while objects carry its finalizers: its controllers only finalize, until none does any more.
+ * Drains a module whose file is gone while objects have its finalizers: its controllers only finalize, until no
+ * object has any.
  *
- * Whoever takes over its controllers, because the file was renamed or is back, takes over its objects.
+ * A module that takes over its controllers, because the file was renamed or is back, takes over its objects too.
  */
 import type { RunningController } from "../controller/controller.ts";
 import { controllerName, declarationsOf, isObjectController } from "../controller/declarations.ts";
@@ -18,7 +19,7 @@ import type { ModuleDefinitions } from "./module-definitions.ts";
 export interface Leaving {
   readonly module: Pick<LoadedModule, "name" | "invoke">;
   readonly definitions: ModuleDefinitions;
-  /** Those that end are taken out. */
+  /** Controllers that end are removed from the list. */
   readonly controllers: RunningController[];
   readonly contributions: Pick<Contributions, "withdraw">;
 }
@@ -30,7 +31,7 @@ interface Retired {
 }
 
 export class Draining {
-  /** Resolves when no object carries a finalizer that nobody else has taken over. */
+  /** Resolves when no object has a finalizer that no other module has taken over. */
   readonly ended: Promise<void>;
   readonly #retired: Retired[];
   readonly #end = Promise.withResolvers<void>();
@@ -42,9 +43,10 @@ export class Draining {
   }
 
   /**
-   * Ends all of a module but what its controllers need to finalize. Resolves when none of these reconciles any more.
+   * Ends everything of a module except what its controllers need to finalize. Resolves when none of these reconciles
+   * any more.
    *
-   * @returns undefined when none of its controllers has a finalizer; then it runs on.
+   * @returns undefined when none of its controllers has a finalizer; then it keeps running.
    */
   static async begin(
     { module, controllers, contributions, definitions }: Leaving,
@@ -53,7 +55,8 @@ export class Draining {
     const { name, invoke } = module;
     const finalizing = controllers.filter(({ finalizers }) => finalizers.length > 0);
     if (finalizing.length === 0) return undefined;
-    // First of all the registrations go: nobody is to ask in vain. Objects in other versions are converted to the end.
+    // The registrations are removed first, so that the API server sends no requests in vain. Objects in other
+    // versions are converted until the end.
     const converting = { name, webhooks: [], resources: definitions.resources, invoke };
     await grace.within((signal) => webhooks?.put(converting, { signal }));
     contributions.withdraw();
@@ -93,7 +96,7 @@ export class Draining {
     return `objects that carry its finalizers: ${this.objects}, being deleted: ${deleting}${such}`;
   }
 
-  /** What another module cannot have, too: the names of controllers that it does not succeed. */
+  /** Returns what no other module may have: the names of controllers that it does not succeed. */
   definitionsBeside(successors: readonly AnyController[]): ModuleDefinitions {
     const controllers = this.#retired.flatMap(({ definition }) =>
       successors.some((one) => succeeds(one, definition)) ? [] : [definition],
@@ -115,7 +118,7 @@ export class Draining {
   }
 }
 
-/** Whether a controller finalizes what another one has left: it is for the same kind, and has or had its name. */
+/** Whether a controller finalizes what another one has left: it reconciles the same kind, and has or had its name. */
 function succeeds(one: AnyController, other: AnyController): boolean {
   if (!isObjectController(one)) return false;
   const { name, formerly, for: primary } = declarationsOf(one);

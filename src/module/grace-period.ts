@@ -1,13 +1,13 @@
-/** How long the end of something may take. */
+/** A grace period: how long the end of something may take. */
 import { within } from "../controller/within.ts";
 import { type Clock, monotonic } from "../platform/clock.ts";
 
-/** Milliseconds that work has also after what came before it has taken all of the period. */
+/** Milliseconds that work gets even if earlier work has used up the period. */
 const LAST_MOMENT = 100;
 
-/** Begins when it is made; what ends one step after another shares it. */
+/** The period begins when it is created; consecutive steps share it. */
 export class GracePeriod {
-  /** Milliseconds from its beginning to its end. */
+  /** The milliseconds from its beginning to its end. */
   readonly ms: number;
   readonly #clock: Clock;
   readonly #endsAt: number;
@@ -20,14 +20,14 @@ export class GracePeriod {
     this.#atLeast = Math.min(ms, LAST_MOMENT);
   }
 
-  /** Whole milliseconds. */
+  /** The whole milliseconds that are left. */
   get left(): number {
     return Math.max(0, Math.ceil(this.#endsAt - this.#clock.now()));
   }
 
   /**
-   * Waits for work as long as the period lasts; then its signal fires. Work that begins when the period is over has a moment
-   * to heed what it is told.
+   * Waits for work during the period; then its signal fires. Work that begins after the period gets a moment to
+   * react.
    *
    * @returns whether it ended.
    */

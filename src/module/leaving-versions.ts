@@ -1,11 +1,11 @@
-/** Versions of modules that others have taken the place of, until they have ended. */
+/** Versions of modules that others have replaced, until they have ended. */
 import type { Log } from "../observe/log.ts";
 import type { GracePeriod } from "./grace-period.ts";
 import type { ModuleVersion } from "./module-version.ts";
 
 export class LeavingVersions {
   readonly #log: Pick<Log, "error">;
-  /** The end of all that leave, by module. */
+  /** The ends of all leaving versions, by module. */
   readonly #ends = new Map<string, Promise<void>>();
 
   constructor(log: Pick<Log, "error">) {
@@ -17,7 +17,7 @@ export class LeavingVersions {
     const { module } = version;
     const { name } = module;
     const end = Promise.all([version.end(grace), this.#ends.get(name)])
-      .catch((error: unknown) => this.#log.error("Cannot end a version in order", { module: name, error }))
+      .catch((error: unknown) => this.#log.error("Cannot end a version", { module: name, error }))
       .then(() => {
         if (this.#ends.get(name) === end) this.#ends.delete(name);
         module.dispose();

@@ -1,14 +1,14 @@
-/** A module that loaded: what the registry is given. */
+/** A loaded module, as the registry gets it. */
 import type { ModuleDefinitions } from "./module-definitions.ts";
 
 export interface LoadedModule {
-  /** Unique in the process; the `module` label of metrics and log lines. */
+  /** The unique name in the process; it is the `module` label of metrics and log lines. */
   readonly name: string;
-  /** As the user named it, for messages. */
+  /** The file as the user named it, for messages. */
   readonly file: string;
   readonly definitions: ModuleDefinitions;
   /** Calls the module's code in its own context. */
   readonly invoke: <T>(fn: () => T) => T;
-  /** Ends everything the module's code opened. Call it last. */
+  /** Ends everything that the module's code opened. Call it last. */
   dispose(): void;
 }

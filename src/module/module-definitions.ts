@@ -1,4 +1,4 @@
-/** What a module exports, as the registry needs it. */
+/** The exports of a module, as the registry needs them. */
 import type { Permissions } from "../client/permissions.ts";
 import { declarationsOf } from "../controller/declarations.ts";
 import type { AnyController } from "../controller/definition.ts";
@@ -12,14 +12,14 @@ import { permissionsOfPlugin } from "./plugin-client.ts";
 
 export interface ModuleDefinitions {
   readonly controllers: readonly AnyController[];
-  /** Handles of `defineResource`. */
+  /** The handles of `defineResource`. */
   readonly resources: readonly Resource[];
   readonly webhooks: readonly AnyWebhook[];
   readonly plugins: readonly Plugin[];
 }
 
 /**
- * Every definition among values, alone or in arrays, each once.
+ * Collects every definition among values, alone or in arrays, each once.
  *
  * @throws TypeError for a definition of another contract version.
  */
@@ -44,7 +44,7 @@ export function collectDefinitions(values: Iterable<unknown>): ModuleDefinitions
 }
 
 /**
- * Every definition that a module exports, named or default.
+ * Collects every definition that a module exports, named or default.
  *
  * @throws TypeError when there is none, or one of another contract version.
  */
@@ -59,7 +59,7 @@ export function definitionsOf(exports: Readonly<Record<string, unknown>>): Modul
   );
 }
 
-/** @throws TypeError for a definition of another contract version, with the name of the export. */
+/** Collects the exports. @throws TypeError for a definition of another contract version, with the name of the export. */
 function collectNamed(exports: Readonly<Record<string, unknown>>): ModuleDefinitions {
   try {
     return collectDefinitions(Object.values(exports));
@@ -75,13 +75,13 @@ function collectNamed(exports: Readonly<Record<string, unknown>>): ModuleDefinit
   }
 }
 
-/** What controllers, webhooks and plugins may do, by what they declare. */
+/** Returns what controllers, webhooks and plugins may do according to their declarations. */
 export function permissionsOf({ controllers, webhooks, plugins }: ModuleDefinitions): readonly Permissions[] {
   const ofControllers = controllers.map((one) => declarationsOf(one).permissions);
   return [...ofControllers, ...webhooks.map(permissionsOfWebhook), ...plugins.map(permissionsOfPlugin)];
 }
 
-/** Two modules' definitions as one's. */
+/** Combines the definitions of two modules. */
 export function mergedDefinitions(a: ModuleDefinitions, b: ModuleDefinitions): ModuleDefinitions {
   return {
     controllers: [...a.controllers, ...b.controllers],

@@ -1,10 +1,10 @@
-/** The modules of a process in `/readyz?verbose`, broken ones included. */
+/** Lists the modules of a process in `/readyz?verbose`, including broken ones. */
 import type { HealthChecks } from "../server/health-checks.ts";
 import type { ModuleStatus } from "./module-status.ts";
 
 export interface ModuleListingOptions {
   readonly readyz: HealthChecks;
-  /** A module that is broken, waiting or unavailable fails the endpoint instead of being listed only. */
+  /** Whether a module that is broken, waiting or unavailable fails the endpoint instead of only being listed. */
   readonly strict: boolean;
   readonly statuses: () => readonly ModuleStatus[];
 }

@@ -21,7 +21,7 @@ import { ModuleRegistry } from "./module-registry.ts";
 
 type State = RunningController["state"];
 
-/** A registry whose controllers only say what was done to them. */
+/** Makes a registry whose controllers only record what is done to them. */
 function setUp({
   clock = systemClock,
   drained = Promise.resolve(),
@@ -325,7 +325,7 @@ test("ModuleRegistry starts nothing once it stops, neither what was added before
   expect([events, registry.controllers, notes()]).toEqual([[], [], {}]);
 });
 
-/** A plugin with one runnable, which runs until `end` resolves. */
+/** Makes a plugin with one runnable, which runs until `end` resolves. */
 const busy = (name: string, end: Promise<void>): Definition =>
   definePlugin({ name, setup: (registry) => registry.run(() => end, { leaderOnly: false }) });
 
@@ -340,7 +340,7 @@ test("ModuleRegistry ends in phases, and all of them share one grace period", as
   clock.advance(1_000);
   await draining;
   const stopped = registry.stop();
-  // Runnables get a last moment, although runs have taken all of the period.
+  // Runnables get a last moment, although runs have used up the period.
   await clock.advanceInTurns(99);
   expect(events.at(-1)).not.toBe("dispose a.ts");
   while (events.at(-1) !== "dispose a.ts") await clock.advanceInTurns(1);
@@ -472,7 +472,7 @@ test("ModuleRegistry shows and tells that a controller is slowed or suspended, a
   await registry.stop();
 });
 
-/** A plugin that shows which version it is of, by a route, a check and a metric. */
+/** Makes a plugin that shows its version by a route, a check and a metric. */
 const shop = (version: number, more: (registry: Registry) => void = () => {}): Definition =>
   definePlugin({
     name: "shop",
@@ -512,7 +512,9 @@ test("a new version that cannot be set up leaves the one before as it was, and t
   );
   await isAsBefore();
   registry.markBroken("shop.ts", { file: "controllers/shop.ts", message: "not today" });
-  expect(notes()["module/shop.ts"]).toBe("broken: the version before runs on, because the newest cannot: not today");
+  expect(notes()["module/shop.ts"]).toBe(
+    "broken: the previous version keeps running, because the newest cannot: not today",
+  );
   expect((await registry.replace(module("shop.ts", shop(3), keyed("one")))) as unknown).toBeUndefined();
   expect(await (await registry.answer("shop", new Request("http://x/")))!.text()).toBe("version 3");
   expect((await metrics.text()).body).toContain("shop_version 3");

@@ -17,17 +17,17 @@ import { type ModuleProblem, type ModuleStatus, statusesOf } from "./module-stat
 import { PostponedModules } from "./postponed.ts";
 
 export interface ModuleRegistryOptions {
-  /** Modules list themselves here, and plugins add their checks. */
+  /** Lists the modules, and has the checks of plugins. */
   readonly health: Health;
-  /** A module that is broken, waiting or unavailable fails `/readyz` instead of being listed only. @default false */
+  /** Whether a module that is broken, waiting or unavailable fails `/readyz` instead of only being listed. @default false */
   readonly strict?: boolean | undefined;
-  /** Milliseconds that runs get to finish when a module leaves. */
+  /** How many milliseconds runs get to finish when a module leaves. */
   readonly grace: number;
-  /** A module that is removed ends at once, although objects carry its finalizers. @default false: it drains */
+  /** Whether a removed module ends at once, although objects have its finalizers. @default false: it drains */
   readonly forcesRemoval?: boolean | undefined;
-  /** Who may work. @default every module */
+  /** Decides which modules may work. @default every module */
   readonly leaderships?: Leaderships | undefined;
-  /** Serves the modules' webhooks. @default nobody does */
+  /** Serves the modules' webhooks. @default nothing does */
   readonly webhooks?: WebhookHost | undefined;
   /** Starts a controller. @default startController */
   readonly start?: typeof startController | undefined;
@@ -48,9 +48,9 @@ export class ModuleRegistry {
   readonly #postponed = new PostponedModules();
   readonly #leaving: LeavingVersions;
   readonly #stopping = new AbortController();
-  /** Of the end, once that has begun. */
+  /** The grace period of the stop, once that has begun. */
   #ending: GracePeriod | undefined;
-  /** Changes happen one after the other. */
+  /** The last change, because changes happen one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(runtime: Runtime, options: ModuleRegistryOptions) {
@@ -68,16 +68,16 @@ export class ModuleRegistry {
   }
 
   /**
-   * Starts what a module defines. Takes the place of a broken or postponed module of its name.
+   * Starts what a module defines, in place of a broken or postponed module with its name.
    *
-   * @throws when the name is taken, ModuleConflict, what a plugin's setup threw, or once the registry stops; then nothing
-   * of it runs, and the caller disposes of the module.
+   * @throws when the name is taken, ModuleConflict, what a plugin's setup threw, or once the registry stops; then
+   * nothing of it runs, and the caller disposes of the module.
    */
   add(module: LoadedModule): Promise<void> {
     return this.#inTurn(async () => {
       this.#refuseWhenStopping(module);
       if (this.#running.has(module.name))
-        throw new Error(`Cannot add the module ${module.name}: there is one of this name`);
+        throw new Error(`Cannot add the module ${module.name}: a module with that name is already running`);
       checkConflicts([...this.#claims(module), module]);
       this.#postponed.take(module);
       await this.#begin(module);
@@ -85,12 +85,12 @@ export class ModuleRegistry {
   }
 
   /**
-   * Starts a module's new version in place of the one that runs, if one does.
+   * Starts a module's new version in place of the running one, if there is one.
    *
-   * Resolves when the new version works: keys that wait have been passed to it, and runs of the version before that are under way
-   * end by themselves or with the grace period, while their keys wait for them.
+   * Resolves when the new version works: it has the keys that waited, and active runs of the previous version end by
+   * themselves or with the grace period, while their keys wait for them.
    *
-   * @throws as `add`; then the version before runs on as if nothing had been.
+   * @throws as `add`; then the previous version keeps running as if nothing had happened.
    */
   replace(module: LoadedModule): Promise<void> {
     return this.#inTurn(async () => {
@@ -103,16 +103,17 @@ export class ModuleRegistry {
     });
   }
 
-  /** Resolves when no version of the module is left but the one that runs. */
+  /** Resolves when the running version is the only one that is left of the module. */
   settled(name: string): Promise<void> {
     return this.#leaving.ended(name);
   }
 
   /**
-   * Takes away all that a module registered. While objects carry finalizers of its controllers, these stay and do nothing but
-   * finalize: the module drains. A broken module is forgotten.
+   * Removes everything that a module registered. While objects have finalizers of its controllers, these stay and
+   * only finalize: the module drains. A broken module is forgotten.
    *
-   * @param gone called when nothing of it runs any more, unless another version took its place. @returns when it drains or is gone.
+   * @param gone called when nothing of it runs any more, unless another version took its place. @returns when it
+   * drains or is gone.
    */
   remove(name: string, gone: () => Promise<void> = async () => {}): Promise<void> {
     return this.#inTurn(async () => {
@@ -126,7 +127,7 @@ export class ModuleRegistry {
     });
   }
 
-  /** Remembers a module that could not be loaded, to be shown. A version that runs keeps running. */
+  /** Records a module that could not be loaded, so that it is shown. A running version keeps running. */
   markBroken(name: string, broken: { readonly file: string; readonly message: string }): void {
     this.#postponed.drop(name);
     this.#broken.set(name, { name, ...broken });
@@ -135,11 +136,11 @@ export class ModuleRegistry {
     const running = this.#running.get(name);
     if (running === undefined) return this.#runtime.log.error("Cannot load a module", fields);
     running.reloads.failed++;
-    this.#runtime.log.error("Cannot load a module: its version before runs on", fields);
+    this.#runtime.log.error("Cannot load a module: the previous version keeps running", fields);
   }
 
   /**
-   * Remembers a module that cannot be started yet, to be shown as unavailable. A version that runs keeps running.
+   * Records a module that cannot be started yet, so that it is shown as unavailable. A running version keeps running.
    *
    * @returns a signal that fires when it need not be tried any more; by then it is disposed of.
    */
@@ -167,33 +168,33 @@ export class ModuleRegistry {
     this.#runtime.log.error(`A module failed: ${what}`, { module: name, error });
   }
 
-  /** Counts what a module's code threw, and somebody else has logged. */
+  /** Counts what a module's code threw and something else has logged. */
   countError(name: string): void {
     const running = this.#running.get(name);
     if (running !== undefined) running.errors++;
   }
 
-  /** Controllers that are slowed or suspended, because their runs fail, work as usual again. */
+  /** Lets controllers that were slowed or suspended because their runs fail work as usual again. */
   resume(): void {
     for (const controller of this.controllers) controller.resume();
   }
 
-  /** Nothing begins any more: no module, no run, and nothing of a source. The grace period begins. */
+  /** Prevents new modules, runs and events of sources from now on. The grace period begins. */
   quiesce(): void {
     if (this.#ending !== undefined) return;
     this.#ending = this.#newGrace();
-    this.#stopping.abort(new Error("The process is stopping")); // a plugin that is being set up is not waited for
+    this.#stopping.abort(new Error("The process is stopping")); // a plugin's setup is not waited for
     this.#postponed.dropAll();
     this.#runtime.finalizers.stop();
     for (const controller of this.controllers) controller.quiesce();
   }
 
-  /** After {@link quiesce}: resolves when no run is under way, or when the grace period is over. */
+  /** After {@link quiesce}: resolves when no run is active, or when the grace period is over. */
   async drain(): Promise<void> {
     await this.#ending?.within(() => Promise.all(this.controllers.map((controller) => controller.drained())));
   }
 
-  /** Removes every module, all at the same time, within what is left of the grace period. */
+  /** Removes every module, all at the same time, within the rest of the grace period. */
   stop(): Promise<void> {
     this.quiesce();
     return this.#inTurn(async () => {
@@ -210,12 +211,12 @@ export class ModuleRegistry {
     return [...this.#running.values()].flatMap(({ controllers }) => controllers);
   }
 
-  /** Every module, by name. */
+  /** The statuses of all modules, ordered by name. */
   statuses(): readonly ModuleStatus[] {
     return statusesOf({ running: this.#running.values(), postponed: this.#postponed.all(), broken: this.#broken });
   }
 
-  /** Answers a request with the routes of a plugin; `undefined` when it has none. */
+  /** Serves a request with the routes of a plugin; `undefined` when it has none. */
   answer(plugin: string, request: Request): Response | Promise<Response> | undefined {
     for (const { contributions } of this.#running.values()) {
       const answer = contributions.answer(plugin, request);
@@ -224,7 +225,7 @@ export class ModuleRegistry {
     return undefined;
   }
 
-  /** What a module cannot have beside the others; one that drains keeps only what the module does not take over. */
+  /** Returns what a module cannot have beside the others; one that drains keeps only what the module does not take over. */
   *#claims(module: Pick<LoadedModule, "definitions">, except?: ModuleVersion): Iterable<Claimant> {
     for (const { module: other, definitions, draining } of this.#running.values()) {
       if (other === except?.module) continue;
@@ -291,7 +292,7 @@ export class ModuleRegistry {
     this.#started(version);
   }
 
-  /** @throws when it cannot run beside the others. */
+  /** Sets a module up. @throws when it cannot run beside the others. */
   async #setUp(module: LoadedModule, before: ModuleVersion | undefined): Promise<ModuleVersion> {
     const { name, file } = module;
     const leadership = this.#leaderships?.of(name) ?? this.#runtime.leadership;
@@ -323,7 +324,7 @@ export class ModuleRegistry {
   }
 
   /**
-   * Lets a module do nothing but finalize, when objects carry finalizers of its controllers.
+   * Lets a module only finalize, when objects have finalizers of its controllers.
    *
    * @returns false when there is nothing to wait for.
    */
@@ -333,13 +334,13 @@ export class ModuleRegistry {
     if (drain === undefined || drain.hasEnded) return false;
     running.draining = { drain, gone };
     const about = { module: running.module.name, left: drain.message };
-    this.#runtime.log.warn("Module drains: it only finalizes, until no object carries its finalizers any more", about);
+    this.#runtime.log.warn("The module is draining: it only finalizes while objects have its finalizers", about);
     this.#leaderships?.yield?.(running.module.name);
     void drain.ended.then(() => this.#inTurn(() => this.#drained(running)));
     return true;
   }
 
-  /** Nothing is left for a module to finalize. */
+  /** Called when nothing is left for a module to finalize. */
   async #drained(running: ModuleVersion): Promise<void> {
     const { name } = running.module;
     if (this.#running.get(name) !== running || this.#ending !== undefined) return;
@@ -348,7 +349,7 @@ export class ModuleRegistry {
     await running.draining!.gone();
   }
 
-  /** Modules that drain end as far as new controllers succeed theirs. */
+  /** Ends draining modules as far as new controllers succeed theirs. */
   async #succeed(controllers: ModuleDefinitions["controllers"]): Promise<void> {
     for (const running of this.#running.values()) {
       const drain = running.draining?.drain;
@@ -363,12 +364,12 @@ export class ModuleRegistry {
     await this.#leaderships?.leave(running.module.name);
   }
 
-  /** Nobody would end what begins after the end of the others. */
+  /** Refuses to begin anything after the others have ended, because nobody would end it. */
   #refuseWhenStopping({ name }: LoadedModule): void {
     if (this.#stopping.signal.aborted) throw new Error(`Cannot start the module ${name}: the process is stopping`);
   }
 
-  /** Puts in a module's webhooks, or those of its new version in place of the old one's. */
+  /** Serves a module's webhooks, or those of its new version in place of the old one's. */
   async #serve({ name, invoke }: LoadedModule, { webhooks, resources }: ModuleDefinitions): Promise<void> {
     await this.#newGrace().within((signal) => this.#webhooks?.put({ name, webhooks, resources, invoke }, { signal }));
   }
@@ -376,13 +377,13 @@ export class ModuleRegistry {
   async #end(version: ModuleVersion, { keepGraph = false } = {}): Promise<void> {
     const { module, definitions } = version;
     const grace = this.#ending ?? this.#newGrace();
-    // Runs that end may write objects that the API server has converted.
+    // Runs that are ending may write objects that need conversion.
     using _converting = this.#webhooks?.convertFor({ ...module, ...definitions });
-    // First of all the registrations go, then the handlers: nobody is to ask in vain.
+    // The registrations are removed first, then the handlers, so that the API server sends no requests in vain.
     await grace.within((signal) => this.#webhooks?.remove(module.name, { signal }));
     await version.end(grace);
     this.#running.delete(module.name);
-    // Last: nothing of the module is called any more.
+    // This comes last: nothing of the module is called any more.
     if (!keepGraph) module.dispose();
     this.#runtime.log.info("Module stopped", { module: module.name });
   }

@@ -1,4 +1,4 @@
-/** What is shown of a module: in `/readyz?verbose`, metrics and the log. */
+/** The status of a module in `/readyz?verbose`, metrics and the log. */
 import type { RunningController } from "../controller/controller.ts";
 
 /**
@@ -17,13 +17,13 @@ export interface ModuleStatus {
   readonly name: string;
   readonly file: string;
   readonly state: ModuleState;
-  /** Why, for states other than `loading` and `running`; and what is stuck. */
+  /** The reason, for states other than `loading` and `running`; and what is stuck. */
   readonly message: string | undefined;
-  /** Failures of its code outside of runs. */
+  /** How often its code failed outside of runs. */
   readonly errors: number;
   /** How many new versions have taken its place, and how many could not. */
   readonly reloads: Reloads;
-  /** Objects that carry its finalizers, while it drains. */
+  /** How many objects have its finalizers, while it drains. */
   readonly left?: number | undefined;
 }
 
@@ -37,15 +37,15 @@ interface StatusInput {
   readonly broken: string | undefined;
   /** Why it, or its newest version, cannot be started yet. */
   readonly postponed: string | undefined;
-  /** Why one of its runnables is not well. */
+  /** Why one of its runnables is unhealthy. */
   readonly failure?: string | undefined;
   /** What it waits for, when it drains. */
   readonly draining?: { readonly message: string; readonly objects: number } | undefined;
-  /** An earlier version runs, if its newest does not. @default false */
+  /** Whether an earlier version runs when its newest does not. @default false */
   readonly isRunning?: boolean | undefined;
 }
 
-/** A module that does not run, and why. */
+/** A module that does not run, and the reason. */
 export interface ModuleProblem {
   readonly name: string;
   readonly file: string;
@@ -62,11 +62,11 @@ export interface KnownModules {
     }
   >;
   readonly postponed: readonly ModuleProblem[];
-  /** By name. */
+  /** The broken modules by name. */
   readonly broken: ReadonlyMap<string, ModuleProblem>;
 }
 
-/** Every module once, by name. */
+/** Returns the status of every module once, ordered by name. */
 export function statusesOf({ running, postponed, broken }: KnownModules): readonly ModuleStatus[] {
   const nothing = { controllers: [], errors: 0, broken: undefined, postponed: undefined };
   const byName = new Map<string, ModuleStatus>();
@@ -99,7 +99,7 @@ const NONE: Reloads = Object.freeze({ succeeded: 0, failed: 0 });
 function statusOf(input: StatusInput): ModuleStatus {
   const { name, file, controllers, errors, broken, postponed, failure, draining, isRunning = false } = input;
   const newest = (message: string): string =>
-    isRunning ? `the version before runs on, because the newest cannot: ${message}` : message;
+    isRunning ? `the previous version keeps running, because the newest cannot: ${message}` : message;
   const withState = (kind: string) => controllers.find(({ state }) => state.kind === kind);
   const unavailable = withState("unavailable");
   const waiting = withState("waiting");

@@ -20,13 +20,13 @@ export interface VersionSurroundings {
   readonly health: Health;
   readonly board: PluginBoard;
   readonly leadership: Leadership;
-  /** Who does what one replica is to do. */
+  /** The leadership of what only one replica does. */
   readonly alone: Leadership;
   /** Starts a controller. */
   readonly start: typeof startController;
-  /** Told what the module's code threw outside of a run. */
+  /** Called with what the module's code threw outside of a run. */
   readonly onError: (error: unknown, what: string) => void;
-  /** The controllers have synced, or cannot. */
+  /** Called when the controllers have synced, or cannot. */
   readonly onWarm: () => void;
 }
 
@@ -34,22 +34,22 @@ type Controller = ModuleDefinitions["controllers"][number];
 
 export class ModuleVersion {
   readonly module: LoadedModule;
-  /** What it exports and what its plugins added. */
+  /** Its exports and what its plugins added. */
   readonly definitions: ModuleDefinitions;
   readonly contributions: Contributions;
   readonly controllers: RunningController[] = [];
-  /** Failures of the module's code outside of runs, those of the versions before included. */
+  /** How often the module's code failed outside of runs, including previous versions. */
   errors = 0;
   /** Of this version and those before. */
   readonly reloads: { succeeded: number; failed: number } = { succeeded: 0, failed: 0 };
-  /** Once it was removed while objects carry its finalizers. */
+  /** Set once it was removed while objects have its finalizers. */
   draining: { readonly drain: Draining; readonly gone: () => Promise<void> } | undefined;
   readonly #around: VersionSurroundings;
   readonly #listeners = new DisposableStack();
-  /** What each of {@link controllers} was started from. */
+  /** The definition from which each of {@link controllers} was started. */
   readonly #started: Controller[] = [];
   readonly #warm = Promise.withResolvers<void>();
-  /** Until each of its controllers has been started. */
+  /** True until each of its controllers has been started. */
   #isStarting = true;
   #isWarm = false;
   #isLeaving = false;
@@ -66,7 +66,7 @@ export class ModuleVersion {
   }
 
   /**
-   * Sets the plugins up. Nothing of them is seen until {@link takeOver}, when there is a version before.
+   * Sets the plugins up. If there is a previous version, nothing of them is visible until {@link takeOver}.
    *
    * @throws what a setup throws, and the signal's reason; then nothing of it is left.
    */
@@ -101,7 +101,7 @@ export class ModuleVersion {
     }
   }
 
-  /** Its kinds are the cluster's, and its checks and metrics are shown in place of those before. @throws when one is taken. */
+  /** Makes its kinds the cluster's, and shows its checks and metrics in place of the previous ones. @throws when one is taken. */
   takeOver(before: ModuleVersion | undefined): void {
     if (before !== undefined) this.contributions.takeOver(before.contributions);
     this.contributions.place();
@@ -113,7 +113,7 @@ export class ModuleVersion {
     this.contributions.giveBack(before.contributions);
   }
 
-  /** Fills the caches of the controllers that go on, until it is disposed of: then they go on in one step. */
+  /** Fills the caches of the controllers that continue, until it is disposed of; then they continue in one step. */
   async warmUp(before: ModuleVersion, signal: AbortSignal): Promise<Disposable> {
     using caches = new DisposableStack();
     for (const [controller] of this.#continued(before)) {
@@ -123,7 +123,7 @@ export class ModuleVersion {
     return caches.move();
   }
 
-  /** Starts the controllers that go on, which hand over; those that do not go on end. */
+  /** Starts the controllers that continue, to which the previous ones hand over; all others of the previous version end. */
   async continueFrom(before: ModuleVersion, grace: GracePeriod): Promise<void> {
     this.errors = before.errors;
     this.reloads.succeeded = before.reloads.succeeded + 1;
@@ -143,12 +143,12 @@ export class ModuleVersion {
     this.#warmth();
   }
 
-  /** Starts the runnables, unless the version is leaving by now. */
+  /** Starts the runnables, unless the version is leaving already. */
   startRunnables(): void {
     if (!this.#isLeaving) this.contributions.start(this.#warm.promise);
   }
 
-  /** Its controllers end first, because their runs may use what the plugins offer, and then the plugins; its code stays. */
+  /** Ends its controllers first, because their runs may use what the plugins offer, and then the plugins; its code stays. */
   async end(grace: GracePeriod): Promise<void> {
     this.#isLeaving = true;
     await Promise.all(this.controllers.map((controller) => controller.stop({ grace: grace.left })));
@@ -156,7 +156,7 @@ export class ModuleVersion {
     if (!(await grace.within(() => this.contributions.leave()))) {
       const about = { module: this.module.name, grace: grace.ms / 1_000 };
       this.#around.runtime.log.warn(
-        "Runnables did not end within the grace period; they can write nothing any more",
+        "Runnables did not end within the grace period; they can no longer write anything",
         about,
       );
     }
@@ -164,8 +164,8 @@ export class ModuleVersion {
   }
 
   /**
-   * The controllers of the version before that go on in this one, each with what it is now. Those of a version that drains do not:
-   * they have finalized only.
+   * Returns the previous version's controllers that continue in this one, each with its present definition. Those of
+   * a draining version do not continue, because they only finalize.
    */
   #continued(before: ModuleVersion): readonly (readonly [next: Controller, controller: RunningController])[] {
     if (before.draining !== undefined) return [];
@@ -175,7 +175,7 @@ export class ModuleVersion {
     });
   }
 
-  /** Starts a controller; with the one `before`, which hands over, no key is lost and none runs in both. */
+  /** Starts a controller; if the one `before` hands over, no key is lost and none runs in both. */
   #startController(controller: Controller, before?: RunningController): void {
     const { module, controllers } = this;
     const { runtime, leadership, start } = this.#around;
@@ -191,7 +191,7 @@ export class ModuleVersion {
     this.#listeners.use(listener);
   }
 
-  /** A controller that cannot sync does not keep the others from work. */
+  /** A controller that cannot sync does not keep the others from working. */
   #warmth(): void {
     if (this.#isWarm || this.#isStarting) return;
     const isWarm = ({ hasSynced, state }: RunningController): boolean =>

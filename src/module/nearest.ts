@@ -1,6 +1,6 @@
-/** Finds the name that somebody meant. */
+/** Finds the name that was probably meant. */
 
-/** Restricted edit distance: insertions, deletions, substitutions and swaps of neighbours. */
+/** Returns the restricted edit distance: insertions, deletions, substitutions and swaps of neighbours. */
 function distance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -20,7 +20,7 @@ function distance(a: string, b: string): number {
   return last[b.length]!;
 }
 
-/** The candidate closest to `name`, `undefined` when none is close enough to have been meant. */
+/** Returns the candidate closest to `name`; `undefined` when none is close enough. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
   let found: string | undefined;
@@ -32,7 +32,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return found;
 }
 
-/** ` (did you mean 'x'?)`, or nothing. */
+/** Returns ` (did you mean 'x'?)`, or nothing. */
 export function suggestion(name: string, candidates: Iterable<string>): string {
   const meant = nearest(name, candidates);
   return meant === undefined ? "" : `, did you mean '${meant}'?`;

@@ -1,4 +1,4 @@
-/** Checks of options at definition time: each option of a definition is one row of a table. */
+/** Checks options at definition time: each option of a definition is one row of a table. */
 import { keySource } from "../controller/source.ts";
 import { kindWatch, type MappedWatch, type Target } from "../controller/watch.ts";
 import { type Duration, parseDuration } from "../resource/duration.ts";
@@ -9,11 +9,11 @@ import { suggestion } from "./nearest.ts";
 export interface Option {
   readonly name: string;
   readonly required?: true;
-  /** Says what is wrong with a value that is present, as the end of a sentence; `undefined` when it is right. */
+  /** Returns what is wrong with a present value, as the end of a sentence; `undefined` when it is valid. */
   readonly check: (value: unknown) => string | undefined;
 }
 
-/** A value as an author would write it, short. */
+/** Shows a value briefly, as an author would write it. */
 function shown(value: unknown): string {
   if (typeof value === "string") return `'${value}'`;
   if (typeof value === "function") return "a function";
@@ -64,12 +64,12 @@ export function isFunction(value: unknown): string | undefined {
   return typeof value === "function" ? undefined : expected("a function", value);
 }
 
-/** At most 63 characters of `a-z0-9.-`: it becomes a field manager, a finalizer, a label and a metric label. */
+/** The name becomes a field manager, a finalizer, a label and a metric label, so it has at most 63 characters of `a-z0-9.-`. */
 export function isBoolean(value: unknown): string | undefined {
   return typeof value === "boolean" ? undefined : "expected true or false";
 }
 
-/** A switch, or the name of a condition. */
+/** Checks a boolean or the name of a condition. */
 export function isBooleanOrCondition(value: unknown): string | undefined {
   if (typeof value === "boolean") return undefined;
   return typeof value === "string" && labelKeyProblem(value) === undefined
@@ -88,7 +88,7 @@ export function isLabelKey(value: unknown): string | undefined {
   return problem === undefined ? undefined : expected("the key of a label, such as 'example.com/cell'", value);
 }
 
-/** The values that a label may have, of which there are some. */
+/** Checks a non-empty list of values of a label. */
 export function isLabelValues(values: unknown): string | undefined {
   if (!Array.isArray(values) || values.length === 0) return expected("a list of values", values);
   const wrong = values.find(
@@ -106,7 +106,7 @@ export function isWholeNumber(least: number, most: number = Infinity): (value: u
       : expected(`a whole number ${range}`, value);
 }
 
-/** One of a few texts. */
+/** Checks one of a few texts. */
 export function isOneOf(texts: readonly string[]): (value: unknown) => string | undefined {
   const named = texts.map((text) => `'${text}'`).join(", ");
   return (value) => (texts.includes(value as string) ? undefined : expected(`one of ${named}`, value));
@@ -116,7 +116,7 @@ export function isText(value: unknown): string | undefined {
   return typeof value === "string" ? undefined : expected("a text", value);
 }
 
-/** Such as labels. */
+/** Checks a record such as labels. */
 export function isRecordOfText(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return expected("an object", value);
   for (const [name, text] of Object.entries(value)) {
@@ -125,7 +125,7 @@ export function isRecordOfText(value: unknown): string | undefined {
   return undefined;
 }
 
-/** A duration; `what` reads as in "expected more than 0". */
+/** Checks a duration; `what` reads as in "expected more than 0". */
 export function isDuration(value: unknown): string | undefined {
   try {
     return parseDuration(value as Duration, "duration") > 0 ? undefined : expected("a duration of more than 0", value);
@@ -134,7 +134,7 @@ export function isDuration(value: unknown): string | undefined {
   }
 }
 
-/** An object whose fields are checked by a table of their own. */
+/** Checks an object whose fields have a table of their own. */
 export function isObjectOf(table: readonly Option[]): (value: unknown) => string | undefined {
   const names = table.map((option) => option.name);
   return (value) => {
@@ -150,7 +150,7 @@ export function isObjectOf(table: readonly Option[]): (value: unknown) => string
   };
 }
 
-/** An object whose fields all have names of ours, and are checked in the same way. */
+/** Checks an object with any identifiers as names, whose fields are all checked in the same way. */
 export function isRecordOf(check: (value: unknown) => string | undefined): (value: unknown) => string | undefined {
   return (value) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return expected("an object", value);
@@ -162,7 +162,7 @@ export function isRecordOf(check: (value: unknown) => string | undefined): (valu
   };
 }
 
-/** It becomes the label of a metric, and a part of causes and messages. */
+/** Checks a name that becomes the label of a metric, and a part of causes and messages. */
 function isIdentifier(name: string): string | undefined {
   return /^[A-Za-z][-A-Za-z0-9]{0,62}$/.test(name)
     ? undefined
@@ -180,13 +180,13 @@ export function isListOf(check: (value: unknown) => string | undefined): (value:
   };
 }
 
-/** As {@link isListOf}, with at least one entry. */
+/** Does the same as {@link isListOf}, and requires at least one entry. */
 export function isFilledListOf(check: (value: unknown) => string | undefined): (value: unknown) => string | undefined {
   const isList = isListOf(check);
   return (value) => (Array.isArray(value) && value.length === 0 ? "the list is empty" : isList(value));
 }
 
-/** A handle, and no `watch(…)` of one. */
+/** Checks a handle, and rejects `watch(…)` of one. */
 export function isKindHandle(value: unknown): string | undefined {
   return isKind(value) && "kind" in (value as object)
     ? undefined
@@ -199,7 +199,7 @@ function isKind(value: unknown): boolean {
   return typeof resource?.apiVersion === "string" && typeof resource.kind === "string";
 }
 
-/** A handle or `watch(handle, …)` without `enqueue`. */
+/** Checks a handle or `watch(handle, …)` without `enqueue`. */
 export function isTarget(value: unknown): string | undefined {
   if (!isKind(value)) return expected("a kind such as Deployment, or watch(Deployment, { … })", value);
   return kindWatch(value as Target<Shape>).options.enqueue === undefined
@@ -207,7 +207,7 @@ export function isTarget(value: unknown): string | undefined {
     : "a watch with 'enqueue' belongs into 'watches'";
 }
 
-/** As {@link isTarget}, of whole objects: what is reconciled and applied is compared with all of it. */
+/** Does the same as {@link isTarget} for whole objects, because what is reconciled and applied is compared with all of them. */
 export function isWholeTarget(value: unknown): string | undefined {
   const problem = isTarget(value);
   if (problem !== undefined) return problem;
@@ -215,7 +215,7 @@ export function isWholeTarget(value: unknown): string | undefined {
   return select === undefined && keep === undefined ? undefined : "select and keep are for watches and reads";
 }
 
-/** `watch(handle, { enqueue })` or one of `source`. */
+/** Checks `watch(handle, { enqueue })` or one of `source`. */
 export function isMappedWatch(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return expected("watch(kind, { enqueue }) or source.…", value);
   if (keySource(value as MappedWatch) !== undefined) return undefined;

@@ -12,7 +12,7 @@ export interface KindTransform {
   readonly change: (draft: AnyObject) => void;
 }
 
-/** What one plugin has put there. */
+/** What one plugin has registered. */
 export interface PluginPlace {
   readonly plugin: Plugin;
   readonly hooks: readonly RunHook[];
@@ -31,41 +31,44 @@ interface TransformedKind {
 
 export class PluginBoard {
   readonly #options: PluginBoardOptions;
-  /** By module. */
+  /** The registrations by module. */
   readonly #places = new Map<string, readonly PluginPlace[]>();
   readonly #listeners = new Set<() => void>();
-  /** The kinds that are transformed now, by group, version and kind, with what transforms them. */
+  /** The kinds that are transformed now, by group, version and kind, with their transforms. */
   #transformed = new Map<string, TransformedKind>();
 
   constructor(options: PluginBoardOptions) {
     this.#options = options;
   }
 
-  /** Says which plugin these require that neither they are nor another module has; `undefined` when all are there. */
+  /** Returns which required plugin neither these plugins nor another module has; `undefined` when all exist. */
   missing(plugins: readonly Plugin[], module: string): string | undefined {
     if (plugins.every(({ requires = [] }) => requires.length === 0)) return undefined;
     const there = new Set([...this.#others(module), ...plugins].map(({ name }) => name));
     return missingPlugin(plugins, (name) => there.has(name));
   }
 
-  /** These plugins of a module in the order of their setups. @throws Error for a circle, of which others may be a part. */
+  /**
+   * Returns these plugins of a module in the order of their setups. @throws Error for a circle, to which other
+   * plugins may belong.
+   */
   inOrder(plugins: readonly Plugin[], module: string): readonly Plugin[] {
     return pluginOrder([...this.#others(module), ...plugins]).filter((plugin) => plugins.includes(plugin));
   }
 
-  /** The plugins of all modules but one. */
+  /** Returns the plugins of all modules but one. */
   #others(module: string): readonly Plugin[] {
     return [...this.#places].flatMap(([name, places]) => (name === module ? [] : places.map(({ plugin }) => plugin)));
   }
 
-  /** Calls the listener when a plugin has come or left. */
+  /** Calls the listener when a plugin was added or removed. */
   onChange(listener: () => void): Disposable {
     const own = (): void => listener();
     this.#listeners.add(own);
     return { [Symbol.dispose]: () => void this.#listeners.delete(own) };
   }
 
-  /** Puts in force what the plugins of a module have registered, in place of what its version before had, until it is disposed of. */
+  /** Puts in force what the plugins of a module have registered, in place of its previous version, until it is disposed of. */
   put(module: string, places: readonly PluginPlace[]): Disposable {
     if (places.length === 0 && !this.#places.has(module)) return { [Symbol.dispose]: () => {} };
     this.#places.set(module, places);
@@ -87,7 +90,7 @@ export class PluginBoard {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Informers are told of kinds whose transforms are other ones than before. */
+  /** Notifies informers of kinds whose transforms have changed. */
   #transform(transforms: readonly KindTransform[]): void {
     const now = new Map<string, TransformedKind>();
     for (const { resource, change } of transforms) {

@@ -1,4 +1,7 @@
-/** The client of a plugin: it reads what the plugin declares from the caches, and writes with the plugin's name as field manager. */
+/**
+ * Makes the client of a plugin, which reads what the plugin declares from the caches, and writes with the plugin's
+ * name as field manager.
+ */
 import type { InformerLease } from "../cache/informer-registry.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { Client } from "../client/client.ts";
@@ -15,10 +18,10 @@ import { keptPaths } from "../controller/watch.ts";
 import { groupKind, type Resource, type Shape } from "../resource/handle.ts";
 import type { Plugin } from "./plugin.ts";
 
-/** Definitions never change, and are asked again and again. */
+/** Definitions never change, and are requested again and again. */
 const known = new WeakMap<Plugin, Declarations>();
 
-/** What a plugin declares, read as from a controller that only reads. */
+/** Returns what a plugin declares, in the form of a controller that only reads. */
 function declarations(plugin: Plugin): Declarations {
   let found = known.get(plugin);
   if (found === undefined) {
@@ -29,23 +32,23 @@ function declarations(plugin: Plugin): Declarations {
   return found;
 }
 
-/** What a plugin's `reads` and `uses` permit. */
+/** Returns what a plugin's `reads` and `uses` permit. */
 export function permissionsOfPlugin(plugin: Plugin): Permissions {
   return declarations(plugin).permissions;
 }
 
 export interface PluginClientOptions {
   readonly module: string;
-  /** Told of what is read and written, so that nothing the plugin says repeats a sensitive value of it. */
+  /** Called with what is read and written, so that nothing the plugin says repeats a sensitive value of it. */
   readonly keep: (resource: Resource, object: unknown) => void;
-  /** Fires when the plugin has left: it sends nothing any more. */
+  /** Fires when the plugin has left; then it sends nothing any more. */
   readonly gone: AbortSignal;
 }
 
-/** A plugin's client and the caches that it reads from, which are released when the plugin has left. */
+/** A plugin's client and the caches from which it reads; they are released when the plugin has left. */
 export interface PluginClient {
   readonly client: Client;
-  /** Keeps an index of a kind that the plugin reads. @throws TypeError for another kind, and for what is no index. */
+  /** Keeps an index of a kind that the plugin reads. @throws TypeError for another kind, and for anything but an index. */
   keepIndex(index: Index<Shape>): void;
   /** Resolves when its caches have synced, or cannot. */
   warm(signal: AbortSignal): Promise<void>;
@@ -108,7 +111,7 @@ export function pluginClient(
   };
 }
 
-/** Resolves when the lease has what it asked for, or cannot, and when the signal fires. */
+/** Resolves when the lease has what it needs, or cannot get it, and when the signal fires. */
 async function synced(lease: InformerLease, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const look = (): void => {

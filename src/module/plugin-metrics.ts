@@ -1,9 +1,9 @@
-/** Counters, gauges and histograms of a plugin, by labels. */
+/** Counters, gauges and histograms of a plugin, with labels. */
 import type { Metrics } from "../observe/metrics.ts";
 import { HistogramFamily, type HistogramSeries, type Labels, NumberFamily, type Series } from "../observe/series.ts";
 import type { Counter, Gauge, Histogram, MetricOptions } from "./plugin.ts";
 
-/** Seconds; the same as client-go's. */
+/** In seconds; client-go has the same bounds. */
 const BUCKETS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
@@ -24,7 +24,7 @@ class Labelled<S> {
     this.#family = family;
   }
 
-  /** @throws TypeError unless each label of the metric, and no other, has a text. */
+  /** Returns a series. @throws TypeError unless exactly the labels of the metric have texts. */
   at(given: Readonly<Record<string, unknown>> = {}): S {
     const values = this.#labels.map((label) => given[label]);
     const isWrong = values.some((value) => typeof value !== "string") || Object.keys(given).length !== values.length;
@@ -46,17 +46,17 @@ class Labelled<S> {
 
 type Given = readonly [number?] | readonly [Readonly<Record<string, string>>, number?];
 
-/** The labels, where there are some, and the number. */
+/** Splits the arguments into labels, if there are some, and the number. */
 function parts(given: Given): readonly [Readonly<Record<string, string>> | undefined, number | undefined] {
   const [first, second] = given;
   return typeof first === "object" ? [first, second] : [undefined, first];
 }
 
-/** Makes the metrics of plugins. */
+/** Creates the metrics of plugins. */
 export class PluginMetrics {
   readonly #register: (family: Parameters<Metrics["addFamily"]>[0]) => void;
 
-  /** @param register told of each metric that is made. */
+  /** Creates the factory. @param register called with each new metric. */
   constructor(register: (family: Parameters<Metrics["addFamily"]>[0]) => void) {
     this.#register = register;
   }
@@ -121,12 +121,12 @@ export class PluginMetrics {
     const family = new NumberFamily({ name, help }, type);
     this.#register(family);
     const series = new Labelled<Series>(options, family);
-    if ((options.labels ?? []).length === 0) series.at(); // there from the beginning, at 0
+    if ((options.labels ?? []).length === 0) series.at(); // exists from the beginning, at 0
     return series;
   }
 }
 
-/** @throws TypeError unless it is a number: one NaN would make every later sum NaN. */
+/** Requires a number. @throws TypeError for any other value, because one NaN would make every later sum NaN. */
 function checkNumber(name: string, value: unknown): number {
   if (typeof value === "number" && !Number.isNaN(value)) return value;
   const got = typeof value === "string" ? JSON.stringify(value) : String(value);

@@ -1,10 +1,10 @@
-/** The order of plugins that require each other. */
+/** Orders plugins that require each other. */
 import type { Plugin } from "./plugin.ts";
 
 type Required = Pick<Plugin, "name" | "requires">;
 
 /**
- * The plugins in the order in which they are set up: each after those that it requires, and otherwise by name.
+ * Returns the plugins in the order of their setup: each after those that it requires, and otherwise by name.
  *
  * @throws Error that names a circle.
  */
@@ -28,7 +28,7 @@ export function pluginOrder<P extends Required>(plugins: Iterable<P>): readonly 
   return [...ordered];
 }
 
-/** Says which plugin is required and is not there; `undefined` when all are. */
+/** Returns a required plugin that does not exist; `undefined` when all exist. */
 export function missingPlugin(plugins: Iterable<Required>, isThere: (name: string) => boolean): string | undefined {
   for (const { name, requires = [] } of plugins) {
     const missing = requires.find((required) => !isThere(required));
@@ -43,8 +43,8 @@ export function missingPlugin(plugins: Iterable<Required>, isThere: (name: strin
 }
 
 /**
- * Modules in the order in which they can start: each after those whose plugins its own require, and otherwise as they were.
- * What cannot be satisfied comes last.
+ * Returns the modules in the order in which they can start: each after those whose plugins its own require, and
+ * otherwise as given. Modules that cannot be satisfied come last.
  */
 export function moduleOrder<M>(modules: readonly M[], pluginsOf: (module: M) => readonly Required[]): readonly M[] {
   const left = [...modules];

@@ -1,4 +1,4 @@
-/** What a plugin puts around the runs and caches of the whole process, and what it offers and ends. */
+/** What a plugin puts around the runs and caches of the whole process, what it offers, and what it does at its end. */
 import type { NamedSources } from "../controller/named-sources.ts";
 import type { RunHook } from "../controller/run-hooks.ts";
 import type { Invoke } from "../controller/object-reconciler.ts";
@@ -13,7 +13,7 @@ export interface PluginPartsOptions {
   readonly sources: NamedSources | undefined;
   /** Fires when the module has left. */
   readonly gone: AbortSignal;
-  /** Told what a hook, a transform or an end threw; nothing in it is sensitive. */
+  /** Called with what a hook, a transform or an end threw; it contains nothing sensitive. */
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -93,7 +93,7 @@ export class PluginParts {
     this.#ends.push(end);
   };
 
-  /** Calls what was given to `onLeave`. Never rejects. */
+  /** Calls what was passed to `onLeave`. Never rejects. */
   async leave(): Promise<void> {
     const { plugin, invoke, onError } = this.#options;
     for (const end of this.#ends.splice(0).toReversed()) {

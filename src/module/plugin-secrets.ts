@@ -1,9 +1,9 @@
-/** What a plugin has read and written of sensitive values lately, so that nothing it says repeats one. */
+/** Remembers the sensitive values that a plugin has lately read and written, so that nothing it says repeats one. */
 import { KeptSecrets } from "../reconcile/kept-secrets.ts";
 import type { Resource } from "../resource/handle.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
 
-/** A plugin runs as long as its module, and must not keep all that it ever read. */
+/** A plugin runs as long as its module, and must not keep everything that it ever read. */
 const MOST = 100;
 
 export class PluginSecrets {
@@ -16,7 +16,7 @@ export class PluginSecrets {
 
   readonly clean = (text: string): string => this.#kept.clean(text);
 
-  /** The result of the plugin's code; what that throws repeats no sensitive value. */
+  /** Runs the plugin's code; what it throws repeats no sensitive value. */
   async guarded<T>(call: () => T | Promise<T>): Promise<T> {
     try {
       return await call();
@@ -25,7 +25,7 @@ export class PluginSecrets {
     }
   }
 
-  /** The error itself where its message repeats nothing, else one that says the rest. */
+  /** Returns the error itself if its message repeats nothing, otherwise one with the rest of the message. */
   cleaned(error: unknown): unknown {
     const message = error instanceof Error ? error.message : String(error);
     const clean = this.#kept.clean(message);

@@ -1,4 +1,4 @@
-/** What a plugin may register. Everything a module registered leaves with it. */
+/** What a plugin may register. Everything that a module registered is removed with it. */
 import type { Hono } from "hono";
 import type { Client } from "../client/client.ts";
 import type { Index } from "../client/field-index.ts";
@@ -14,29 +14,29 @@ import type { Definition } from "./definition.ts";
 export type Check = () => void | Promise<void>;
 
 /**
- * Runs beside the controllers while the module is loaded; ends soon after the signal aborts. One that rejects is started
- * again after a while.
+ * Runs beside the controllers while the module is loaded, and ends soon after the signal aborts. One that rejects is
+ * started again after a while.
  */
 export type Runnable = (context: RunnableContext) => Promise<void>;
 
 export interface RunnableContext {
-  /** Fires when the module leaves, and of one for the leader when the lead is lost. */
+  /** Fires when the module leaves and, for a runnable of the leader, when the lead is lost. */
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Milliseconds since the epoch, by the process's clock, which a test can replace. */
+  /** Returns milliseconds since the epoch by the process's clock, which a test can replace. */
   readonly now: () => number;
-  /** Waits, by the same clock. @throws the signal's reason when it fires. */
+  /** Waits by the same clock. @throws the signal's reason when it fires. */
   readonly sleep: RunContext["sleep"];
 }
 
 export interface RunnableOptions {
-  /** Runs on the leader alone, as controllers do; `false` runs it on every replica. @default true */
+  /** Whether it runs only on the leader, as controllers do, or on every replica. @default true */
   readonly leaderOnly?: boolean | undefined;
 }
 
-/** A number of the plugin's own, read at each scrape. */
+/** A number of the plugin's own, which is read at each scrape. */
 export interface PluginMetric {
-  /** Such as `shop_orders_total`: letters, digits and underscores. */
+  /** The name, such as `shop_orders_total`: letters, digits and underscores. */
   readonly name: string;
   readonly help: string;
   /** @default "gauge" */
@@ -44,27 +44,27 @@ export interface PluginMetric {
   readonly value: () => number;
 }
 
-/** A metric that the plugin writes. */
+/** A metric that the plugin updates. */
 export interface MetricOptions<L extends string> {
-  /** Such as `shop_orders_total`: letters, digits and underscores; that of a counter ends with `_total`. */
+  /** The name, such as `shop_orders_total`: letters, digits and underscores; that of a counter ends with `_total`. */
   readonly name: string;
   readonly help: string;
-  /** The names of its labels. Each set of values is a series of its own, for as long as the module runs. @default none */
+  /** The names of its labels. Each set of values is a series of its own, as long as the module runs. @default none */
   readonly labels?: readonly L[] | undefined;
 }
 
-/** The labels of a metric that has some, and a number. */
+/** The labels of a metric with labels, and a number. */
 type Measured<L extends string, Value extends readonly unknown[]> = [L] extends [never]
   ? Value
   : [labels: { readonly [K in L]: string }, ...value: Value];
 
-/** Goes up. */
+/** A metric that only increases. */
 export interface Counter<L extends string> {
   /** @param by @default 1 */
   inc(...by: Measured<L, [by?: number]>): void;
 }
 
-/** Goes up and down. */
+/** A metric that increases and decreases. */
 export interface Gauge<L extends string> {
   set(...value: Measured<L, [value: number]>): void;
   /** @param by @default 1 */
@@ -73,23 +73,23 @@ export interface Gauge<L extends string> {
   dec(...by: Measured<L, [by?: number]>): void;
 }
 
-/** Counts observations by size. */
+/** A metric that counts observations by size. */
 export interface Histogram<L extends string> {
   observe(...value: Measured<L, [value: number]>): void;
 }
 
-/** What a hook is put around. */
+/** The runs to which a hook applies. */
 export interface AroundOptions {
-  /** The names of the controllers whose runs it is for. @default all of the process, those of other modules too */
+  /** The names of the controllers. @default all of the process, including those of other modules */
   readonly controllers?: readonly string[] | undefined;
   /**
-   * What becomes of a run when the hook fails before it has called `next`: with `"Ignore"` it goes on without the hook, with
-   * `"Fail"` it counts as failed and is tried again. @default "Ignore"
+   * What happens to a run when the hook fails before it has called `next`: with `"Ignore"` it continues without the
+   * hook, with `"Fail"` it counts as failed and is tried again. @default "Ignore"
    */
   readonly failurePolicy?: FailurePolicy | undefined;
 }
 
-/** What a transform may change of an object: all but what tells objects, versions and owners apart. */
+/** What a transform may change of an object: everything that does not identify objects, versions and owners. */
 export type Transformed<S extends Shape> = Draft<Omit<S["read"], "apiVersion" | "kind" | "metadata">> & {
   readonly apiVersion: S["apiVersion"];
   readonly kind: S["kind"];
@@ -98,7 +98,10 @@ export type Transformed<S extends Shape> = Draft<Omit<S["read"], "apiVersion" | 
 
 /** A source of keys that controllers name in `watches`, as `source.named("<plugin>/<source>")`. */
 export interface PluginSource {
-  /** Queues these keys, or the keys of these objects, at every controller that names the source. @throws TypeError for others */
+  /**
+   * Queues these keys, or the keys of these objects, for every controller that names the source. @throws TypeError
+   * for other values
+   */
   enqueue(...keys: readonly Enqueued[]): void;
 }
 
@@ -106,28 +109,32 @@ export interface PluginSource {
 export interface Registry {
   readonly log: Logger;
   /**
-   * Reads the kinds of `reads` from the caches and others from the server, and writes, for as long as the module runs; `uses`
+   * Reads the kinds of `reads` from the caches and others from the server, and writes, while the module runs; `uses`
    * declares its calls. Only the leader may write.
    */
   readonly client: Client;
-  /** Controllers and resources made at run time, such as one per entry of a configuration. */
+  /** Adds controllers and resources at run time, such as one for each entry of a configuration. */
   add(...definitions: readonly (Definition | Resource)[]): void;
-  /** HTTP routes under `/plugins/<plugin name>`: on the health listener, and over TLS on the webhook listener once there is one. */
+  /**
+   * Adds HTTP routes under `/plugins/<plugin name>` on the health listener, and over TLS on the webhook listener once
+   * there is one.
+   */
   route(app: Hono): void;
-  /** Part of `/healthz` and `/livez`, as `<plugin name>/<name>`. */
+  /** Adds a check to `/healthz` and `/livez`, as `<plugin name>/<name>`. */
   healthCheck(name: string, check: Check): void;
-  /** Part of `/readyz`, as `<plugin name>/<name>`. */
+  /** Adds a check to `/readyz`, as `<plugin name>/<name>`. */
   readyCheck(name: string, check: Check): void;
   /**
-   * Started after the module's controllers, and one for the leader alone when their caches have synced. One that fails is logged and counted, shows its module as unavailable, and is
-   * started again after 1 s, then twice as long with each failure in a row, 5 minutes at the most; it stops nothing else.
-   * With an election it runs on the leader, and its signal fires when the lead is lost; it runs again in the next term
-   * unless it had ended by itself.
+   * Adds a runnable, which starts after the module's controllers; one for the leader alone starts when their caches
+   * have synced. One that fails is logged and counted, shows its module as unavailable, and is started again after 1
+   * s, then after twice as long with each failure in a row, up to 5 minutes; it stops nothing else. With an election
+   * it runs on the leader, and its signal fires when the lead is lost; it runs again in the next term unless it had
+   * ended by itself.
    */
   run(runnable: Runnable, options?: RunnableOptions): void;
   /**
-   * Called around each run of controllers: for traces, policies, limits. Hooks of plugins that this one requires are further
-   * out; otherwise those of the plugin that comes first by name are.
+   * Adds a hook around each run of controllers, for traces, policies and limits. Hooks of plugins that this one
+   * requires are further out; otherwise the plugin's name decides.
    */
   around(hook: AroundHook, options?: AroundOptions): void;
   /**
@@ -142,14 +149,14 @@ export interface Registry {
   index(index: Index<Shape>): void;
   /** Offers a source of keys to the controllers of all modules. */
   source(name: string): PluginSource;
-  /** Called when the module leaves, after its runs and runnables have ended: what was set up last is ended first. */
+  /** Calls the function when the module leaves, after its runs and runnables have ended, in reverse order of the setup. */
   onLeave(end: () => void | Promise<void>): void;
-  /** A number that is asked for at each scrape. */
+  /** Adds a number that is read at each scrape. */
   metric(metric: PluginMetric): void;
-  /** @throws TypeError, Error for a name that is wrong or taken; likewise below. */
+  /** Adds a counter. @throws TypeError, Error for a name that is invalid or taken; so do the methods below. */
   counter<const L extends string = never>(options: MetricOptions<L>): Counter<L>;
   gauge<const L extends string = never>(options: MetricOptions<L>): Gauge<L>;
-  /** `buckets` are the upper bounds, rising. @default 5 ms to 10 s, in seconds */
+  /** Adds a histogram. `buckets` are the increasing upper bounds. @default 5 ms to 10 s, in seconds */
   histogram<const L extends string = never>(
     options: MetricOptions<L> & { readonly buckets?: readonly number[] | undefined },
   ): Histogram<L>;
@@ -158,8 +165,8 @@ export interface Registry {
 export interface Plugin {
   readonly name: string;
   /**
-   * Plugins of this or of other modules that are set up before this one. A module that requires a plugin which no module has
-   * waits until there is one. @default none
+   * Plugins of this or of other modules that are set up before this one. A module waits while no module has a plugin
+   * that it requires. @default none
    */
   readonly requires?: readonly string[];
   /** Kinds that its client reads from the shared caches. @default none */

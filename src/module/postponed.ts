@@ -7,12 +7,12 @@ interface Postponed {
   readonly leaving: AbortController;
 }
 
-/** Who waits, and why; each waits until it is started, leaves, or another version takes its place. */
+/** The waiting modules with their reasons; each waits until it is started, leaves, or is replaced by another version. */
 export class PostponedModules {
   readonly #byName = new Map<string, Postponed>();
 
   /**
-   * Remembers why a module waits. A version that waited before it is disposed of.
+   * Records why a module waits. An earlier waiting version is disposed of.
    *
    * @returns a signal that fires when it need not be tried any more.
    */
@@ -24,13 +24,13 @@ export class PostponedModules {
     return leaving.signal;
   }
 
-  /** It is being started now, and whoever waited under its name before is disposed of. */
+  /** Called when it is being started; a module that waited under its name before is disposed of. */
   take(module: LoadedModule): void {
     if (this.#byName.get(module.name)?.module === module) this.#byName.delete(module.name);
     else this.drop(module.name);
   }
 
-  /** It leaves: it is disposed of, and not tried any more. */
+  /** Called when it leaves: it is disposed of, and not tried any more. */
   drop(name: string): void {
     const known = this.#byName.get(name);
     if (known === undefined) return;

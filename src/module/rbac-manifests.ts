@@ -1,4 +1,4 @@
-/** Roles and bindings for a service account. */
+/** Makes roles and bindings for a service account. */
 import type { Permissions } from "../client/permissions.ts";
 import { type Rule, rulesOf } from "./rbac-rules.ts";
 
@@ -9,28 +9,28 @@ export interface ServiceAccount {
 
 export interface RbacOptions {
   readonly account: ServiceAccount;
-  /** A Role in each of these; empty for one ClusterRole. */
+  /** The namespaces that each get a Role; empty for one ClusterRole. */
   readonly namespaces: readonly string[];
-  /** Granted in all of the cluster, beside what the permissions need. @default none */
+  /** Rules for the whole cluster, besides what the permissions need. @default none */
   readonly more?: readonly Rule[] | undefined;
-  /** Granted in single namespaces, beside what the permissions need. @default none */
+  /** Rules for single namespaces, besides what the permissions need. @default none */
   readonly local?: readonly { readonly namespace: string; readonly rules: readonly Rule[] }[] | undefined;
-  /** The Leases that its replicas elect a leader by. @default none */
+  /** The Leases with which its replicas elect a leader. @default none */
   readonly leases?: Leases | undefined;
 }
 
 export interface Leases {
   readonly namespace: string;
   readonly names: readonly string[];
-  /** They are found by a label, which no rule can name. @default false */
+  /** Whether they are found by a label, which no rule can name. @default false */
   readonly areListed?: boolean | undefined;
 }
 
 const RBAC = "rbac.authorization.k8s.io";
 
 /**
- * A Lease is read, watched and renewed by its name; what is to be created has no name that a rule could tell. An Event
- * beside it says who leads.
+ * A Lease is read, watched and renewed by its name; a rule cannot name what is to be created. An Event beside it says
+ * who leads.
  */
 function leaseRules({ names, areListed }: Leases): readonly Rule[] {
   if (names.length === 0) return [];
@@ -49,10 +49,10 @@ function leaseRules({ names, areListed }: Leases): readonly Rule[] {
 }
 
 /**
- * What the permissions need, and the Leases of leader election.
+ * Returns the manifests for the permissions and for the Leases of leader election.
  *
- * With namespaces, a ClusterRole is left only for kinds that have no namespace. What a controller watches in namespaces
- * of its own is granted there, and nowhere else; what it watches in namespaces by their labels, everywhere.
+ * With namespaces, a ClusterRole remains only for kinds without namespaces. What a controller watches in namespaces
+ * of its own is granted only there; what it watches in namespaces by their labels is granted everywhere.
  *
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/
  */
@@ -79,7 +79,7 @@ export function rbacManifests(
   return [...grant(inCluster, { account }), ...roles.flat()];
 }
 
-/** The namespace of the service account, which may not exist yet. */
+/** Returns the namespace of the service account, which may not exist yet. */
 export function namespaceManifest(namespace: string): readonly object[] {
   return namespace === "default" ? [] : [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }];
 }

@@ -1,4 +1,4 @@
-/** RBAC rules from what controllers declare: nothing more, and no wildcard. */
+/** Derives RBAC rules from what controllers declare: nothing more, and no wildcard. */
 import type { Permissions } from "../client/permissions.ts";
 import { crdOf } from "../resource/crd.ts";
 import type { Resource } from "../resource/handle.ts";
@@ -6,24 +6,27 @@ import { pluralOf } from "../resource/names.ts";
 
 export interface Rule {
   readonly apiGroup: string;
-  /** Plurals, with subresources as in `deployments/status`. */
+  /** The plurals, with subresources as in `deployments/status`. */
   readonly resources: readonly string[];
-  /** Names of the objects that it is about. @default all */
+  /** The names of the objects. @default all */
   readonly resourceNames?: readonly string[] | undefined;
   readonly verbs: readonly string[];
 }
 
-/** The usual verbs in the order in which everybody writes them; others follow. */
+/** The usual verbs in their customary order; others follow. */
 const ORDER = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
 
 export interface RuleOptions {
-  /** What is permitted in a namespace, or in all of the cluster: kinds without, and what is permitted everywhere. @default both */
+  /**
+   * Whether to return what is permitted in a namespace, or in the whole cluster: kinds without namespaces, and what
+   * is permitted everywhere. @default both
+   */
   readonly scope?: "Namespaced" | "Cluster" | undefined;
-  /** Only what is permitted in this namespace alone; `undefined` for what is permitted wherever the process watches. */
+  /** Returns only what is permitted in this namespace alone; `undefined` for what is permitted wherever the process watches. */
   readonly namespace?: string | undefined;
 }
 
-/** What is permitted of one resource. */
+/** What is permitted for one resource. */
 interface Access {
   readonly apiGroup: string;
   readonly name: string;
@@ -31,7 +34,7 @@ interface Access {
   readonly verbs: Set<string>;
 }
 
-/** The rules for all these permissions together: one per group, set of verbs and names, in a stable order. */
+/** Returns the rules for all these permissions together: one per group, set of verbs and names, in a stable order. */
 export function rulesOf(all: Iterable<Permissions>, { scope, namespace }: RuleOptions = {}): readonly Rule[] {
   const found = new Map<string, Access>();
   for (const permissions of all) {
@@ -40,7 +43,8 @@ export function rulesOf(all: Iterable<Permissions>, { scope, namespace }: RuleOp
       if (scope !== undefined && (all ? "Cluster" : resource.scope) !== scope) continue;
       if (namespace === undefined ? !all && namespaces !== undefined : all || !namespaces?.includes(namespace))
         continue;
-      // A handle of `resource()` does not know its plural without a cluster: by convention it follows from the kind.
+      // Without a cluster the plural of a handle of `resource()` is unknown, so it follows from the kind by
+      // convention.
       const plural = resource.plural ?? pluralOf(resource.kind.toLowerCase());
       const name = subresource === undefined ? plural : `${plural}/${subresource}`;
       const sorted = names?.toSorted();
@@ -79,8 +83,8 @@ function compare(a: string, b: string): number {
 }
 
 /**
- * What `--install-crds` takes for these kinds: their definitions, and a look at whether there are objects, which a change
- * of a definition could lose data of.
+ * Returns what `--install-crds` needs for these kinds: their definitions, and listing objects, because a change of a
+ * definition could lose data of existing ones.
  */
 export function installRules(resources: readonly Resource[]): readonly Rule[] {
   const defined = resources.map((resource) => ({ crd: crdOf(resource), group: resource.group }));

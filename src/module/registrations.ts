@@ -1,12 +1,12 @@
-/** What one version of a module registers with the process: checks and metrics, which have names of their own. */
+/** What one version of a module registers with the process under names of its own: checks and metrics. */
 
 export class Registrations {
   readonly #makers: (() => Disposable)[] = [];
   #made: Disposable[] = [];
-  /** Those of the version that is still registered. */
+  /** The registrations of the version that is still registered. */
   #before: Registrations | undefined;
 
-  /** @param before those in whose place these come, by {@link takeOver}. @default none: each is registered at once */
+  /** Creates the registrations. @param before those that {@link takeOver} replaces. @default none: each takes effect at once */
   constructor(before?: Registrations) {
     this.#before = before;
   }
@@ -14,7 +14,7 @@ export class Registrations {
   /**
    * Registers one thing, or makes sure that it can be registered later.
    *
-   * @throws what `make` throws, such as that somebody else has the name.
+   * @throws what `make` throws, such as when the name is taken.
    */
   add(make: () => Disposable): void {
     if (this.#before === undefined) this.#made.push(make());
@@ -22,7 +22,10 @@ export class Registrations {
     this.#makers.push(make);
   }
 
-  /** Takes away those of the version before and registers these. @throws what one of them throws; then the others are back. */
+  /**
+   * Removes the registrations of the previous version and registers these. @throws what one of them throws; then the
+   * previous ones are back.
+   */
   takeOver(): void {
     const before = this.#before;
     if (before === undefined) return;
@@ -37,7 +40,7 @@ export class Registrations {
     this.#before = undefined;
   }
 
-  /** Takes everything away. */
+  /** Removes everything. */
   withdraw(): void {
     for (const one of this.#made.splice(0)) one[Symbol.dispose]();
   }
@@ -52,14 +55,14 @@ export class Registrations {
     for (const make of this.#makers) this.#made.push(make());
   }
 
-  /** @returns what registers again what was registered. */
+  /** Removes everything for the moment. @returns a function that registers it again. */
   #suspend(): () => void {
     if (this.#made.length === 0) return () => {};
     this.withdraw();
     return () => this.#register();
   }
 
-  /** Nobody sees what is registered meanwhile, because nothing else runs. */
+  /** Nothing sees what is registered meanwhile, because nothing else runs. */
   #rehearse(make: () => Disposable): void {
     const restore = this.#before!.#suspend();
     try {

@@ -7,7 +7,7 @@ import { Runnables } from "./runnables.ts";
 
 const SHOP = { plugin: "shop", secrets: new PluginSecrets() };
 
-/** A leadership that the test gives and takes. */
+/** A leadership that the test gives and takes away. */
 class GivenLeadership implements Leadership {
   isLeader = false;
   readonly #listeners = new Set<(isLeader: boolean) => void>();

@@ -13,11 +13,11 @@ export interface RunnablesOptions {
   readonly log: Log;
   readonly invoke: <T>(call: () => T) => T;
   readonly leadership: Leadership;
-  /** Told what one threw. */
+  /** Called with what one threw. */
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Whose a runnable is, and what it must not repeat. */
+/** The owner of a runnable, and what it must not repeat. */
 export interface Owner {
   readonly plugin: string;
   readonly secrets: Pick<PluginSecrets, "clean" | "guarded">;
@@ -26,14 +26,14 @@ export interface Owner {
 interface Entry extends Owner {
   readonly runnable: Runnable;
   readonly leaderOnly: boolean;
-  /** Why it failed last, until it has been well for a while. */
+  /** Why it failed last, until it has worked for a while. */
   failure: string | undefined;
 }
 
-/** Milliseconds before a runnable that failed is started again: doubled with each failure in a row. */
+/** Milliseconds before a failed runnable is started again, doubled with each failure in a row. */
 const FIRST = 1_000;
 const MOST = 300_000;
-/** So long without a failure, and the next one is the first again. */
+/** After this time without a failure, the next one counts as the first again. */
 const WELL_AFTER = 60_000;
 
 export class Runnables {
@@ -49,12 +49,12 @@ export class Runnables {
     this.#entries.push({ ...owner, runnable, leaderOnly, failure: undefined });
   }
 
-  /** Why one of them is not well; `undefined` while all are. */
+  /** Why one of them is unhealthy; `undefined` while all are healthy. */
   get failure(): string | undefined {
     return this.#entries.find(({ failure }) => failure !== undefined)?.failure;
   }
 
-  /** @param warm what those of the leader wait for, besides the lead. */
+  /** Starts the runnables. @param warm what those of the leader wait for besides the lead. */
   start(signal: AbortSignal, warm: Promise<void>): void {
     this.#running = this.#entries.map((entry) => this.#keepRunning(entry, { signal, warm }));
   }
@@ -63,7 +63,7 @@ export class Runnables {
     await Promise.all(this.#running);
   }
 
-  /** Never rejects: what a runnable throws is told, and stays here. */
+  /** Never rejects: what a runnable throws is reported, and stays here. */
   async #keepRunning(entry: Entry, { signal, warm }: { signal: AbortSignal; warm: Promise<void> }): Promise<void> {
     const { clock, log, invoke, onError } = this.#options;
     const { plugin, secrets, runnable, leaderOnly } = entry;
@@ -86,7 +86,7 @@ export class Runnables {
       try {
         await secrets.guarded(() => invoke(() => runnable(context)));
         entry.failure = undefined;
-        if (!term.signal.aborted) return; // it has done what it had to do
+        if (!term.signal.aborted) return; // it has done its work
       } catch (error) {
         if (signal.aborted) return;
         if (term.signal.aborted) continue;

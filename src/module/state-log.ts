@@ -1,9 +1,9 @@
-/** Tells in the log what becomes of a controller. */
+/** Logs the states of a controller. */
 import type { ControllerState } from "../controller/controller-state.ts";
 import type { RunningController } from "../controller/running-controller.ts";
 import type { Log } from "../observe/log.ts";
 
-/** The states that are told, each with its level and its words. */
+/** The states that are logged, each with its level and its text. */
 const TOLD: Readonly<Partial<Record<ControllerState["kind"], readonly ["error" | "warn" | "info", string]>>> = {
   suspended: ["error", "Controller suspended"],
   slowed: ["warn", "Controller slowed"],
@@ -12,12 +12,12 @@ const TOLD: Readonly<Partial<Record<ControllerState["kind"], readonly ["error" |
   running: ["info", "Controller runs"],
 };
 
-/** @returns what is to be called when the state of the controller may have changed. */
+/** Returns a function to call when the state of the controller may have changed. */
 export function stateLog(controller: Pick<RunningController, "name" | "module" | "state">, log: Log): () => void {
   let told: string = controller.state.kind;
   return () => {
     const { kind, message } = controller.state;
-    // Each new try of a controller that cannot work begins with syncing.
+    // Each new attempt of a controller that cannot work begins with syncing.
     if (kind === "syncing" || kind === told) return;
     told = kind;
     const [level, words] = TOLD[kind] ?? [];

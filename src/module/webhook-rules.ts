@@ -1,4 +1,4 @@
-/** What a process may do that registers its webhooks, and makes their certificate. */
+/** The permissions of a process that registers its webhooks and issues their certificate. */
 import type { Rule } from "./rbac-rules.ts";
 
 const CONFIGURATIONS = {
@@ -7,11 +7,12 @@ const CONFIGURATIONS = {
 } as const;
 
 /**
- * Of the configurations of this name, and of the definitions whose objects the process converts.
+ * Returns the rules for the configurations with this name, and for the definitions whose objects the process
+ * converts.
  *
- * @param name `undefined` for a process outside the cluster: it names its registration after itself, and removes those that
- * others left behind.
- * @param mayCreate `false` where the configurations come with the manifests, and are to go with them.
+ * @param name `undefined` for a process outside the cluster: it names its registration after itself, and removes
+ * those that others left behind.
+ * @param mayCreate `false` where the configurations come with the manifests, and are removed with them.
  */
 export function registrationRules(
   name: string | undefined,
@@ -38,7 +39,7 @@ export function registrationRules(
   ];
 }
 
-/** Of the Secret that replicas share. What is to be created has no name that a rule could tell. */
+/** Returns the rules for the Secret that replicas share. A rule cannot name what is to be created. */
 export function certificateRules(secret: string): readonly Rule[] {
   const secrets = { apiGroup: "", resources: ["secrets"] };
   return [
