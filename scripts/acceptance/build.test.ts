@@ -66,7 +66,7 @@ describe("an executable", () => {
       stderr: "ignore",
     });
     try {
-      await until(() => Bun.file(kubeconfig).exists(), { what: "kubeconfig" });
+      await until(() => Bun.file(kubeconfig).exists(), { what: "kubeconfig", within: 60_000 });
       const [health, metrics] = [await freePort(), await freePort()];
       const args = ["--kubeconfig", kubeconfig, "--log-format", "json"];
       const addresses = [
@@ -80,8 +80,11 @@ describe("an executable", () => {
         stderr: "pipe",
       });
       await using operator = new Operator(child, { health, metrics });
-      await until(() => operator.log.some(({ msg }) => msg === "hello parcel"), { what: () => operator.text });
-      await until(() => operator.text.includes("as it must"), { what: () => operator.text });
+      await until(() => operator.log.some(({ msg }) => msg === "hello parcel"), {
+        what: () => operator.text,
+        within: 60_000,
+      });
+      await until(() => operator.text.includes("as it must"), { what: () => operator.text, within: 60_000 });
       // Stack traces name the sources, as they were beside the modules.
       expect(operator.text).toContain("controllers/_faults.ts:3:");
       expect(await operator.metrics()).toContain('controller="parcel"');

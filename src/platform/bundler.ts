@@ -76,7 +76,7 @@ export interface CompileOptions extends BundleOptions {
 }
 
 /** Makes an executable. @throws what the bundler says. */
-export async function compileExecutable(options: CompileOptions): Promise<Pick<Bundle, "inputs" | "addons">> {
+export async function compileExecutable(options: CompileOptions): Promise<void> {
   const { program, threads, modules, define, root, external, runtime, outfile } = options;
   const ofProgram = [...program].map(([name, text]) => [join(root, PROGRAM, name), text] as const);
   // A file that is only given goes below the program by its whole path, whatever `root` is.
@@ -84,7 +84,6 @@ export async function compileExecutable(options: CompileOptions): Promise<Pick<B
     return [join(parse(root).root, name), `import ${JSON.stringify(join(root, PROGRAM, name))};`] as const;
   });
   using _folder = workingIn(root);
-  const watch = witness(external);
   await Bun.build({
     entrypoints: [join(root, PROGRAM, "main.js"), ...begun.map(([file]) => file), ...modules],
     root,
@@ -96,7 +95,7 @@ export async function compileExecutable(options: CompileOptions): Promise<Pick<B
     sourcemap: "linked",
     minify: { whitespace: true, syntax: true },
     define: { ...define, ...ASKED_AT_RUN_TIME },
-    plugins: [watch.plugin],
+    plugins: [witness(external).plugin],
     compile: {
       outfile,
       autoloadDotenv: false,
@@ -108,7 +107,6 @@ export async function compileExecutable(options: CompileOptions): Promise<Pick<B
       }),
     },
   });
-  return { inputs: [...watch.inputs], addons: [...watch.addons] };
 }
 
 /** The bundler would put the value that the variable has during the build in its place. */
