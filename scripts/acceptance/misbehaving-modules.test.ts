@@ -156,6 +156,35 @@ describe("a module that would harm others", () => {
   }, 60_000);
 });
 
+test("a module that changes built-in objects in a run harms itself alone", async () => {
+  await bench.write("controllers/_helper.ts", "export const helper = 1;");
+  const patches = {
+    promises: "Promise.prototype.then = () => { throw new Error('patched'); };",
+    json: "JSON.stringify = () => 'nonsense';",
+    timers: "globalThis.setTimeout = () => { throw new Error('patched'); };",
+    pollutes: "Object.prototype.polluted = true;",
+  };
+  for (const [name, body] of Object.entries(patches))
+    await bench.write(`controllers/${name}.ts`, reconciling(name, body));
+  await bench.write("controllers/extends.ts", reconciling("extends", "Array.prototype.last = () => 1;"));
+  await bench.write(
+    "controllers/fine.ts",
+    reconciling("fine", "await new Promise((resolve) => setTimeout(resolve, 1));"),
+  );
+  await using dev = new Dev();
+  for (const name of Object.keys(patches)) {
+    const failed = await dev.says({ msg: "Reconcile failed", module: `${name}.ts` });
+    expect(JSON.stringify(failed["error"])).toMatch(/readonly property|not extensible/);
+  }
+  await dev.says({
+    msg: "Code of a module has changed built-in objects, which all modules share: they are restored",
+    changed: ["Array.prototype.last"],
+  });
+  await bench.write("controllers/fine.ts", reconciling("fine", "log.info('again');"));
+  await dev.says({ msg: "again" });
+  expect(await dev.end()).toBe(0);
+}, 60_000);
+
 test("what cannot be read, or shown, is one broken module, and the others run", async () => {
   await bench.write("controllers/_helper.ts", "export const helper = 1;");
   await bench.write("controllers/fine.ts", reconciling("fine", ""));

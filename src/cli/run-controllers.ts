@@ -5,6 +5,7 @@ import type { RateLimit } from "../kube/transport/request-rate.ts";
 import type { AccessOptions } from "../manager/account-access.ts";
 import type { Pause } from "../controller/pause.ts";
 import type { ElectionOptions } from "../manager/elections.ts";
+import { protectSharedObjects } from "../loader/shared-objects.ts";
 import { Manager } from "../manager/manager.ts";
 import { StallWatch } from "../manager/stall-watch.ts";
 import type { Log } from "../observe/log.ts";
@@ -129,6 +130,12 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
   });
   const { load, loaded: modules } = await loading;
   const loaded = await Promise.race([signalled, startModules(modules, { manager, strict: values.strict })]);
+  using _protected = protectSharedObjects({
+    onChange: (changed) =>
+      log.error("Code of a module has changed built-in objects, which all modules share: they are restored", {
+        changed,
+      }),
+  });
   manager.loaded();
   if (manager.address("webhook") !== undefined && webhooks?.registration === undefined) {
     log.warn("Webhooks are served but cannot be registered: say how the API server reaches them", {

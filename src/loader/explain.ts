@@ -41,8 +41,14 @@ export function explain(error: unknown, context: ExplainContext): string {
   const passed = /^export '(.+)' not found in '(.+)'\.?$/.exec(message);
   if (passed !== null) return missingReexport(passed[1]!, passed[2]!, context);
   const at = originOf(error as Error, context);
-  return at === undefined ? message : `${at}: ${message}`;
+  const told = READ_ONLY.test(message) ? `${message.replace(/\.$/, "")}${SHARED}` : message;
+  return at === undefined ? told : `${at}: ${told}`;
 }
+
+/** The engine's messages for changes of what cannot be changed. */
+const READ_ONLY =
+  /^(Attempted to assign to readonly property|Attempting to (define property on object that is not extensible|change .* (unconfigurable|readonly) property)|Unable to delete property)/;
+const SHARED = " (built-in objects cannot be changed: all modules share them)";
 
 function isDeadLink(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true && !existsSync(file);

@@ -1,5 +1,6 @@
 /** Modules may not change the built-in objects that all of them share: one that does while it loads is refused. */
-import { type IntrinsicChange, restoreIntrinsics } from "../platform/intrinsics.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
+import { freezeIntrinsics, type IntrinsicChange, restoreIntrinsics } from "../platform/intrinsics.ts";
 
 export interface Loading {
   /**
@@ -53,4 +54,30 @@ function refusal(changes: readonly IntrinsicChange[]): string {
     `it changes ${names}, which all modules and the SDK share; what it changed is put back. ` +
     "Keep the function in the module, or import it from a package that changes nothing"
   );
+}
+
+/** Milliseconds between two looks at what cannot be protected from changes. */
+const LOOK_EVERY = 1_000;
+
+/**
+ * Protects the built-in objects while modules run: most of them cannot be changed any more, and the others are restored within
+ * a second.
+ *
+ * @param options.onChange called with the names of what was restored.
+ */
+export function protectSharedObjects(options: {
+  readonly onChange: (names: readonly string[]) => void;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+}): Disposable {
+  const { onChange, clock = systemClock } = options;
+  freezeIntrinsics();
+  const look = (): Disposable =>
+    clock.setTimeout(() => {
+      const changes = suspects.size > 0 ? [] : restoreIntrinsics(); // what loads is looked at by its own
+      if (changes.length > 0) onChange([...new Set(changes.map(({ name }) => name))]);
+      timer = look();
+    }, LOOK_EVERY);
+  let timer = look();
+  return { [Symbol.dispose]: () => timer[Symbol.dispose]() };
 }

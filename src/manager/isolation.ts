@@ -2,11 +2,13 @@
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { tellOwner } from "../platform/error-owner.ts";
+import { restoreIntrinsics } from "../platform/intrinsics.ts";
 
 /** Handles uncaught exceptions and unhandled rejections of the process, until disposed of. */
 export function isolate({ log, metrics }: { log: Log; metrics: Metrics }): Disposable {
   const counts = { uncaughtException: 0, unhandledRejection: 0 };
   const taker = (kind: keyof typeof counts) => (error: unknown) => {
+    restoreIntrinsics(); // the error may come from what was changed, and what follows needs it
     if (tellOwner(error)) return;
     counts[kind]++;
     log.error(kind === "uncaughtException" ? "Uncaught exception" : "Unhandled rejection", { error });

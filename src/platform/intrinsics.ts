@@ -68,6 +68,55 @@ export function restoreIntrinsics(): readonly IntrinsicChange[] {
   return changes;
 }
 
+/**
+ * From now on most of them cannot be changed at all: who tries gets an error, where it is tried. {@link restoreIntrinsics}
+ * restores the rest: what programs replace in objects of their own by assignment, which a property of the prototype that cannot
+ * be written would prevent, and what the engine treats as changed, and runs slowly, once it has been redefined in any way.
+ */
+export function freezeIntrinsics(): void {
+  const loose: Kept[] = [];
+  for (const { name, object, keys } of kept ?? []) {
+    const left = keys.filter((key) => isLoose(name, key) || !fix(object, key));
+    loose.push({ name, object, keys: left, before: left.map((key) => getOwnPropertyDescriptor(object, key)!) });
+  }
+  kept = loose;
+  Object.preventExtensions(Object.prototype);
+}
+
+/** @returns whether it is fixed. */
+function fix(object: object, key: PropertyKey): boolean {
+  const { get, configurable } = getOwnPropertyDescriptor(object, key)!;
+  if (get !== undefined) return false;
+  return configurable !== true || defineProperty(object, key, { writable: false, configurable: false });
+}
+
+function isLoose(name: string, key: PropertyKey): boolean {
+  const names = LOOSE[name];
+  return (
+    typeof key === "symbol" ||
+    name.startsWith("%") ||
+    names === "all" ||
+    names?.split(" ").includes(key as string) === true
+  );
+}
+
+/** Properties that stay as they are. */
+const LOOSE: Readonly<Record<string, string>> = {
+  "Object.prototype": "all",
+  "Function.prototype": "all",
+  "Number.prototype": "all",
+  "Error.prototype": "all",
+  "EventTarget.prototype": "all",
+  "AbortSignal.prototype": "all",
+  "AbortController.prototype": "all",
+  "RegExp.prototype": "all",
+  "Array.prototype": "push pop shift unshift splice",
+  "Map.prototype": "entries keys values",
+  "Set.prototype": "entries keys values",
+  Error: "all",
+  process: "emit off on once",
+};
+
 function intrinsics(): readonly Kept[] {
   const found: Kept[] = [];
   const add = (name: string, object: object, keys: readonly PropertyKey[]): void => {

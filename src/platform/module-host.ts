@@ -3,6 +3,7 @@ import { realpathSync } from "node:fs";
 import { type Clock, systemClock } from "./clock.ts";
 import { knowModule } from "./error-owner.ts";
 import { loopMarks, markText } from "./loop-marks.ts";
+import { removeProcessListeners } from "./process-listeners.ts";
 
 export interface LoadedGraph {
   readonly exports: Readonly<Record<string, unknown>>;
@@ -79,6 +80,7 @@ export async function loadGraph(file: string, options: LoadGraphOptions): Promis
     isDisposed = true;
     known[Symbol.dispose]();
     graph.dispose();
+    removeProcessListeners(graph);
     loopMarks.release(mark);
   };
   const importing = graph.import<Record<string, unknown>>(path);

@@ -13,6 +13,11 @@ const calls: readonly [call: string, message: string][] = [
   ["process.kill(0)", "Cannot end the process with process.kill"],
   ["process.execve('/bin/true', ['true'], {})", "Cannot replace the process with process.execve"],
   ["process.chdir('/')", "Cannot change the working directory with process.chdir"],
+  ["Bun.plugin.clearAll()", "Cannot remove the plugins of the process with Bun.plugin.clearAll"],
+  [
+    "process.setUncaughtExceptionCaptureCallback(() => {})",
+    "Cannot take over the errors of the process with process.setUncaughtExceptionCaptureCallback",
+  ],
   [
     "process.removeAllListeners('SIGTERM')",
     "Cannot remove the listeners of the process with process.removeAllListeners",

@@ -1,5 +1,6 @@
 /** Keeps modules from harming the process that they share with others. */
 import { isModuleCode } from "./error-owner.ts";
+import { followProcessListeners } from "./process-listeners.ts";
 
 /** Functions of `process`, each with what it would do. */
 const REFUSED: Readonly<Record<string, string>> = {
@@ -9,6 +10,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   execve: "replace the process",
   chdir: "change the working directory",
   removeAllListeners: "remove the listeners of the process",
+  setUncaughtExceptionCaptureCallback: "take over the errors of the process",
 };
 
 let isGuarded = false;
@@ -30,12 +32,23 @@ export function guardProcess(): void {
       return own.apply(process, args);
     };
   }
+  guardPlugins();
+  followProcessListeners();
   const kill = process.kill.bind(process);
   process.kill = (pid, signal) => {
     // Zero and negative numbers are groups to which this process may belong.
     if ((pid <= 0 || pid === process.pid) && signal !== 0 && isModuleCode())
       throw refusal("process.kill", "end the process");
     return kill(pid, signal);
+  };
+}
+
+/** One of the runtime's plugins offers the packages of the binary to modules; `Bun.plugin` itself cannot be replaced. */
+function guardPlugins(): void {
+  const clearAll = Bun.plugin.clearAll.bind(Bun.plugin);
+  Bun.plugin.clearAll = () => {
+    if (isModuleCode()) throw refusal("Bun.plugin.clearAll", "remove the plugins of the process");
+    clearAll();
   };
 }
 

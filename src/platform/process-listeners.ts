@@ -1,0 +1,58 @@
+/** Removes with a module what it has the process call: listeners for signals and for the end outlive a module graph otherwise. */
+
+type Listener = (...args: unknown[]) => void;
+
+interface Added {
+  readonly event: string | symbol;
+  readonly listener: Listener;
+}
+
+/** From how many on those are looked for that are gone already; doubled when few are. */
+const FIRST_LOOK = 64;
+
+/** What one module has added. */
+class Listeners {
+  #added: Added[] = [];
+  #lookAt = FIRST_LOOK;
+
+  add(one: Added): void {
+    this.#added.push(one);
+    if (this.#added.length < this.#lookAt) return;
+    this.#added = this.#added.filter(({ event, listener }) => process.listeners(event as "exit").includes(listener));
+    this.#lookAt = Math.max(FIRST_LOOK, 2 * this.#added.length);
+  }
+
+  remove(): void {
+    for (const { event, listener } of this.#added) process.off(event, listener);
+  }
+}
+
+const added = new Map<Bun.ModuleGraph, Listeners>();
+const ADDING = ["on", "addListener", "once", "prependListener", "prependOnceListener"] as const;
+
+let isFollowing = false;
+
+/** From now on it is known which module adds a listener to the process. */
+export function followProcessListeners(): void {
+  if (isFollowing) return;
+  isFollowing = true;
+  const functions = process as unknown as Record<string, (event: string | symbol, listener: Listener) => unknown>;
+  for (const name of ADDING) {
+    const own = functions[name]!;
+    functions[name] = (event, listener) => {
+      own.call(process, event, listener); // which checks them
+      const graph = Bun.ModuleGraph.current;
+      if (graph === undefined) return process;
+      let listeners = added.get(graph);
+      if (listeners === undefined) added.set(graph, (listeners = new Listeners()));
+      listeners.add({ event, listener });
+      return process;
+    };
+  }
+}
+
+/** Removes the listeners that code of a module has added. */
+export function removeProcessListeners(graph: Bun.ModuleGraph): void {
+  added.get(graph)?.remove();
+  added.delete(graph);
+}
