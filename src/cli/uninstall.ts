@@ -166,6 +166,7 @@ async function carryOut(work: Work): Promise<number> {
     await stop(deployment, work);
     await unregisterAll(); // in case that an API server has learned late what the process may not do any more
   }
+  patience.signal.throwIfAborted();
   await finalize(work);
   if (plan.mounted !== undefined) await forget(transport, asked.account, plan.mounted);
   for (const one of rest) await remove(transport, one);
@@ -237,7 +238,8 @@ async function checkNothingLeft(transport: Transport, modules: readonly LoadedMo
 async function finalize({ asked, plan, cluster, lease, host, patience, concurrency }: Work): Promise<void> {
   const { transport, selection, release } = asked;
   const finalizing = selection.chosen.filter((module) => module.definitions.controllers.some(hasFinalizers));
-  if (plan.carried.length === 0 || finalizing.length === 0) return;
+  // What ran until now may have set some since the plan was made.
+  if (finalizing.length === 0 || (plan.carried.length === 0 && plan.deployed.deployment === undefined)) return;
   const total = plan.carried.reduce((sum, { objects }) => sum + objects, 0);
   const bar = new ProgressBar({ isTerminal: isTerminal(STANDARD_ERROR), write: host.err });
   const log = createLog({
@@ -248,17 +250,13 @@ async function finalize({ asked, plan, cluster, lease, host, patience, concurren
       host.err(line);
     },
   });
-  const { elects, mounted } = plan;
   try {
     await withdraw({
       ...patience,
       cluster,
       modules: finalizing,
       duty: release ? "release" : "withdraw",
-      election:
-        elects === undefined || mounted !== undefined
-          ? undefined
-          : { ...DURATIONS, ...lease, mode: elects, release: true },
+      election: plan.elects && { ...DURATIONS, ...lease, mode: plan.elects, release: true },
       concurrency,
       version: host.embedded.version,
       log,
@@ -270,7 +268,7 @@ async function finalize({ asked, plan, cluster, lease, host, patience, concurren
     bar.clear();
   }
   await checkNothingLeft(transport, finalizing);
-  host.out(`${someObjects(total)} ${release ? "released" : "finalized"}\n`);
+  if (total > 0) host.out(`${someObjects(total)} ${release ? "released" : "finalized"}\n`);
 }
 
 /** Asks on the terminal. @throws UserError where nobody can answer. */

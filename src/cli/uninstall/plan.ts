@@ -81,7 +81,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     carried: await carriedBy(options),
     definitions,
     notes,
-    elects: await electing(options),
+    elects: isKnownWithout(found, options) ? undefined : await electing(options),
   };
 }
 
@@ -98,6 +98,12 @@ function mountedIn({ deployment }: Deployed, { selection, account }: PlanOptions
     `Cannot uninstall while Deployment ${namespace}/${name} may run these modules from its image: deploy an image without them, or ` +
       `stop it first with kubectl scale --replicas=0 --namespace ${namespace} deployment/${name}`,
   );
+}
+
+/** Whether the copies that elect a leader by the Lease are those of the deployment, which names the files that it runs. */
+function isKnownWithout({ deployment }: Deployed, { all, account, lease }: PlanOptions): boolean {
+  if (all || deployment === undefined || mountedModules(deployment, []) === undefined) return false;
+  return lease?.id === account.name && lease.namespace === account.namespace;
 }
 
 async function carriedBy({ transport, selection }: PlanOptions): Promise<readonly Carried[]> {

@@ -288,9 +288,18 @@ test("a module that a deployment runs beside others is taken out of it first", a
   expect((await run("box.ts --dry-run")).out).toMatch(
     / 1\. roll out Deployment binnacle-system\/binnacle without \S*box\.ts\n +2\. finalize/,
   );
+  // The deployment goes on without the module, so that it may keep its Lease.
+  const lease = {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name: "binnacle", namespace: "binnacle-system" },
+  };
+  await make(collectionOf(lease), { ...lease, spec: { holderIdentity: "pod", leaseDurationSeconds: 3_600 } });
   const done = await run("box.ts --yes");
   expect([done.status, done.err]).toEqual([0, expect.not.stringContaining("binnacle:")]);
   expect((await request("GET", `${BOXES}/a`)).body.metadata.finalizers).toBeUndefined();
+  await box("b");
+  expect((await run("box.ts --yes")).out).toContain("1 object finalized");
   const template = JSON.stringify((await live()).spec.template);
   expect([template.includes("box.ts"), template.includes("plain.ts")]).toEqual([false, true]);
   const map = (await request("GET", "/api/v1/namespaces/binnacle-system/configmaps/binnacle")).body as unknown as {
