@@ -306,6 +306,26 @@ describe("what cannot be built is one line, and nothing is left behind", () => {
     60_000,
   );
 
+  test("a build that is stopped", async () => {
+    const child = Bun.spawn([join(bench.dir, "binnacle"), "build", "--image", "a:1", "--output", "stopped.tar"], {
+      cwd: bench.dir,
+      // Another time of all files, so that no layer is there yet.
+      env: { HOME: bench.dir, SOURCE_DATE_EPOCH: "1700000000" },
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    let text = "";
+    for await (const chunk of child.stderr) {
+      text += Buffer.from(chunk).toString();
+      if (text.includes("Packing libraries") && !child.killed) child.kill("SIGINT");
+    }
+    expect(text).toEndWith("\nbinnacle: Stopped, and nothing has been written\n");
+    expect(await child.exited).toBe(1);
+    expect(await Bun.file(join(bench.dir, "stopped.tar")).exists()).toBe(false);
+    const layers = await readdir(join(bench.dir, ".cache/binnacle/layers"));
+    expect(layers.filter((name) => name.startsWith("packing-"))).toEqual([]);
+  }, 60_000);
+
   test("a registry that does not let us", async () => {
     await using registry = new LoopbackRegistry({ auth: { scheme: "bearer", username: "jane", password: "secret" } });
     const { code, stderr } = await bench.exec("build", "--image", `${registry.host}/team/parcels:1`);

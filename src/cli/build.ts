@@ -73,11 +73,17 @@ export const buildCommand: Command = command({
     const { Progress } = await import("../build/index.ts");
     using progress = new Progress({ write: host.err, isTerminal: isTerminal(STANDARD_ERROR) });
     const context = { host, progress, signal: stop.signal };
-    if (values.image === undefined) {
-      const { buildExecutables } = await import("./build-executables.ts");
-      return buildExecutables(values, context);
+    try {
+      if (values.image === undefined) {
+        const { buildExecutables } = await import("./build-executables.ts");
+        return await buildExecutables(values, context);
+      }
+      const { buildImageOf } = await import("./build-image.ts");
+      return await buildImageOf({ ...values, image: values.image }, context);
+    } catch (error) {
+      // Whatever failed after the signal failed because of it.
+      stop.signal.throwIfAborted();
+      throw error;
     }
-    const { buildImageOf } = await import("./build-image.ts");
-    return buildImageOf({ ...values, image: values.image }, context);
   },
 });
