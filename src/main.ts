@@ -56,7 +56,7 @@ async function main(): Promise<void> {
   const operator = typeof BUILD_OPERATOR === "object" ? BUILD_OPERATOR : undefined;
   const given = process.argv.slice(2);
   const args = withCommand(given, operator);
-  if (built) beginAnew(given, { withoutLastCompiler: args[commandIndex(args)] === "run" });
+  if (built) beginAnew(given, { isTuned: args[commandIndex(args)] === "run" });
   const status = await cli(args, {
     embedded: {
       version: built ? BUILD_VERSION : project.version,

@@ -1,38 +1,48 @@
 /** Restarts a built program where the runtime must be configured before its first line. */
 import { hasRuntimeVariables, withoutRuntimeVariables } from "./runtime-variables.ts";
 
-/** The variable that enables or disables the runtime's optimizing compiler. */
-const SETTING = "BUN_JSC_useFTLJIT";
-/** Marks a process that was restarted with a setting of ours, which its children must not inherit. */
+/**
+ * Settings of the runtime for a process that mostly waits for a server. Whatever the environment sets takes precedence.
+ *
+ * - Without the last compiler, which pays off only for loops that compute for seconds: it takes a fifth of the CPU of 2,000
+ *   reconciles and 2 MiB at the start, without a gain.
+ * - As on a machine of 128 MiB, where the heap grows by a quarter between collections from 64 MiB on. By default it may double
+ *   as long as it takes less than a quarter of the machine's memory.
+ */
+const SETTINGS: Readonly<Record<string, string>> = {
+  BUN_JSC_useFTLJIT: "0",
+  BUN_JSC_forceRAMSize: String(128 * 1024 * 1024),
+};
+/** Names the settings of ours with which a process was restarted; its children must not inherit them. */
 const MARK = "_BINNACLE_STARTED_ANEW";
 
 export interface BeginOptions {
-  /**
-   * Disables the last of the compilers, which pays off only for loops that compute for seconds. A process that mostly
-   * waits for a server spends a fifth of the CPU of 2,000 reconciles and 2 MiB at the start on it, without a gain.
-   * The environment takes precedence: `BUN_JSC_useFTLJIT=1` keeps the compiler.
-   */
-  readonly withoutLastCompiler: boolean;
+  /** Whether the process is a controller process, for which the runtime has settings of its own. */
+  readonly isTuned: boolean;
 }
 
 /**
  * Restarts this executable in the same process if the environment, which the runtime reads before any code of ours,
- * must change: it applies {@link BeginOptions.withoutLastCompiler} and removes the variables that would make the
+ * must change: it applies the settings for {@link BeginOptions.isTuned} and removes the variables that would make the
  * runtime do something other than this program.
  *
  * It returns if no change is necessary, or possible, as on Windows. The variables that it has set are then gone from
  * `process.env`, so that child processes do not inherit them.
  */
-export function beginAnew(args: readonly string[], { withoutLastCompiler }: BeginOptions): void {
-  if (process.env[MARK] !== undefined) {
-    delete process.env[MARK];
-    delete process.env[SETTING];
+export function beginAnew(args: readonly string[], { isTuned }: BeginOptions): void {
+  const applied = process.env[MARK];
+  if (applied !== undefined) {
+    for (const name of [MARK, ...applied.split(",")]) delete process.env[name];
     passEnvironment();
     return;
   }
-  const sets = withoutLastCompiler && process.env[SETTING] === undefined;
-  if ((!sets && !hasRuntimeVariables(process.env)) || typeof process.execve !== "function") return;
-  const env = { ...withoutRuntimeVariables(process.env), ...(sets && { [SETTING]: "0", [MARK]: "1" }) };
+  const settings = Object.entries(isTuned ? SETTINGS : {}).filter(([name]) => process.env[name] === undefined);
+  if ((settings.length === 0 && !hasRuntimeVariables(process.env)) || typeof process.execve !== "function") return;
+  const env: Record<string, string | undefined> = {
+    ...withoutRuntimeVariables(process.env),
+    ...Object.fromEntries(settings),
+  };
+  if (settings.length > 0) env[MARK] = settings.map(([name]) => name).join();
   try {
     process.execve(process.execPath, [process.argv0, ...args], env);
   } catch {
