@@ -7,7 +7,7 @@ import { keptPaths, type KindWatch } from "./watch.ts";
 
 export interface AcquireKindOptions {
   readonly needs: Needs;
-  /** What is kept of the kind. @default all */
+  /** The portion of the kind's objects that is kept. @default all */
   readonly portion?: Portion | undefined;
   /** The user's name in the log. */
   readonly user: string;

@@ -12,21 +12,21 @@ export class ActiveRun {
   cancelledAt: number | undefined;
   /** Whether it was cancelled for another reason than its own deadline. */
   cancelled = false;
-  /** The additions of its key that wait for its end. */
+  /** The additions of its key that wait until it ends. */
   deferred: AddOptions[] | undefined;
-  /** Its key is somebody else's by now. */
+  /** Whether its key has been passed to another run. */
   abandoned = false;
-  /** Its slot among the marks of the event loop; 0 for none. */
+  /** Its slot among the marks of the event loop; 0 when it has none. */
   #mark = 0;
 
-  /** @param about the names of its module and controller, for reports of who blocks the event loop. */
+  /** @param about the names of its module and controller, which reports name when the run blocks the event loop. */
   constructor(item: QueueItem, run: KeyRun, about: object) {
     this.item = item;
     this.run = run;
     if (loopMarks.isWatched) this.#mark = loopMarks.take(markText({ ...about, key: item.key }));
   }
 
-  /** Until the run waits for the first time, it has the event loop. */
+  /** Begins the run. Until it waits for the first time, it has the event loop to itself. */
   begin(execute: (run: KeyRun) => Promise<void | Result>): Promise<void | Result> {
     loopMarks.enterRun(this.#mark);
     try {
@@ -36,7 +36,7 @@ export class ActiveRun {
     }
   }
 
-  /** The run has ended, or is abandoned: one that never settles must not keep its slot. */
+  /** Frees the slot when the run has ended or is abandoned, because a run that never settles must not keep it. */
   unmark(): void {
     loopMarks.release(this.#mark);
     this.#mark = 0;

@@ -1,4 +1,4 @@
-/** What a hook around runs is, and what it is told. */
+/** The hooks around runs, and what they receive. */
 import type { Cause, Result } from "../reconcile/context.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { Key } from "../resource/meta.ts";
@@ -8,20 +8,21 @@ export interface HookedRun {
   readonly module: string;
   readonly controller: string;
   readonly key: Key;
-  /** As the run begins; `undefined` for a key without an object. */
+  /** The object when the run begins; `undefined` for a key without an object. */
   readonly object: AnyObject | undefined;
   /** 1 for the first run after a success. */
   readonly attempt: number;
   readonly causes: readonly Cause[];
-  /** Fires when the run is to end. */
+  /** Fires when the run must end. */
   readonly signal: AbortSignal;
 }
 
 /** How a run ended. */
 export interface RunOutcome {
   /**
-   * `requeue`: well, and it runs again after `after`; `error`: it is tried again, with back-off or after `after`; `terminal`:
-   * its key is parked; `unreachable`: the API server is away; `cancelled`: from outside; `deferred`: a hook put it off.
+   * `requeue`: the run succeeded, and the key runs again after `after`; `error`: the key is retried, with back-off or
+   * after `after`; `terminal`: the key is parked; `unreachable`: the API server cannot be reached; `cancelled`: the
+   * run was cancelled from outside; `deferred`: a hook postponed it.
    */
   readonly result: "success" | "requeue" | "error" | "terminal" | "unreachable" | "cancelled" | "deferred";
   readonly error?: unknown;
@@ -37,5 +38,5 @@ export interface RunOutcome {
  */
 export type AroundHook = (run: HookedRun, next: () => Promise<RunOutcome>) => Promise<void | Result>;
 
-/** What becomes of a run when a hook fails before it has called `next`: it goes on, or it counts as failed. */
+/** Decides what happens to a run when a hook fails before it has called `next`: the run goes on, or it counts as failed. */
 export type FailurePolicy = "Ignore" | "Fail";

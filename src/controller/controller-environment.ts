@@ -15,9 +15,9 @@ export interface ControllerEnvironmentParts {
   /** Its informers by `groupKind`. */
   readonly declared: ReadonlyMap<string, SharedInformer[]>;
   readonly gate: WriteGate;
-  /** With the names of module and controller. */
+  /** The log, with the names of module and controller. */
   readonly log: Log;
-  /** What the version before knows to be on the server. @default nothing */
+  /** What the previous version knows to be on the server. @default nothing */
   readonly applied: AppliedMemory | undefined;
 }
 

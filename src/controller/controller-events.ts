@@ -1,4 +1,4 @@
-/** What one controller does with its events: keys go into the queue, and what is remembered of deleted objects is forgotten. */
+/** Handles the events of one controller: adds keys to the queue, and forgets what was remembered of deleted objects. */
 import type { AppliedMemory } from "../client/applied-memory.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
@@ -41,7 +41,7 @@ export class ControllerEvents implements EventMappingHost {
   readonly ownNews: OwnNews;
   readonly client: KubeClient;
   readonly #options: ControllerEventsOptions;
-  /** In place of the causes of the events that are told while it is set. */
+  /** Replaces the causes of the events that are delivered while it is set. */
   cause: Cause | undefined;
 
   constructor(options: ControllerEventsOptions) {

@@ -10,7 +10,7 @@ export interface ControllerQueueOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly metrics: QueueMetrics;
-  /** The queue of the version before, which goes on with the options of this one. @default a new queue */
+  /** The queue of the previous version, which continues with the options of this one. @default a new queue */
   readonly before?: WorkQueue | undefined;
 }
 
@@ -22,7 +22,7 @@ export function controllerQueue(settings: WorkQueueSettings, options: Controller
   return before;
 }
 
-/** What a controller's author says of its queue. @throws what the author's `limiter` throws. */
+/** Returns the queue's settings from the author's options. @throws what the author's `limiter` throws. */
 export function queueSettings(controller: AnyController, onReady: () => void): WorkQueueSettings {
   const { retry = {}, minInterval = 0, debounce = 0 } = controller;
   const { first = DEFAULT_BACK_OFF.first, max = DEFAULT_BACK_OFF.max, limiter } = retry;

@@ -1,4 +1,4 @@
-/** What of its keys a controller works, where several replicas divide them. */
+/** Decides which keys a controller works when several replicas divide them. */
 import type { Portion } from "../cache/portion.ts";
 import { SlotSet, slotOfName } from "../cache/slots.ts";
 import type { ShardParticipant, Shards } from "../client/shards.ts";
@@ -11,7 +11,7 @@ import type { AnyController, ShardBy } from "./definition.ts";
 import { Portions, slotOfObject } from "./portions.ts";
 import type { KindWatch } from "./watch.ts";
 
-/** One of the controller's informers: whether it has listed all that it is to keep by now. */
+/** One of the controller's informers, and whether it has listed everything that it must keep now. */
 interface Listing {
   claim(): { readonly hasSynced: () => boolean };
 }
@@ -19,9 +19,9 @@ interface Listing {
 export interface ControllerShareOptions {
   /** The informers that keep a portion, once they have been taken. */
   readonly informers: () => readonly Listing[];
-  /** These slots are worked from now on: all that is kept of them has been listed. */
+  /** Called when this replica works these slots from now on, and all that it keeps of them has been listed. */
   readonly onGained: (slots: SlotSet) => void;
-  /** No run of these is begun any more. Resolves when none of them can write. */
+  /** Called when no run of these slots may begin any more. Resolves when none of them can write. */
   readonly onDrop: (slots: SlotSet) => Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export class ControllerShare implements ShardParticipant {
   readonly #isByNamespace: boolean;
   readonly #portions: Portions;
   #worked = SlotSet.none;
-  /** Of informers that list what came last. */
+  /** The state of the informers that list the newly gained slots. */
   #claims: readonly { readonly hasSynced: () => boolean }[] | undefined;
 
   constructor(shards: Shards, controller: AnyController, options: ControllerShareOptions) {
@@ -45,7 +45,7 @@ export class ControllerShare implements ShardParticipant {
     this.#portions = Portions.of(shards);
   }
 
-  /** Goes on with what the version before works: no key is news for that. */
+  /** Continues with the slots that the previous version works, so that no key counts as gained. */
   continue(before: ControllerShare): void {
     this.#worked = before.#worked;
   }
@@ -78,7 +78,7 @@ export class ControllerShare implements ShardParticipant {
   }
 
   gained(): void {
-    // Portions were told before: from now on each informer has what it keeps when it has listed again.
+    // The portions were informed before. From now on an informer has what it must keep when it has listed again.
     this.#claims = this.#options.informers().map((informer) => informer.claim());
     this.look();
   }
@@ -88,13 +88,13 @@ export class ControllerShare implements ShardParticipant {
     await this.#options.onDrop(slots);
   }
 
-  /** Nothing is held any more. */
+  /** Called when this replica holds no slots any more. */
   lost(): void {
     this.#worked = SlotSet.none;
     this.#claims = undefined;
   }
 
-  /** An informer may have listed what came last. */
+  /** Called when an informer may have listed the newly gained slots. */
   look(): void {
     if (this.#claims === undefined || !this.#claims.every(({ hasSynced }) => hasSynced())) return;
     this.#claims = undefined;

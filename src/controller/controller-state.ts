@@ -1,4 +1,4 @@
-/** What a controller is doing, as `/readyz?verbose` and the metrics show it. */
+/** The state of a controller, as `/readyz?verbose` and the metrics show it. */
 import type { InformerLease } from "../cache/informer-registry.ts";
 import type { BudgetState } from "./error-budget.ts";
 
@@ -18,14 +18,14 @@ export interface StateInput {
   readonly leases: readonly InformerLease[];
   /** Whether its runs may begin. */
   readonly working: boolean;
-  /** Why it should have synced by now, and has not. */
+  /** Why the controller should have synced by now and has not; `undefined` otherwise. */
   readonly late: string | undefined;
   readonly budget: BudgetState | undefined;
 }
 
 export const STOPPED: ControllerState = Object.freeze({ kind: "stopped" });
 
-/** The worst of what its informers, the time and its runs say. */
+/** Returns the worst of what its informers, the deadline and its runs show. */
 export function stateOf({ leases, working, late, budget }: StateInput): ControllerState {
   const state = ofInformers(leases, working);
   if (late !== undefined && state.kind === "syncing") return { kind: "unavailable", message: late };

@@ -1,5 +1,5 @@
 /**
- * A running controller: informers feed the queue, workers empty it.
+ * A running controller: informers feed the queue, and workers empty it.
  *
  * A controller never stops its neighbours. While a kind does not exist it waits, while a request is refused it is
  * unavailable, and it continues by itself afterwards.
@@ -68,7 +68,7 @@ class ControllerEngine implements RunningController {
   #stopped: Promise<void> | undefined;
   readonly #executor: ReconcileExecutor;
   readonly #pending: PendingEnqueues;
-  /** What of the keys this replica works; `undefined` for all. */
+  /** The part of the keys that this replica works; `undefined` for all. */
   readonly #share: ControllerShare | undefined;
   #hasSynced = false;
   /** `undefined` until all else has been set up. */
@@ -83,7 +83,7 @@ class ControllerEngine implements RunningController {
     const declarations = declarationsOf(controller);
     const { clock, metrics } = runtime;
     const { invoke } = options;
-    const settings = queueSettings(controller, () => this.#workers.wake()); // author's code: it may throw
+    const settings = queueSettings(controller, () => this.#workers.wake()); // the author's code may throw
     const before = options.before?.handOver();
     this.#runtime = runtime;
     this.name = declarations.name;
@@ -247,7 +247,7 @@ class ControllerEngine implements RunningController {
     this.#workers.open = false;
     const why = new Error(`controller '${this.name}' is stopping`);
     this.#stopping.abort(why);
-    // Events whose keys `enqueue` functions still work out are not told to the next version.
+    // The next version receives no events whose keys `enqueue` functions are still determining.
     if (!this.#isHandedOver) this.#mapping.abort(why);
     this.#changed();
     this.#workers.leave(why.message);
@@ -365,17 +365,17 @@ class ControllerEngine implements RunningController {
     this.#sources.begin();
   }
 
-  /** Whoever worked these before may have left a key half done, so all of them run. */
+  /** Runs all of these keys, because the replica that worked them before may have left one half done. */
   #gained(slots: SlotSet): void {
     const isMeant = (object: AnyObject): boolean => this.#share!.isIn(slots, object);
     this.#executor.addAll(this.#events, GAINED, isMeant);
     this.#executor.objects.lookAgain(isMeant);
-    // Which keys without an object there are, only the watched kinds tell.
+    // Only the watched kinds show which keys without an object exist.
     if (this.#version.declarations.for === undefined) this.#kinds.redeliver();
     void this.#executor.findMissedFinalizations(this.#runtime, this.#stopping.signal, { isMeant });
   }
 
-  /** Runs of these keys end, or can write nothing any more: then another replica begins. */
+  /** Ends the runs of these keys, or cuts them off from writing. Then another replica begins. */
   async #drop(slots: SlotSet): Promise<void> {
     const share = this.#share!;
     const daemonsEnded = this.#executor.objects.handOver((object) => share.isIn(slots, object));

@@ -1,4 +1,4 @@
-/** Daemons: what an author lets run beside each object, for as long as the object is there. */
+/** Daemons: code that an author runs beside each object for as long as the object exists. */
 import type { DaemonContext } from "../reconcile/context.ts";
 import type { Duration } from "../resource/duration.ts";
 import { parseDuration } from "../resource/duration.ts";
@@ -6,21 +6,25 @@ import type { AnyObject, Shape } from "../resource/handle.ts";
 import type { Predicate } from "./predicate.ts";
 
 /**
- * Begins when the object is a member, and goes on until its signal fires. One that resolves has done its work; one that
- * throws is started again with back-off; a RetryError says when, and a TerminalError that it is not to be started again.
+ * Begins when the object is a member, and goes on until its signal fires. A daemon that resolves has done its work.
+ * One that throws is started again with back-off; a RetryError sets the time, and a TerminalError prevents the
+ * restart.
  */
 export type DaemonFunction<S extends Shape> = (object: S["read"], context: DaemonContext<S>) => Promise<void>;
 
 /** The options of a daemon. */
 export interface DaemonOptions<S extends Shape> {
   readonly run: DaemonFunction<S>;
-  /** Which objects have it. @default every member */
+  /** Selects the objects that have it. @default every member */
   readonly when?: (object: S["read"]) => boolean;
-  /** Which changes of the object start it anew, such as `changed.generation`. @default none: it reads `latest()` */
+  /** Selects the changes of the object that restart it, such as `changed.generation`. @default none: it reads `latest()` */
   readonly restartOn?: Predicate<S["read"]>;
-  /** Objects that have it at the same time; others wait until one ends. @default 1000 */
+  /** How many objects may have it at the same time; others wait until one ends. @default 1000 */
   readonly concurrency?: number;
-  /** The back-off of one that throws, which begins anew after a minute without a failure. @default { first: "1s", max: "5m" } */
+  /**
+   * The back-off of a daemon that throws, which is reset after a minute without a failure. @default { first: "1s",
+   * max: "5m" }
+   */
   readonly retry?: { readonly first?: Duration; readonly max?: Duration };
 }
 
@@ -33,7 +37,7 @@ export interface DaemonDeclaration {
   readonly when: ((object: AnyObject) => boolean) | undefined;
   readonly restartOn: Predicate<AnyObject> | undefined;
   readonly concurrency: number;
-  /** Milliseconds; likewise below. */
+  /** Milliseconds, as are the values below. */
   readonly first: number;
   readonly max: number;
 }

@@ -54,7 +54,7 @@ function refuseParts({ resource, options }: KindWatch): void {
   );
 }
 
-/** The namespaces for which permissions are needed; a label selector may match any. */
+/** Returns the namespaces for which permissions are needed; a label selector may match any. */
 function permittedIn({ options: { namespaces } }: KindWatch): readonly string[] | "all" | undefined {
   return isNamespaceSelector(namespaces) ? "all" : namespaces;
 }
@@ -93,7 +93,7 @@ function read(controller: AnyController): Declarations {
   if (primary !== undefined) {
     const { resource } = primary;
     const namespaces = permittedIn(primary);
-    // What an earlier name holds of the status is taken over by a patch of the object itself.
+    // The fields that an earlier name owns in the status are taken over by a patch of the object itself.
     const isPatched = finalizers.length > 0 || formerly.length > 0;
     permissions.allow(resource, isPatched ? [...READ, "patch"] : READ, { namespaces });
     if (resource.subresources?.includes("status") !== false) {
@@ -126,7 +126,7 @@ function permitUses(permissions: Permissions, uses: readonly Permission[]): void
   for (const permission of uses) {
     const { resource, verbs, names } = allowedVerbs(permission);
     for (const verb of verbs) {
-      // A part of a user's extras may have a slash of its own.
+      // A part of a user's extras may contain a slash.
       const slash = verb.lastIndexOf("/");
       const subresource = slash < 0 ? undefined : verb.slice(0, slash);
       permissions.allow(resource, [verb.slice(slash + 1)], { subresource, names });

@@ -1,15 +1,15 @@
-/** The kinds that the modules of this process export: their definitions are the cluster's. */
+/** The kinds that the modules of this process export. They define these kinds in the cluster. */
 import { groupKind, type Resource } from "../resource/handle.ts";
 
 export class DefinedKinds {
-  /** By how many modules. */
+  /** The number of modules that export each kind. */
   readonly #modules = new Map<string, number>();
 
   has(resource: Resource): boolean {
     return this.#modules.has(groupKind(resource));
   }
 
-  /** The kinds are a module's until this is disposed of. */
+  /** Claims kinds for a module until the result is disposed. */
   claim(resources: readonly Resource[]): Disposable {
     const kinds = new Set(resources.map(groupKind));
     for (const kind of kinds) this.#modules.set(kind, (this.#modules.get(kind) ?? 0) + 1);

@@ -9,28 +9,31 @@ import type { MappedWatch, Target, Watch } from "./watch.ts";
 
 type PlainVerb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
 
-/** Verbs that permit more than a way of access to the objects of a kind. */
+/** Verbs that permit something else than access to the objects of a kind. */
 type SpecialVerb =
-  /** Of a Role or ClusterRole: to bind it, and to put more into it, than one may do oneself. */
+  /** On a Role or ClusterRole: to bind it, and to grant more with it than one has. */
   | "bind"
   | "escalate"
-  /** Of a ServiceAccount, or of `resource("v1", "User")` and `resource("v1", "Group")`: to act as it. */
+  /** On a ServiceAccount, or on `resource("v1", "User")` and `resource("v1", "Group")`: to act as it. */
   | "impersonate"
   | `impersonate:${string}`
   | `impersonate-on:${string}`
-  /** Of `resource("certificates.k8s.io/v1", "Signer")`. */
+  /** On `resource("certificates.k8s.io/v1", "Signer")`. */
   | "approve"
   | "attest"
   | "sign"
-  /** Of kinds that admission plugins ask for, such as SecurityContextConstraints. */
+  /** On kinds that admission plugins check, such as SecurityContextConstraints. */
   | "use";
 
-/** What RBAC calls the ways of access: to the kind itself, or to a subresource, as `"scale/patch"`. */
+/** The verbs of RBAC, for the kind itself or for a subresource, such as `"scale/patch"`. */
 export type Verb = PlainVerb | SpecialVerb | `${string}/${PlainVerb | SpecialVerb}`;
 
-/** What narrows a permission. */
+/** Narrows a permission. */
 export interface Narrowed {
-  /** Names of the objects that it is for; not for `create` and `deletecollection`, which name none. @default all */
+  /**
+   * The names of the objects that it applies to; not for `create` and `deletecollection`, whose requests name none.
+   * @default all
+   */
   readonly names: readonly string[];
 }
 
@@ -49,12 +52,10 @@ export interface AllowedVerbs {
 }
 
 /**
- * A call outside the declarations, as it goes into `manifests rbac`.
+ * Permits a call outside the declarations; `manifests rbac` includes it.
  *
- * @example
- * allow(ConfigMap, "get", "create")
- * allow(Deployment, "scale/patch")
- * allow(ClusterRole, "bind", { names: ["edit"] })
+ * @example allow(ConfigMap, "get", "create") allow(Deployment, "scale/patch") allow(ClusterRole, "bind", { names:
+ * ["edit"] })
  */
 export function allow(resource: Resource, ...verbs: readonly Verb[] | readonly [...Verb[], Narrowed]): Permission {
   const last = verbs.at(-1);
@@ -67,7 +68,7 @@ export function allow(resource: Resource, ...verbs: readonly Verb[] | readonly [
   return Object.freeze(permission) as unknown as Permission;
 }
 
-/** What a permission of `uses` permits. */
+/** Returns what a permission of `uses` permits. */
 export function allowedVerbs(given: Permission): AllowedVerbs {
   return given as unknown as AllowedVerbs;
 }
@@ -78,35 +79,41 @@ export interface Retry {
   readonly first?: Duration;
   /** @default "1000s" */
   readonly max?: Duration;
-  /** Failures in a row after which a key is parked. @default Infinity */
+  /** The number of consecutive failures after which a key is parked. @default Infinity */
   readonly limit?: number;
-  /** Failures in a row after which the object says so, in an Event `ReconcileFailed`; `Infinity` for never. @default 3 */
+  /**
+   * The number of consecutive failures after which an Event `ReconcileFailed` reports them on the object; `Infinity`
+   * for never. @default 3
+   */
   readonly tellAfter?: number;
   /**
-   * Says it in a condition too, of this name or `<group>/<controller>-reconciled`: `False` while runs fail, `True` again
-   * after one that went well. The kind needs `conditions(…)` in its status. @default false
+   * Reports failures in a condition too, with this name or `<group>/<controller>-reconciled`: `False` while runs
+   * fail, `True` again after a success. The kind needs `conditions(…)` in its status. @default false
    */
   readonly condition?: boolean | string;
   /** Makes a limiter of `binnacle/cache` instead of the exponential one, such as `() => fastSlow({ … })`. */
   readonly limiter?: () => RateLimiter;
 }
 
-/** A label by whose values objects are divided. */
+/** A label whose values divide the objects. */
 export interface ShardLabel {
-  /** Given to each object when it is made, and never changed. */
+  /** The name of the label. Each object has it from its creation, and it never changes. */
   readonly label: string;
-  /** All its values: objects with another one, or without the label, are not reconciled. */
+  /** All its values. Objects with another value or without the label are not reconciled. */
   readonly values: readonly string[];
 }
 
-/** What tells which of several replicas an object is worked by. */
+/** Decides which of several replicas works an object. */
 export type ShardBy = "uid" | "namespace" | ShardLabel;
 
-/** What every controller may say. */
+/** The options that every controller has. */
 export interface CommonOptions {
-  /** Runs in parallel; never two for one key. @default 4 */
+  /** The number of parallel runs; never two for one key. @default 4 */
   readonly concurrency?: number;
-  /** The signal fires and the run's client, children and status refuse writes; the key stays locked until the promise settles. @default none */
+  /**
+   * The deadline of a run. When it passes, the signal fires and the run's client, children and status refuse writes;
+   * the key stays locked until the promise settles. @default none
+   */
   readonly timeout?: Duration;
   /** Per-key exponential back-off. @default { first: "5ms", max: "1000s", limit: Infinity } */
   readonly retry?: Retry;
@@ -119,9 +126,12 @@ export interface CommonOptions {
    * @default the author's writes
    */
   readonly reconcileOwnWrites?: boolean;
-  /** From the beginning of one run of a key to that of the next, whatever asks for it. @default none */
+  /** The least time between the beginnings of two runs of a key, whatever causes them. @default none */
   readonly minInterval?: Duration;
-  /** A key runs once it has been left alone for so long, or after ten times that: a burst of changes is one run. @default none */
+  /**
+   * A key runs once it has had no event for this time, or after ten times that, so that a burst of changes causes one
+   * run. @default none
+   */
   readonly debounce?: Duration;
   /**
    * What runs when a new version of the module takes over. Keys that wait are passed to it in any case, with their causes and
@@ -134,12 +144,12 @@ export interface CommonOptions {
    * @default "reconcile-all"
    */
   readonly onReload?: "reconcile-all" | "resume";
-  /** Caches that have not synced after so long are said to be late, in the log and in `/readyz?verbose`; they go on trying. @default "2m" */
+  /** After this time the log and `/readyz?verbose` report caches that have not synced; they keep trying. @default "2m" */
   readonly syncTimeout?: Duration;
   readonly watches?: readonly MappedWatch[];
   /** Kinds read from the shared cache besides `for` and `owns`. */
   readonly reads?: readonly Target<Shape>[];
-  /** Calls outside the declarations. */
+  /** Permissions for calls outside the declarations. */
   readonly uses?: readonly Permission[];
 }
 
@@ -166,8 +176,9 @@ export interface ObjectController<S extends Shape, Owns extends readonly Target<
    */
   readonly shardBy?: ShardBy;
   /**
-   * Runs each object again after so long, whatever else runs it: counted for each by itself, from when it is there, and
-   * asked anew after each change of it. `undefined` for an object that needs none. @default none
+   * Runs each object again after this time, whatever else runs it. Each object has its own timer, which begins when
+   * the object appears; a function is called again after each change of the object, and returns `undefined` for an
+   * object that needs no timer. @default none
    */
   readonly every?: Duration | ((object: S["read"]) => Duration | undefined);
   /**
@@ -190,7 +201,7 @@ export interface ObjectController<S extends Shape, Owns extends readonly Target<
 /** The options of `defineKeyController`: reconciles keys that need no object. */
 export interface KeyController extends CommonOptions {
   readonly name: string;
-  /** With `--shards`, what decides which replica works a key. @default "key" */
+  /** With `--shards`, decides which replica works a key. @default "key" */
   readonly shardBy?: "key" | "namespace";
   reconcile(key: Key, context: RunContext): Promise<void | Result>;
 }

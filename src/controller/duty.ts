@@ -1,10 +1,10 @@
-/** What of its work a controller still does. */
+/** How much of its work a controller still does. */
 export type Duty =
-  /** All of it. */
+  /** It does all of it. */
   | "reconcile"
-  /** Objects that are being deleted, or are no members any more, are finalized. */
+  /** It finalizes objects that are being deleted or have ceased to be members. */
   | "drain"
-  /** Every object that carries its finalizer is finalized and released, whether or not it is being deleted. */
+  /** It finalizes and releases every object that has its finalizer, whether or not the object is being deleted. */
   | "withdraw"
-  /** As `withdraw`, and the author's `finalize` is not called: what it would clean up stays. */
+  /** As `withdraw`, but without a call of the author's `finalize`, so what that would clean up stays. */
   | "release";

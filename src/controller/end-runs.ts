@@ -7,17 +7,17 @@ import type { ControllerGate } from "./controller-gate.ts";
 import { within } from "./within.ts";
 import type { Workers } from "./workers.ts";
 
-/** What is left of a run that does not end is told with so many keys. */
+/** The most keys that the warning about runs that do not end names. */
 const MOST_KEYS = 10;
 const DEFAULT_GRACE = 30_000;
 
-/** Why runs are to end. */
+/** The reason for which runs must end, as they and the log receive it. */
 export interface EndReason {
-  /** What runs are told that may still come to their ends. */
+  /** The reason for runs that may still finish. */
   readonly going: string;
-  /** What those are told that did not. */
+  /** The reason for runs that did not finish. */
   readonly gone: string;
-  /** The end of the line of the log that tells of them. */
+  /** The end of the log line about those. */
   readonly consequence: string;
 }
 
@@ -28,8 +28,8 @@ const ANOTHER_REPLICA: EndReason = {
 };
 
 /**
- * The signals of the runs fire, and they have `grace` milliseconds to end. After that they can write nothing any more, and
- * what they have sent is given up.
+ * Fires the signals of the runs, which have `grace` milliseconds to end. After that they can no longer write, and
+ * their open requests are abandoned.
  */
 export async function endRuns(
   workers: Workers,
@@ -40,7 +40,7 @@ export async function endRuns(
     readonly clock: Clock;
     readonly transport: Pick<Transport, "endRefused">;
     readonly log: Pick<Log, "warn">;
-    /** What the runs are told. @default that their keys go to another replica */
+    /** The reason that the runs receive. @default their keys go to another replica */
     readonly because?: EndReason | undefined;
   },
 ): Promise<void> {
@@ -56,24 +56,24 @@ export async function endRuns(
   });
 }
 
-/** What is left of a controller that stops. */
+/** What still has to end when a controller stops. */
 export interface Leaving {
   readonly workers: Workers;
-  /** Whatever else has to end. */
+  /** The other work that has to end. */
   readonly others: readonly (Promise<void> | undefined)[];
   readonly gate: ControllerGate;
-  /** Milliseconds. */
+  /** The grace period in milliseconds. */
   readonly grace: number;
   readonly why: string;
   readonly clock: Clock;
-  /** With the names of module and controller. */
+  /** The log, with the names of module and controller. */
   readonly log: Pick<Log, "warn">;
 }
 
-/** Milliseconds for a run to heed its signal. */
+/** The milliseconds that a run has to react to its signal. */
 const LAST_MOMENT = 100;
 
-/** Runs under way, whose signals have fired, have the grace period to end; then nothing can be written any more. */
+/** Ends all runs. Their signals have fired, and they have the grace period to end; then nothing can be written any more. */
 export async function endAllRuns({ workers, others, gate, grace, why, clock, log }: Leaving): Promise<void> {
   const drained = Promise.all([workers.drained(), ...others]).then(() => {});
   await within(grace, { work: drained, clock });
@@ -84,5 +84,5 @@ export async function endAllRuns({ workers, others, gate, grace, why, clock, log
   const left = workers.stuck.map(({ key }) => key);
   if (left.length === 0) return;
   const about = { keys: left.slice(0, MOST_KEYS), runs: left.length };
-  log.warn("Runs did not end within the grace period; they can write nothing any more", about);
+  log.warn("Runs did not end within the grace period; they can no longer write anything", about);
 }

@@ -1,21 +1,24 @@
-/** Slows and suspends a controller whose runs all fail, so that a mistake in one module costs others and the server little. */
+/**
+ * Slows and suspends a controller whose runs all fail, so that a mistake in one module costs other modules and the
+ * server little.
+ */
 import { isApiError, isUnreachable } from "../kube/errors/api-error.ts";
 import { type Clock, monotonic } from "../platform/clock.ts";
 import { HookFailed, type Outcome } from "./outcome.ts";
 
-/** What a controller may still spend on runs that fail. */
+/** How many more failing runs a controller may begin. */
 export type BudgetState =
   | { readonly kind: "unlimited" }
-  /** One run at a time, with a pause after each. */
+  /** One run at a time begins, with a pause after each. */
   | { readonly kind: "slowed"; readonly message: string }
-  /** Only now and then a run, to find out whether it succeeds. */
+  /** A run begins only now and then, as a trial. */
   | { readonly kind: "suspended"; readonly message: string };
 
 /** A run that has ended. */
 export interface EndedRun {
   readonly key: string;
   readonly outcome: Outcome;
-  /** What of the error of a failed run may be shown. */
+  /** Returns the part of a failed run's error that may be shown. */
   readonly message: (error: unknown) => string;
 }
 
@@ -33,14 +36,17 @@ export interface ErrorBudgetOptions {
 
 /** Failures are counted over this many milliseconds, while nothing is slowed. */
 const WINDOW_MS = 300_000;
-/** So many runs must have failed, because a few failures say nothing yet. */
+/** The least number of failed runs, because a few failures prove nothing. */
 const LEAST_FAILURES = 10;
-/** So many keys must fail, or all that there are: one object that cannot be reconciled says nothing about the others. */
+/**
+ * The least number of failing keys, unless the controller has fewer: one object that cannot be reconciled proves
+ * nothing about others.
+ */
 const LEAST_KEYS = 5;
-/** The part of the keys that must fail, of those that ran within the window. */
+/** The least share of failing keys among those that ran within the window. */
 const FAILING_PART = 0.9;
 const SLOWED_PAUSE_MS = 1_000;
-/** After so many milliseconds without a run that succeeded, a slowed controller is suspended. */
+/** A slowed controller is suspended after this many milliseconds without a successful run. */
 const SUSPEND_AFTER_MS = 60_000;
 /** The pauses between the runs of a suspended controller: doubled from the first to the longest. */
 const FIRST_TRIAL_MS = 10_000;
@@ -155,7 +161,7 @@ export class ErrorBudget implements Disposable {
     );
   }
 
-  /** How many keys say something about the controller: all, if there are few. */
+  /** The number of keys that must fail: all, if there are few. */
   get #leastKeys(): number {
     return Math.max(1, Math.min(LEAST_KEYS, this.#options.keys() ?? LEAST_KEYS));
   }
@@ -191,7 +197,7 @@ export class ErrorBudget implements Disposable {
   }
 }
 
-/** Whether an error, or what it was made of, is an answer of the API server, says that there was none, or is a plugin's. */
+/** Whether an error, or one of its causes, is a response of the API server, the lack of one, or the error of a plugin. */
 function isOfOthers(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > MOST_CAUSES) return false;
   if (isApiError(error) || isUnreachable(error) || error instanceof HookFailed) return true;
@@ -200,5 +206,5 @@ function isOfOthers(error: unknown, depth = 0): boolean {
   return isOfOthers(error.cause, depth + 1);
 }
 
-/** An error may be its own cause. */
+/** The most causes that are followed, because an error may be its own cause. */
 const MOST_CAUSES = 8;

@@ -59,7 +59,7 @@ export interface EventMappingHost {
   isClusterScoped(resource: Resource): boolean;
   /** The cached object of `for`; `undefined` also before the cache has synced. */
   primary(key: string): AnyObject | undefined;
-  /** Registers pending work that the start of the workers waits for. */
+  /** Registers pending work, which must end before the workers start. */
   pending(work: Promise<unknown>): void;
   readonly client: Pick<Client, "find" | "list">;
 }
@@ -175,7 +175,7 @@ export function ownedHandler(host: EventMappingHost, watch: KindWatch, owner: Re
       const isSame = reference !== undefined && earlier?.uid === reference.uid && earlier.name === reference.name;
       if (!isSame) before = ownerKey(old, earlier);
     }
-    if (key === undefined && before === undefined) return; // somebody else's
+    if (key === undefined && before === undefined) return; // another controller's child
     if (!matches(host, watch, object) || !passes(host, watch, change)) return;
     if (before !== key) offer(before, { type, object, old, source: "owns", info });
     offer(key, { type, object, old, source: "owns", info });
@@ -223,7 +223,7 @@ export function mappedHandler(host: EventMappingHost, watch: KindWatch): Informe
   };
 }
 
-/** The queue's keys of what an author's function returned. */
+/** Returns the queue's keys for what an author's function returned. */
 export function enqueuedKeys(enqueued: readonly Enqueued[] | undefined): readonly string[] {
   if (enqueued === undefined || enqueued === null) return [];
   if (!Array.isArray(enqueued)) throw new TypeError("Cannot enqueue: expected a list of objects or keys");

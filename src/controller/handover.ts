@@ -15,24 +15,24 @@ import type { PendingFinalizations } from "./pending-finalizations.ts";
 import type { Workers } from "./workers.ts";
 
 /**
- * From here on the version before begins nothing: no event reaches it, and no run of it begins. Its runs under way go on;
- * the queue keeps their keys from the next version until they end or can write nothing any more.
+ * From here on the previous version begins nothing: it receives no event, and begins no run. Its active runs go on;
+ * the queue withholds their keys from the next version until they end or can no longer write.
  */
 export interface Handover extends ControllerVersion {
-  /** With all keys that wait, are delayed, back off, are parked, or are with the workers of the version before. */
+  /** The queue with all keys that wait, are delayed, back off, are parked, or are with the workers of the previous version. */
   readonly queue: WorkQueue;
   readonly queueMetrics: QueueMetrics;
   readonly workers: Workers;
   /** What is known to be on the server. */
   readonly applied: AppliedMemory;
   readonly pendingFinalizations: PendingFinalizations;
-  /** Daemons that are to end, and the times of timers. */
+  /** The daemons that must end, and the times of timers. */
   readonly objects: ObjectSources;
-  /** All objects that left the selector before the process began have been found. */
+  /** Whether all objects have been found that left the selector before the process began. */
   readonly hasFoundMissed: boolean;
   readonly share: ControllerShare | undefined;
   readonly hasSynced: boolean;
-  /** A term of leadership has begun before. */
+  /** Whether a term of leadership has begun before. */
   readonly hasLed: boolean;
   /** When its sources began; `undefined` before. */
   readonly sourcesSince: number | undefined;
@@ -40,7 +40,7 @@ export interface Handover extends ControllerVersion {
   readonly handled: ReadonlySet<string>;
 }
 
-/** What tells one version of a controller from another. */
+/** What distinguishes one version of a controller from another. */
 export interface ControllerVersion {
   readonly declarations: Declarations;
   isMember(object: AnyObject): boolean;
@@ -59,7 +59,7 @@ export function controllerVersion(
 
 export type HandlerRole = "for" | "owns" | "watches";
 
-/** Tells handlers that take the place of earlier ones what these were not told. */
+/** Calls handlers that replace earlier ones with what those did not receive. */
 export interface Retelling {
   /** The earlier handlers, by role and informer. */
   readonly handled: ReadonlySet<string>;
@@ -79,8 +79,8 @@ export function isNextVersion(next: AnyController, before: AnyController): boole
 }
 
 /**
- * What the next version is told of what is there. With `reconcile-all` every key runs; with `resume` those of objects that have
- * become members by a change of `match`, and those that are none any more and must be released.
+ * Selects what the next version receives of the existing objects. With `reconcile-all` every key runs; with `resume`
+ * those of objects that a change of `match` has made members, and those of former members, which must be released.
  */
 export function retelling(
   { onReload = "reconcile-all" }: Pick<AnyController, "onReload">,
@@ -88,7 +88,7 @@ export function retelling(
   before: ControllerVersion & Pick<Handover, "handled">,
 ): Retelling {
   const isKeyed = now.declarations.for === undefined;
-  // Objects without the finalizer of a `finalize` that is new would be gone without it.
+  // An object without the finalizer of a new `finalize` could be deleted without it.
   const isFinalizedAlike = now.declarations.finalizers.join() === before.declarations.finalizers.join();
   const isAll = onReload === "reconcile-all" || !isFinalizedAlike;
   const mayDiffer = [now, before].some(({ declarations }) => declarations.for?.options.match !== undefined);

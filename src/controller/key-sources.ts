@@ -10,11 +10,14 @@ import type { KeySource } from "./source.ts";
 
 export interface SourceOptions {
   readonly clock: Clock;
-  /** When the sources of the controller began, in its first version: intervals are counted from then, so that a reload moves none. */
+  /**
+   * When the sources of the controller began, in its first version. Intervals are counted from then, so that a reload
+   * shifts none.
+   */
   readonly since: number | undefined;
   /** Ends all sources. */
   readonly signal: AbortSignal;
-  /** What plugins offer. @default nothing */
+  /** The sources that plugins offer. @default none */
   readonly named: NamedSources | undefined;
   add(key: string, cause: Cause): void;
   /** Queues every member of `for`. */
@@ -92,7 +95,7 @@ async function run(source: KeySource, since: number, options: SourceOptions): Pr
       signal.addEventListener("abort", end, { once: true });
       try {
         while (!signal.aborted) {
-          // An iterator that never answers would keep its module in memory forever.
+          // An iterator that never settles would keep its module in memory forever.
           const { value, done } = await abortable(
             options.invoke(async () => iterator.next()),
             signal,

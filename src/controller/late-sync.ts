@@ -1,4 +1,4 @@
-/** Caches of a controller that take too long to sync: it is marked, and they go on trying. */
+/** Marks a controller whose caches take too long to sync; they keep trying. */
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type Duration, parseDuration } from "../resource/duration.ts";
@@ -12,7 +12,7 @@ interface Lease {
 
 export class LateSync implements Disposable {
   readonly #timer: Disposable;
-  /** What is not listed yet; `undefined` while there is time, and once all is listed. */
+  /** Names what is not listed yet; `undefined` before the deadline, and once everything is listed. */
   message: string | undefined;
 
   constructor(
@@ -20,7 +20,7 @@ export class LateSync implements Disposable {
     options: {
       readonly clock: Clock;
       readonly log: Pick<Log, "warn">;
-      /** What has not been listed. */
+      /** Returns the leases whose kinds have not been listed. */
       readonly missing: () => readonly Lease[];
       readonly onLate: () => void;
     },
@@ -35,7 +35,7 @@ export class LateSync implements Disposable {
     }, ms);
   }
 
-  /** All is listed. */
+  /** Called when everything is listed. */
   end(): void {
     this.message = undefined;
   }

@@ -20,7 +20,7 @@ export interface MissedFinalizationsOptions {
   readonly runtime: Pick<Runtime, "transport" | "mapper" | "clock" | "log" | "namespaces">;
   readonly watch: KindWatch;
   readonly finalizers: readonly string[];
-  /** Looks also where the controller does not watch, as far as the process does. @default false */
+  /** Whether to search also where the controller does not watch, within what the process watches. @default false */
   readonly everywhere?: boolean | undefined;
   /** Whether the watch shows the object, or another replica looks after it. */
   readonly shows: (key: string, object: AnyObject) => boolean;

@@ -1,11 +1,11 @@
-/** Sources of keys that plugins offer under a name, for controllers of any module. */
+/** Sources of keys that plugins offer under a name to controllers of any module. */
 import { enqueuedKeys } from "./event-mapping.ts";
 import type { Enqueued } from "./watch.ts";
 
 /** Called with a key of the queue. */
 export type KeyListener = (key: string) => void;
 
-/** The sources of a process, by name. Who listens need not wait until there is one of the name. */
+/** The sources of a process, by name. A listener may begin before a source with its name exists. */
 export class NamedSources {
   readonly #listeners = new Map<string, Set<KeyListener>>();
 
@@ -21,7 +21,7 @@ export class NamedSources {
     };
   }
 
-  /** Queues keys at every controller that listens. @throws TypeError for what is no key and no object. */
+  /** Queues keys at every controller that listens. @throws TypeError for what is neither a key nor an object. */
   enqueue(name: string, given: readonly Enqueued[]): void {
     const keys = enqueuedKeys(given);
     for (const listener of this.#listeners.get(name) ?? []) for (const key of keys) listener(key);

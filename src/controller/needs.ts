@@ -1,11 +1,11 @@
-/** What a controller needs of the objects it watches. */
+/** Which parts of the watched objects a controller needs. */
 import type { Needs } from "../cache/projection.ts";
 import { controllerOf, OWNER_UID_LABEL } from "../reconcile/owner.ts";
 import { type AnyObject, groupKind, groupOf, type Resource } from "../resource/handle.ts";
 import type { Declarations } from "./declarations.ts";
 import type { KindWatch } from "./watch.ts";
 
-/** What a controller needs of a kind that it declares under this option. */
+/** Returns what a controller needs of a kind that it declares under this option. */
 export function needsOf(
   { name, formerly, for: primary }: Pick<Declarations, "name" | "formerly" | "for">,
   option: "for" | "owns" | "watches" | "reads",
@@ -19,10 +19,16 @@ export function needsOf(
 /** Whole objects, without managed fields: for `watches` and `reads`. */
 export const EVERYTHING: Needs = Object.freeze({ bodies: "all", managers: Object.freeze([]) });
 
-/** By owner and track: an equal need of a reloaded module must be the same function, or everything would be listed again. */
+/**
+ * The functions by owner and track. An equal need of a reloaded module must be the same function; otherwise
+ * everything would be listed again.
+ */
 const known = new Map<string, (object: AnyObject) => boolean>();
 
-/** Of an owned kind only what an object of `owner` controls: the rest of the cluster's objects stay stubs. */
+/**
+ * Keeps, of an owned kind, the bodies only of objects that an object of `owner` controls; the other objects of the
+ * cluster stay stubs.
+ */
 export function bodiesOwnedBy(owner: Resource, watch: KindWatch): (object: AnyObject) => boolean {
   const labelled = watch.options.track === "label";
   const id = `${groupKind(owner)} ${labelled}`;
@@ -38,6 +44,6 @@ function ownedBy({ group, kind }: Resource, labelled: boolean): (object: AnyObje
     const { labels } = object.metadata;
     return labelled && labels !== undefined && Object.hasOwn(labels, OWNER_UID_LABEL);
   };
-  // Most objects have no owner at all: what is asked of each of them is kept short.
+  // Most objects have no owner at all, so the check of each is kept short.
   return (object) => (labelled || object.metadata.ownerReferences !== undefined) && isOwned(object);
 }

@@ -20,49 +20,49 @@ export interface ObjectDaemonsOptions {
   readonly clock: Clock;
   readonly log: Pick<Log, "warn">;
   readonly metrics: DaemonMetrics;
-  /** Milliseconds that a daemon gets to end; after that it can write nothing any more. */
+  /** How many milliseconds a daemon gets to end; after that it can no longer write. */
   readonly grace: number;
-  /** Whether the object is a member, and worked by this replica. */
+  /** Whether the object is a member that this replica works. */
   readonly isOurs: (object: AnyObject) => boolean;
   readonly cached: (key: string) => AnyObject | undefined;
   readonly enqueue: (key: string, source: string) => void;
   readonly invoke: Invoke;
   readonly call: EventMappingHost["call"];
-  /** Whether an object is told of failures in an Event. */
+  /** Whether failures are reported in an Event on the object. */
   readonly reportsFailures: boolean;
-  /** Resolves when a daemon of the key that the version before has begun has ended; `undefined` when there is none. */
+  /** Resolves when the key's daemon of the previous version has ended; `undefined` when there is none. */
   readonly before: (key: string) => Promise<unknown> | undefined;
 }
 
-/** `waiting` for another one to end; `done` when it has resolved, or is not to be started again. */
+/** `waiting`: until another one ends; `done`: it has resolved, or must not be started again. */
 type Phase = "waiting" | "running" | "backing-off" | "done" | "ending";
 
 /** The daemon of one object. */
 interface Entry {
   readonly key: string;
-  /** As it was seen last. */
+  /** The object as it was last seen. */
   object: AnyObject;
   phase: Phase;
   run: DaemonRun | undefined;
   /** Resolves when the author's promise has settled. */
   settled: Promise<void> | undefined;
-  /** Of the back-off, or of the grace period while it ends. */
+  /** The timer of the back-off, or of the grace period while it ends. */
   timer: Disposable | undefined;
   failures: number;
-  /** When the grace period was over and it had not ended. */
+  /** The time when the grace period passed and it had not ended; `undefined` otherwise. */
   stuckSince: number | undefined;
 }
 
-/** Milliseconds without a failure after which the back-off begins anew. */
+/** The milliseconds without a failure after which the back-off is reset. */
 const WELL_AFTER = 60_000;
-/** Failures in a row after which the object is told, as with runs. */
+/** The number of consecutive failures after which an Event reports them, as with runs. */
 const TELL_AFTER = 3;
 
 export class ObjectDaemons implements ObjectSource {
   readonly #daemon: DaemonDeclaration;
   readonly #options: ObjectDaemonsOptions;
   readonly #entries = new Map<string, Entry>();
-  /** In the order in which they begin. */
+  /** The daemons that wait, in the order in which they begin. */
   readonly #waiting = new Set<Entry>();
   #running = 0;
   #open = false;
@@ -90,7 +90,7 @@ export class ObjectDaemons implements ObjectSource {
     if (entry === undefined) return this.#begin(key, object);
     const isSame = entry.object.metadata.uid === object.metadata.uid;
     entry.object = object;
-    // One that is ending looks again when it has.
+    // A daemon that is ending checks again when it has ended.
     if (entry.phase === "ending" || (isSame && !this.#isToRestart(object, old))) return;
     this.#end(entry, "it starts anew");
     if (!this.#entries.has(key)) this.#begin(key, object);
@@ -116,7 +116,7 @@ export class ObjectDaemons implements ObjectSource {
     for (const { settled } of entries) await settled;
   }
 
-  /** Resolves when the daemon of the key has ended, or can write nothing any more; `undefined` when it has none. */
+  /** Resolves when the key's daemon has ended or can no longer write; `undefined` when it has none. */
   ended(key: string): Promise<unknown> | undefined {
     const entry = this.#entries.get(key);
     if (entry?.settled === undefined) return undefined;
@@ -197,7 +197,7 @@ export class ObjectDaemons implements ObjectSource {
     entry.settled = this.#work(entry, run);
   }
 
-  /** Never rejects. */
+  /** Runs the daemon. The promise never rejects. */
   async #work(entry: Entry, run: DaemonRun): Promise<void> {
     const { clock, invoke } = this.#options;
     const { signal } = run;
@@ -205,7 +205,7 @@ export class ObjectDaemons implements ObjectSource {
     using _well = clock.setTimeout(() => (entry.failures = 0), WELL_AFTER);
     let failure: { readonly error: unknown } | undefined;
     try {
-      // Never two for an object, and an author's code is not called in the middle of a delivery.
+      // An object never has two at once, and an author's code is not called during a delivery.
       await this.#options.before(entry.key);
       if (!signal.aborted) await invoke(() => this.#daemon.run(object, run));
     } catch (error) {
@@ -225,7 +225,7 @@ export class ObjectDaemons implements ObjectSource {
     entry.timer?.[Symbol.dispose]();
     this.#entries.delete(entry.key);
     const latest = this.#options.cached(entry.key);
-    if (latest !== undefined) this.look(latest); // it may have come back meanwhile, or be another object of the name
+    if (latest !== undefined) this.look(latest); // the object may have returned, or be another one with the same name
   }
 
   #failed(entry: Entry, { run, error: thrown }: { readonly run: DaemonRun; readonly error: unknown }): void {
@@ -253,7 +253,7 @@ export class ObjectDaemons implements ObjectSource {
     return `daemon ${this.#daemon.name}: ${failureMessage(run, error)}`;
   }
 
-  /** Milliseconds until it is started again. That the server is away is no failure of the daemon. */
+  /** Returns the milliseconds until it is started again. An unreachable server is no failure of the daemon. */
   #pause(entry: Entry, outcome: Outcome): number {
     const { first, max } = this.#daemon;
     if (outcome.kind === "retry") return outcome.after;
@@ -278,7 +278,7 @@ export class ObjectDaemons implements ObjectSource {
     entry.timer = clock.setTimeout(() => this.#cutOff(entry, reason), grace);
   }
 
-  /** It can write nothing from now on. */
+  /** Prevents it from writing from now on. */
   #cutOff(entry: Entry, reason: string): void {
     if (entry.phase !== "ending" || entry.stuckSince !== undefined) return;
     entry.stuckSince = this.#options.clock.now();

@@ -18,7 +18,7 @@ export interface ObjectReconciler {
   readonly controller: AnyObjectController;
   readonly environment: ObjectControllerEnvironment;
   readonly invoke: Invoke;
-  /** Resolves when no daemon of the key goes on, or can write; `undefined` when none does. */
+  /** Resolves when every daemon of the key has ended or can no longer write; `undefined` when there is none. */
   readonly daemonsEnded: (key: string) => Promise<unknown> | undefined;
 }
 
@@ -28,7 +28,7 @@ export async function reconcileObject(reconciler: ObjectReconciler, run: ObjectR
   const { finalizers } = declarations;
   const finalizing = run.deleting || run.leftSelector || !isMember(reconciler, run.object);
   if (finalizing) {
-    if (!hasFinalizer(run.object, finalizers)) return undefined; // it is not ours, or no longer
+    if (!hasFinalizer(run.object, finalizers)) return undefined; // the object does not belong to this controller, or no longer
     return finalizeObject(reconciler, run);
   }
   const [finalizer] = finalizers;

@@ -1,4 +1,4 @@
-/** What follows each object of a controller while it works them: daemons and timers. */
+/** The daemons and timers of a controller's objects while it works them. */
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { Cause } from "../resource/cause.ts";
@@ -22,28 +22,28 @@ export interface ObjectSourcesOptions {
   readonly runtime: Runtime;
   readonly module: string;
   readonly kinds: { readonly primary: SharedInformer | undefined };
-  /** Says whether an object is a member, and worked by this replica. */
+  /** Tells whether an object is a member that this replica works. */
   readonly executor: { isOurs(events: Pick<EventMappingHost, "call">, object: AnyObject): boolean };
   readonly add: (key: string, options: AddOptions) => void;
   readonly invoke: Invoke;
   /** Fires when the controller is to stop. */
   readonly signal: AbortSignal;
-  /** Of the version before, which has been told to end. @default none */
+  /** Those of the previous version, which have been asked to end. @default none */
   readonly before: ObjectSources | undefined;
 }
 
 const DEFAULT_GRACE_MS = 30_000;
 const EVERY: Cause = Object.freeze({ source: "every", type: "generic" });
-/** Options of all keys that a timer queues. */
+/** The options with which timers queue keys. */
 const TIMED: AddOptions = Object.freeze({ cause: EVERY, priority: LOW_PRIORITY });
 
 /**
- * **Guarantees.** Daemons and timers end with the controller and with the lead, by themselves. An object that another
- * replica works has none here.
+ * **Guarantees.** Daemons and timers end by themselves with the controller and with its leadership. An object that
+ * another replica works has none here.
  */
 export class ObjectSources implements Disposable {
   readonly #options: Omit<ObjectSourcesOptions, "before">;
-  /** Until all of its daemons have ended. */
+  /** Those of the previous version, until all of its daemons have ended. */
   #before: ObjectSources | undefined;
   readonly #ofObjects: readonly ObjectSource[];
   readonly #cleanup = new DisposableStack();
@@ -51,7 +51,7 @@ export class ObjectSources implements Disposable {
 
   constructor(controller: AnyController, options: ObjectSourcesOptions) {
     const { before, ...rest } = options;
-    this.#options = rest; // the version before is kept only until it has ended
+    this.#options = rest; // the previous version is kept only until it has ended
     this.#before = before;
     this.#ofObjects = isObjectController(controller)
       ? sourcesOfObjects(controller, options, (key) => this.#before?.ended(key))
@@ -60,7 +60,7 @@ export class ObjectSources implements Disposable {
     void before?.drained().then(() => (this.#before = undefined));
   }
 
-  /** Follows the objects from now on; what it follows them with begins with {@link open}. */
+  /** Follows the objects from now on; daemons and timers begin with {@link open}. */
   follow(): this {
     if (this.#ofObjects.length === 0) return this;
     const { kinds, environment, module, runtime, signal } = this.#options;
@@ -78,7 +78,7 @@ export class ObjectSources implements Disposable {
     return this;
   }
 
-  /** The controller works: daemons and timers of its objects begin. */
+  /** Called when the controller works: daemons and timers of its objects begin. */
   open(): void {
     if (this.#isOpen || this.#ofObjects.length === 0) return;
     this.#isOpen = true;
@@ -87,7 +87,7 @@ export class ObjectSources implements Disposable {
     for (const one of this.#ofObjects) one.settled?.();
   }
 
-  /** Looks at all objects, or at some: they may be worked by this replica from now on. */
+  /** Examines all objects, or some, because this replica may work them from now on. */
   lookAgain(isMeant?: (object: AnyObject) => boolean): void {
     if (!this.#isOpen) return;
     for (const object of this.#options.kinds.primary?.store.values() ?? []) {
@@ -95,7 +95,7 @@ export class ObjectSources implements Disposable {
     }
   }
 
-  /** Ends daemons and timers, of all objects or of some; daemons may still write until the end of the grace period. */
+  /** Ends daemons and timers of all objects or of some; daemons may still write until the end of the grace period. */
   leave(reason: string, isMeant?: (object: AnyObject) => boolean): void {
     if (isMeant === undefined) this.#isOpen = false;
     for (const one of this.#ofObjects) one.leave(reason, isMeant);
@@ -107,7 +107,7 @@ export class ObjectSources implements Disposable {
     for (const one of this.#ofObjects) one.cancel(reason);
   }
 
-  /** Resolves when what was told to end has ended. */
+  /** Resolves when everything that was asked to end has ended. */
   async drained(isMeant?: (object: AnyObject) => boolean): Promise<void> {
     if (this.#ofObjects.length > 0) await Promise.all(this.#ofObjects.map((one) => one.drained(isMeant)));
   }
@@ -120,13 +120,13 @@ export class ObjectSources implements Disposable {
     await within(grace, { work: this.drained(isMeant), clock });
   }
 
-  /** Resolves when no daemon of the key goes on, or can write; `undefined` when none does. */
+  /** Resolves when every daemon of the key has ended or can no longer write; `undefined` when there is none. */
   ended(key: string): Promise<unknown> | undefined {
     const ending = [this.#before, ...this.#ofObjects].map((one) => one?.ended(key)).filter((one) => one !== undefined);
     return ending.length === 0 ? undefined : Promise.all(ending);
   }
 
-  /** When timers were due, once the controller was told to stop. */
+  /** The times when timers were due, once the controller was asked to stop. */
   get times(): TimerTimes | undefined {
     return this.#ofObjects.find((one) => one instanceof ObjectTimers)?.times;
   }
@@ -145,7 +145,7 @@ export class ObjectSources implements Disposable {
   }
 }
 
-/** @param before says when the daemons of a key have ended that the version before has begun. */
+/** @param before resolves when the key's daemons of the previous version have ended. */
 function sourcesOfObjects(
   controller: AnyObjectController,
   options: ObjectSourcesOptions,

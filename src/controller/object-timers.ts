@@ -1,4 +1,4 @@
-/** The timers of a controller's objects: each queues its own object's key again and again. */
+/** The timers of a controller's objects. Each queues its object's key repeatedly. */
 import type { Clock } from "../platform/clock.ts";
 import { type DelayedItem, DelayedItems } from "../queue/delayed-items.ts";
 import { type Duration, parseDuration } from "../resource/duration.ts";
@@ -7,12 +7,12 @@ import { keyString } from "../resource/meta.ts";
 import type { EventMappingHost } from "./event-mapping.ts";
 import type { ObjectSource } from "./object-source.ts";
 
-/** How often: the same for all objects, or asked of each. */
+/** The interval: the same for all objects, or a function of each. */
 export type Every = Duration | ((object: AnyObject) => Duration | undefined);
 
 export interface ObjectTimersOptions {
   readonly clock: Clock;
-  /** Whether the object is a member, and worked by this replica. */
+  /** Whether the object is a member that this replica works. */
   readonly isOurs: (object: AnyObject) => boolean;
   readonly enqueue: (key: string) => void;
   readonly call: EventMappingHost["call"];
@@ -20,7 +20,7 @@ export interface ObjectTimersOptions {
 
 interface ObjectTimer extends DelayedItem {
   readonly key: string;
-  /** As it was seen last. */
+  /** The object as it was last seen. */
   object: AnyObject;
   readonly interval: number;
 }
@@ -36,10 +36,13 @@ export class ObjectTimers implements ObjectSource {
   #open = false;
   #order = 0;
   #before: TimerTimes | undefined;
-  /** As they were when the controller was told to stop: the next version goes on with them, so that a reload moves none. */
+  /**
+   * The timers as they were when the controller was asked to stop. The next version continues with them, so that a
+   * reload shifts none.
+   */
   times: TimerTimes = new Map();
 
-  /** @param before those of the version before. @default none */
+  /** @param before the timers of the previous version. @default none */
   constructor(every: Every, options: ObjectTimersOptions, before?: TimerTimes) {
     this.#options = options;
     this.#before = before;
@@ -73,7 +76,7 @@ export class ObjectTimers implements ObjectSource {
     this.#set({ key, object, interval, at: isSame ? then.at : this.#options.clock.now() + interval });
   }
 
-  /** All objects that were there have been looked at. */
+  /** Called when all existing objects have been examined. */
   settled(): void {
     this.#before = undefined;
   }
@@ -125,7 +128,7 @@ export class ObjectTimers implements ObjectSource {
     for (let timer = this.#due.due(now); timer !== undefined; timer = this.#due.due(now)) {
       this.#due.remove(timer);
       const next = timer.at + timer.interval;
-      // After a pause of the whole process the missed times are one.
+      // After a pause of the whole process, the missed times count as one.
       this.#set({ ...timer, at: next > now ? next : now + timer.interval });
       this.#options.enqueue(timer.key);
     }

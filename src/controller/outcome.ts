@@ -7,23 +7,23 @@ import { parseDuration } from "../resource/duration.ts";
 export type Outcome =
   | { readonly kind: "done" }
   | { readonly kind: "requeue"; readonly after: number; readonly priority: number | undefined }
-  /** A hook has put the run off before it began. */
+  /** A hook has postponed the run before it began. */
   | { readonly kind: "deferred"; readonly after: number; readonly priority: number | undefined }
   /** The run failed, and the author has set the time of the retry instead of the back-off. */
   | { readonly kind: "retry"; readonly after: number; readonly error: unknown }
   | { readonly kind: "fail"; readonly error: unknown }
   | { readonly kind: "park"; readonly error: unknown }
-  /** The server is unreachable: that is no failure of the key, which runs again once the server answers. */
+  /** The server is unreachable. That is no failure of the key, which runs again once the server responds. */
   | { readonly kind: "unreachable"; readonly error: unknown }
   /** The run was cancelled from outside, so its result does not count. */
   | { readonly kind: "cancelled"; readonly error: unknown };
 
-/** A hook that a run must not begin without has failed: that is no failure of the controller's author. */
+/** A mandatory hook has failed. That is no failure of the controller's author. */
 export class HookFailed extends Error {
   override readonly name = "HookFailed" as const;
 }
 
-/** Thrown in place of a run that a hook has put off. */
+/** Thrown in place of a run that a hook has postponed. */
 export class RunDeferred extends Error {
   override readonly name = "RunDeferred" as const;
   readonly outcome: Outcome;

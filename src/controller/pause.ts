@@ -1,4 +1,4 @@
-/** Whether a process begins runs: somebody who looks at a cluster may want it to hold still. */
+/** Whether a process begins runs. Someone who examines a cluster may want it to hold still. */
 
 export class Pause {
   readonly #listeners = new Set<() => void>();
@@ -8,7 +8,7 @@ export class Pause {
     return this.#isPaused;
   }
 
-  /** While it is paused no run begins; runs under way come to their ends, and events go on to queue keys. */
+  /** While it is paused no run begins; active runs finish, and events continue to queue keys. */
   set isPaused(isPaused: boolean) {
     if (isPaused === this.#isPaused) return;
     this.#isPaused = isPaused;

@@ -9,7 +9,7 @@ export class PendingEnqueues {
   readonly #clock: Clock;
   readonly #log: Log;
   #pending: Promise<unknown>[] = [];
-  /** Everything that has not answered, whether or not the start waits for it. */
+  /** Every function that has not settled, whether or not the start waits for it. */
   readonly #open = new Set<Promise<unknown>>();
 
   constructor(options: { clock: Clock; log: Log }) {
@@ -25,7 +25,7 @@ export class PendingEnqueues {
     if (awaited) this.#pending.push(guarded);
   }
 
-  /** Resolves when everything that was added has been answered. */
+  /** Resolves when everything that was added has settled. */
   async idle(): Promise<void> {
     while (this.#open.size > 0) await Promise.all(this.#open);
   }

@@ -1,4 +1,4 @@
-/** The parts of kinds that a replica keeps, by the slots that it holds. */
+/** The portions of kinds that a replica keeps, according to the slots that it holds. */
 import type { Portion } from "../cache/portion.ts";
 import { SLOTS, SlotSet, slotOfName, slotOfUid } from "../cache/slots.ts";
 import type { ShardParticipant, Shards } from "../client/shards.ts";
@@ -9,18 +9,18 @@ import type { ShardBy, ShardLabel } from "./definition.ts";
 import { bodiesOwnedBy } from "./needs.ts";
 import type { KindWatch } from "./watch.ts";
 
-/** The slot of an object, or {@link EVERY}; `undefined` for what no replica keeps. */
+/** Returns the slot of an object, or {@link EVERY}; `undefined` for an object that no replica keeps. */
 type SlotOf = (object: AnyObject) => number | undefined;
 
-/** In place of a slot: the object is kept by each replica that has a share. */
+/** Stands for a slot when every replica with a share keeps the object. */
 const EVERY = -1;
 
-/** All portions of one replica: each is one object for all who ask for it. */
+/** All portions of one replica. All users of a portion share one object. */
 export class Portions implements ShardParticipant {
   static readonly #known = new WeakMap<Shards, Portions>();
   readonly #shards: Shards;
   readonly #portions = new Map<string, SlotPortion>();
-  /** What is held, and what was until everything that was begun for it has ended. */
+  /** The slots that are held, and those that were held until all that was begun for them has ended. */
   kept: SlotSet = SlotSet.none;
 
   private constructor(shards: Shards) {
@@ -48,7 +48,7 @@ export class Portions implements ShardParticipant {
     this.#tell(false);
   }
 
-  /** Objects of a kind that is reconciled. */
+  /** The objects of a kind that is reconciled. */
   primary(by: ShardBy): Portion {
     const slotOf = slotOfObject(by);
     if (by === "uid") return this.#portion("uid", { slotOf, isByUid: true });
@@ -56,7 +56,7 @@ export class Portions implements ShardParticipant {
     return this.#portion(idOf(by), { slotOf, label: by });
   }
 
-  /** Their children: they follow their owners. */
+  /** Their children, which follow their owners. */
   owned(by: ShardBy, owner: Resource, watch: KindWatch): Portion {
     const isOwned = bodiesOwnedBy(owner, watch);
     const slotOf = slotOfChild(by);
@@ -77,7 +77,7 @@ export class Portions implements ShardParticipant {
 
 interface About {
   readonly slotOf: SlotOf;
-  /** A server divides by the hash of the UID. */
+  /** Whether a server divides by the hash of the UID. */
   readonly isByUid?: boolean;
   readonly ofNamespace?: (namespace: string) => number;
   readonly label?: ShardLabel;
@@ -135,7 +135,7 @@ class SlotPortion implements Portion {
   }
 }
 
-/** The slot of an object that is reconciled. */
+/** Returns the slot of an object that is reconciled. */
 export function slotOfObject(by: ShardBy): SlotOf {
   if (by === "uid") return ({ metadata }) => slotOfUid(metadata.uid);
   if (by === "namespace") return ({ metadata }) => slotOfName(metadata.namespace ?? "");
@@ -147,7 +147,7 @@ export function slotOfObject(by: ShardBy): SlotOf {
   };
 }
 
-/** Of a child that is owned: the slot of its owner, where the child shows it. */
+/** Returns the slot of an owned child: the slot of its owner, where the child shows it. */
 function slotOfChild(by: ShardBy): SlotOf {
   if (by === "uid") {
     return (child) => {
@@ -157,12 +157,12 @@ function slotOfChild(by: ShardBy): SlotOf {
   }
   if (by === "namespace") {
     return (child) => {
-      // An owner reference stays within the namespace.
+      // An owner reference does not leave the namespace.
       const namespace = controllerOf(child) === undefined ? labelledOwner(child)?.namespace : child.metadata.namespace;
       return slotOfName(namespace ?? "");
     };
   }
-  // A child without the label does not show whose it is, and its owner's replica must not miss it.
+  // A child without the label does not show its owner, and the owner's replica must not miss it.
   const slotOf = slotOfObject(by);
   return (child) => slotOf(child) ?? EVERY;
 }

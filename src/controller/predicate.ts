@@ -1,7 +1,7 @@
 /** Event filters for `on`: which changes of a member cause a run. */
 import type { AnyObject } from "../resource/handle.ts";
 
-/** What happened to an object, as `on` is asked. */
+/** A change of an object, as `on` receives it. */
 export interface Change<T> {
   readonly type: "create" | "update" | "delete" | "generic";
   readonly object: T;
@@ -12,7 +12,7 @@ export interface Change<T> {
 /** Whether a change causes a run. */
 export type Predicate<in T> = (change: Change<T>) => boolean;
 
-/** Passes what is not an update; an update passes when `differs` says so. */
+/** Passes everything that is not an update; an update passes when `differs` returns true. */
 function onUpdate(differs: (object: AnyObject, old: AnyObject) => boolean): Predicate<AnyObject> {
   return ({ type, object, old }) => type !== "update" || (old !== undefined && differs(object, old));
 }

@@ -32,18 +32,18 @@ import type { RunExecutor } from "./workers.ts";
 
 /** How long a key of a new namespace waits for all kinds to be listed there. */
 const NEW_NAMESPACE_MS = 100;
-/** How long a key waits after it skipped children; the caches do not show what happens to objects of others. */
+/** How long a key waits after it skipped children, because the caches do not show changes of objects of others. */
 const SKIPPED_FIRST_MS = 1_000;
 const SKIPPED_MOST_MS = 300_000;
 const SKIPPED = Object.freeze({ source: "skipped children", type: "generic" });
 
-/** What follows the objects of a controller needs of what is around it. */
+/** What daemons and timers need from around them. */
 export interface ExecutorSurroundings {
   readonly runtime: Runtime;
   readonly module: string;
   /** Fires when the controller is to stop. */
   readonly signal: AbortSignal;
-  /** What followed the objects for the version before. @default nothing */
+  /** The daemons and timers of the previous version. @default none */
   readonly before: ObjectSources | undefined;
 }
 
@@ -57,9 +57,9 @@ export interface ReconcileExecutorOptions {
   readonly isDefined: (resource: Resource) => boolean;
   readonly invoke: Invoke;
   readonly add: (key: string, options: AddOptions) => void;
-  /** What of the keys this replica works. @default all */
+  /** The part of the keys that this replica works. @default all */
   readonly share: ControllerShare | undefined;
-  /** Those of the version before. @default none */
+  /** Those of the previous version. @default none */
   readonly pendingFinalizations?: PendingFinalizations | undefined;
 }
 
@@ -70,7 +70,7 @@ export class ReconcileExecutor implements RunExecutor {
   readonly pendingFinalizations: PendingFinalizations;
   /** Whether all objects are known that left the selector of `for` while no process watched. */
   missed: "unknown" | "sought" | "found" = "unknown";
-  /** What is still done. */
+  /** How much of its work the controller still does. */
   duty: Duty = "reconcile";
   /** Daemons and timers of the objects. */
   readonly objects: ObjectSources;
@@ -84,7 +84,7 @@ export class ReconcileExecutor implements RunExecutor {
   constructor(controller: AnyController, options: ReconcileExecutorOptions) {
     this.#controller = controller;
     const { before, ...around } = options.around;
-    // Not with the version before, which would keep all versions in memory.
+    // The options are kept without the previous version, because that would keep all versions in memory.
     this.#options = { ...options, around: { ...around, before: undefined } };
     this.pendingFinalizations = options.pendingFinalizations ?? new PendingFinalizations();
     const { declarations, environment, kinds, memory, invoke, add } = options;
@@ -150,7 +150,7 @@ export class ReconcileExecutor implements RunExecutor {
     return this.duty === "withdraw" || this.duty === "release";
   }
 
-  /** Whether there is anything to do for an object, where not everything is done any more. */
+  /** Whether there is anything to do for an object when the controller no longer does all of its work. */
   #isDue(object: AnyObject): boolean {
     if (this.duty === "reconcile") return true;
     if (!hasFinalizer(object, this.#options.declarations.finalizers)) return false;
@@ -158,7 +158,7 @@ export class ReconcileExecutor implements RunExecutor {
     try {
       return !isMember(this.#reconciler!, object);
     } catch {
-      return true; // the run fails by it, and tells
+      return true; // the run fails with the error and reports it
     }
   }
 
@@ -187,13 +187,13 @@ export class ReconcileExecutor implements RunExecutor {
   }
 
   async #finalizeUnselected(run: ObjectRun): Promise<void | Result> {
-    const { object } = run; // as it left the selector
+    const { object } = run; // the object as it left the selector
     const result = await reconcileObject(this.#reconciler!, run);
     if (result?.requeueAfter === undefined) this.pendingFinalizations.complete(run.item.key, object);
     return result;
   }
 
-  /** Whether the object is a member, and worked by this replica. */
+  /** Whether the object is a member that this replica works. */
   isOurs(events: Pick<EventMappingHost, "call">, object: AnyObject): boolean {
     const reconciler = this.#reconciler;
     if (reconciler === undefined || this.#options.share?.works(object) === false) return false;

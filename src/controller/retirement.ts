@@ -1,7 +1,7 @@
 /**
- * The end of a controller whose module goes: it reconciles no more, and finalizes until no object carries its finalizers.
+ * Ends a controller whose module leaves: it no longer reconciles, and finalizes until no object has its finalizers.
  *
- * An object that keeps the finalizer of a controller which is gone can never be deleted.
+ * An object with the finalizer of a controller that is gone can never be deleted.
  */
 import type { Log } from "../observe/log.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
@@ -19,18 +19,18 @@ import type { WatchedKinds } from "./watched-kinds.ts";
 import { within } from "./within.ts";
 import type { Workers } from "./workers.ts";
 
-/** Objects that carry a finalizer of the controller, as far as it is known. */
+/** The objects with a finalizer of the controller, as far as they are known. */
 export interface Holders {
   readonly kind: string;
   readonly objects: number;
   /** How many of them are being deleted. */
   readonly deleting: number;
-  /** The key of one of them. */
+  /** The key of any of them. */
   readonly example: string | undefined;
 }
 
 export interface RetirementParts {
-  /** Of a controller with finalizers. */
+  /** The declarations of a controller with finalizers. */
   readonly declarations: Declarations;
   readonly executor: ReconcileExecutor;
   readonly workers: Workers;
@@ -38,7 +38,7 @@ export interface RetirementParts {
   readonly queue: WorkQueue;
   readonly runtime: Runtime;
   readonly log: Pick<Log, "warn">;
-  /** The controller stops. */
+  /** Fires when the controller stops. */
   readonly signal: AbortSignal;
 }
 
@@ -46,16 +46,16 @@ const UNINSTALLED = Object.freeze({ source: "uninstall", type: "generic" });
 const LEAVING: EndReason = {
   going: "its module is leaving",
   gone: "its module has left",
-  consequence: "; they can write nothing any more",
+  consequence: "; they can no longer write anything",
 };
 
 export class Retirement implements Disposable {
-  /** Resolves when no object carries a finalizer of the controller; it never rejects. */
+  /** Resolves when no object has a finalizer of the controller; it never rejects. */
   readonly ended: Promise<void>;
   readonly #parts: RetirementParts;
   readonly #end = Promise.withResolvers<void>();
   readonly #cleanup = new DisposableStack();
-  /** Objects of the cache that carry a finalizer, by key: whether they are being deleted. */
+  /** The cached objects with a finalizer of the controller, by key, and whether they are being deleted. */
   readonly #carrying = new Map<string, boolean>();
   #hasLooked = false;
   #hasEnded = false;
@@ -65,7 +65,7 @@ export class Retirement implements Disposable {
     this.ended = this.#end.promise;
   }
 
-  /** Whether no object carries a finalizer of the controller. */
+  /** Whether no object has a finalizer of the controller. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -81,8 +81,8 @@ export class Retirement implements Disposable {
   }
 
   /**
-   * Begins. Runs that reconcile have `grace` milliseconds to end, then their writes are refused: only after that it is
-   * certain that no finalizer is added any more.
+   * Begins. Runs that reconcile have `grace` milliseconds to end, then their writes are refused. Only after that can
+   * no finalizer be added any more.
    */
   async begin(duty: Exclude<Duty, "reconcile">, { grace }: { readonly grace: number }): Promise<void> {
     const { executor, workers, kinds, runtime, log, signal } = this.#parts;
@@ -113,7 +113,7 @@ export class Retirement implements Disposable {
     if (!this.#hasLooked) void looked.then(() => this.look());
   }
 
-  /** Finds out whether it is over. Called when the state of an informer has changed, too. */
+  /** Checks whether it has ended. It is also called when the state of an informer has changed. */
   look(): void {
     if (this.#hasEnded || !this.#isKnown) return;
     const { executor } = this.#parts;
@@ -127,7 +127,7 @@ export class Retirement implements Disposable {
     this.#cleanup.dispose();
   }
 
-  /** Whether all that may carry a finalizer is known. Of a kind that does not exist there is no object. */
+  /** Whether all objects that may have a finalizer are known. A kind that does not exist has none. */
   get #isKnown(): boolean {
     const { kinds } = this.#parts;
     return kinds.primary!.state.kind === "waiting" || (this.#hasLooked && kinds.listedPrimary !== undefined);

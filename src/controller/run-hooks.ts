@@ -6,20 +6,20 @@ import { ObjectRun } from "../reconcile/object-run.ts";
 import type { AroundHook, FailurePolicy, HookedRun, RunOutcome } from "./around-hook.ts";
 import { HookFailed, type Outcome, outcomeOf, outcomeOfError, RunDeferred } from "./outcome.ts";
 
-/** A hook as the runs call it. */
+/** A hook as runs use it. */
 export interface RunHook {
   readonly plugin: string;
-  /** In the context of its module. */
+  /** Calls the hook in the context of its module. */
   readonly call: AroundHook;
   readonly failurePolicy: FailurePolicy;
   readonly isMeant: (controller: string) => boolean;
-  /** Told what it threw that was no decision. */
+  /** Called with errors of the hook that decide nothing. */
   readonly onError: (error: unknown) => void;
-  /** Fires when its module leaves: runs go on without it. */
+  /** Fires when its module leaves; runs then go on without it. */
   readonly gone: AbortSignal;
 }
 
-/** The hooks of a process, the outermost first; without one, a run costs one question more. */
+/** The hooks of a process, the outermost first. Without hooks, a run costs one more check. */
 export class RunHooks {
   #hooks: readonly RunHook[] = [];
 
@@ -75,14 +75,14 @@ async function through(hook: RunHook, { run, about, begin }: Passage): Promise<O
   const calling = Promise.resolve().then(() => hook.call(about, next));
   let decided: Outcome | undefined;
   try {
-    // One whose module is gone may never settle.
+    // A hook whose module is gone may never settle.
     const answer = await abortable(abortable(calling, hook.gone), run.signal);
     if (begun === undefined) decided = deferral(answer);
   } catch (error) {
     if (begun === undefined) decided = decisionOf(hook, run, error);
     else {
       await begun;
-      // That it passes on the error of the run is no failure of its own.
+      // A hook that passes on the error of the run has not failed itself.
       if (!hook.gone.aborted && !run.signal.aborted && error !== told?.error) hook.onError(error);
     }
   }
@@ -90,7 +90,7 @@ async function through(hook: RunHook, { run, about, begin }: Passage): Promise<O
   return decided ?? (begun ??= begin());
 }
 
-/** @throws TypeError when it is none. */
+/** Returns how a hook's result postpones the run. @throws TypeError when it does not. */
 function deferral(answer: void | Result): Outcome {
   const outcome = outcomeOf(answer);
   if (outcome.kind === "requeue") return { ...outcome, kind: "deferred" };
@@ -99,12 +99,12 @@ function deferral(answer: void | Result): Outcome {
     : new TypeError("it neither called next() nor returned { requeueAfter }");
 }
 
-/** A run that must not go on without its hook asks the next version of it. */
+/** A run that must not go on without its hook is retried with the hook's next version. */
 function goneOf({ failurePolicy }: RunHook): Outcome | undefined {
   return failurePolicy === "Fail" ? { kind: "deferred", after: 0, priority: undefined } : undefined;
 }
 
-/** What becomes of a run whose hook threw before it began; `undefined` when it goes on. */
+/** Returns the outcome of a run whose hook threw before the run began; `undefined` when the run goes on. */
 function decisionOf(hook: RunHook, run: KeyRun, error: unknown): Outcome | undefined {
   if (hook.gone.aborted) return goneOf(hook);
   const outcome = outcomeOfError(error, run.refused !== undefined || run.signal.aborted);
@@ -132,7 +132,7 @@ function hookedRun(run: KeyRun, module: string): HookedRun {
   });
 }
 
-/** Without sensitive values that the run has read: a hook of another module may log it. */
+/** Returns the outcome without sensitive values that the run has read, because a hook of another module may log it. */
 function shown(run: KeyRun, outcome: Outcome): RunOutcome {
   const error = "error" in outcome ? cleaned(run, outcome.error) : undefined;
   switch (outcome.kind) {
@@ -152,7 +152,7 @@ function shown(run: KeyRun, outcome: Outcome): RunOutcome {
   }
 }
 
-/** The error itself where its message repeats nothing, else one that says the rest. */
+/** Returns the error itself when its message repeats nothing sensitive, otherwise one with the rest of the message. */
 function cleaned(run: KeyRun, error: unknown): unknown {
   const message = error instanceof Error ? error.message : String(error);
   const clean = run.clean(message);
@@ -163,5 +163,5 @@ function cleaned(run: KeyRun, error: unknown): unknown {
 }
 
 const SUCCESS: RunOutcome = Object.freeze({ result: "success" });
-/** For a hook that goes on although the run was decided without it. */
+/** The outcome for a hook that continues although the run was decided without it. */
 const LATE: RunOutcome = Object.freeze({ result: "cancelled" });

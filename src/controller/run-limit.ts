@@ -6,7 +6,7 @@ import { type Duration, parseDuration } from "../resource/duration.ts";
 export interface RunLimit {
   /** The limit as text, for messages. */
   readonly text: string;
-  /** Calls back at the deadline, unless disposed of before. */
+  /** Calls back at the deadline unless it was disposed before. */
   start(onDeadline: () => void): Disposable;
 }
 

@@ -31,7 +31,7 @@ export interface RunTurnsOptions {
  */
 export class RunTurns implements Turns {
   readonly #now: () => number;
-  /** In the order of their requests. */
+  /** The starters in the order of their requests. */
   readonly #waiting = new Set<RunStarter>();
   readonly #turn = (): void => {
     this.#since = this.#now();
@@ -51,7 +51,7 @@ export class RunTurns implements Turns {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** A key is ready: its run begins once everything that has arrived on all connections was processed. */
+  /** Called when a key is ready. Its run begins once everything that has arrived on all connections was processed. */
   afterEvents(starter: RunStarter): void {
     this.#waiting.add(starter);
     if (this.#isDue) return;
@@ -60,8 +60,8 @@ export class RunTurns implements Turns {
   }
 
   /**
-   * A worker is free: its next run begins after the other runs that continue with the same batch of responses, so that
-   * all their requests are sent together.
+   * Called when a worker is free. Its next run begins after the other runs that continue with the same batch of
+   * responses, so that all their requests are sent together.
    */
   afterRun(starter: RunStarter): void {
     this.#waiting.add(starter);

@@ -11,7 +11,7 @@ export interface StartOptions {
   readonly module: string;
   /** Calls into the author's code in the context of its module. */
   readonly invoke: Invoke;
-  /** The version before, which hands over to this one. @default none */
+  /** The previous version, which hands over to this one. @default none */
   readonly before?: RunningController | undefined;
 }
 
@@ -19,29 +19,29 @@ export interface RunningController {
   readonly name: string;
   readonly module: string;
   readonly state: ControllerState;
-  /** Its caches have synced once. */
+  /** Whether its caches have synced once. */
   readonly hasSynced: boolean;
-  /** Of this controller and its earlier names; empty when it finalizes nothing. */
+  /** The finalizers of this controller and its earlier names; empty when it finalizes nothing. */
   readonly finalizers: readonly string[];
-  /** Runs that were told to stop and have not settled. */
+  /** The runs that were asked to stop and have not settled. */
   readonly stuck: readonly { readonly key: string; readonly since: number }[];
   readonly queue: WorkQueue;
   onChange(listener: () => void): Disposable;
   /**
-   * It reconciles no more, and finalizes until no object carries its finalizers. Resolves when no run reconciles any more.
-   * Only for a controller that has finalizers, and once.
+   * Ends reconciling, and finalizes until no object has its finalizers. Resolves when no run reconciles any more. It
+   * is only for a controller with finalizers, and may be called once.
    */
   retire(duty: Exclude<Duty, "reconcile">, options: { readonly grace: number }): Promise<Retirement>;
   /** Queues every key. */
   reconcileAll(): void;
-  /** Quiesces, and leaves queue and events to the next version. Runs under way end with {@link stop}. */
+  /** Quiesces, and leaves the queue and the events to the next version. Active runs end with {@link stop}. */
   handOver(): Handover;
-  /** No source brings keys any more and no run begins; those under way are told by their signals, and go on. */
+  /** Ends the sources and begins no more runs. The signals of active runs fire, and these go on. */
   quiesce(): void;
-  /** Runs begin as usual again, although they have failed. */
+  /** Lets runs begin as usual again, although they have failed. */
   resume(): void;
-  /** Resolves when no run is under way. */
+  /** Resolves when no run is active. */
   drained(): Promise<void>;
-  /** Quiesces; runs under way have `grace` milliseconds to end, then their writes are refused. */
+  /** Quiesces. Active runs have `grace` milliseconds to end, then their writes are refused. */
   stop(options: { readonly grace: number }): Promise<void>;
 }

@@ -23,13 +23,13 @@ export interface Runtime {
   readonly finalizers: FinalizerClaims;
   readonly definedKinds: DefinedKinds;
   readonly turns: Turns;
-  /** What plugins put around runs. @default nothing */
+  /** The hooks that plugins put around runs. @default none */
   readonly hooks?: RunHooks | undefined;
-  /** What plugins offer as sources. @default nothing */
+  /** The sources that plugins offer. @default none */
   readonly sources?: NamedSources | undefined;
-  /** Whether controllers may run; writes are refused as soon as leadership is lost. */
+  /** Decides whether controllers may run; writes are refused as soon as leadership is lost. */
   readonly leadership: Leadership;
-  /** Keeps runs from beginning. @default nothing does */
+  /** Prevents runs from beginning. @default nothing does */
   readonly pause?: Pause | undefined;
   /** The share of the keys that this replica works; then `leadership` is the membership. @default all */
   readonly shards?: Shards | undefined;
@@ -48,6 +48,6 @@ export interface Runtime {
   readonly logsRuns?: boolean | undefined;
   /** Slows and suspends controllers whose runs all fail. @default false */
   readonly errorBudget?: true | undefined;
-  /** Objects whose runs keep failing say so in an Event. @default true */
+  /** Whether Events report runs that keep failing on their objects. @default true */
   readonly reportsFailures?: boolean | undefined;
 }

@@ -31,8 +31,8 @@ export const source: {
   /** Queues the keys that an async iterable yields while the controller runs. */
   from(events: AsyncIterable<Enqueued>): MappedWatch;
   /**
-   * Queues the keys that a plugin of this or of another module gives to its source of this name, such as `shop/orders`. The
-   * plugin may come later, leave and come back; keys that it gives while nobody listens are lost.
+   * Queues the keys that a plugin of this or of another module passes to its source with this name, such as
+   * `shop/orders`. The plugin may start later, leave and return; keys that it passes while nothing listens are lost.
    */
   named(name: string): MappedWatch;
 } = Object.freeze({

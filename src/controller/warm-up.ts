@@ -7,7 +7,10 @@ import { needsOf } from "./needs.ts";
 import type { Runtime } from "./runtime.ts";
 import { within } from "./within.ts";
 
-/** Milliseconds until a controller starts without its caches: the version before should not work for much longer. */
+/**
+ * The milliseconds after which a controller starts without its caches, because the previous version should not work
+ * for much longer.
+ */
 const PATIENCE = 5_000;
 
 /**
@@ -28,7 +31,7 @@ export async function warmUp(
   const { for: primary, owns, watches, reads } = declarations;
   const kinds = { for: primary === undefined ? [] : [primary], owns, watches, reads };
   for (const [option, of] of Object.entries(kinds) as [keyof typeof kinds, typeof owns][]) {
-    // Of these a replica lists its own part, which the controller's own leases ask for.
+    // A replica lists only its own part of these, which the controller's own leases request.
     if (runtime.shards !== undefined && (option === "for" || option === "owns")) continue;
     for (const watch of of) {
       const lease = acquireKind(runtime, watch, { needs: needsOf(declarations, option, watch), user });

@@ -13,9 +13,9 @@ export interface WatchOptions<T> {
    * namespace counts as what leaves by `match`. @default those of `--namespace`, else all
    */
   readonly namespaces?: readonly string[] | { readonly labels: LabelQuery };
-  /** A label selector, such as `"app=web"` or `{ app: "web" }`; the API server filters. */
+  /** A label selector, such as `"app=web"` or `{ app: "web" }`, which the API server applies. */
   readonly labels?: LabelQuery;
-  /** A field selector; the API server filters. */
+  /** A field selector, which the API server applies. */
   readonly fields?: string;
   /** In `watches` and `reads`: nothing but metadata is watched, kept, and read of the kind by this controller. */
   readonly select?: "metadata";
@@ -29,10 +29,10 @@ export interface WatchOptions<T> {
   readonly track?: "owner" | "label";
 }
 
-/** What `enqueue` and `source.from` give: a key, or an object that has one. */
+/** What `enqueue` and `source.from` return: a key, or an object that has one. */
 export type Enqueued = Key | { readonly metadata: ObjectMeta };
 
-/** The options of an entry of `watches`, which says whom a change concerns. */
+/** The options of an entry of `watches`, which maps changes to keys. */
 export interface MapOptions<T> extends WatchOptions<T> {
   /** The keys to run for a change of the object; called for the old and the new state. */
   readonly enqueue: (

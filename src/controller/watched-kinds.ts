@@ -22,7 +22,7 @@ export interface WatchedKindsOptions {
   readonly user: string;
   /** Limits what is kept of the objects of `for` and of their children. @default all is kept */
   readonly share: ControllerShare | undefined;
-  /** The state of an informer has changed. */
+  /** Called when the state of an informer has changed. */
   readonly onChange: () => void;
 }
 
@@ -42,7 +42,7 @@ export class WatchedKinds implements Disposable {
   readonly #mapped: { readonly informer: SharedInformer; readonly handler: InformerHandler }[] = [];
   /** The handlers by role and informer. */
   readonly handled: Set<string> = new Set();
-  /** Tells handlers that take the place of others; `undefined` once all others are new. */
+  /** Calls handlers that replace others; `undefined` once all later handlers are new. */
   #retelling: Retelling | undefined;
 
   constructor(options: WatchedKindsOptions) {
@@ -54,7 +54,7 @@ export class WatchedKinds implements Disposable {
     return this.#primary?.informer;
   }
 
-  /** The informer of `for`, once it holds all its objects as whole as the controller needs them. */
+  /** The informer of `for`, once it holds the parts of all its objects that the controller needs. */
   get listedPrimary(): SharedInformer | undefined {
     return this.#primary?.hasSynced === true ? this.#primary.informer : undefined;
   }
@@ -63,7 +63,7 @@ export class WatchedKinds implements Disposable {
     return this.#leases;
   }
 
-  /** Those that keep a portion of their objects. */
+  /** The informers that keep a portion of their objects. */
   get divided(): readonly SharedInformer[] {
     return this.#divided;
   }
@@ -107,12 +107,12 @@ export class WatchedKinds implements Disposable {
     for (const watch of reads) this.#lease(watch, needsOf(declarations, "reads", watch));
   }
 
-  /** Whether the version before reconciled the objects of the same set. */
+  /** Whether the previous version reconciled the objects of the same set. */
   get hasSamePrimary(): boolean {
     return this.#retelling?.handled.has(`for ${this.primary?.id}`) === true;
   }
 
-  /** Handlers that are added from here on are told everything: the version before has left. */
+  /** Lets handlers that are added from now on receive everything, because the previous version has left. */
   forgetBefore(): void {
     this.#retelling = undefined;
   }
@@ -130,7 +130,7 @@ export class WatchedKinds implements Disposable {
     }
   }
 
-  /** Tells authors' `enqueue` functions again of all that is there. */
+  /** Calls authors' `enqueue` functions again for all existing objects. */
   redeliver(): void {
     for (const { informer, handler } of this.#delivered) {
       for (const object of informer.store.values()) handler.onAdd(object, { isInInitialList: true });

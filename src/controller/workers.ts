@@ -26,7 +26,7 @@ export interface RunExecutor {
 
 /** The options of a controller's workers. */
 export interface WorkersOptions {
-  /** Whose runs they are, when it is told who blocks the event loop. */
+  /** The names of module and controller, for reports of what blocks the event loop. */
   readonly about: { readonly module: string; readonly controller: string };
   readonly queue: WorkQueue;
   readonly concurrency: number;
@@ -39,7 +39,7 @@ export interface WorkersOptions {
   readonly limit: RunLimit | undefined;
   readonly executor: RunExecutor;
   readonly turns: Turns;
-  /** Asked before each run: a process that was stopped and woke finds out here that it leads no more. */
+  /** Called before each run: a process that was suspended and resumed finds out here that it no longer leads. */
   readonly mayWrite: () => boolean;
   /** Called with the outcome of a run, while the run can still write. */
   onEnded(run: KeyRun, outcome: Outcome): Promise<void> | undefined;
@@ -56,7 +56,7 @@ export interface BudgetOptions {
   onChange(): void;
 }
 
-/** How long a key waits that failed because the server is unreachable; the server's return ends the wait. */
+/** How long a key waits that failed because the server is unreachable; the wait ends when the server returns. */
 const UNREACHABLE_DELAY = 1_000;
 /** After this many consecutive runs that each wrote something by hand, the controller is taken to be in an endless loop. */
 const ENDLESS_STEPS = 1_000;
@@ -68,11 +68,11 @@ export class Workers implements RunStarter, Disposable {
   /** The number of consecutive runs that wrote something by hand, by key. */
   readonly #steps = new Map<string, number>();
   #open = false;
-  /** Of those who wait until runs have ended. */
+  /** Resolves for those who wait until runs have ended. */
   #ended: PromiseWithResolvers<void> | undefined;
-  /** The workers of the version before, while runs of theirs are under way. */
+  /** The workers of the previous version, while their runs are active. */
   #before: Workers | undefined;
-  /** The workers of the next version, which go on with the queue. */
+  /** The workers of the next version, which continue with the queue. */
   #next: Workers | undefined;
 
   constructor(options: WorkersOptions) {
@@ -92,7 +92,7 @@ export class Workers implements RunStarter, Disposable {
       });
   }
 
-  /** Ends what the workers wait for, and takes their metrics away. */
+  /** Ends the waits of the workers, and removes their metrics. */
   [Symbol.dispose](): void {
     this.#budget?.[Symbol.dispose]();
     this.#options.metrics[Symbol.dispose]();
@@ -103,7 +103,7 @@ export class Workers implements RunStarter, Disposable {
     return this.#budget?.state;
   }
 
-  /** Lifts what limits the controller because its runs have failed. */
+  /** Lifts the limits that failing runs have caused. */
   resume(): void {
     this.#budget?.resume();
   }
@@ -124,18 +124,18 @@ export class Workers implements RunStarter, Disposable {
   }
 
   /**
-   * Begins no more runs: other workers go on with the queue. Until the runs under way end, each of them takes the place of
-   * one of theirs.
+   * Begins no more runs; other workers continue with the queue. Until the active runs end, each of them occupies one
+   * of their places.
    */
   handOver(next: Workers): void {
     this.#open = false;
     this.#next = next;
-    // What the version before has failed at is another matter with new code.
+    // The failures of the previous version say nothing about the new code.
     if (this.#budget?.isLimiting === true) this.#options.queue.expedite();
     if (this.#busy > 0) next.#before = this;
   }
 
-  /** Leaves the runs to themselves: they can write nothing any more, and the next version gets their keys. */
+  /** Abandons the runs: they can no longer write, and the next version gets their keys. */
   abandon(): void {
     const { queue, metrics } = this.#options;
     for (const [key, running] of this.#running) {
@@ -181,12 +181,12 @@ export class Workers implements RunStarter, Disposable {
     return true;
   }
 
-  /** The keys of these runs. */
+  /** Returns the keys of these runs. */
   running(isMeant: Meant): readonly string[] {
     return [...this.#running.values()].flatMap(({ run }) => (isMeant(run) ? [run.item.key] : []));
   }
 
-  /** Resolves when none of these runs is left, nor one of the version before. */
+  /** Resolves when none of these runs is left, and none of the previous version. */
   async drained(isMeant: Meant = ALL): Promise<void> {
     await this.#before?.drained(isMeant);
     while (this.#running.values().some(({ run }) => isMeant(run))) {
@@ -194,7 +194,7 @@ export class Workers implements RunStarter, Disposable {
     }
   }
 
-  /** Fires the signals of these runs, which may still come to their ends. */
+  /** Fires the signals of these runs, which may still finish. */
   leave(reason: string, isMeant: Meant = ALL): void {
     for (const { run } of this.#running.values()) if (isMeant(run)) run.leave(reason);
   }
@@ -219,12 +219,12 @@ export class Workers implements RunStarter, Disposable {
     );
   }
 
-  /** How many runs are under way, those of the version before included. */
+  /** How many runs are active, including those of the previous version. */
   get #busy(): number {
     return this.#before === undefined ? this.#running.size : this.#running.size + this.#before.#busy;
   }
 
-  /** Runs of these workers have ended: whoever waits for that is told, and the next version has places for others. */
+  /** Called when runs of these workers have ended: notifies who waits for that, and gives their places to the next version. */
   #someEnded(): void {
     this.#ended?.resolve();
     this.#ended = undefined;
@@ -253,7 +253,7 @@ export class Workers implements RunStarter, Disposable {
     running.unmark();
     timer?.[Symbol.dispose]();
     if (limit !== undefined && running.cancelledAt !== undefined && !running.cancelled && outcome.kind !== "fail") {
-      outcome = { kind: "fail", error: timeoutError(limit) }; // its writes may have been refused
+      outcome = { kind: "fail", error: timeoutError(limit) }; // the API server may have refused its writes
     }
     const telling = this.#options.onEnded(run, outcome);
     if (telling !== undefined) await telling;
@@ -269,7 +269,7 @@ export class Workers implements RunStarter, Disposable {
     this.#someEnded();
   }
 
-  /** Queues the key of a run again that was cut short or put off: nothing of it has failed, so it keeps its causes. */
+  /** Queues the key of a run again that was cut short or postponed. It has not failed, so it keeps its causes. */
   #again(item: QueueItem, { after, priority = item.priority }: Pick<AddOptions, "after" | "priority"> = {}): void {
     for (const cause of item.causes.length === 0 ? [RETRIED] : item.causes)
       this.#options.queue.add(item.key, { after, priority, cause });
@@ -312,7 +312,7 @@ export class Workers implements RunStarter, Disposable {
     const { queue, metrics, retryLimit } = this.#options;
     const { key } = item;
     this.#budget?.ended({ key, outcome, message: (error) => failureMessage(run, error) });
-    // What is new goes before what has failed: it is more likely to succeed, and to end the suspension.
+    // New keys go before failed ones, because they are more likely to succeed and to end the suspension.
     const priority = this.#budget?.isLimiting === true ? Math.min(item.priority, LOW_PRIORITY) : item.priority;
     switch (outcome.kind) {
       case "done":
