@@ -14,6 +14,7 @@ test("a key that waits for its namespace to be listed keeps its causes and its p
   const executor = new ReconcileExecutor(controller, {
     declarations: declarationsOf(controller),
     environment: {},
+    around: {},
     kinds: { hasListed: () => listed, owned: [], primary: undefined },
     invoke: (call: () => unknown) => call(),
     add: (key: string, options: object) => queue.add(key, options),

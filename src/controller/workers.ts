@@ -253,7 +253,7 @@ export class Workers implements RunStarter, Disposable {
     running.unmark();
     timer?.[Symbol.dispose]();
     if (limit !== undefined && running.cancelledAt !== undefined && !running.cancelled && outcome.kind !== "fail") {
-      outcome = { kind: "fail", error: timeoutError(limit) }; // the API server may have refused its writes
+      outcome = { kind: "fail", error: timeoutError(limit) }; // the gate may have refused some of its writes
     }
     const telling = this.#options.onEnded(run, outcome);
     if (telling !== undefined) await telling;
