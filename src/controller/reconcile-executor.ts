@@ -87,7 +87,7 @@ export class ReconcileExecutor implements RunExecutor {
     // The options are kept without the previous version, because that would keep all versions in memory.
     this.#options = { ...options, around: { ...around, before: undefined } };
     this.pendingFinalizations = options.pendingFinalizations ?? new PendingFinalizations();
-    const { declarations, environment, kinds, memory, invoke, add } = options;
+    const { declarations, environment, kinds, memory, invoke, add, isDefined } = options;
     this.objects = new ObjectSources(controller, {
       ...around,
       environment,
@@ -105,7 +105,7 @@ export class ReconcileExecutor implements RunExecutor {
       statusShape: new KnownStatusShape({
         resource,
         transport: environment.transport,
-        isDefined: () => options.isDefined(resource),
+        isDefined: () => isDefined(resource), // a closure over the options would keep the version before
       }),
       managers: [declarations.name, ...declarations.formerly],
       owned: kinds.owned,

@@ -110,7 +110,7 @@ async function setUp(...names: readonly string[]) {
 test("a next version runs every key once more, without a list or a watch", async () => {
   const { version, idle, server } = await setUp("a", "b");
   const one = version();
-  await until(() => one.runs.length === 2);
+  await until(() => one.runs.length === 2 && server.watchRequests === 1);
   const two = version({ before: one.controller });
   await one.controller.stop({ grace: 0 });
   await until(() => two.runs.length === 2);

@@ -100,7 +100,7 @@ const checkOf = (checks: HealthChecks, name: string) => checks.checks().find(([o
 const keyed = (name: string) => defineKeyController({ name, async reconcile() {} });
 
 test("ModuleRegistry starts a module's controllers and drains them before its code goes", async () => {
-  const { registry, module, events, notes } = setUp();
+  const { registry, module, events, notes } = setUp({ clock: new FakeClock() });
   await registry.add(module("a.ts", keyed("one"), keyed("two")));
   await registry.add(module("b.ts", keyed("three")));
   expect(Object.keys(notes())).toEqual(["module/a.ts", "module/b.ts"]);
@@ -133,7 +133,7 @@ test("ModuleRegistry refuses a controller name that is taken, and names both fil
 });
 
 test("ModuleRegistry replaces a module; after a conflict the old version runs on", async () => {
-  const { registry, module, events } = setUp();
+  const { registry, module, events } = setUp({ clock: new FakeClock() });
   await registry.add(module("a.ts", keyed("x")));
   await registry.add(module("b.ts", keyed("y")));
   await expect(registry.replace(module("a.ts", keyed("y")))).rejects.toThrow("Two controllers are called 'y'");
@@ -170,7 +170,7 @@ test("ModuleRegistry with strict fails readiness where it would only list", asyn
 });
 
 test("what a plugin registers leaves with its module", async () => {
-  const { registry, module, events, states, health, metrics } = setUp();
+  const { registry, module, events, states, health, metrics } = setUp({ clock: new FakeClock() });
   let ran = false;
   const plugin = definePlugin({
     name: "web",
@@ -559,7 +559,7 @@ test("a new version works while the one before ends: what it was asked is answer
 });
 
 test("a controller that is not continued ends before another one of the module begins", async () => {
-  const { registry, module, events } = setUp();
+  const { registry, module, events } = setUp({ clock: new FakeClock() });
   await registry.add(module("a.ts", keyed("kept"), keyed("gone")));
   await registry.replace(module("a.ts", keyed("new"), keyed("kept")));
   expect(events.slice(2)).toEqual(["hand over a.ts kept", "start a.ts kept", "stop a.ts gone 50", "start a.ts new"]);

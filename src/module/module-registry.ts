@@ -11,7 +11,7 @@ import type { ModuleDefinitions } from "./module-definitions.ts";
 import { LeavingVersions } from "./leaving-versions.ts";
 import { ModuleListing } from "./module-listing.ts";
 import { PluginBoard } from "./plugin-board.ts";
-import { ModuleVersion } from "./module-version.ts";
+import { ModuleVersion, type VersionSurroundings } from "./module-version.ts";
 import type { WebhookHost } from "../webhook/webhook-host.ts";
 import { type ModuleProblem, type ModuleStatus, statusesOf } from "./module-status.ts";
 import { PostponedModules } from "./postponed.ts";
@@ -292,29 +292,28 @@ export class ModuleRegistry {
     this.#started(version);
   }
 
-  /** Sets a module up. @throws when it cannot run beside the others. */
-  async #setUp(module: LoadedModule, before: ModuleVersion | undefined): Promise<ModuleVersion> {
-    const { name, file } = module;
+  /** Its functions live as long as a version, so they are made where nothing of the version before is in scope. */
+  #around({ name }: LoadedModule): VersionSurroundings {
     const leadership = this.#leaderships?.of(name) ?? this.#runtime.leadership;
-    const around = {
+    return {
       runtime: this.#runtime,
       health: this.#health,
       board: this.plugins,
       leadership,
       alone: this.#leaderships?.alone?.(name) ?? leadership,
       start: this.#start,
-      onError: (error: unknown, what: string) => this.reportError(name, error, what),
+      onError: (error, what) => this.reportError(name, error, what),
       onWarm: () => this.#leaderships?.warm(name),
     };
-    const version = await ModuleVersion.setUp(module, around, { before, signal: this.#stopping.signal });
-    try {
+  }
+
+  /** @throws when it cannot run beside the others. */
+  #setUp(module: LoadedModule, before: ModuleVersion | undefined): Promise<ModuleVersion> {
+    const accept = (definitions: ModuleDefinitions): void => {
       this.#refuseWhenStopping(module);
-      checkConflicts([...this.#claims(version, before), { file, definitions: version.definitions }]);
-      return version;
-    } catch (error) {
-      await version.end(this.#newGrace());
-      throw error;
-    }
+      checkConflicts([...this.#claims({ definitions }, before), { file: module.file, definitions }]);
+    };
+    return ModuleVersion.setUp(module, this.#around(module), { before, accept, signal: this.#stopping.signal });
   }
 
   #started({ module: { name, file }, controllers }: ModuleVersion): void {

@@ -30,6 +30,13 @@ export interface VersionSurroundings {
   readonly onWarm: () => void;
 }
 
+interface SetUpOptions {
+  readonly before: ModuleVersion | undefined;
+  /** Throws when the version cannot run beside the other modules. */
+  readonly accept: (definitions: ModuleDefinitions) => void;
+  readonly signal: AbortSignal;
+}
+
 type Controller = ModuleDefinitions["controllers"][number];
 
 export class ModuleVersion {
@@ -68,31 +75,19 @@ export class ModuleVersion {
   /**
    * Sets the plugins up. If there is a previous version, nothing of them is visible until {@link takeOver}.
    *
-   * @throws what a setup throws, and the signal's reason; then nothing of it is left.
+   * @throws what a setup and `accept` throw, and the signal's reason; then nothing of it is left.
    */
   static async setUp(
     module: LoadedModule,
     around: VersionSurroundings,
-    { before, signal }: { readonly before: ModuleVersion | undefined; readonly signal: AbortSignal },
+    { before, accept, signal }: SetUpOptions,
   ): Promise<ModuleVersion> {
-    const { runtime, health, board, alone, onError } = around;
-    const { name } = module;
-    const contributions = new Contributions(module, {
-      log: runtime.log.with({ module: name }),
-      metrics: runtime.metrics,
-      clock: runtime.clock,
-      leadership: alone,
-      health,
-      board,
-      sources: runtime.sources,
-      clientOf: (plugin, about) => pluginClient(plugin, { ...runtime, leadership: alone }, { module: name, ...about }),
-      onError,
-      before: before?.contributions,
-    });
+    const contributions = contributionsOf(module, around, before?.contributions);
     try {
       await contributions.setup(module.definitions.plugins, { signal });
       contributions.close();
       const definitions = mergedDefinitions(module.definitions, contributions.added());
+      accept(definitions);
       return new ModuleVersion(module, around, { definitions, contributions });
     } catch (error) {
       await contributions.leave();
@@ -201,4 +196,26 @@ export class ModuleVersion {
     this.#warm.resolve();
     this.#around.onWarm();
   }
+}
+
+/** Not a part of the asynchronous setup, whose scope the functions that are made here would keep. */
+function contributionsOf(
+  module: LoadedModule,
+  around: VersionSurroundings,
+  before: Contributions | undefined,
+): Contributions {
+  const { runtime, health, board, alone, onError } = around;
+  const { name } = module;
+  return new Contributions(module, {
+    log: runtime.log.with({ module: name }),
+    metrics: runtime.metrics,
+    clock: runtime.clock,
+    leadership: alone,
+    health,
+    board,
+    sources: runtime.sources,
+    clientOf: (plugin, about) => pluginClient(plugin, { ...runtime, leadership: alone }, { module: name, ...about }),
+    onError,
+    before,
+  });
 }

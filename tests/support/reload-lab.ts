@@ -140,6 +140,16 @@ export class ReloadLab implements AsyncDisposable {
     await rename(beside, join(this.#folder, name));
   }
 
+  /** The version of a controller that runs. */
+  controller(name: string): object {
+    return this.manager.modules.controllers.find((one) => one.name === name)!;
+  }
+
+  /** How many new versions have taken the place of others. */
+  get reloads(): number {
+    return this.manager.modules.statuses().reduce((sum, { reloads }) => sum + reloads.succeeded, 0);
+  }
+
   /** Waits until no controller has a key. */
   async idle(): Promise<void> {
     await until(() =>
