@@ -5,10 +5,12 @@ import {
   defineIndex,
   defineKeyController,
   definePlugin,
+  defineResource,
   RetryError,
   source,
   TerminalError,
   watch,
+  z,
 } from "binnacle";
 import type { AroundHook, Definition, Plugin, PluginSource, Registry, RunOutcome } from "binnacle";
 import { ConfigMap, Secret } from "binnacle/resources";
@@ -39,6 +41,7 @@ async function start({ retryInstalling = true } = {}) {
     metricsAddress: "0",
     isolate: false,
     development: true,
+    installCrds: true,
     retryInstalling,
   });
   cleanup.defer(() => manager.stop());
@@ -339,6 +342,38 @@ describe("transforms", () => {
     );
     expect((await cached("whole")).data).toEqual({ large: "3" });
   });
+});
+
+test("a status keeps what a transform drops of it in the caches", async () => {
+  const Box = defineResource({
+    group: "plugins.example.com",
+    version: "v1",
+    kind: "Box",
+    spec: z.object({ turn: z.int() }),
+    status: z.object({ large: z.string().optional(), turn: z.int().optional() }),
+  });
+  const { cluster, add, synced } = await start();
+  const { client } = cluster;
+  const boxes = defineController({
+    for: Box,
+    async reconcile({ spec }, { status }) {
+      status.set({ turn: spec.turn });
+    },
+  });
+  const slim = plugin("slim", (registry) =>
+    registry.transform(Box, (draft) => {
+      delete draft.status?.large;
+    }),
+  );
+  await add("boxes.ts", Box as never, boxes, slim);
+  await synced();
+  await client.create(Box, { metadata: at("one"), spec: { turn: 1 } });
+  const statusOf = async () => (await client.get(Box, at("one"))).status;
+  await until(async () => (await statusOf())?.turn === 1);
+  await client.subresource("status").patch(Box, at("one"), { type: "merge", body: { status: { large: "yes" } } });
+  await client.patch(Box, at("one"), { type: "merge", body: { spec: { turn: 2 } } });
+  await until(async () => (await statusOf())?.turn === 2);
+  expect(await statusOf()).toMatchObject({ large: "yes", turn: 2 });
 });
 
 describe("sources, indexes and ends", () => {

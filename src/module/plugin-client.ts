@@ -8,13 +8,13 @@ import type { Client } from "../client/client.ts";
 import { definedIndex, type Index } from "../client/field-index.ts";
 import { clientCore, KubeClient } from "../client/kube-client.ts";
 import type { Permissions } from "../client/permissions.ts";
+import { acquireKind } from "../controller/acquire-kind.ts";
 import { ControllerGate } from "../controller/controller-gate.ts";
 import { type Declarations, declarationsOf } from "../controller/declarations.ts";
 import type { KeyController } from "../controller/definition.ts";
 import { EVERYTHING } from "../controller/needs.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { warnOnce } from "../controller/undeclared-calls.ts";
-import { keptPaths } from "../controller/watch.ts";
 import { groupKind, type Resource, type Shape } from "../resource/handle.ts";
 import type { Plugin } from "./plugin.ts";
 
@@ -64,17 +64,9 @@ export function pluginClient(
   const leases: InformerLease[] = [];
   const declared = new Map<string, SharedInformer[]>();
   for (const watch of reads) {
-    const { resource, options } = watch;
-    const lease = informers.acquire(resource, {
-      namespaces: options.namespaces ?? (resource.scope === "Cluster" ? [] : runtime.namespaces),
-      labels: options.labels,
-      fields: options.fields,
-      keep: keptPaths(watch),
-      needs: EVERYTHING,
-      user: `${module}/${plugin.name}`,
-    });
+    const lease = acquireKind(runtime, watch, { needs: EVERYTHING, user: `${module}/${plugin.name}` });
     leases.push(lease);
-    const id = groupKind(resource);
+    const id = groupKind(watch.resource);
     declared.set(id, [...(declared.get(id) ?? []), lease.informer]);
   }
   const core = clientCore({

@@ -53,7 +53,8 @@ export async function writeStatus(
       if (plan === undefined) return;
       const { changes } = plan;
       const isLess = plan.isLess && !isPruned;
-      if (isLess && whole !== object) {
+      // What the caches have dropped of a status must not be dropped by a write of it.
+      if ((isLess || core.reader.isReduced(resource)) && whole !== object) {
         object = whole = await read();
         continue;
       }
