@@ -178,10 +178,8 @@ export const crate = defineController({ for: Crate, async reconcile({ spec }, { 
     await dev.says("color=red");
     await bench.write("kinds/crate.ts", kind("size: z.int()"));
     await dev.says("Cannot load a module: the previous version keeps running");
-    await dev.says(
-      "Cannot change the CustomResourceDefinition crates.demo.dev: the field spec.color of v1 would go while there are objects. " +
-        "Keep what is there, delete the objects, or add a new version beside it",
-    );
+    await dev.says("Cannot change the CustomResourceDefinition crates.demo.dev: the field spec.color of v1 would");
+    await dev.says("delete the objects, or add a new version");
     await dev.press("r", "Reconciling all objects of crate");
     await dev.says("color=red");
     await request("DELETE", `${crates}/a`);
