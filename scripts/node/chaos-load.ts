@@ -128,7 +128,7 @@ export class ChaosLoad {
 
   async #list(path: string): Promise<Listed | undefined> {
     try {
-      const response = await this.#node.request(path);
+      const response = await this.#node.request(path, { signal: AbortSignal.timeout(10_000) });
       return response.ok ? ((await response.json()) as Listed) : undefined;
     } catch {
       return undefined;
