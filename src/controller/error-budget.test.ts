@@ -74,7 +74,7 @@ describe("ErrorBudget", () => {
   });
 
   test("is not used up by one key of many that always fails, nor by nine that fail beside two that do not", () => {
-    const { clock, budget, run, each } = setUp({ keys: 1_000 });
+    const { clock, budget, run, each } = setUp({ keys: 30 });
     for (let attempt = 0; attempt < 500; attempt++) {
       run("ns/bad", FAIL);
       clock.advance(500);
@@ -85,6 +85,17 @@ describe("ErrorBudget", () => {
     for (let round = 0; round < 10; round++) each(8, FAIL);
     expect(budget.state.kind).toBe("unlimited");
     each(10, FAIL, "ns/other");
+    expect(budget.state.kind).toBe("slowed");
+  });
+
+  test("is not used up by some keys that fail while many others have nothing to do", () => {
+    const { clock, budget, each } = setUp({ keys: 1_000 });
+    for (let attempt = 0; attempt < 30; attempt++) {
+      each(40, FAIL);
+      clock.advance(1_000);
+    }
+    expect(budget.state.kind).toBe("unlimited");
+    each(500, FAIL);
     expect(budget.state.kind).toBe("slowed");
   });
 

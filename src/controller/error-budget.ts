@@ -43,6 +43,8 @@ const LEAST_FAILURES = 10;
  * nothing about others.
  */
 const LEAST_KEYS = 5;
+/** The least share of failing keys among all keys: a few bad objects must not slow the many that are fine and seldom run. */
+const LEAST_PART = 0.5;
 /** The least share of failing keys among those that ran within the window. */
 const FAILING_PART = 0.9;
 const SLOWED_PAUSE_MS = 1_000;
@@ -59,7 +61,7 @@ const UNLIMITED: BudgetState = Object.freeze({ kind: "unlimited" });
  *
  * **Guarantees.** While no run fails, nothing is counted and nothing is kept. Only what the author's code throws counts: not that
  * the server is away or refuses a request, not that a hook fails, and not what asks for a retry or for parking. The budget is used up when nine in ten
- * of the keys that ran within five minutes fail. A key that keeps failing beside others that do not never uses it up.
+ * of the keys that ran within five minutes fail, and these are half of all keys. A key that keeps failing beside others that do not never uses it up.
  */
 export class ErrorBudget implements Disposable {
   readonly #options: ErrorBudgetOptions;
@@ -117,7 +119,7 @@ export class ErrorBudget implements Disposable {
     this.#succeeding.add(key);
     if (!this.isLimiting) return;
     this.#since = this.#clock.now();
-    if (this.#succeeding.size >= this.#leastKeys) return this.#recover();
+    if (this.#succeeding.size >= this.#fewKeys) return this.#recover();
     if (this.#state.kind === "slowed") return;
     this.#trialPause = FIRST_TRIAL_MS;
     this.#enter({ kind: "slowed", message: "a run has succeeded again: one run begins each second until more do" });
@@ -156,13 +158,13 @@ export class ErrorBudget implements Disposable {
     const failing = this.#failing.size;
     return (
       this.#failures >= LEAST_FAILURES &&
-      failing >= this.#leastKeys &&
+      failing >= Math.max(this.#fewKeys, LEAST_PART * (this.#options.keys() ?? 0)) &&
       failing >= FAILING_PART * (failing + this.#succeeding.size)
     );
   }
 
-  /** The number of keys that must fail: all, if there are few. */
-  get #leastKeys(): number {
+  /** The number of keys that prove something about the controller: all, if there are few. */
+  get #fewKeys(): number {
     return Math.max(1, Math.min(LEAST_KEYS, this.#options.keys() ?? LEAST_KEYS));
   }
 
