@@ -3,6 +3,7 @@ import type { Case } from "../case.ts";
 import { applyRefusals } from "./apply-refusals.ts";
 import { bodies } from "./bodies.ts";
 import { bookmarksOfAll } from "./bookmarks.ts";
+import { certificates } from "./certificates.ts";
 import { equivalentVersions } from "./equivalent-versions.ts";
 import { evictions } from "./evictions.ts";
 import { expressions } from "./expressions.ts";
@@ -38,6 +39,7 @@ export function allFamilies(share: number): Case[] {
       ...podPaths,
       ...scaling,
       ...expressions,
+      ...certificates,
       ...oddities,
     ],
     share,

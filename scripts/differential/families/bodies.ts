@@ -1,5 +1,5 @@
 /** Bodies that almost fit a path: other kinds, versions and media types. */
-import { collectionOf, configMap, deployment, gadget, prepareKinds } from "./kinds.ts";
+import { collectionOf, configMap, deployment, gadget, type Kind, prepareKinds } from "./kinds.ts";
 import { type Family, pairs, type Probe } from "./family.ts";
 
 const types: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -9,6 +9,8 @@ const types: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "v1 ": "ConfigMap",
     "apps/v1": "Deployment",
     "apps/v1beta1": "Deployment",
+    "/v1": "ConfigMap",
+    "v1/": "ConfigMap",
     v2: "ConfigMap",
   },
   Deployment: {
@@ -39,6 +41,18 @@ const others = [
   "example.test/v1 Thing",
   "events.k8s.io/v1 Event",
   "rbac.authorization.k8s.io/v1beta1 Role",
+];
+const numbers = [
+  "1e2",
+  "1.0",
+  "1.5",
+  "-0",
+  "99999999999999999999",
+  "1e400",
+  "-1",
+  "9223372036854775807",
+  "1E+1",
+  "0.0",
 ];
 const media = [
   "application/json; bad",
@@ -82,6 +96,40 @@ async function otherKinds(probe: Probe): Promise<void> {
   }
 }
 
+/** A text, because parsing and writing would make other numbers of these. */
+function withNumber({ apiVersion, kind }: Kind, [field, number]: readonly [string, string]): string {
+  const names = field.split(".");
+  const inner = names.reduceRight((value, name) => `{${JSON.stringify(name)}:${value}}`, number).slice(1, -1);
+  return `{"apiVersion":"${apiVersion}","kind":"${kind}","metadata":{"name":"n"},${inner}}`.replace(
+    '"metadata":{"name":"n"},"metadata":{',
+    '"metadata":{"name":"n",',
+  );
+}
+
+async function oddNumbers(probe: Probe): Promise<void> {
+  await prepareKinds(probe);
+  const fields: readonly (readonly [Kind, string])[] = [
+    [configMap, "metadata.generation"],
+    [configMap, "data.a"],
+    [configMap, "unknown.field"],
+    [deployment, "spec.replicas"],
+    [deployment, "spec.minReadySeconds"],
+    [deployment, "spec.strategy.rollingUpdate.maxSurge"],
+    [gadget, "spec.size"],
+    [gadget, "spec.free"],
+    [gadget, "spec.color"],
+    [gadget, "metadata.generation"],
+  ];
+  for (const [[kind, field], number] of pairs(fields, numbers)) {
+    // Custom objects here do not tell 1.0 from 1, nor the largest integers from their neighbors.
+    if (kind === gadget && !["1.5", "-0", "99999999999999999999", "1e400", "-1"].includes(number)) continue;
+    const collection = collectionOf(kind, probe.namespace);
+    const body = withNumber(kind, [field, number]);
+    const headers = { "content-type": "application/json" };
+    await probe.send(`${kind.name} with ${field} ${number}`, "POST", `${collection}?dryRun=All`, { body, headers });
+  }
+}
+
 async function mediaTypes(probe: Probe): Promise<void> {
   await prepareKinds(probe);
   const methods = ["POST", "PUT", "PATCH", "DELETE"];
@@ -103,5 +151,6 @@ async function mediaTypes(probe: Probe): Promise<void> {
 
 export const bodies: readonly Family[] = [
   { name: "bodies of other kinds", run: otherKinds },
+  { name: "bodies with odd numbers", run: oddNumbers },
   { name: "bodies of other media types", run: mediaTypes },
 ];

@@ -6,10 +6,21 @@ const entries: Readonly<Record<string, readonly unknown[]>> = {
   none: [],
   "an empty one": [{}],
   two: [{}, {}],
+  "of an unknown version": [entry({ apiVersion: "v9" })],
+  "of an old version": [entry({ apiVersion: "apps/v1beta1" })],
+  "of another kind's version": [entry({ apiVersion: "batch/v1" })],
   "of no version": [entry({ apiVersion: "" })],
+  "of an odd version": [entry({ apiVersion: "a/b/c" })],
   "with an unknown operation": [entry({ operation: "Delete" })],
   "of other fields": [entry({ fieldsType: "FieldsV2" })],
+  "without fields": [entry({ fieldsV1: undefined })],
   "with fields that are none": [entry({ fieldsV1: { x: 1 } })],
+  "with a time": [entry({ time: "2020-01-01T00:00:00Z" })],
+  "of a subresource": [entry({ subresource: "status" })],
+  "of a long name": [entry({ manager: "y".repeat(200) })],
+  "of no name": [entry({ manager: "" })],
+  "of an odd name": [entry({ manager: "a\nb" })],
+  "of both": [entry({}), entry({ manager: "b", operation: "Update" })],
 };
 
 function entry(more: object): object {
@@ -128,7 +139,14 @@ function webhookOf(service: object): object {
 async function namespaceFinalizers(probe: Probe): Promise<void> {
   const name = `${probe.namespace}-own`;
   await probe.createNamespace(name);
-  for (const finalizers of [["kubernetes", "bad one"], ["plain"], ["a.b/c"], [""], ["kubernetes", "kubernetes"]]) {
+  for (const finalizers of [
+    ["kubernetes", "bad one"],
+    ["plain"],
+    ["a.b/c"],
+    [""],
+    ["kubernetes", "kubernetes"],
+    null,
+  ]) {
     const body = { metadata: { name }, spec: { finalizers } };
     const label = JSON.stringify(finalizers);
     await probe.send(`finalize ${label}`, "PUT", `/api/v1/namespaces/${name}/finalize?dryRun=All`, { body });

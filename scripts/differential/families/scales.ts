@@ -64,7 +64,6 @@ async function scales(probe: Probe): Promise<void> {
     const path = `${collection}/s/scale`;
     for (const [label, accept] of Object.entries(accepts)) {
       const headers = { accept };
-      if (kind === gadget && label === "metadata of a list") continue;
       await probe.send(`get ${kind.name} as ${label}`, "GET", path, { headers });
       const body = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "s" }, spec: { replicas: 2 } };
       await probe.send(`put ${kind.name} as ${label}`, "PUT", `${path}?dryRun=All`, { headers, body });
@@ -73,7 +72,8 @@ async function scales(probe: Probe): Promise<void> {
       await probe.send(`patch ${kind.name} as ${label}`, "PATCH", `${path}?dryRun=All`, call);
     }
     for (const [version, name] of pairs(versions, ["Scale", "Deployment"])) {
-      if (kind === gadget) continue;
+      // Older versions of scales are known to the handler of custom objects, and converted.
+      if (kind === gadget && name === "Scale" && version.includes("beta")) continue;
       const body = { apiVersion: version, kind: name, metadata: { name: "s" }, spec: { replicas: 2 } };
       await probe.send(`put ${kind.name} with ${version} ${name}`, "PUT", `${path}?dryRun=All`, { body });
     }
@@ -83,8 +83,7 @@ async function scales(probe: Probe): Promise<void> {
     }
     const headers = { "content-type": "application/apply-patch+yaml" };
     const body = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "s" }, spec: { replicas: 4 } };
-    if (kind !== gadget)
-      await probe.send(`apply ${kind.name}`, "PATCH", `${path}?fieldManager=m&force=true`, { headers, body });
+    await probe.send(`apply ${kind.name}`, "PATCH", `${path}?fieldManager=m&force=true`, { headers, body });
     await probe.send(`read ${kind.name}`, "GET", `${collection}/s`);
   }
 }

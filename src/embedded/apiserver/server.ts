@@ -188,7 +188,8 @@ class EmbeddedServer implements ApiServer {
     const target = parseTarget(path);
     const resource = target && registry.get(target.group, target.version, target.plural);
     if (target === undefined || resource === undefined) return this.#answerPath(request, { url, path });
-    checkName(target.name);
+    // Creating at the path of one object is refused whatever its name.
+    if (request.method !== "POST" || target.subresource !== "" || !target.name.includes("%")) checkName(target.name);
     if (target.rest !== "" && target.subresource !== "proxy") throw noResource();
     const warnings: string[] = [];
     const call = {
@@ -261,6 +262,6 @@ function servedAs({ method }: Request, { name, watchPath }: Target, { row }: Res
 /** Rejects names that would be steps of a path. @throws StatusError 400 */
 function checkName(name: string): void {
   if (name === "." || name === "..") throw badRequest(`name may not be '${name}'`);
-  if (name.includes("/") || name.includes("%"))
-    throw badRequest(`name may not contain '${name.includes("/") ? "/" : "%"}'`);
+  if (name.includes("/")) throw badRequest("name may not contain '/'");
+  if (name.includes("%")) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
 }

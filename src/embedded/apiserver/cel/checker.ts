@@ -243,7 +243,7 @@ class Checker {
   #method(node: CelNode, [name, receiver, args]: [string, CelNode, CelNode[]], scope: Variables): Type {
     if (isMacro(name, args.length)) return this.#macro(node, [name, receiver, args], scope);
     // The arguments of `format` may have any types.
-    if (name === "format" && args[0] !== undefined) this.#mixed.add(args[0]);
+    if (name === "format" && args[0] !== undefined) this.#mix(args[0]);
     for (const arg of args) this.visit(arg, scope);
     const types = args.map((arg) => this.#types.get(arg)!);
     const prefix = nameOf(receiver);
@@ -256,6 +256,12 @@ class Checker {
     if (known === undefined)
       return this.#report(this.#places.of(node), `undeclared reference to '${name}' (in container '')`);
     return this.#resolve(node, name, { known, types: [target, ...types], isMember: true });
+  }
+
+  #mix(list: CelNode): void {
+    if (list.op !== "list") return;
+    this.#mixed.add(list);
+    for (const item of list.args as CelNode[]) this.#mix(item);
   }
 
   #operator(

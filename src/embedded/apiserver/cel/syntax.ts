@@ -101,6 +101,10 @@ function grammarProblem(text: string, known: readonly Token[], error: unknown): 
   const place = placeOf(error);
   if (message.includes("invalid predicate iteration variable"))
     return { at: place ?? 0, what: "argument must be a simple name" };
+  const inner = openPlace(known);
+  // The interpreter does not know messages such as `Object{…}`, and reports their bracket.
+  if (inner?.token.text === "{" && inner.isIndex)
+    return { at: text.length, what: `Syntax error: ${endProblem(text, known)}` };
   const glued = known.findIndex((token, index) => /^\.\d/.test(token.text) && ends(known[index - 1], token));
   const at = glued >= 0 ? glued : known.findIndex((token) => token.at >= (place ?? text.length));
   const token = known[at];

@@ -1,6 +1,5 @@
 /** Updates managedFields after a create, an update, or a patch other than apply. */
-import type { Fields, GroupVersionKind, KubeObject } from "../hooks.ts";
-import { isRegistered } from "../registry/registered-kinds.ts";
+import type { Fields, KubeObject } from "../hooks.ts";
 import { decodeBuiltIn } from "../schema/decode.ts";
 import type { Schema } from "../schema/schema.ts";
 import { builtInSchema } from "../tables/tables.ts";
@@ -56,8 +55,7 @@ function dropUnknownVersions(managers: Managers, { schema, next, apiVersion }: U
     if (managed.apiVersion === apiVersion) continue;
     const slash = managed.apiVersion.indexOf("/");
     const [group, version] = [managed.apiVersion.slice(0, Math.max(slash, 0)), managed.apiVersion.slice(slash + 1)];
-    const isServed = (kind: GroupVersionKind): boolean => builtInSchema(kind) !== undefined;
-    if (!isRegistered({ group, version, kind: next.kind }, isServed)) managers.delete(key);
+    if (builtInSchema({ group, version, kind: next.kind }) === undefined) managers.delete(key);
   }
 }
 

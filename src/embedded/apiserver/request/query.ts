@@ -1,4 +1,5 @@
 /** Parses and checks the options of a query as the server does. */
+import { printable } from "../validation/formats.ts";
 import { type FieldError, goQuoted, notSupported } from "../field-error.ts";
 import { badRequest, invalid, StatusError } from "../status.ts";
 
@@ -123,15 +124,8 @@ function managerErrors(manager: string): FieldError[] {
   const errors: FieldError[] = [];
   if (Buffer.byteLength(manager) > 128)
     errors.push({ type: "TooLong", field: "fieldManager", detail: "may not be more than 128 bytes" });
-  let position = 0;
-  for (const character of manager) {
-    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) {
-      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-      const detail = `invalid character U+${code} (at position ${position})`;
-      errors.push({ type: "Invalid", field: "fieldManager", badValue: manager, detail });
-    }
-    position += Buffer.byteLength(character);
-  }
+  for (const detail of printable(manager))
+    errors.push({ type: "Invalid", field: "fieldManager", badValue: manager, detail });
   return errors;
 }
 

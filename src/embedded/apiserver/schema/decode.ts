@@ -78,7 +78,9 @@ class Decoding {
     const go = schema.go!;
     if (value === null || value === undefined) return this.zero(schema);
     if (value instanceof NumberText) {
+      if (go.own === "intOrString") throw new HardError(new TypeMismatch(`number ${value.text}`, "int32"));
       if (schema.type !== "integer" || go.own) return this.decode(schema, value.value, place);
+      if (go.type === "int64" && isInt64(value.text)) return value.value;
       return this.#report(new TypeMismatch(`number ${value.text}`, goType(schema)), schema);
     }
     if (go.own) return canonical(go.own, value, this.#ownContext(schema, place));
@@ -234,6 +236,10 @@ function unstructuredMismatch(schema: Schema, value: unknown): string {
   }
   if (schema.type === "array") return `cannot restore slice from ${kind ?? "string"}`;
   return `unrecognized type: ${schema.type === "string" ? "string" : goType(schema)}`;
+}
+
+function isInt64(text: string): boolean {
+  return /^-?\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
 
 function goType(schema: Schema): string {

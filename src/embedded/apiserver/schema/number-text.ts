@@ -27,7 +27,7 @@ export function parseWithNumberTexts(text: string): unknown {
   const keep: Reviver = (_, value, { source = "" }) => {
     if (typeof value === "string") return value.toWellFormed();
     if (typeof value !== "number" || /^-?\d{1,15}$/.test(source) || source === "") return value;
-    return Number.isInteger(value) ? new NumberText(source) : value;
+    return Number.isInteger(value) || !Number.isFinite(value) ? new NumberText(source) : value;
   };
   return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
 }

@@ -30,16 +30,30 @@ export async function putScale(call: ApiCall): Promise<Response> {
   const body = await readBody(request, { protobuf: kernel.machinery.protobuf(scaleRow), kind: scaleRow.kind });
   const options = writeOptions(query, "UpdateOptions");
   const { schemas } = kernel.machinery;
-  const scale = decodeObject(body, {
-    row: scaleRow,
-    schema: schemas.builtIn(scaleRow),
-    schemas,
-    fieldValidation: options.fieldValidation,
-    warn: (message) => void warnings.push(message),
-  });
+  const scale = asCustomScale(call, () =>
+    decodeObject(body, {
+      row: scaleRow,
+      schema: schemas.builtIn(scaleRow),
+      schemas,
+      fieldValidation: options.fieldValidation,
+      warn: (message) => void warnings.push(message),
+    }),
+  );
   checkName(scale, target.name);
   ensureNamespace(call, scale);
   return change(call, { produce: () => structuredClone(scale), options, optionsKind: "UpdateOptions" });
+}
+
+/** Reports a body of an unknown kind as the handler of custom objects does. */
+function asCustomScale({ resource }: ApiCall, decode: () => KubeObject): KubeObject {
+  try {
+    return decode();
+  } catch (error) {
+    const isUnknown =
+      error instanceof StatusError && /no kind "|unexpected GroupVersion|unknown conversion/.test(error.message);
+    if (!resource.row.custom || !isUnknown) throw error;
+    throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"');
+  }
 }
 
 export async function patchScale(call: ApiCall): Promise<Response> {
@@ -60,11 +74,15 @@ export async function patchScale(call: ApiCall): Promise<Response> {
  *
  * @throws StatusError 500
  */
-function appliedScale({ resource }: ApiCall, produce: Change["produce"]): Change["produce"] {
+function appliedScale({ resource, target }: ApiCall, produce: Change["produce"]): Change["produce"] {
   if (!resource.row.custom) return produce;
-  return (live) => {
-    if (live?.metadata.managedFields?.length) return produce(live);
+  return async (live) => {
     const why = "request to convert CR to an invalid group/version: autoscaling/v1";
+    if (live?.metadata.managedFields?.length) {
+      await produce(live); // Conflicts and mistakes in the body are reported first.
+      const what = `failed to convert new object (/${target.name}; autoscaling/v1, Kind=Scale) to proper version`;
+      throw new StatusError(500, "", { message: `${what}: ${why}` });
+    }
     const what = "failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version";
     throw new StatusError(500, "", { message: `failed to create manager for existing fields: ${what}: ${why}` });
   };

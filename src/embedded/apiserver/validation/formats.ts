@@ -154,6 +154,20 @@ export const searchDomain: Format = pattern({
   longest: 253,
 });
 
+/** Accepts only characters that Go can print. */
+export const printable: Format = (value) => {
+  const wrong: string[] = [];
+  let position = 0;
+  for (const character of value) {
+    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) {
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+      wrong.push(`invalid character U+${code} (at position ${position})`);
+    }
+    position += Buffer.byteLength(character);
+  }
+  return wrong;
+};
+
 export const pathSegment: Format = (value) => {
   if (value === "." || value === "..") return [`may not be '${value}'`];
   return ["/", "%"].filter((part) => value.includes(part)).map((part) => `may not contain '${part}'`);

@@ -2,7 +2,7 @@
 import { goQuoted } from "../field-error.ts";
 import type { KindRow, KubeObject } from "../hooks.ts";
 import type { Field } from "./field.ts";
-import { dnsLabel, dnsSubdomain, type Format, labelValue, pathSegment, qualifiedName } from "./formats.ts";
+import { dnsLabel, dnsSubdomain, type Format, labelValue, pathSegment, printable, qualifiedName } from "./formats.ts";
 
 const labelNamed = new Set(["/namespaces", "/services"]);
 const segmentNamed = new Set([
@@ -66,6 +66,17 @@ export function validateMetadata(metadata: Field, { row, format, isBasic = false
   validateAnnotations(metadata.at("annotations"));
   owners(metadata.at("ownerReferences"));
   finalizers(metadata.at("finalizers"), row, isBasic);
+  managers(metadata.at("managedFields"));
+}
+
+const mostManagerBytes = 128;
+
+function managers(list: Field): void {
+  for (const entry of list.items) {
+    const name = entry.at("manager");
+    if (Buffer.byteLength(name.text) > mostManagerBytes) name.tooLong(mostManagerBytes);
+    name.matches(printable);
+  }
 }
 
 export function validateLabels(labels: Field): void {
@@ -149,5 +160,6 @@ export function validateMetadataUpdate(metadata: Field, old: KubeObject, row?: O
   validateLabels(metadata.at("labels"));
   validateAnnotations(metadata.at("annotations"));
   owners(metadata.at("ownerReferences"));
+  managers(metadata.at("managedFields"));
   if (row !== undefined) finalizerNames(metadata.at("finalizers"), row);
 }

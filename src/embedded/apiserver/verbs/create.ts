@@ -11,6 +11,7 @@ import { alreadyExists, badRequest, invalid, notFound, StatusError } from "../st
 import { Stored } from "../storage/stored.ts";
 import { withAccessErrors } from "./access-errors.ts";
 import { type ApiCall, managerOf, writeContext } from "./api-call.ts";
+import { hasForeignManagers, withoutManagers } from "./other-versions.ts";
 import { formOf } from "./forms.ts";
 import { firstGeneration } from "./generation.ts";
 import { checkOwners } from "./owners.ts";
@@ -69,7 +70,9 @@ export async function createObject(
   const name = object.metadata.name ?? "";
   const context = writeContext(call, "CREATE", { name, dryRun: options.dryRun });
   behaviour.default?.(object, context);
-  if (!isTracked && schema !== undefined) {
+  if (!isTracked && hasForeignManagers(call, { next: object })) {
+    object = withoutManagers(object);
+  } else if (!isTracked && schema !== undefined) {
     object = machinery.patches.updateManagedFields({
       schema,
       live: undefined,

@@ -75,6 +75,9 @@ function metadataForm({ formVersion, isListForm }: Accepted, { row }: Resource):
   return {
     isPlain: false,
     one(stored) {
+      // The scale of a custom object is an object of Go's own, unlike the object.
+      const isScale = row.group === "autoscaling";
+      if (isListForm && row.custom && isScale) throw otherForm("PartialObjectMetadataList", "not a list (*v1.Scale)");
       if (isListForm && row.custom) throw new StatusError(500, "", { message: "content is not a list" });
       if (isListForm) throw otherForm("PartialObjectMetadataList", `not a list (${type("")})`);
       return one(stored);

@@ -1,6 +1,7 @@
 /** Converts custom objects to other versions, for the ownership of fields there. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { ConvertVersion } from "../machinery.ts";
+import { decodeManagers } from "../patch/managers.ts";
 import type { ApiCall } from "./api-call.ts";
 
 /** Thrown when an asynchronous conversion is needed: it is made, and its user starts over. */
@@ -70,4 +71,31 @@ async function converting<T>(call: ApiCall, run: (convert: ConvertVersion) => T)
 
 function keyOf(object: KubeObject, apiVersion: string): string {
   return `${apiVersion} ${JSON.stringify(object)}`;
+}
+
+/**
+ * Returns whether an object names a manager in a version in which its kind is not served. Managers cannot be compared
+ * then, and kube-apiserver drops all of them.
+ */
+export function hasForeignManagers(
+  { kernel, resource, target }: ApiCall,
+  { next, live }: { readonly next: KubeObject; readonly live?: KubeObject },
+): boolean {
+  const { row, apiVersion } = resource;
+  const asked = target.subresource === "" ? next.metadata.managedFields : undefined;
+  const isUsable = asked !== undefined && (decodeManagers(asked)?.size ?? 0) > 0;
+  const entries = isUsable ? asked : (live?.metadata.managedFields ?? []);
+  return entries.some((entry) => {
+    const given = String(entry["apiVersion"] ?? "");
+    if (given === apiVersion) return false;
+    if (!row.custom) return given.split("/").length > 2;
+    const [group = "", version = ""] = given.split("/");
+    return group !== row.group || kernel.registry.get(group, version, row.plural) === undefined;
+  });
+}
+
+/** Returns a copy of an object without its managed fields. */
+export function withoutManagers(object: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }

@@ -23,7 +23,7 @@ import { withAccessErrors } from "./access-errors.ts";
 import { type ApiCall, managerOf, writeContext } from "./api-call.ts";
 import { formOf } from "./forms.ts";
 import { nextGeneration } from "./generation.ts";
-import { acrossVersions } from "./other-versions.ts";
+import { acrossVersions, hasForeignManagers, withoutManagers } from "./other-versions.ts";
 import { checkOwners } from "./owners.ts";
 import { resetChanged, resetFields } from "./reset.ts";
 import { decodedAgain } from "./mutated.ts";
@@ -155,7 +155,9 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
   if (isTrackedWhole) behaviour.default?.(next, context);
   else complete();
   const schema = lens === undefined ? resource.schema : lens.schema;
-  if (change.isTracked !== true && schema !== undefined) {
+  if (change.isTracked !== true && lens === undefined && hasForeignManagers(call, { next, live })) {
+    next = withoutManagers(next);
+  } else if (change.isTracked !== true && schema !== undefined) {
     const wanted = next;
     const tracked = acrossVersions(call, [before, wanted], (convert) =>
       machinery.patches.updateManagedFields({
