@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { ConfigMap } from "../resource/builtin/core.ts";
+import { createLog } from "../observe/log.ts";
+import { createMetrics } from "../observe/metrics.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import { ReconcileExecutor, type ReconcileExecutorOptions } from "./reconcile-executor.ts";
@@ -14,7 +16,11 @@ test("a key that waits for its namespace to be listed keeps its causes and its p
   const executor = new ReconcileExecutor(controller, {
     declarations: declarationsOf(controller),
     environment: {},
-    around: {},
+    around: {
+      module: "test",
+      runtime: { clock, metrics: createMetrics(), log: createLog({ level: "error", format: "json" }) },
+      signal: new AbortController().signal,
+    },
     kinds: { hasListed: () => listed, owned: [], primary: undefined },
     invoke: (call: () => unknown) => call(),
     add: (key: string, options: object) => queue.add(key, options),

@@ -3,14 +3,14 @@ import { isBuiltin } from "node:module";
 import { UserError } from "../usage-error.ts";
 
 export interface BundleOptions {
-  /** As the user knows the file. */
+  /** The file's name as the user knows it. */
   readonly shown: string;
-  /** What the binary offers for import, and so is left out. */
+  /** The imports that the binary offers; the bundle leaves them out. */
   readonly offered: readonly string[];
 }
 
 /**
- * JavaScript in which only packages of the binary and modules of the platform are imported.
+ * Returns JavaScript that imports only packages of the binary and modules of the platform.
  *
  * @throws UserError naming what cannot be part of a text, such as a native addon.
  */
@@ -25,7 +25,7 @@ export async function bundleModule(file: string, { shown, offered }: BundleOptio
     target: "bun",
     format: "esm",
     external: [...offered],
-    // Names stay, because stack traces are read by people.
+    // Names are kept, because people read stack traces.
     minify: { whitespace: true, syntax: true },
     throw: false,
   });

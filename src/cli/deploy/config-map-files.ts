@@ -1,4 +1,4 @@
-/** The modules as a ConfigMap holds them. */
+/** The files of modules in a ConfigMap. */
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { type Closure, closureOf } from "../../loader/closure.ts";
@@ -7,13 +7,13 @@ import { importsOf } from "../../platform/module-host.ts";
 import { UserError } from "../usage-error.ts";
 import { bundleModule, isPackage } from "./bundle.ts";
 
-/** The API server's limit for a ConfigMap, less what is around the data. */
+/** The API server's limit for a ConfigMap, less the room for everything but the data. */
 const LIMIT = 1024 * 1024 - 4096;
 
 export interface MountedFile {
-  /** In the ConfigMap: letters, digits, `-`, `_` and `.`. */
+  /** The key in the ConfigMap: letters, digits, `-`, `_` and `.`. */
   readonly key: string;
-  /** Below the mount. */
+  /** The path below the mount. */
   readonly path: string;
   readonly text: string;
 }
@@ -56,7 +56,7 @@ export async function configMapFiles(
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** A folder with an index, whose name is that of the module: logs, metrics and Leases call it so. */
+/** Returns a folder with an index, which has the name of the module, because logs, metrics and Leases use that name. */
 async function bundled({ name, file }: FoundModule, offered: readonly string[]): Promise<[path: string, text: string]> {
   return [`${basename(name)}/index.js`, await bundleModule(file, { shown: file, offered })];
 }

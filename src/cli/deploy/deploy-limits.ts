@@ -1,9 +1,9 @@
-/** What a pod may take, as the command line says it. */
+/** Parses the pod's resource limits from the command line. */
 import { UsageError } from "../usage-error.ts";
 import type { DeployPlan } from "./deploy-plan.ts";
 import { quantity } from "./deployment.ts";
 
-/** Below this the process would be ended before its caches have synced. */
+/** With less memory the process would be killed before its caches have synced. */
 const LEAST_MEMORY = 96 * 2 ** 20;
 
 /** @throws UsageError naming the flag whose value is no quantity, or too little to run with. */

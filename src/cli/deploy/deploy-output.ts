@@ -1,4 +1,4 @@
-/** `binnacle manifests deploy`: printed for kubectl, or written for kustomize and Helm. */
+/** `binnacle manifests deploy`: prints the manifests for kubectl, or writes them for kustomize and Helm. */
 import type { LoadedModule } from "../../module/loaded-module.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
 import type { Host } from "../command.ts";
@@ -18,7 +18,7 @@ export interface DeployContext {
   readonly host: Host;
 }
 
-/** The YAML; what an earlier version had and this one has not is told beside it. */
+/** Prints the YAML, and names what an earlier version had and this one no longer has. */
 export async function printedDeployment(values: ManifestsValues, context: DeployContext): Promise<string> {
   const former = values.former === undefined ? undefined : readFormer(values.former);
   const plan = await planOf(values, { ...context, account: serviceAccount(values["service-account"]) });
@@ -31,7 +31,7 @@ export async function printedDeployment(values: ManifestsValues, context: Deploy
   return documents.map((one) => `---\n${commentedYaml(one)}`).join("");
 }
 
-/** Writes into the folder that `--kustomize` or `--helm` names, and says which files of an earlier time went. */
+/** Writes into the folder that `--kustomize` or `--helm` names, and says which earlier files it removed. */
 export async function deployFiles(
   values: ManifestsValues,
   { folder, ...context }: DeployContext & { readonly folder: string },

@@ -1,23 +1,23 @@
-/** All that it takes to run the modules in a cluster, in an order in which it can be applied. */
+/** All manifests that run the modules in a cluster, in an order in which they can be applied. */
 import { namespaceManifest } from "../../module/rbac-manifests.ts";
 import { type DeployPlan, labelsOf } from "./deploy-plan.ts";
 import { deployment, disruptionBudget } from "./deployment.ts";
 import { metricsService, networkPolicy, serviceMonitor } from "./listening.ts";
 
-/** Some of the manifests, under the name of a file. */
+/** Some of the manifests, with the name of their file. */
 export interface DeployPart {
   readonly name: "namespace" | "crds" | "rbac" | "modules" | "webhooks" | "network" | "metrics" | "deployment";
   readonly documents: readonly object[];
 }
 
-/** Pods that break the rules of this standard are refused in the namespace. */
+/** The namespace refuses pods that violate this standard. */
 const RESTRICTED = {
   "pod-security.kubernetes.io/enforce": "restricted",
   "pod-security.kubernetes.io/audit": "restricted",
   "pod-security.kubernetes.io/warn": "restricted",
 } as const;
 
-/** Without those that have nothing to say. */
+/** Returns the parts that are not empty. */
 export function deployParts(plan: DeployPlan): readonly DeployPart[] {
   const { account, namespaces, rbacFor, crds, files, webhooks } = plan;
   const parts: readonly DeployPart[] = [
@@ -30,7 +30,8 @@ export function deployParts(plan: DeployPlan): readonly DeployPart[] {
     { name: "crds", documents: crds.map((one) => labelled(one, labelsOf(account.name))) },
     { name: "rbac", documents: [serviceAccount(plan), ...labelledRbac(plan, rbacFor(namespaces))] },
     { name: "modules", documents: files === undefined ? [] : [configMap(plan)] },
-    // After the right to write them: whoever deletes all this in its order takes that away first.
+    // It follows the right to write webhooks, because deleting the manifests in this order must remove that right
+    // first.
     { name: "webhooks", documents: [...webhooks.service, ...webhooks.shells] },
     { name: "network", documents: plan.networkPolicy ? [networkPolicy(plan)] : [] },
     {
@@ -62,7 +63,7 @@ export function configMap({ account: { name, namespace }, files = [] }: Pick<Dep
   };
 }
 
-/** A manifest with labels beside its own. */
+/** Adds labels to those of a manifest. */
 export function labelled(manifest: object, labels: Readonly<Record<string, string>>): object {
   const { metadata = {}, ...rest } = manifest as { readonly metadata?: { readonly labels?: object } };
   const { apiVersion, kind, ...more } = rest as Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** What modules need of a cluster: kinds, permissions, webhooks. */
+/** What modules need in a cluster: kinds, permissions, webhooks. */
 import { basename } from "node:path";
 import { leaseName } from "../../election/lease-name.ts";
 import { shardLeaseNames } from "../../election/shard-leases.ts";
@@ -20,13 +20,13 @@ import { type WebhookManifests, webhookManifests } from "../webhook-manifests.ts
 
 export interface DeployedModules {
   readonly account: ServiceAccount;
-  /** Where the controllers work, as the command line says; empty for everywhere. */
+  /** The namespaces of the command line in which controllers work; empty for all. */
   readonly namespaces: readonly string[];
   /** The value of `--leader-elect`; `undefined` for none. */
   readonly elects: "process" | "module" | undefined;
   readonly webhooks: WebhookManifests;
   readonly rbacFor: (namespaces: readonly string[]) => readonly object[];
-  /** @throws UserError when a kind needs a conversion webhook, and nothing says where it is. */
+  /** Returns the definitions. @throws UserError when a kind needs a conversion webhook, and no option says where it is. */
   readonly crds: () => readonly object[];
 }
 
@@ -35,7 +35,7 @@ export interface DeployedOptions {
   readonly account: ServiceAccount;
 }
 
-/** @throws UsageError naming an option that cannot be used. */
+/** Collects the needs of the modules. @throws UsageError naming an option that cannot be used. */
 export function modulesOf(modules: readonly LoadedModule[], { values, account }: DeployedOptions): DeployedModules {
   const { shards, what } = values;
   const isDeployed = what === "deploy";
@@ -49,7 +49,7 @@ export function modulesOf(modules: readonly LoadedModule[], { values, account }:
     certificate: values["inject-ca-from"],
     areDeployed: isDeployed,
   });
-  // In the image and below the mount, all modules are in one folder, so no folder is part of their names.
+  // In the image and below the mount, all modules are in one folder, so their names contain no folder.
   const names = modules.map(({ name }) => (isDeployed ? basename(name) : name));
   const leaseNames =
     elects === undefined
@@ -93,7 +93,7 @@ function electing(value: string): "process" | "module" | undefined {
   return value === "module" ? "module" : "process";
 }
 
-/** The kinds that the modules define, each once. */
+/** Returns the kinds that the modules define, each once. */
 function kinds(modules: readonly LoadedModule[]): readonly Resource[] {
   const byKind = new Map<string, Resource>();
   for (const { definitions } of modules) {
@@ -102,7 +102,7 @@ function kinds(modules: readonly LoadedModule[]): readonly Resource[] {
   return [...byKind].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource);
 }
 
-/** @throws UsageError when it is not `namespace/name`. */
+/** Parses a service account. @throws UsageError when it is not `namespace/name`. */
 export function serviceAccount(text: string): ServiceAccount {
   const match = /^([a-z0-9]([-a-z0-9]*[a-z0-9])?)\/([a-z0-9]([-a-z0-9.]*[a-z0-9])?)$/.exec(text);
   if (match === null) throw new UsageError(`--service-account is '${text}': expected namespace/name`);

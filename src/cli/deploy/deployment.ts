@@ -1,12 +1,12 @@
-/** The Deployment that runs the modules, and the budget that keeps one of its pods. */
+/** The Deployment that runs the modules, and its disruption budget. */
 import { createHash } from "node:crypto";
 import { WEBHOOK_PORT } from "../webhook-manifests.ts";
 import type { MountedFile } from "./config-map-files.ts";
 import { type DeployPlan, HEALTH_PORT, labelsOf, metricsPort, selectorOf } from "./deploy-plan.ts";
 
-/** A process that idles holds about 60 MiB, one beside 10,000 ConfigMaps less than 80. */
+/** An idle process uses about 60 MiB, one with 10,000 ConfigMaps in its caches less than 80. */
 const REQUESTED = { cpu: "10m", memory: "96Mi" } as const;
-/** A process with a fifth of a processor may take some seconds to answer while it lists or collects garbage. */
+/** A process with a fifth of a processor may take some seconds to respond while it lists or collects garbage. */
 const PROBE_TIMEOUT = 5;
 
 /** Draining nodes takes one replica at a time, so that another one can lead. */
@@ -30,8 +30,8 @@ export function deployment(plan: DeployPlan): DeploymentManifest {
     metadata: { name, namespace, labels: labelsOf(name) },
     spec: {
       replicas,
-      // Without a leader two at the same time would reconcile the same objects. With one, a new replica is warm before
-      // an old one hands the lead over.
+      // Without a leader, two replicas at the same time would reconcile the same objects. With one, a new replica is
+      // warm before an old one hands over the lead.
       strategy:
         elects === undefined && shards === undefined
           ? { type: "Recreate" }
@@ -41,7 +41,7 @@ export function deployment(plan: DeployPlan): DeploymentManifest {
         metadata: { labels: labelsOf(name), ...(annotations !== undefined && { annotations }) },
         spec: {
           serviceAccountName: name,
-          // One variable for each Service of the namespace would be of no use.
+          // The process does not use the environment variables for Services of the namespace.
           enableServiceLinks: false,
           // The grace period of `run`, and the time to close connections.
           terminationGracePeriodSeconds: 45,
@@ -102,9 +102,9 @@ function container(plan: DeployPlan): ContainerManifest {
     image,
     args: argsOf(plan),
     ports: [HEALTH_PORT, metricsPort(plan), ...(webhooks.args.length > 0 ? [WEBHOOK_PORT] : [])],
-    // The first look decides how soon it counts as ready; the last one how long it may take to start.
+    // The first probe decides how soon the pod counts as ready; the last one how long it may take to start.
     startupProbe: { ...probe, httpGet: at("/livez"), periodSeconds: 1, failureThreshold: 60 },
-    // Started anew only after a minute without an answer: a busy process is no broken one.
+    // The container is restarted only after a minute without a response, because a busy process is not a broken one.
     livenessProbe: { ...probe, httpGet: at("/livez"), periodSeconds: 10, failureThreshold: 6 },
     readinessProbe: { ...probe, httpGet: at("/readyz"), periodSeconds: 5, failureThreshold: 3 },
     resources: resourcesOf(plan),
@@ -132,7 +132,7 @@ function argsOf(plan: DeployPlan): readonly string[] {
   ];
 }
 
-/** What is asked for is never more than what is allowed. */
+/** Returns the resources. Requests never exceed the limits. */
 export function resourcesOf({ limits: { memory, cpu } }: Pick<DeployPlan, "limits">): object {
   const limits = { ...(cpu !== undefined && { cpu }), ...(memory !== undefined && { memory }) };
   const requests = {
@@ -153,7 +153,7 @@ const SUFFIXES: Readonly<Record<string, number>> = {
   Gi: 2 ** 30,
 };
 
-/** The number behind a quantity such as `200m` or `256Mi`; `undefined` where it is none, or none that is above zero. */
+/** Parses a quantity such as `200m` or `256Mi`; `undefined` for text that is none, or not above zero. */
 export function quantity(text: string): number | undefined {
   const [, digits, suffix = ""] = /^(\d+(?:\.\d+)?)(m|k|M|G|Ki|Mi|Gi)?$/.exec(text) ?? [];
   const number = Number(digits) * (SUFFIXES[suffix] ?? Number.NaN);

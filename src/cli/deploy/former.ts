@@ -1,4 +1,7 @@
-/** What an earlier version of the manifests had and this one has not: `kubectl apply` leaves it in the cluster. */
+/**
+ * Finds what an earlier version of the manifests had and this one no longer has, because `kubectl apply` leaves it in
+ * the cluster.
+ */
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { UserError } from "../usage-error.ts";
@@ -9,15 +12,15 @@ interface Named {
   readonly metadata?: { readonly namespace?: unknown; readonly name?: unknown } | undefined;
 }
 
-/** A manifest as kubectl is told of it. */
+/** A manifest as kubectl identifies it. */
 interface Identity {
-  /** Such as `configmap`, or `certificate.cert-manager.io` for a kind of others. */
+  /** The type, such as `configmap`, or `certificate.cert-manager.io` for a custom resource. */
   readonly type: string;
   readonly namespace: string | undefined;
   readonly name: string;
 }
 
-/** @throws UserError when the file cannot be read or is no YAML. */
+/** Reads the earlier manifests. @throws UserError when the file cannot be read or is not YAML. */
 export function readFormer(file: string): readonly object[] {
   let text: string;
   try {
@@ -32,8 +35,8 @@ export function readFormer(file: string): readonly object[] {
 }
 
 /**
- * The commands that remove what is no longer part of the manifests, in reverse order of how it was applied; empty when there is
- * nothing of the kind.
+ * Returns the commands that remove what is no longer part of the manifests, in reverse order of how it was applied;
+ * empty when nothing is.
  */
 export function removals(former: readonly object[], now: readonly object[]): readonly string[] {
   const kept = new Set(now.flatMap((one) => keyOf(identityOf(one))));
@@ -53,7 +56,7 @@ function identityOf(manifest: Named): Identity | undefined {
   if (typeof apiVersion !== "string" || typeof kind !== "string" || typeof metadata?.name !== "string")
     return undefined;
   const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
-  // Groups of Kubernetes itself need not be named.
+  // Groups of Kubernetes itself can be left out.
   const isBuiltIn = !group.includes(".") || group.endsWith(".k8s.io");
   const namespace = typeof metadata.namespace === "string" ? metadata.namespace : undefined;
   return { type: `${kind.toLowerCase()}${isBuiltIn ? "" : `.${group}`}`, namespace, name: metadata.name };

@@ -6,7 +6,7 @@ import type { DeployPart } from "./deploy-parts.ts";
 const HEAD =
   "# Written by `binnacle manifests deploy --kustomize`, and written anew the next time: put changes into an overlay.\n";
 
-/** Files by name. @see https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/ */
+/** Returns the files by name. @see https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/ */
 export function kustomization(parts: readonly DeployPart[]): Readonly<Record<string, string>> {
   const files = Object.fromEntries(
     parts.map(({ name, documents }) => [
@@ -17,7 +17,7 @@ export function kustomization(parts: readonly DeployPart[]): Readonly<Record<str
   const main = {
     apiVersion: "kustomize.config.k8s.io/v1beta1",
     kind: "Kustomization",
-    // Kept as they are listed: the default order would put webhooks before what answers them.
+    // The listed order is kept, because the default order would put webhooks before the pods that serve them.
     sortOptions: { order: "fifo" },
     resources: Object.keys(files),
   };

@@ -1,8 +1,8 @@
-/** Who may connect to the pods, and where metrics are found. */
+/** Limits who may connect to the pods, and tells Prometheus where the metrics are. */
 import { WEBHOOK_PORT } from "../webhook-manifests.ts";
 import { type DeployPlan, labelsOf, metricsPort, selectorOf } from "./deploy-plan.ts";
 
-/** As kubebuilder's: namespaces with this label may read metrics. */
+/** Namespaces with this label may read metrics, as with kubebuilder. */
 const SCRAPERS = { metrics: "enabled" } as const;
 
 /**
@@ -15,7 +15,7 @@ export function networkPolicy(plan: Pick<DeployPlan, "account" | "secure" | "web
   const { name, namespace } = plan.account;
   const from = [{ namespaceSelector: { matchLabels: SCRAPERS } }];
   const metrics = { from, ports: [{ port: metricsPort(plan).containerPort, protocol: "TCP" }] };
-  // The API server has no address that a policy could name: it may be outside of the cluster's network.
+  // The API server has no address that a policy could name, because it may be outside of the cluster's network.
   const webhooks = { ports: [{ port: WEBHOOK_PORT.containerPort, protocol: "TCP" }] };
   return {
     apiVersion: "networking.k8s.io/v1",
@@ -31,7 +31,7 @@ export function networkPolicy(plan: Pick<DeployPlan, "account" | "secure" | "web
 
 type MetricsPlan = Pick<DeployPlan, "account" | "secure">;
 
-/** The port is called as ServiceMonitors ask for it. */
+/** The Service of the metrics; its port has the name that ServiceMonitors use. */
 export function metricsService(plan: MetricsPlan): object {
   const { name, namespace } = plan.account;
   const { containerPort } = metricsPort(plan);
@@ -69,7 +69,7 @@ function portName({ secure }: Pick<DeployPlan, "secure">): string {
   return secure ? "https" : "http";
 }
 
-/** The Service of the webhooks has the other labels, too. */
+/** The labels differ from those of the Service of the webhooks. */
 function metricsLabels(name: string): Readonly<Record<string, string>> {
   return { ...labelsOf(name), "app.kubernetes.io/component": "metrics" };
 }

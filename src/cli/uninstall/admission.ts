@@ -1,4 +1,4 @@
-/** The webhook configurations of an installation, as far as they name the webhooks of some modules. */
+/** Removes the webhooks of some modules from the webhook configurations of an installation. */
 import { isConflict } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { LoadedModule } from "../../module/loaded-module.ts";
@@ -20,7 +20,7 @@ interface Configuration extends Found {
 
 const KINDS = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"] as const;
 
-/** One configuration, and how many of its webhooks are to go. */
+/** One configuration, and how many of its webhooks are removed. */
 export interface Registered {
   readonly path: string;
   readonly kind: string;
@@ -31,10 +31,10 @@ export interface Registered {
 
 export interface AdmissionOptions {
   readonly transport: Transport;
-  /** Where they are asked. */
+  /** The Service of the webhooks. */
   readonly service: Service;
   readonly modules: readonly LoadedModule[];
-  /** Those that stay, of which a webhook may have the same path; `undefined` when nothing stays that is asked there. */
+  /** The modules that stay, whose webhooks may have the same path; `undefined` when nothing that stays is served there. */
   readonly others: readonly LoadedModule[] | undefined;
 }
 
@@ -50,7 +50,7 @@ export async function registered(options: AdmissionOptions): Promise<readonly Re
   return found;
 }
 
-/** Takes the webhooks out, and deletes what is empty then. */
+/** Removes the webhooks, and deletes configurations that become empty. */
 export async function unregister(options: AdmissionOptions): Promise<void> {
   const { transport, service } = options;
   for (const kind of KINDS) {
@@ -67,7 +67,7 @@ export async function unregister(options: AdmissionOptions): Promise<void> {
         await transport.request({ method: "PUT", path, body: { ...live, webhooks: staying } });
         break;
       } catch (error) {
-        if (!isConflict(error)) throw error; // somebody has written it meanwhile
+        if (!isConflict(error)) throw error; // it has been changed meanwhile
       }
     }
   }

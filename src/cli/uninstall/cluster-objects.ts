@@ -1,9 +1,9 @@
-/** Objects of the cluster as `uninstall` looks at them and deletes them. */
+/** Reads and deletes the objects of the cluster for `uninstall`. */
 import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
 import { sleep } from "../../platform/clock.ts";
 
-/** What the server answers, as far as all kinds have it. */
+/** The fields of a response that all kinds have. */
 export interface Found {
   readonly kind: string;
   readonly metadata: {
@@ -15,10 +15,10 @@ export interface Found {
   };
 }
 
-/** An object that is to be deleted. */
+/** An object to delete. */
 export interface Doomed {
   readonly path: string;
-  /** For messages, such as `Deployment binnacle-system/binnacle`. */
+  /** Its description in messages, such as `Deployment binnacle-system/binnacle`. */
   readonly what: string;
   readonly uid: string;
 }
@@ -34,7 +34,7 @@ export async function find<T extends Found>(transport: Transport, path: string):
   }
 }
 
-/** All objects of a collection, which is small; nothing when the kind is not there. */
+/** Returns all objects of a collection, which is small; none when the kind does not exist. */
 export async function list<T extends Found>(transport: Transport, path: string, query = ""): Promise<readonly T[]> {
   try {
     return (await transport.request<{ items: readonly T[] }>({ method: "GET", path, query })).items;
@@ -49,7 +49,7 @@ export function doomed(path: string, kind: string, { metadata }: Pick<Found, "me
   return { path, what: `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`, uid };
 }
 
-/** Deletes an object; another one that has its name by now stays. */
+/** Deletes an object. Another object that has the same name by now stays. */
 export async function remove(transport: Transport, { path, uid }: Doomed): Promise<void> {
   const body = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background", preconditions: { uid } };
   try {
@@ -65,7 +65,7 @@ export interface Patience {
   readonly timeout: number;
 }
 
-/** Looks until something is so. @returns false when it was not within the timeout. @throws the signal's reason. */
+/** Polls until a condition holds. @returns false when it did not within the timeout. @throws the signal's reason. */
 export async function becomes(look: () => Promise<boolean>, { signal, timeout }: Patience): Promise<boolean> {
   for (const deadline = performance.now() + timeout; ; await sleep(ASK_EVERY, { signal })) {
     signal.throwIfAborted();

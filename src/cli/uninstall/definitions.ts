@@ -1,4 +1,4 @@
-/** The CustomResourceDefinitions of modules that go, and their objects. */
+/** The CustomResourceDefinitions of uninstalled modules, and their objects. */
 import { listMetadata } from "../../kube/api/list.ts";
 import { collectionPath, RestMapper } from "../../kube/api/mapper.ts";
 import { isNotFound } from "../../kube/errors/api-error.ts";
@@ -15,18 +15,18 @@ interface StoredDefinition extends Found {
   readonly status?: { readonly storedVersions?: readonly string[] | null };
 }
 
-/** A definition that is on the cluster. */
+/** A definition that exists on the cluster. */
 export interface Definition extends Doomed {
   readonly resource: Resource;
   readonly objects: Objects;
-  /** Its objects are stored in other versions than the one that the module reads, and somebody converts them. */
+  /** Whether its objects are stored in versions other than the one that the module reads, so that reading needs conversion. */
   readonly needsConversion: boolean;
 }
 
 /** The objects of one kind. */
 export interface Objects {
   readonly count: number;
-  /** How many carry each finalizer, with one of them. */
+  /** How many objects have each finalizer, and one of them. */
   readonly finalizers: ReadonlyMap<
     string,
     { readonly objects: number; readonly deleting: number; readonly example: string }
@@ -48,7 +48,7 @@ export async function definition(transport: Transport, resource: Resource): Prom
   };
 }
 
-/** Looks through the metadata of all objects of a kind; there is none where the kind is not. */
+/** Reads the metadata of all objects of a kind; there are none where the kind does not exist. */
 export async function objectsOf(transport: Transport, resource: Resource): Promise<Objects> {
   const finalizers = new Map<string, { objects: number; deleting: number; example: string }>();
   let count = 0;
@@ -83,7 +83,7 @@ export async function objectsOf(transport: Transport, resource: Resource): Promi
 /** Finalizers that the API server's own garbage collector removes. */
 const COLLECTED = ["foregroundDeletion", "orphan"];
 
-/** Why the deletion of a definition would not come to its end; `undefined` when it would. */
+/** Returns why the deletion of a definition would not finish; `undefined` when it would. */
 export function whatHoldsUp({ finalizers }: Objects): string | undefined {
   const held = [...finalizers].filter(([name]) => !COLLECTED.includes(name));
   if (held.length === 0) return undefined;

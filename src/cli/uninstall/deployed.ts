@@ -13,7 +13,7 @@ import { doomed, type Doomed, find, type Found, list } from "./cluster-objects.t
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 
-/** A Deployment of ours, as far as it is looked at here. */
+/** The parts of our Deployment that are read here. */
 export interface Deployment extends Found {
   readonly spec: {
     readonly replicas?: number;
@@ -43,11 +43,11 @@ interface Binding extends Found {
 
 export interface Deployed {
   readonly deployment: Deployment | undefined;
-  /** What lets it write: the first to go, so that what still runs cannot put anything back. */
+  /** The bindings that allow it to write. They are deleted first, so that running pods cannot restore anything. */
   readonly bindings: readonly Doomed[];
-  /** In the order in which they are deleted, after the Deployment. */
+  /** Everything else, in the order in which it is deleted after the Deployment. */
   readonly rest: readonly Doomed[];
-  /** What has the name and is not ours. */
+  /** Objects that have the name and are not ours. */
   readonly foreign: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export interface DeployedOptions {
   readonly account: ServiceAccount;
   /** The names of the modules. */
   readonly modules: readonly string[];
-  /** Looks for everything, and not only for the Deployment. */
+  /** Whether to find everything, or only the Deployment. */
   readonly all: boolean;
 }
 
@@ -84,7 +84,7 @@ export async function deployed(transport: Transport, { account, modules, all }: 
   if (deployment !== undefined || rest.length > 0) rest.push(...(await leasesOf(transport, account, modules)));
   const granted = await roles(transport, account);
   rest.push(...granted.filter((one) => !isBinding(one)));
-  // Last: what still runs as the account may need it to end.
+  // The account is deleted last, because what still runs as the account may need it to end.
   const ordered = [...rest.filter((one) => !isAccount(one)), ...rest.filter(isAccount)];
   return { deployment, bindings: granted.filter(isBinding), rest: ordered, foreign };
 }
@@ -92,7 +92,7 @@ export async function deployed(transport: Transport, { account, modules, all }: 
 const MANAGED_BY = "app.kubernetes.io/managed-by";
 const NAME = "app.kubernetes.io/name";
 const OURS = "binnacle";
-/** Kinds of the account's namespace, with the root of their API. */
+/** The kinds in the account's namespace, with the root of their API. */
 const NAMESPACED = [
   ["PodDisruptionBudget", "/apis/policy/v1"],
   ["NetworkPolicy", "/apis/networking.k8s.io/v1"],
@@ -118,7 +118,7 @@ function isOurs({ metadata: { labels } }: Found, name: string): boolean {
   return labels?.[MANAGED_BY] === OURS && labels[NAME] === name;
 }
 
-/** The Leases by which the replicas of a deployment have elected a leader, or divided the keys. */
+/** Returns the Leases with which the replicas of a deployment have elected a leader, or divided the keys. */
 async function leasesOf(
   transport: Transport,
   { namespace, name }: ServiceAccount,
@@ -136,7 +136,7 @@ async function leasesOf(
     .map((lease) => doomed(`${collection}/${lease.metadata.name}`, "Lease", lease));
 }
 
-/** Roles of the account's name that are bound to the account and to nobody else, and their bindings. */
+/** Returns the roles with the account's name that are bound only to the account, and their bindings. */
 async function roles(transport: Transport, { namespace, name }: ServiceAccount): Promise<readonly Doomed[]> {
   const isBound = ({ metadata: { labels }, subjects = [], roleRef }: Binding): boolean =>
     (labels?.[MANAGED_BY] ?? OURS) === OURS &&
@@ -167,7 +167,7 @@ async function roles(transport: Transport, { namespace, name }: ServiceAccount):
   return found;
 }
 
-/** In the image and below the mount, all modules are in one folder, so no folder is part of their names. */
+/** In the image and below the mount, all modules are in one folder, so their names contain no folder. */
 export function fileOf(module: string): string {
   return module.slice(module.lastIndexOf("/") + 1);
 }
@@ -179,7 +179,7 @@ export interface MountedModules {
   readonly keys: readonly string[];
 }
 
-/** Where the deployment has modules from; `undefined` when its image holds them. */
+/** Returns the source of the deployment's modules; `undefined` when its image holds them. */
 export function mountedModules({ spec }: Deployment, modules: readonly string[]): MountedModules | undefined {
   const volume = spec.template.spec.volumes?.find(({ name }) => name === "controllers")?.configMap;
   if (volume?.name === undefined) return undefined;
@@ -189,7 +189,7 @@ export function mountedModules({ spec }: Deployment, modules: readonly string[])
   return { configMap: volume.name, keys };
 }
 
-/** Takes modules out of the deployment, which rolls out without them; last of all their files go from the ConfigMap. */
+/** Removes modules from the deployment and waits for the rollout; then it removes their files from the ConfigMap. */
 export async function takeOut(transport: Transport, account: ServiceAccount, { keys }: MountedModules): Promise<void> {
   const path = deploymentPath(account);
   const live = (await find<Deployment>(transport, path))!;

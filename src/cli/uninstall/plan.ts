@@ -1,4 +1,4 @@
-/** What `uninstall` would do, found out by reading alone. */
+/** Determines what `uninstall` would do, and only reads for that. */
 import { declarationsOf } from "../../controller/declarations.ts";
 import { holderOf, type Lease } from "../../election/lease.ts";
 import { leaseName } from "../../election/lease-name.ts";
@@ -16,18 +16,18 @@ import { UserError } from "../usage-error.ts";
 export interface PlanOptions {
   readonly transport: Transport;
   readonly selection: Selection;
-  /** Everything that is deployed goes, and not only modules. */
+  /** Whether the whole deployment is removed, and not only modules. */
   readonly all: boolean;
   readonly account: ServiceAccount;
-  /** Where webhooks are asked. */
+  /** The Service of the webhooks. */
   readonly service: ServiceAccount;
   readonly crds: boolean;
   readonly release: boolean;
-  /** The Lease by which copies elect a leader; `undefined` when it is not to be looked at. */
+  /** The Lease with which copies elect a leader; `undefined` when it is ignored. */
   readonly lease: { readonly namespace: string; readonly id: string } | undefined;
 }
 
-/** Objects of one kind that carry a finalizer of one controller. */
+/** Objects of one kind with a finalizer of one controller. */
 export interface Carried {
   readonly kind: string;
   readonly finalizer: string;
@@ -37,7 +37,7 @@ export interface Carried {
 export interface Plan {
   readonly webhooks: readonly Registered[];
   readonly deployed: Deployed;
-  /** Files of the modules in a ConfigMap, when the deployment goes on without them. */
+  /** The modules' files in a ConfigMap, when the deployment goes on without them. */
   readonly mounted: MountedModules | undefined;
   readonly carried: readonly Carried[];
   readonly definitions: readonly Definition[];
@@ -124,7 +124,7 @@ async function carriedBy({ transport, selection }: PlanOptions): Promise<readonl
   return carried;
 }
 
-/** Which Leases there are: without one, no copy elects a leader. */
+/** Determines how copies elect a leader: without a Lease, they do not. */
 async function electing({ transport, selection, lease }: PlanOptions): Promise<Plan["elects"]> {
   if (lease === undefined) return undefined;
   const { namespace, id } = lease;
@@ -149,11 +149,11 @@ export function isEmpty(
   return webhooks.length + carried.length + definitions.length + pieces === 0 && mounted === undefined;
 }
 
-/** The plan for people, in the order in which it is carried out. */
+/** Describes the plan for people, in the order in which it is carried out. */
 export function shown(plan: Plan, { all, release }: Pick<PlanOptions, "all" | "release">): string {
   const { webhooks, deployed: found, mounted, carried, definitions, notes } = plan;
   const steps: string[] = [];
-  for (const { what } of found.bindings) steps.push(`delete ${what}, so that what runs can write nothing any more`);
+  for (const { what } of found.bindings) steps.push(`delete ${what}, so that what runs can no longer write anything`);
   for (const { kind, name, leaving, staying } of webhooks) {
     const rest = staying === 0 ? "" : ` (${staying} stay)`;
     if (leaving === 0) {
@@ -180,7 +180,7 @@ export function shown(plan: Plan, { all, release }: Pick<PlanOptions, "all" | "r
   return `${[...lines, ...notes.map((note) => `     ${note}`)].join("\n")}\n`;
 }
 
-/** Such as `3 Guestbook objects`. */
+/** Returns text such as `3 Guestbook objects`. */
 export function someObjects(number: number, kind = ""): string {
   return `${count(number)} ${kind === "" ? "" : `${kind} `}object${number === 1 ? "" : "s"}`;
 }

@@ -1,4 +1,4 @@
-/** Which modules are to be uninstalled, and what the others still need. */
+/** Determines which modules are uninstalled, and what the others still need. */
 import { declarationsOf } from "../../controller/declarations.ts";
 import type { LoadedModule } from "../../module/loaded-module.ts";
 import { nearest } from "../../module/nearest.ts";

@@ -250,7 +250,7 @@ test("--all takes off what `manifests deploy` has put there, in an order that hu
   const steps = done.out.split("\n").filter((step) => /^ +\d+\. /.test(step));
   const at = (text: string) => steps.findIndex((step) => step.includes(text));
   expect([
-    at("delete ClusterRoleBinding binnacle, so that what runs can write nothing any more"),
+    at("delete ClusterRoleBinding binnacle, so that what runs can no longer write anything"),
     at("delete RoleBinding binnacle-system/binnacle"),
     at("unregister 1 webhook of ValidatingWebhookConfiguration binnacle.binnacle-system (1 stay)"),
     at("stop and delete"),

@@ -1,4 +1,4 @@
-/** Finalizes, or releases, everything that carries a finalizer of some modules, in this process. */
+/** Finalizes or releases, in this process, everything with a finalizer of some modules. */
 import { declarationsOf } from "../../controller/declarations.ts";
 import type { Duty } from "../../controller/duty.ts";
 import { Pause } from "../../controller/pause.ts";
@@ -15,7 +15,7 @@ export interface WithdrawalOptions extends Patience {
   readonly cluster: ClusterConfig;
   readonly modules: readonly LoadedModule[];
   readonly duty: Extract<Duty, "withdraw" | "release">;
-  /** Keeps copies of the modules from working meanwhile. @default there is none */
+  /** Prevents copies of the modules from working meanwhile. @default there is no election */
   readonly election: ElectionOptions | undefined;
   readonly concurrency: number;
   readonly version: string;
@@ -23,11 +23,11 @@ export interface WithdrawalOptions extends Patience {
   readonly onProgress: (left: number) => void;
 }
 
-/** Milliseconds that another copy has to let its Lease go. */
+/** The milliseconds that another copy has to release its Lease. */
 const LEASE_WITHIN = 30_000;
 const GRACE = 5_000;
 
-/** Resolves when nothing carries a finalizer of the modules. @throws UserError that says what still does. */
+/** Resolves when nothing has a finalizer of the modules. @throws UserError naming what still has one. */
 export async function withdraw(options: WithdrawalOptions): Promise<void> {
   const { cluster, duty, election, log, concurrency, version, onProgress, signal } = options;
   const pause = new Pause();
@@ -83,7 +83,7 @@ async function lead(
   );
 }
 
-/** What of a module is needed to finalize: its plugins may be what a `finalize` uses. */
+/** Returns what a module needs to finalize, including its plugins, because a `finalize` may use them. */
 function finalizing(module: LoadedModule): LoadedModule {
   const controllers = module.definitions.controllers.filter((one) => declarationsOf(one).finalizers.length > 0);
   return { ...module, definitions: { ...module.definitions, controllers, webhooks: [], resources: [] } };

@@ -1,4 +1,4 @@
-/** What a chart has for webhooks: the Service, what registers them, and a certificate of cert-manager where that is wanted. */
+/** The parts of a chart for webhooks: the Service, the registrations, and an optional certificate of cert-manager. */
 import type { DeployPlan } from "../deploy-plan.ts";
 import { labelsOf } from "../deploy-plan.ts";
 import type { Slots } from "./slots.ts";
@@ -12,7 +12,7 @@ export function certificateSecret({ account }: Pick<DeployPlan, "account">): str
   return `${account.name}-webhook-cert`;
 }
 
-/** An issuer of its own where `values` name none. */
+/** Returns the certificate, with an issuer of its own where `values` name none. */
 export function certificateOf(plan: DeployPlan, slots: Slots): string {
   const { name, namespace } = plan.account;
   const [service] = plan.webhooks.service as readonly { readonly metadata: { name: string; namespace: string } }[];

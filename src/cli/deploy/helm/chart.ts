@@ -1,4 +1,4 @@
-/** The manifests as a chart of Helm. */
+/** Writes the manifests as a Helm chart. */
 import { stringify } from "yaml";
 import { certificateOf, webhookTemplates } from "./certificates.ts";
 import { deploymentTemplate } from "./deployment-template.ts";
@@ -15,12 +15,12 @@ import { metricsService, networkPolicy, serviceMonitor } from "../listening.ts";
 export interface ChartOptions {
   readonly name: string;
   readonly version: string;
-  /** Of the binary that wrote it. */
+  /** The version of the binary that wrote it. */
   readonly appVersion: string;
 }
 
 /**
- * Files by their paths in the chart.
+ * Returns the files by their paths in the chart.
  *
  * @param plan for {@link RELEASE}: names and namespace are those of the release.
  * @see https://helm.sh/docs/topics/charts/
@@ -66,7 +66,7 @@ export function helmChart(plan: DeployPlan, options: ChartOptions): Readonly<Rec
   return files;
 }
 
-/** Definitions are templates, and so part of each upgrade; what is in `crds/` would be installed once and never again. */
+/** Definitions are templates, so that each upgrade includes them; files in `crds/` would be installed once and never again. */
 function kept(crd: object, slots: Slots): object {
   const { metadata, ...manifest } = labelled(crd, labelsOf(RELEASE.name)) as {
     readonly metadata: { readonly annotations?: object };
@@ -80,7 +80,7 @@ function kept(crd: object, slots: Slots): object {
   return { apiVersion, kind, metadata: { ...metadata, annotations }, ...rest };
 }
 
-/** With namespaces, a Role in each; without any, one ClusterRole. */
+/** With namespaces, each gets a Role; without any, there is one ClusterRole. */
 function rbac(plan: DeployPlan, slots: Slots): string {
   const render = (documents: readonly object[]): string => documents.map((one) => slots.render(one)).join("");
   const everywhere = labelledRbac(plan, plan.rbacFor([])) as readonly RbacManifest[];
@@ -105,7 +105,7 @@ interface RbacManifest {
   readonly roleRef?: object;
 }
 
-/** Another name, because there may be roles of the release in the same namespace. */
+/** The role has another name, because roles of the release may be in the same namespace. */
 function watched(manifest: RbacManifest): object {
   const name = `${RELEASE.name}-modules`;
   const { roleRef } = manifest;
@@ -121,7 +121,7 @@ function withAnnotations(manifest: object, slots: Slots): object {
   return { ...metadata, annotations: slots.optional("$.Values.serviceAccount.annotations") };
 }
 
-/** The texts are files of the chart, so that nothing in them is taken for a template. */
+/** The texts are files of the chart, so that Helm does not interpret them as templates. */
 function modules(plan: DeployPlan, slots: Slots): string {
   const texts = (plan.files ?? []).map(({ key }) => `${key}: {{ $.Files.Get "modules/${key}" | toJson }}`);
   return slots.render({ ...configMap(plan), data: { texts: slots.lines(...texts) } });

@@ -1,4 +1,4 @@
-/** The Deployment of a chart: that of `kubectl apply`, with places for what people change. */
+/** The Deployment of a chart: that of `kubectl apply`, with places for the values that people change. */
 import type { DeployPlan } from "../deploy-plan.ts";
 import { deployment } from "../deployment.ts";
 import { certificateSecret } from "./certificates.ts";
@@ -12,7 +12,7 @@ const IMAGE = [
 const WITH_CERTIFICATE = '{{- if eq $.Values.webhooks.certificates "cert-manager" }}';
 const CERTS = "/certs";
 
-/** Each flag as `--name=value`, once for each entry of a list. */
+/** The flags as `--name=value`, once for each entry of a list. */
 const FLAGS = [
   "{{- range $name, $value := $.Values.flags }}",
   '{{- range (kindIs "slice" $value | ternary $value (list $value)) }}',
@@ -22,7 +22,7 @@ const FLAGS = [
 ];
 
 export function deploymentTemplate(plan: DeployPlan, slots: Slots): object {
-  // The values say how many, and where.
+  // The values determine the number of namespaces and their names.
   const plain = deployment({ ...plan, namespaces: [] });
   const { template } = plain.spec;
   const [container] = template.spec.containers;
@@ -86,7 +86,7 @@ export function deploymentTemplate(plan: DeployPlan, slots: Slots): object {
   };
 }
 
-/** A list of the Deployment, and what `values` have beside it. */
+/** A list of the Deployment, followed by the entries that `values` add. */
 function listOf(field: string, own: readonly unknown[], slots: Slots): object {
   const values = `$.Values.${field}`;
   return { [field]: own.length > 0 ? [...own, slots.spread(values)] : slots.optional(values) };

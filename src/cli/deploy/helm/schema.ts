@@ -1,9 +1,9 @@
-/** What the values of a chart may be: Helm refuses others before anything is installed. */
+/** The schema of a chart's values. Helm refuses other values before it installs anything. */
 import type { Option } from "../../option.ts";
 import { runOptions } from "../../run-options.ts";
 import type { DeployPlan } from "../deploy-plan.ts";
 
-/** The chart says them itself, or they have values of their own. */
+/** Flags that the chart sets itself, or that have values of their own. */
 const OWN_FLAGS =
   /^(controllers|namespace|kubeconfig|context|install-crds|shards|leader-elect|leader-election-(id|namespace)|health-probe-bind-address|metrics-(bind-address|secure)|webhook-.*|register-webhooks)$/;
 const QUANTITY = "^\\d+(\\.\\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$";
@@ -15,7 +15,7 @@ const text = { type: "string" } as const;
 const flag = { type: "boolean" } as const;
 const map = { type: "object" } as const;
 const list = { type: "array" } as const;
-/** Of environment variables, annotations and labels: values that are no text are a common mistake. */
+/** For environment variables, annotations and labels, because values that are not text are a common mistake. */
 const texts = { type: "object", additionalProperties: text } as const;
 
 /** @see https://json-schema.org/draft-07 */
@@ -29,7 +29,7 @@ export function schemaOf(plan: DeployPlan): object {
     image: closed(
       {
         repository: { ...text, minLength: 1 },
-        // Of `--set image.tag=2`. 1.10 as a number would be 1.1.
+        // This allows `--set image.tag=2`. The number 1.10 would become 1.1.
         tag: { type: ["string", "integer"] },
         digest: { ...text, pattern: "^(sha256:[0-9a-f]{64})?$" },
         pullPolicy: { enum: ["Always", "IfNotPresent", "Never"] },
@@ -65,7 +65,7 @@ export function schemaOf(plan: DeployPlan): object {
   return { $schema: "http://json-schema.org/draft-07/schema#", ...closed(properties, ["image", "replicas"]) };
 }
 
-/** An object that may have these fields alone, so that a misspelt one is refused. */
+/** An object that may have only these fields, so that a misspelt one is refused. */
 function closed(properties: object, required: readonly string[] = []): object {
   return { type: "object", additionalProperties: false, ...(required.length > 0 && { required }), properties };
 }

@@ -1,11 +1,11 @@
-/** Manifests with places for the values of a chart: YAML first, then templates in the place of marks. */
+/** Manifests with places for the values of a chart: first YAML with marks, then templates in place of the marks. */
 import { visit } from "yaml";
 import { commentedDocument } from "../../rule-comments.ts";
 
-/** What a line with a mark becomes: its indentation, what stands before the mark, such as `replicas: ` or `- `, and the key alone. */
+/** Renders a line with a mark from its indentation, the text before the mark, such as `replicas: ` or `- `, and the key alone. */
 type Render = (line: { readonly indent: string; readonly before: string }) => string;
 
-/** The account of a plan for a chart: whoever installs it says both. */
+/** The account of a plan for a chart; the installation determines both of its names. */
 export const RELEASE = { namespace: "release-namespace-mark", name: "release-name-mark" } as const;
 /** One of the namespaces in `values`, inside a loop over them. */
 export const EACH_NAMESPACE = "each-namespace-mark";
@@ -19,11 +19,11 @@ const HAS_NAME = new RegExp(Object.keys(NAMES).join("|"));
 const MANAGED_BY = "app.kubernetes.io/managed-by: ";
 const MARK = /^( *)([^\n]*?)template-mark-(\d+)$/gm;
 
-/** Makes marks, and later puts templates in their places. */
+/** Creates marks, and later replaces them with templates. */
 export class Slots {
   readonly #renders: Render[] = [];
 
-  /** The line's value is what an expression gives. */
+  /** The line's value is the result of an expression. */
   value(expression: string): string {
     return this.#mark(({ indent, before }) => `${indent}${before}{{ ${expression} }}`);
   }
@@ -36,7 +36,7 @@ export class Slots {
     );
   }
 
-  /** As a block; without a line where it is empty. */
+  /** Works as `block`, but without a line where the value is empty. */
   optional(expression: string): string {
     return this.#mark(({ indent, before }) =>
       [
@@ -48,7 +48,7 @@ export class Slots {
     );
   }
 
-  /** More entries of the list or map that the mark stands in. */
+  /** Adds entries to the list or map that contains the mark. */
   spread(expression: string): string {
     return this.#mark(({ indent }) =>
       [
@@ -59,17 +59,17 @@ export class Slots {
     );
   }
 
-  /** These lines, at the place of the mark's own. */
+  /** Puts these lines in place of the mark's line. */
   lines(...lines: readonly string[]): string {
     return this.#mark(({ indent }) => lines.map((line) => `${indent}${line}`).join("\n"));
   }
 
-  /** A document of a template. */
+  /** Renders a document of a template. */
   render(manifest: object): string {
     const document = commentedDocument(manifest);
     visit(document, {
       Scalar(_, node) {
-        // A release may be called 123.
+        // A release may be named 123, which must stay text.
         if (typeof node.value === "string" && HAS_NAME.test(node.value)) node.type = "QUOTE_DOUBLE";
       },
     });
@@ -78,7 +78,7 @@ export class Slots {
       this.#renders[Number(number)]!({ indent, before }),
     );
     for (const [mark, expression] of Object.entries(NAMES)) text = text.replaceAll(mark, expression);
-    // What Helm installs, Helm manages.
+    // Helm manages what Helm installs.
     return `---\n${text.replaceAll(`${MANAGED_BY}binnacle`, `${MANAGED_BY}{{ $.Release.Service }}`)}`;
   }
 
@@ -87,7 +87,7 @@ export class Slots {
   }
 }
 
-/** Text that Helm takes as it is. */
+/** Returns text that Helm does not interpret. */
 export function literal(text: string): string {
   return text.replaceAll("{{", '{{ "{{" }}');
 }

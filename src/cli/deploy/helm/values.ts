@@ -1,4 +1,4 @@
-/** What people change of a chart, with the defaults that the command line gave. */
+/** The values of a chart that people change, with defaults from the command line. */
 import { stringify } from "yaml";
 import type { DeployPlan } from "../deploy-plan.ts";
 import { resourcesOf } from "../deployment.ts";
@@ -15,7 +15,7 @@ function imageParts(image: string): {
   return { repository: hasTag ? named.slice(0, colon) : named, tag: hasTag ? named.slice(colon + 1) : "", digest };
 }
 
-/** The text of `values.yaml`, a comment before each value. */
+/** Returns the text of `values.yaml`, with a comment before each value. */
 export function valuesOf(plan: DeployPlan): string {
   const entry = (comment: string, value: object): string => `# ${comment}\n${stringify(value)}`;
   return [
