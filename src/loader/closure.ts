@@ -45,12 +45,23 @@ function whyUnusable(path: string): string | undefined {
   return `is ${stat.isFIFO() ? "a pipe" : stat.isSocket() ? "a socket" : "a device"}, and no file`;
 }
 
+/** The imports of sources that were read before: a watcher looks at all modules whenever one has changed. */
+const known = new Map<string, readonly string[]>();
+const MOST_KNOWN = 1_000;
+
 function relativeImports(source: string): readonly string[] {
+  const id = Bun.hash(source).toString(36);
+  const before = known.get(id);
+  if (before !== undefined) return before;
+  let imports: readonly string[] = [];
   try {
-    return importsOf(source).filter((specifier) => /^[./]/.test(specifier));
+    imports = importsOf(source).filter((specifier) => /^[./]/.test(specifier));
   } catch {
-    return []; // it does not parse, which loading reports
+    // it does not parse, which loading reports
   }
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(id, imports);
+  return imports;
 }
 
 /** Reads a module's files. */
