@@ -175,6 +175,54 @@ test("pushImage tells a registry nothing of our credentials' use elsewhere", asy
   expect(seen).toBeNull();
 });
 
+test("pushImage logs in nowhere because of what storage asks that a registry leads to", async () => {
+  await using thief = new LoopbackRegistry({
+    fault: ({ url }) =>
+      url.includes("/token")
+        ? Response.json({ token: "x" })
+        : new Response(null, {
+            status: 401,
+            headers: { "www-authenticate": `Bearer realm="http://${new URL(url).host}/token",service="thief"` },
+          }),
+  });
+  let isAsked = false;
+  const { result } = await push(
+    {
+      fault: ({ method }) =>
+        method === "HEAD"
+          ? new Response(null, { status: 307, headers: { location: `http://${thief.host}/elsewhere` } })
+          : undefined,
+    },
+    {
+      credentials: async () => {
+        isAsked = true;
+        return { username: "jane", password: "secret" };
+      },
+    },
+  );
+  expect(result).toBe(`Cannot push to HOST/team/guestbook: ${thief.host}, where it leads, answers 401`);
+  expect(thief.requests).toEqual(["HEAD /elsewhere"]);
+  expect(isAsked).toBe(false);
+});
+
+test("pushImage gives up on a registry that takes chunks and keeps nothing of them", async () => {
+  const { registry, result } = await push({
+    fault: ({ method, url }) =>
+      method === "PATCH" ? new Response(null, { status: 202, headers: { location: url, range: "0-0" } }) : undefined,
+  });
+  expect(result).toBe("Cannot push to HOST: it takes chunks of an upload and keeps nothing of them");
+  expect(registry.requests.filter((line) => line.startsWith("PATCH"))).toHaveLength(6);
+});
+
+test("credentials that cannot be read are told at once", async () => {
+  const auth = { scheme: "basic" as const, username: "jane", password: "secret" };
+  await mkdir(join(folder, ".docker"));
+  await writeFile(join(folder, ".docker", "config.json"), "{");
+  const { result } = await push({ auth }, { credentials: () => credentialsFor("ghcr.io", { HOME: folder }) });
+  expect(result).toMatch(/config.json': it is not JSON/);
+  expect(waited).toEqual([]);
+});
+
 test("pullImage brings a base, and pushImage mounts its layers in the same registry", async () => {
   await using registry = new LoopbackRegistry();
   await pushImage(await image(`${registry.host}/bases/libc:1`, "a base"), options);

@@ -73,7 +73,7 @@ export class RegistrySession {
       try {
         response = await this.#authorized(request);
       } catch (error) {
-        const isFinal = error instanceof RegistryError && !isTransient(error.status ?? 0);
+        const isFinal = error instanceof RegistryError ? !isTransient(error.status ?? 0) : isUserError(error);
         if (last || isFinal || this.#options.signal?.aborted === true) throw this.#unreachable(error);
         await this.pause(attempt);
         continue;
@@ -117,7 +117,7 @@ export class RegistrySession {
   async #authorized(request: RegistryRequest): Promise<Response> {
     const used = this.#authorization;
     const response = await this.#fetch(request, used);
-    if (response.status !== 401) return response;
+    if (response.status !== 401 || !(await this.#isOwn(response))) return response;
     const challenges = parseChallenges(response.headers.get("www-authenticate") ?? "");
     await response.body?.cancel().catch(() => {});
     // Requests that were refused together ask for one token together; a token of before may have expired.
@@ -127,8 +127,13 @@ export class RegistrySession {
     }
     if (this.#authorization === undefined || this.#authorization === used) throw this.#unauthorized();
     const again = await this.#fetch(request, this.#authorization);
-    if (again.status === 401) throw this.#unauthorized(await again.text());
+    if (again.status === 401 && (await this.#isOwn(again))) throw this.#unauthorized(await again.text());
     return again;
+  }
+
+  /** Only the registry itself may ask who we are: storage that it sends us on to could name a token service of its own. */
+  async #isOwn(response: Response): Promise<boolean> {
+    return URL.parse(response.url)?.origin === (await this.#root()).origin;
   }
 
   async #fetch({ method, path, headers, body }: RegistryRequest, authorization: string | undefined): Promise<Response> {
@@ -254,7 +259,7 @@ export class RegistrySession {
   #unreachable(error: unknown): unknown {
     const { signal, reference } = this.#options;
     if (error instanceof RegistryError || signal?.aborted === true) return error;
-    if (error instanceof Error && error.name === "UserError") return error;
+    if (isUserError(error)) return error;
     const why = error instanceof Error ? error.message : String(error);
     return new RegistryError(this.#cannot(`${reference.registry} cannot be reached: ${why}`), { cause: error });
   }
@@ -277,8 +282,11 @@ export class RegistrySession {
         status,
       });
     }
-    if (status === 401) return this.#unauthorized(text);
-    return new RegistryError(this.#cannot(`the registry answers ${status}${because(text)}`), { status });
+    if (status === 401 && (await this.#isOwn(response))) return this.#unauthorized(text);
+    const who = (await this.#isOwn(response))
+      ? "the registry"
+      : `${URL.parse(response.url)?.host ?? ""}, where it leads,`;
+    return new RegistryError(this.#cannot(`${who} answers ${status}${because(text)}`), { status });
   }
 }
 
@@ -289,6 +297,11 @@ function because(text: string): string {
 
 function basic(credentials: Exclude<Credentials, { readonly identityToken: string }>): string {
   return `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString("base64")}`;
+}
+
+/** As of credentials that cannot be read: another attempt would read the same. */
+function isUserError(error: unknown): error is Error {
+  return error instanceof Error && error.name === "UserError";
 }
 
 function isTransient(status: number): boolean {

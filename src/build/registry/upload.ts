@@ -69,7 +69,7 @@ async function begin(session: RegistrySession, blob: Blob, { mountFrom }: Upload
   }
   return {
     location: await locationOf(response, session),
-    leastChunk: Number(response.headers.get("oci-chunk-min-length") ?? 0),
+    leastChunk: Number(response.headers.get("oci-chunk-min-length")) || 0,
   };
 }
 
@@ -108,10 +108,13 @@ class Upload {
   async run(isLast: boolean): Promise<boolean> {
     const { size, digest } = this.#blob.descriptor;
     let failures = 0;
+    let furthest = 0;
     while (this.#offset < size) {
-      const before = this.#offset;
       try {
         await this.#sendChunk();
+        // A registry that takes chunks and keeps nothing of them would be sent the same one for ever.
+        if (this.#offset <= furthest) throw this.#stuck();
+        furthest = this.#offset;
         failures = 0;
       } catch (error) {
         if (!(error instanceof RegistryError) || !mayResume(error)) throw error;
@@ -127,7 +130,10 @@ class Upload {
           this.#moveTo(0);
           return false;
         }
-        if (this.#offset > before) failures = 0;
+        if (this.#offset > furthest) {
+          furthest = this.#offset;
+          failures = 0;
+        }
       }
     }
     const end = new URL(this.#location);
@@ -146,6 +152,11 @@ class Upload {
     this.#moveTo(0);
     if (!isLast) return false;
     throw new RegistryError(`Cannot push to ${this.#session.reference.registry}: it forgets uploads before they end`);
+  }
+
+  #stuck(): RegistryError {
+    const { registry } = this.#session.reference;
+    return new RegistryError(`Cannot push to ${registry}: it takes chunks of an upload and keeps nothing of them`);
   }
 
   async #sendChunk(): Promise<void> {
