@@ -20,15 +20,23 @@ async function watch({ memory, beatEvery, warnAfter, endAfter, format }: StallOr
   let last = -1;
   let stalled = 0;
   let told = false;
+  /** Who has the event loop, since how many milliseconds, and who of these was told. */
+  let owner = 0;
+  let owned = 0;
+  let named = 0;
   while (Atomics.wait(control, PLACE.stop, 0, nap) === "timed-out") {
     const beat = Atomics.load(control, PLACE.beat);
     if (beat !== last) {
       last = beat;
       stalled = 0;
       told = false;
+      owner = named = 0;
       continue;
     }
     stalled += nap;
+    const now = ownerIn(marks);
+    owned = now === owner ? owned + nap : 0;
+    owner = now;
     // The loop may have stalled only just before the next beat was due.
     const atLeast = stalled - beatEvery;
     if (endAfter > 0 && atLeast >= endAfter) {
@@ -36,12 +44,21 @@ async function watch({ memory, beatEvery, warnAfter, endAfter, format }: StallOr
       const { exitNow } = await import("../platform/exit-now.ts");
       await exitNow(1);
     }
-    if (told || warnAfter <= 0 || atLeast < warnAfter) continue;
+    if (warnAfter <= 0 || atLeast < warnAfter) continue;
+    // What is slow at first may be over, without a beat in between, when somebody blocks the loop for good.
+    const isAnother = owner !== 0 && owner !== named && owned >= warnAfter;
+    if (told && !isAnother) continue;
     told = true;
+    named = owner;
     const fields = about(marks, atLeast);
     await tell("The event loop is blocked", fields);
     postMessage(fields); // the main thread reads this when its loop continues
   }
+}
+
+/** The mark of the run, or else of the module, whose code has not returned; 0 when there is none. */
+function ownerIn({ control }: LoopMarks): number {
+  return control[PLACE.run]! || control[PLACE.module]!;
 }
 
 /**
@@ -51,7 +68,7 @@ async function watch({ memory, beatEvery, warnAfter, endAfter, format }: StallOr
 function about(marks: LoopMarks, ms: number): object {
   const { control } = marks;
   const seconds = ms / 1_000;
-  const now = marks.text(control[PLACE.run] || control[PLACE.module]!);
+  const now = marks.text(ownerIn(marks));
   if (now !== undefined) return { seconds, ...fieldsOf(now) };
   const likely = marks.text(control[PLACE.last]!);
   const underWay = [...marks.texts()].map(fieldsOf).filter((fields) => "key" in fields || "loading" in fields);

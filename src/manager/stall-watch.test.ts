@@ -98,6 +98,12 @@ describe("StallWatch", () => {
     },
   );
 
+  test.concurrent("names who blocks the event loop after something else, without a turn of it in between", async () => {
+    const nobody = "const numbers = new Int32Array(new SharedArrayBuffer(4)); Atomics.wait(numbers, 0, 0, 3_000);";
+    const { line } = await run(`${nobody} graph.run(() => block(3_000));`);
+    expect(line(BLOCKED)).toMatchObject({ module: "m.ts" });
+  });
+
   test.concurrent("names a module that does not end while it loads", async () => {
     const { line } = await run(`await load("loads.ts");`);
     expect(line(BLOCKED)).toMatchObject({ underWay: [{ module: "loads.ts", loading: true }] });
