@@ -347,11 +347,12 @@ class ControllerEngine implements RunningController {
    * leader may have left keys half done, so a second term begins with all keys.
    */
   #onLeadership(isLeader: boolean): void {
+    // Runs that are under way in a version that has handed over, or that stops, must not write in a later term either.
+    if (!isLeader) this.#workers.cancel("leadership was lost");
     if (this.#stopping.signal.aborted) return;
     if (!isLeader) {
       this.#share?.lost();
       this.#workers.open = false;
-      this.#workers.cancel("leadership was lost");
       return;
     }
     if (this.#hasLed) this.#executor.addAll(this.#events, NEW_TERM);

@@ -7,6 +7,7 @@ import { enqueuedKeys } from "./event-mapping.ts";
 import type { Invoke } from "./object-reconciler.ts";
 import type { NamedSources } from "./named-sources.ts";
 import type { KeySource } from "./source.ts";
+import type { Enqueued } from "./watch.ts";
 
 export interface SourceOptions {
   readonly clock: Clock;
@@ -64,7 +65,7 @@ async function run(source: KeySource, since: number, options: SourceOptions): Pr
       // A clock that was set back must not delay what is due within the interval.
       let next = clock.now() + interval - (passed < 0 ? 0 : passed);
       while (!signal.aborted) {
-        await sleep(Math.min(next - clock.now(), interval), { clock, signal });
+        await untilDue(next, Math.min(next - clock.now(), interval), options);
         options.everything(cause);
         const now = clock.now();
         next = Math.abs(now - next) < interval ? next + interval : now + interval;
@@ -77,7 +78,7 @@ async function run(source: KeySource, since: number, options: SourceOptions): Pr
       while (!signal.aborted) {
         const next = cron.nextRun(new Date(clock.now()));
         if (next === null) return; // the expression matches no future time
-        await sleep(next.getTime() - clock.now(), { clock, signal });
+        await untilDue(next.getTime(), next.getTime() - clock.now(), options);
         options.everything(cause);
       }
       return;
@@ -90,22 +91,38 @@ async function run(source: KeySource, since: number, options: SourceOptions): Pr
     }
     case "from": {
       const iterator = options.invoke(() => source.events[Symbol.asyncIterator]());
+      const take = ({ value, done }: IteratorResult<Enqueued>): boolean => {
+        if (done === true) return false;
+        for (const key of enqueuedKeys([value])) options.add(key, { source: "from", type: "generic" });
+        return true;
+      };
       const end = (): void =>
         void options.invoke(async () => iterator.return?.()).catch((error: unknown) => options.onError(error));
       signal.addEventListener("abort", end, { once: true });
       try {
         while (!signal.aborted) {
-          // An iterator that never settles would keep its module in memory forever.
-          const { value, done } = await abortable(
-            options.invoke(async () => iterator.next()),
-            signal,
-          );
-          if (done === true || signal.aborted) return;
-          for (const key of enqueuedKeys([value])) options.add(key, { source: "from", type: "generic" });
+          // What arrives after the signal is queued too, because nobody else receives it. The loop does not wait for it:
+          // an iterator that never settles would keep its module in memory forever.
+          const taken = options.invoke(async () => iterator.next()).then(take);
+          if (!(await abortable(taken, signal))) return;
         }
       } finally {
         signal.removeEventListener("abort", end);
       }
     }
+  }
+}
+
+/**
+ * Waits for a time. One that was due when the signal fired counts as reached, because the next version counts on from the
+ * present: the timer of a busy event loop is late.
+ *
+ * @throws the signal's reason.
+ */
+async function untilDue(at: number, ms: number, { clock, signal }: SourceOptions): Promise<void> {
+  try {
+    await sleep(ms, { clock, signal });
+  } catch (error) {
+    if (at > clock.now()) throw error;
   }
 }

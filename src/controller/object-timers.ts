@@ -90,7 +90,9 @@ export class ObjectTimers implements ObjectSource {
 
   leave(_reason: string, isMeant?: (object: AnyObject) => boolean): void {
     if (isMeant === undefined) {
-      if (this.#timers.size > 0) this.times = new Map(this.#timers);
+      // A version that was replaced before it examined the objects passes on what it received.
+      if (this.#before !== undefined) this.times = this.#before;
+      else if (this.#timers.size > 0) this.times = new Map(this.#timers);
       this[Symbol.dispose]();
     } else for (const { key, object } of this.#timers.values()) if (isMeant(object)) this.gone(key);
   }

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { InformerRegistry } from "../cache/informer-registry.ts";
-import { alwaysLeader } from "../client/leadership.ts";
+import { alwaysLeader, type Leadership } from "../client/leadership.ts";
 import { createEventRecorder } from "../events/recorder.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
@@ -104,7 +104,7 @@ async function setUp(...names: readonly string[]) {
   };
   const idle = ({ queue, hasSynced }: RunningController) =>
     until(() => hasSynced && queue.depth === 0 && queue.processing === 0);
-  return { server, clock, start, version, change, idle, informers, metrics };
+  return { server, clock, start, version, change, idle, informers, metrics, runtime };
 }
 
 test("a next version runs every key once more, without a list or a watch", async () => {
@@ -312,6 +312,73 @@ test("source.every keeps its times over reloads that come more often", async () 
   }
   await until(() => runs.length === 2);
   expect(runs.map((at) => at - began)).toEqual([12_000, 20_000]);
+});
+
+test("source.every and source.cron keep a time that was due while the event loop was late", async () => {
+  const { start, clock } = await setUp();
+  const runs: string[] = [];
+  const keyed = (): KeyController => ({
+    name: "keys",
+    onReload: "resume",
+    watches: [source.every("60s"), source.cron("* * * * *")],
+    reconcile: async (_, { causes }) => void runs.push(causesText(causes)),
+  });
+  const one = start(keyed());
+  await until(() => one.hasSynced);
+  const late = clock.now() + 60_003;
+  clock.now = () => late; // no timer has fired yet
+  const two = start(keyed(), one);
+  await one.stop({ grace: 0 });
+  await until(() => two.hasSynced && runs.length === 1);
+  expect(runs).toEqual([expect.stringMatching(/every.*cron|cron.*every/)]);
+});
+
+test("a key that source.from yields during the reload runs in the next version", async () => {
+  const { start } = await setUp();
+  const runs: string[] = [];
+  const asked = Promise.withResolvers<void>();
+  const keyed = (answer: Promise<void>): KeyController => ({
+    name: "keys",
+    watches: [
+      source.from(
+        (async function* () {
+          await answer;
+          yield { name: "late" };
+        })(),
+      ),
+    ],
+    reconcile: async ({ name }) => void runs.push(name),
+  });
+  const one = start(keyed(asked.promise));
+  await until(() => one.hasSynced);
+  const two = start(keyed(new Promise(() => {})), one);
+  await one.stop({ grace: 0 });
+  asked.resolve();
+  await until(() => two.hasSynced && runs.length === 1);
+  expect(runs).toEqual(["late"]);
+});
+
+test("the loss of leadership cuts off runs of the version before, too", async () => {
+  const { version, runtime } = await setUp("a");
+  const listeners = new Set<(isLeader: boolean) => void>();
+  runtime.leadership = {
+    refused: undefined,
+    isLeader: true,
+    onChange(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+  } satisfies Leadership;
+  const held = Promise.withResolvers<void>();
+  const one = version({ reconcile: () => held.promise });
+  await until(() => one.runs.length === 1);
+  version({ before: one.controller });
+  const stopped = one.controller.stop({ grace: 60_000 });
+  expect(one.controller.stuck).toEqual([]);
+  for (const listener of listeners) listener(false);
+  expect(one.controller.stuck.map(({ key }) => key)).toEqual(["ns/a"]);
+  held.resolve();
+  await stopped;
 });
 
 test("counters of a controller go on, and queue and metrics leave with its last version", async () => {
