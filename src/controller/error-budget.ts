@@ -115,6 +115,7 @@ export class ErrorBudget implements Disposable {
 
   #succeeded(key: string): void {
     if (this.#failures === 0) return;
+    if (this.#isOutdated) return this.#clear(); // else every key that succeeds from now on would be kept
     this.#failing.delete(key);
     this.#succeeding.add(key);
     if (!this.isLimiting) return;
@@ -128,7 +129,7 @@ export class ErrorBudget implements Disposable {
 
   #failed({ key, message }: EndedRun, error: unknown): void {
     const now = this.#clock.now();
-    if (!this.isLimiting && now - this.#since >= WINDOW_MS) this.#clear();
+    if (this.#isOutdated) this.#clear();
     if (this.#failures === 0) this.#since = now;
     this.#failures++;
     this.#failing.add(key);
@@ -152,6 +153,11 @@ export class ErrorBudget implements Disposable {
         message: `${why}; about one run a minute tries again. A new version of the module, or SIGUSR2, resumes it at once`,
       });
     }
+  }
+
+  /** Whether the window is over, and nothing is limited. */
+  get #isOutdated(): boolean {
+    return !this.isLimiting && this.#clock.now() - this.#since >= WINDOW_MS;
   }
 
   get #isUsedUp(): boolean {
