@@ -25,10 +25,11 @@ export class SigningKey {
   /** @param secret any bytes: the same secret makes the same key */
   constructor(secret: Uint8Array) {
     const curve = createECDH("prime256v1");
-    curve.setPrivateKey(scalarOf(secret));
+    const scalar = scalarOf(secret);
+    curve.setPrivateKey(scalar);
     const point = curve.getPublicKey();
     const [x, y] = [point.subarray(1, 33).toString("base64url"), point.subarray(33).toString("base64url")];
-    const d = curve.getPrivateKey().toString("base64url").padStart(43, "A");
+    const d = scalar.toString("base64url"); // the curve would leave leading zeros out
     this.#private = createPrivateKey({ format: "jwk", key: { kty: "EC", crv: "P-256", x, y, d } });
     this.#public = createPublicKey(this.#private);
     const kid = createHash("sha256")
