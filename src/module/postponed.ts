@@ -10,6 +10,8 @@ interface Postponed {
 /** The waiting modules with their reasons; each waits until it is started, leaves, or is replaced by another version. */
 export class PostponedModules {
   readonly #byName = new Map<string, Postponed>();
+  /** Those that are disposed of, although their start may be due already. */
+  readonly #dropped = new WeakSet<LoadedModule>();
 
   /**
    * Records why a module waits. An earlier waiting version is disposed of.
@@ -24,8 +26,13 @@ export class PostponedModules {
     return leaving.signal;
   }
 
-  /** Called when it is being started; a module that waited under its name before is disposed of. */
+  /**
+   * Called when it is being started; a module that waited under its name before is disposed of.
+   *
+   * @throws when it has been dropped meanwhile; then a newer version goes on to wait.
+   */
   take(module: LoadedModule): void {
+    if (this.#dropped.has(module)) throw new Error(`Cannot start the module ${module.name}: it has left meanwhile`);
     if (this.#byName.get(module.name)?.module === module) this.#byName.delete(module.name);
     else this.drop(module.name);
   }
@@ -35,6 +42,7 @@ export class PostponedModules {
     const known = this.#byName.get(name);
     if (known === undefined) return;
     this.#byName.delete(name);
+    this.#dropped.add(known.module);
     known.leaving.abort(new Error(`The module ${name} is leaving`));
     known.module.dispose();
   }
