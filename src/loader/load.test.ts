@@ -219,7 +219,7 @@ describe("loadModule", () => {
     const { map } = Array.prototype;
     write({
       "m.ts": `import "./_patch.ts"; ${controller("m")}`,
-      "_patch.ts": "Array.prototype.map = () => []; Object.prototype.polluted = true;",
+      "_patch.ts": "Array.prototype.map = () => []; Object.prototype.polluted = true; Array.prototype['a(*'] = 1;",
       "slow.ts": `await new Promise((resolve) => setTimeout(resolve, 50)); ${controller("slow")}`,
       "late.ts": `await new Promise((resolve) => setTimeout(resolve, 20)); JSON.parse = () => 1;
         await new Promise((resolve) => setTimeout(resolve, 100)); ${controller("late")}`,
@@ -234,7 +234,9 @@ describe("loadModule", () => {
     expect(told).toEqual([
       expect.stringMatching(/^it changes Object\.keys, .*; it failed with: .*fails\.ts:1:35: boom$/),
       expect.stringMatching(/^it changes JSON\.parse, which all modules and the SDK share/),
-      expect.stringMatching(/^it changes Array\.prototype\.map, Object\.prototype\.polluted, .*; it failed with: /),
+      expect.stringMatching(
+        /^it changes Array\.prototype\.map, Object\.prototype\.polluted, Array\.prototype\.a\(\*, .*; it failed with: /,
+      ),
       "fine",
     ]);
     expect(Array.prototype.map).toBe(map);

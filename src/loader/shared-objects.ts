@@ -42,7 +42,8 @@ export function beginLoading(sources: ReadonlyMap<string, string>): Loading {
 /** Whose files name what was changed; the one that is looked at when nobody's do, because a package of it did. */
 function blame(changes: readonly IntrinsicChange[], own: Suspect): void {
   for (const change of changes) {
-    const name = new RegExp(`\\b${change.property.replace(/^Symbol\(Symbol\.(\w+)\)$/, "$1")}\\b`);
+    const word = change.property.replace(/^Symbol\(Symbol\.(\w+)\)$/, "$1");
+    const name = new RegExp(`(?<![\\w$])${word.replace(/[^\w]/g, String.raw`\$&`)}(?![\\w$])`);
     const naming = [...suspects].filter(({ sources }) => [...sources.values()].some((source) => name.test(source)));
     for (const suspect of naming.length === 0 ? [own] : naming) suspect.changes.push(change);
   }
