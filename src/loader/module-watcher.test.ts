@@ -237,3 +237,18 @@ test("files that are half written, that do not parse, and that import each other
   await target.until("broken a.ts");
   expect(target.modules.has("a.ts")).toBe(true);
 });
+
+test("a module is reloaded although events of another file in its folder never cease", async () => {
+  write("a.ts", '"one"');
+  const target = new Target();
+  await using _watcher = await watching(target);
+  const log = join(folder, "some.log");
+  const writing = setInterval(() => writeFileSync(log, "line"), 1);
+  try {
+    await Bun.sleep(50);
+    write("a.ts", '"two"');
+    await target.until("replace a.ts two");
+  } finally {
+    clearInterval(writing);
+  }
+});

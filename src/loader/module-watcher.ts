@@ -11,6 +11,8 @@ import { WatchedFolders } from "./watched-folders.ts";
 
 /** Milliseconds without an event before the folders are scanned, because editors write in several steps. */
 const SETTLE = 25;
+/** Milliseconds after the first event within which they are scanned although events keep coming, such as those of a log file. */
+const SETTLED_WITHIN = 500;
 /** Milliseconds in which changes usually take effect; a module that takes longer to load does not delay `onLook`. */
 const SYNCED_WITHIN = 250;
 /** Milliseconds between checks of the folders themselves, because one that was deleted and created again sends no events. */
@@ -62,6 +64,8 @@ export class ModuleWatcher implements AsyncDisposable {
   readonly #gone = new Map<string, number>();
   readonly #watched: WatchedFolders;
   #settling: ReturnType<typeof setTimeout> | undefined;
+  /** The time of the first event that no scan has followed yet, in milliseconds; `undefined` when there is none. */
+  #unsettled: number | undefined;
   readonly #looking: ReturnType<typeof setInterval>;
   #work: Promise<void> = Promise.resolve();
   #closed = false;
@@ -73,7 +77,7 @@ export class ModuleWatcher implements AsyncDisposable {
       this.#hashes.set(found.name, result.hash);
       if ("module" in result && !options.target.modules.has(found.name)) this.#conflicting.add(found.name);
     }
-    this.#watched = new WatchedFolders(folders, () => this.#soon(SETTLE));
+    this.#watched = new WatchedFolders(folders, () => this.#onEvent());
     this.#looking = setInterval(() => {
       if (this.#watched.renew()) this.#look();
     }, LOOK_EVERY);
@@ -88,12 +92,19 @@ export class ModuleWatcher implements AsyncDisposable {
     await this.#work;
   }
 
+  #onEvent(): void {
+    const now = performance.now();
+    this.#unsettled ??= now;
+    this.#soon(Math.max(0, Math.min(SETTLE, this.#unsettled + SETTLED_WITHIN - now)));
+  }
+
   #soon(ms: number): void {
     clearTimeout(this.#settling);
     if (!this.#closed) this.#settling = setTimeout(() => this.#look(), ms);
   }
 
   #look(): void {
+    this.#unsettled = undefined;
     void this.#tell(this.#inTurn(() => this.#sync()));
   }
 

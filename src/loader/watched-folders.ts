@@ -4,8 +4,8 @@ import { sep } from "node:path";
 
 interface Watched {
   readonly watcher: FSWatcher | undefined;
-  /** Of the folder; another one when it was deleted and made again. */
-  readonly identity: string;
+  /** Of the folder; another one when it was deleted and made again. `undefined` when there is none that could be watched. */
+  readonly identity: string | undefined;
 }
 
 export class WatchedFolders implements Disposable {
@@ -34,7 +34,12 @@ export class WatchedFolders implements Disposable {
     return this.renew();
   }
 
-  /** Watches folders anew that are others than before. @returns whether there were any. */
+  /**
+   * Watches folders anew that are others than before, and those that could not be watched, such as for want of watches of
+   * the system.
+   *
+   * @returns whether there were any.
+   */
   renew(): boolean {
     let isChanged = false;
     for (const [folder, { watcher }] of this.#watched) {
@@ -45,7 +50,8 @@ export class WatchedFolders implements Disposable {
     for (const folder of [...this.#roots, ...this.#outside]) {
       const before = this.#watched.get(folder);
       const identity = identityOf(folder);
-      if (before?.identity === identity) continue;
+      const isWatched = before?.watcher !== undefined || identity === undefined;
+      if (before !== undefined && before.identity === identity && isWatched) continue;
       isChanged = true;
       this.#watched.set(folder, { watcher: this.#watch(folder), identity });
       before?.watcher?.close();
@@ -69,11 +75,11 @@ export class WatchedFolders implements Disposable {
   }
 }
 
-function identityOf(folder: string): string {
+function identityOf(folder: string): string | undefined {
   try {
-    return String(statSync(folder, { throwIfNoEntry: false })?.ino ?? "none");
+    return statSync(folder, { throwIfNoEntry: false })?.ino.toString();
   } catch {
-    return "unusable";
+    return undefined;
   }
 }
 
