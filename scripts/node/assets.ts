@@ -91,12 +91,17 @@ async function build(into: string): Promise<void> {
 }
 
 async function unpackDebian(into: string): Promise<void> {
-  const download = async () =>
-    await outputOf("apt-get", ["download", ...DEBIAN.split(" ")], { cwd: join(into, "debian") });
+  // Without a network it would try each package for minutes.
+  const apt = async (...args: readonly string[]) => {
+    const options = ["Acquire::Retries=1", "Acquire::http::Timeout=15", "Acquire::https::Timeout=15"];
+    const within = ["--kill-after=10", "240", "apt-get", ...options.flatMap((one) => ["-o", one])];
+    return await outputOf("timeout", [...within, ...args], { cwd: join(into, "debian") });
+  };
+  const download = () => apt("download", ...DEBIAN.split(" "));
   let { code, stderr } = await download();
   if (code !== 0) {
     // The lists of a fresh machine are empty.
-    await outputOf("apt-get", ["update"]);
+    await apt("update");
     ({ code, stderr } = await download());
   }
   if (code !== 0) throw new Unavailable(`apt-get cannot download ${DEBIAN}: ${stderr.trim().split("\n").at(-1) ?? ""}`);

@@ -12,6 +12,7 @@ const PROGRAMS = [
   "dpkg",
   "tar",
   "bash",
+  "timeout",
   "curl",
   "ip",
   "mount",
@@ -43,6 +44,13 @@ function whyNoGroup(): string | undefined {
   } catch (error) {
     return `cgroups cannot be made here: ${error instanceof Error ? error.message : String(error)}`;
   }
+}
+
+/** kube-proxy writes the rules of Services as tables of nftables, which a kernel may lack. @param nft the program */
+export function whyNoTables(nft: string): string | undefined {
+  const trial = ["--net", nft, "add", "table", "ip", "trial"];
+  const { status, stderr } = spawnSync("unshare", trial, { encoding: "utf8" });
+  return status === 0 ? undefined : `the kernel makes no tables of nftables: ${stderr.trim().split("\n")[0] ?? ""}`;
 }
 
 function whyNoNamespaces(): string | undefined {
