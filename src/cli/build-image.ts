@@ -81,7 +81,17 @@ export async function buildImageOf(values: ImageValues, { host, progress, signal
     plainHttp: values["plain-http"],
     signal,
   };
-  const base = baseReference && (await pullBase(baseReference, { targets: wanted, cache, registry, progress }));
+  // Where an image goes to a registry without TLS, its base still comes from others as they are.
+  const plainBase =
+    values["plain-http"] && (values.output !== undefined || baseReference?.registry === reference.registry);
+  const base =
+    baseReference &&
+    (await pullBase(baseReference, {
+      targets: wanted,
+      cache,
+      registry: { ...registry, plainHttp: plainBase },
+      progress,
+    }));
   const platforms = base === undefined ? wanted : await targetsOn(base, wanted);
   const { image, documents } = await buildControllersImage({
     reference,
