@@ -51,9 +51,25 @@ export async function configMapFiles(
       `Cannot put the modules into a ConfigMap: they take ${size} bytes of ${LIMIT}; build an image and pass --image`,
     );
   }
-  return [...files]
-    .map(([path, text]) => ({ key: path.replaceAll("/", "__").replaceAll(/[^-._a-zA-Z0-9]/g, "-"), path, text }))
-    .sort((a, b) => (a.path < b.path ? -1 : 1));
+  const pathOf = new Map<string, string>();
+  const mounted = [...files].map(([path, text]) => {
+    const key = keyOf(path);
+    const other = pathOf.get(key);
+    if (other !== undefined) {
+      throw new UserError(
+        `Cannot put '${other}' and '${path}' into one ConfigMap: both would have the key '${key}'; rename one, or build ` +
+          `an image and pass --image`,
+      );
+    }
+    pathOf.set(key, path);
+    return { key, path, text };
+  });
+  return mounted.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** The keys of a ConfigMap have no slashes, and of other characters only those of names. */
+function keyOf(path: string): string {
+  return path.replaceAll("/", "__").replaceAll(/[^-._a-zA-Z0-9]/g, "-");
 }
 
 /** Returns a folder with an index, which has the name of the module, because logs, metrics and Leases use that name. */

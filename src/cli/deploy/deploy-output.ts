@@ -13,6 +13,9 @@ import { modulesOf, serviceAccount } from "./deployed-modules.ts";
 import { readFormer, removals } from "./former.ts";
 import { writeGenerated } from "./generated-folder.ts";
 
+/** Bytes, with some room for other annotations. */
+const MOST_ANNOTATED = 256 * 1024 - 1024;
+
 export interface DeployContext {
   readonly modules: readonly LoadedModule[];
   readonly host: Host;
@@ -28,10 +31,25 @@ export async function printedDeployment(values: ManifestsValues, context: Deploy
     context.host.err(`No longer part of the manifests; kubectl apply leaves it in the cluster. To remove it:\n`);
     for (const command of gone) context.host.err(`  ${command}\n`);
   }
+  tellLarge(documents, context.host);
   return documents.map((one) => `---\n${commentedYaml(one)}`).join("");
 }
 
-/** Writes into the folder that `--kustomize` or `--helm` names, and says which earlier files it removed. */
+/**
+ * `kubectl apply` keeps a copy of each manifest in an annotation of the object, unless the API server does the applying. The
+ * API server takes 256 KiB of annotations.
+ */
+function tellLarge(documents: readonly object[], { err }: Host): void {
+  for (const one of documents as readonly { readonly kind: string; readonly metadata: { readonly name: string } }[]) {
+    const bytes = Buffer.byteLength(JSON.stringify(one));
+    if (bytes <= MOST_ANNOTATED) continue;
+    err(
+      `The ${one.kind} ${one.metadata.name} takes ${bytes} bytes: apply the manifests with kubectl apply --server-side\n`,
+    );
+  }
+}
+
+/** Writes intointo the folder that `--kustomize` or `--helm` names, and says which earlier files it removed. */
 export async function deployFiles(
   values: ManifestsValues,
   { folder, ...context }: DeployContext & { readonly folder: string },
@@ -56,7 +74,12 @@ async function kustomizeFiles(
 ): Promise<Readonly<Record<string, string>>> {
   const { kustomization } = await import("./kustomization.ts");
   const plan = await planOf(values, { ...context, account: serviceAccount(values["service-account"]) });
-  return kustomization(deployParts(plan));
+  const parts = deployParts(plan);
+  tellLarge(
+    parts.flatMap((part) => part.documents),
+    context.host,
+  );
+  return kustomization(parts);
 }
 
 async function chartFiles(values: ManifestsValues, context: DeployContext): Promise<Readonly<Record<string, string>>> {

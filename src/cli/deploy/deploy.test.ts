@@ -31,6 +31,18 @@ const MODULES: Readonly<Record<string, string>> = {
     import { defineKeyController } from "binnacle";
     export default defineKeyController({ name: "huge", async reconcile() {} });
     export const text = "${"x".repeat(1_100_000)}";`,
+  "large/large.ts": `
+    import { defineKeyController } from "binnacle";
+    export default defineKeyController({ name: "large", async reconcile() {} });
+    export const text = "${"x".repeat(300_000)}";`,
+  "alike/a/index.ts": `
+    import { defineKeyController } from "binnacle";
+    import { name } from "./b.ts";
+    export default defineKeyController({ name, async reconcile() {} });`,
+  "alike/a/b.ts": `export const name = "one";`,
+  "alike/a__b.ts": `
+    import { defineKeyController } from "binnacle";
+    export default defineKeyController({ name: "two", async reconcile() {} });`,
   "node_modules/tiny-pad/package.json": `{ "name": "tiny-pad", "version": "1.0.0", "main": "index.js" }`,
   "node_modules/tiny-pad/index.js": `module.exports = (text) => text + "-padded";`,
   "node_modules/tiny-metal/package.json": `{ "name": "tiny-metal", "version": "1.0.0", "main": "index.js" }`,
@@ -226,6 +238,22 @@ describe("modules in a ConfigMap", () => {
       /^binnacle: Cannot put the modules into a ConfigMap: they take \d+ bytes of 1044480; build an image and pass --image\n$/,
     );
   });
+});
+
+test("two files that a ConfigMap would give the same key are refused", async () => {
+  const { status, err, out } = await run("--base-image b", "alike");
+  expect([status, out]).toEqual([1, ""]);
+  expect(err).toMatch(
+    /^binnacle: Cannot put '.*' and '.*' into one ConfigMap: both would have the key 'a__b\.ts'; rename one, or build an image and pass --image\n$/,
+  );
+});
+
+test("a ConfigMap that kubectl apply cannot annotate with a copy of itself is named", async () => {
+  const { status, err, out } = await run("--base-image b", "large");
+  expect([status, documents(out).length > 0]).toEqual([0, true]);
+  expect(err).toMatch(
+    /^The ConfigMap binnacle takes 30\d{4} bytes: apply the manifests with kubectl apply --server-side\n$/,
+  );
 });
 
 describe("--kustomize", () => {
