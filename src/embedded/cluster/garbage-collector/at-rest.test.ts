@@ -43,6 +43,7 @@ async function disorder(client: Client, seed: number, { isCircular }: { readonly
     const blockOwnerDeletion = random(2) === 1;
     return [...new Set(chosen)].map((owner) => ({ apiVersion: "v1", kind: "ConfigMap", ...owner, blockOwnerDeletion }));
   };
+  const underWay: Promise<unknown>[] = [];
   for (let step = 0; step < 250; step++) {
     const what = random(10);
     const index = random(Math.max(known.length, 1));
@@ -60,7 +61,9 @@ async function disorder(client: Client, seed: number, { isCircular }: { readonly
       change = client.patch(ConfigMap, { namespace, name }, { type: "merge", body }).catch(unlessGone);
     }
     if (random(3) > 0) await change;
+    else if (change !== undefined) underWay.push(change);
   }
+  await Promise.all(underWay);
 }
 
 test.each([
