@@ -183,6 +183,22 @@ test("the module of a file that was renamed takes over what the one of its old n
   await kept("b", "demo.dev/renamed");
 });
 
+test("a module takes over what another one drains, also when the permissions of that one cannot be revoked", async () => {
+  await using world = await setUp();
+  const { manager, module, make, kept, state, lines } = world;
+  await manager.add(module("old.ts", Box, boxes([])));
+  await make("a");
+  await kept("a");
+  await manager.modules.remove("old.ts", () => Promise.reject(new Error("refused")));
+  const done: string[] = [];
+  await manager.add(module("new.ts", Box, boxes(done)));
+  await until(() => done.includes("reconcile a"));
+  expect([state("old.ts"), state("new.ts")]).toEqual([undefined, "running"]);
+  expect(lines.find(({ msg }) => msg === "Cannot clean up after a module that has drained")).toMatchObject({
+    module: "old.ts",
+  });
+});
+
 test("a module that comes back while it drains is replaced, and reconciles again", async () => {
   await using world = await setUp();
   const { manager, module, make, kept, state, disposed } = world;

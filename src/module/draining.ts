@@ -8,6 +8,7 @@ import type { RunningController } from "../controller/controller.ts";
 import { controllerName, declarationsOf, isObjectController } from "../controller/declarations.ts";
 import type { AnyController } from "../controller/definition.ts";
 import type { Holders, Retirement } from "../controller/retirement.ts";
+import type { Log } from "../observe/log.ts";
 import { groupKind } from "../resource/handle.ts";
 import type { WebhookHost } from "../webhook/webhook-host.ts";
 import type { Contributions } from "./contributions.ts";
@@ -125,4 +126,16 @@ function succeeds(one: AnyController, other: AnyController): boolean {
   if (groupKind(primary!.resource) !== groupKind(declarationsOf(other).for!.resource)) return false;
   const left = controllerName(other);
   return name === left || formerly.includes(left);
+}
+
+/** Does what follows the end of a module. A failure is only logged, because it is none of the module that takes over. */
+export async function cleanUp(
+  gone: () => Promise<void>,
+  { module, log }: { readonly module: string; readonly log: Pick<Log, "error"> },
+): Promise<void> {
+  try {
+    await gone();
+  } catch (error) {
+    log.error("Cannot clean up after a module that has drained", { module, error });
+  }
 }

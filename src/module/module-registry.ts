@@ -4,7 +4,7 @@ import type { Runtime } from "../controller/runtime.ts";
 import type { Leaderships } from "./leaderships.ts";
 import { checkConflicts, type Claimant } from "./conflicts.ts";
 import type { Health } from "./contributions.ts";
-import { Draining } from "./draining.ts";
+import { cleanUp, Draining } from "./draining.ts";
 import { GracePeriod } from "./grace-period.ts";
 import type { LoadedModule } from "./loaded-module.ts";
 import type { ModuleDefinitions } from "./module-definitions.ts";
@@ -345,7 +345,7 @@ export class ModuleRegistry {
     if (this.#running.get(name) !== running || this.#ending !== undefined) return;
     await this.#leave(running);
     this.#listing.remove(name);
-    await running.draining!.gone();
+    await cleanUp(running.draining!.gone, { module: name, log: this.#runtime.log });
   }
 
   /** Ends draining modules as far as new controllers succeed theirs. */
