@@ -179,29 +179,30 @@ export interface MountedModules {
   readonly keys: readonly string[];
 }
 
-/** Returns the source of the deployment's modules; `undefined` when its image holds them. */
+/** Returns the source of the deployment's modules; `undefined` when its image holds them, or when it mounts all files. */
 export function mountedModules({ spec }: Deployment, modules: readonly string[]): MountedModules | undefined {
   const volume = spec.template.spec.volumes?.find(({ name }) => name === "controllers")?.configMap;
-  if (volume?.name === undefined) return undefined;
+  if (volume?.name === undefined || volume.items === undefined) return undefined;
   const names = modules.map(fileOf);
   const isOf = (path: string): boolean => names.some((name) => path === name || path.startsWith(`${name}/`));
-  const keys = (volume.items ?? []).filter(({ path }) => isOf(path)).map(({ key }) => key);
+  const keys = volume.items.filter(({ path }) => isOf(path)).map(({ key }) => key);
   return { configMap: volume.name, keys };
 }
 
 /** Removes modules from the deployment and waits for the rollout; then it removes their files from the ConfigMap. */
 export async function takeOut(transport: Transport, account: ServiceAccount, { keys }: MountedModules): Promise<void> {
   const path = deploymentPath(account);
-  const live = (await find<Deployment>(transport, path))!;
+  const live = await find<Deployment>(transport, path);
+  if (live === undefined) return;
   const { template } = live.spec;
-  const volumes = template.spec.volumes!.map((volume) =>
+  const volumes = template.spec.volumes?.map((volume) =>
     volume.name !== "controllers"
       ? volume
       : {
           ...volume,
           configMap: {
             ...volume.configMap,
-            items: volume.configMap!.items!.filter(({ key }) => !keys.includes(key)),
+            items: volume.configMap?.items?.filter(({ key }) => !keys.includes(key)),
           },
         },
   );

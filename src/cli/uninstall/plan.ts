@@ -95,8 +95,8 @@ function mountedIn({ deployment }: Deployed, { selection, account }: PlanOptions
   if (mounted !== undefined) return mounted.keys.length > 0 ? mounted : undefined;
   const { namespace, name } = account;
   throw new UserError(
-    `Cannot uninstall while Deployment ${namespace}/${name} may run these modules from its image: deploy an image without them, or ` +
-      `stop it first with kubectl scale --replicas=0 --namespace ${namespace} deployment/${name}`,
+    `Cannot uninstall while Deployment ${namespace}/${name} may run these modules, from its image or from a ConfigMap that it mounts ` +
+      `as a whole: deploy it without them, or stop it first with kubectl scale --replicas=0 --namespace ${namespace} deployment/${name}`,
   );
 }
 
