@@ -49,6 +49,7 @@ async function watch({ memory, beatEvery, warnAfter, endAfter, format }: StallOr
     const isAnother = owner !== 0 && owner !== named && owned >= warnAfter;
     if (told && !isAnother) continue;
     told = true;
+    Atomics.store(control, PLACE.told, 1);
     named = owner;
     const fields = about(marks, atLeast);
     await tell("The event loop is blocked", fields);

@@ -27,12 +27,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const at = (file: string): string => JSON.stringify(join(import.meta.dirname, file));
 
 interface ProgramOptions {
+  readonly warnAfter?: number;
   readonly endAfter?: number;
   readonly format?: "json" | "pretty";
 }
 
 /** A process whose event loop the code blocks; what is told after seconds elsewhere is told after tenths of them here. */
-function start(code: string, { endAfter = 0, format = "json" }: ProgramOptions = {}) {
+function start(code: string, { warnAfter = 500, endAfter = 0, format = "json" }: ProgramOptions = {}) {
   const program = `
     const { StallWatch } = await import(${at("stall-watch.ts")});
     const { createLog } = await import(${at("../observe/log.ts")});
@@ -42,7 +43,7 @@ function start(code: string, { endAfter = 0, format = "json" }: ProgramOptions =
     const metrics = createMetrics();
     const log = createLog({ level: "info", format: "json" });
     using stalls = new StallWatch({
-      thread: ${at("stall-thread.ts")}, warnAfter: 500, endAfter: ${endAfter}, log, format: "${format}", beatEvery: 100,
+      thread: ${at("stall-thread.ts")}, warnAfter: ${warnAfter}, endAfter: ${endAfter}, log, format: "${format}", beatEvery: 100,
     });
     stalls.show(metrics);
     const load = (name) => loadGraph(${JSON.stringify(folder)} + "/" + name, { name, onError: () => {} });
@@ -128,13 +129,14 @@ describe("StallWatch", () => {
   );
 
   test.concurrent("lets a process be that was stopped from outside for longer than that", async () => {
-    const child = start("await Bun.sleep(500);", { endAfter: 1_000 });
+    const child = start("await Bun.sleep(500);", { warnAfter: 2_000, endAfter: 2_000 });
     const reader = child.stdout.getReader();
     expect(new TextDecoder().decode((await reader.read()).value)).toBe("ready\n");
     child.kill("SIGSTOP");
-    await Bun.sleep(2_500);
+    await Bun.sleep(3_000);
     child.kill("SIGCONT");
-    expect(await child.exited).toBe(0);
+    const [status, err] = await Promise.all([child.exited, new Response(child.stderr).text()]);
+    expect([status, err]).toEqual([0, ""]);
   });
 
   test("measures the lag without a thread, and leaves no timer behind", async () => {

@@ -97,7 +97,9 @@ export class StallWatch implements Disposable {
     const late = Math.max(0, now - this.#due);
     this.#observed.observe(late / 1_000);
     const { warnAfter, log } = this.#options;
-    if (warnAfter > 0 && late >= warnAfter) {
+    // A process that was stopped from outside is late, too, and was not blocked: the thread has not told so.
+    const wasTold = Atomics.exchange(loopMarks.control, PLACE.told, 0) === 1;
+    if (wasTold && warnAfter > 0 && late >= warnAfter) {
       log.warn("The event loop was blocked, and comes round again", { seconds: Math.round(late) / 1_000 });
     }
     this.#due = now + this.#beatEvery;

@@ -18,6 +18,8 @@ export const PLACE = {
   run: 4,
   /** The last mark that went on: what follows is likely its code, although nothing says so for certain. */
   last: 5,
+  /** Becomes 1 when the other thread has told that the event loop is blocked. */
+  told: 6,
 } as const;
 
 const NUMBERS = 8;
