@@ -1,5 +1,6 @@
 /** A module and the packages that it imports, as one file. */
 import { isBuiltin } from "node:module";
+import { isNative, packagesOfFiles } from "../../build/modules/installed-packages.ts";
 import { UserError } from "../usage-error.ts";
 
 export interface BundleOptions {
@@ -20,11 +21,25 @@ export async function bundleModule(file: string, { shown, offered }: BundleOptio
       `Cannot put '${shown}' into a ConfigMap: ${why}; build an image that holds its node_modules, and pass --image`,
     );
   };
+  const inputs = new Set<string>();
   const built = await Bun.build({
     entrypoints: [file],
     target: "bun",
     format: "esm",
     external: [...offered],
+    // The bundler would put in the value that the variable has on this machine.
+    define: { "process.env.NODE_ENV": "process.env.NODE_ENV" },
+    plugins: [
+      {
+        name: "inputs",
+        setup(build) {
+          build.onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => {
+            inputs.add(path);
+            return undefined;
+          });
+        },
+      },
+    ],
     // Names are kept, because people read stack traces.
     minify: { whitespace: true, syntax: true },
     throw: false,
@@ -33,6 +48,9 @@ export async function bundleModule(file: string, { shown, offered }: BundleOptio
     const [first] = built.logs;
     return refuse(`its packages cannot be bundled: ${first?.message ?? "the bundler gives no reason"}`);
   }
+  // Some look for their addon with paths that a bundler does not follow.
+  const native = packagesOfFiles(inputs).find(isNative);
+  if (native !== undefined) return refuse(`it imports the package '${native.name}', a native addon`);
   const asset = built.outputs.find(({ kind }) => kind === "asset");
   if (asset !== undefined) {
     return refuse(`it needs the file ${asset.path.replace(/^\.?\//, "")} of a package, which is no JavaScript`);

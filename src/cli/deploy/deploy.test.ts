@@ -27,6 +27,10 @@ const MODULES: Readonly<Record<string, string>> = {
     import { defineKeyController } from "binnacle";
     import addon from "tiny-metal";
     export default defineKeyController({ name: addon.name ?? "metal", async reconcile() {} });`,
+  "prebuilt/fast.ts": `
+    import { defineKeyController } from "binnacle";
+    import { name } from "tiny-fast";
+    export default defineKeyController({ name, async reconcile() {} });`,
   "huge/huge.ts": `
     import { defineKeyController } from "binnacle";
     export default defineKeyController({ name: "huge", async reconcile() {} });
@@ -44,7 +48,9 @@ const MODULES: Readonly<Record<string, string>> = {
     import { defineKeyController } from "binnacle";
     export default defineKeyController({ name: "two", async reconcile() {} });`,
   "node_modules/tiny-pad/package.json": `{ "name": "tiny-pad", "version": "1.0.0", "main": "index.js" }`,
-  "node_modules/tiny-pad/index.js": `module.exports = (text) => text + "-padded";`,
+  "node_modules/tiny-pad/index.js": `module.exports = (text) => text + "-padded" + (process.env.NODE_ENV === "production" ? "!" : "");`,
+  "node_modules/tiny-fast/package.json": `{ "name": "tiny-fast", "version": "1.0.0", "main": "index.js", "gypfile": true }`,
+  "node_modules/tiny-fast/index.js": `exports.name = "fast"; exports.load = (path) => require(path);`,
   "node_modules/tiny-metal/package.json": `{ "name": "tiny-metal", "version": "1.0.0", "main": "index.js" }`,
   "node_modules/tiny-metal/index.js": `exports.load = () => require("./metal.node"); exports.name = "metal";`,
   "node_modules/tiny-metal/metal.node": "\u007fELF",
@@ -218,6 +224,8 @@ describe("modules in a ConfigMap", () => {
     const { data = {} } = one(await print("--base-image b", "packages"), "ConfigMap");
     expect(Object.keys(data)).toEqual(["small.ts__index.js"]);
     expect(data["small.ts__index.js"]).toContain("-padded");
+    // It is asked for where the module runs.
+    expect(data["small.ts__index.js"]).toContain("process.env.NODE_ENV");
     expect(data["small.ts__index.js"]).toMatch(/from\s*"binnacle"/);
     const { volumes } = one(await print("--base-image b", "packages"), "Deployment").spec.template.spec;
     expect(volumes[0].configMap.items).toEqual([{ key: "small.ts__index.js", path: "small.ts/index.js" }]);
@@ -228,6 +236,14 @@ describe("modules in a ConfigMap", () => {
     expect([status, out]).toEqual([1, ""]);
     expect(err).toMatch(
       /^binnacle: Cannot put 'DIR\/native\/metal\.ts' into a ConfigMap: it needs the file metal\S*\.node of a package, which is no JavaScript; build an image that holds its node_modules, and pass --image\n$/,
+    );
+  });
+
+  test("a package that looks for its native addon when it runs is refused", async () => {
+    const { status, err, out } = await run("--base-image b", "prebuilt");
+    expect([status, out]).toEqual([1, ""]);
+    expect(err).toMatch(
+      /^binnacle: Cannot put 'DIR\/prebuilt\/fast\.ts' into a ConfigMap: it imports the package 'tiny-fast', a native addon; build an image that holds its node_modules, and pass --image\n$/,
     );
   });
 
