@@ -79,9 +79,16 @@ export function rbacManifests(
   return [...grant(inCluster, { account }), ...roles.flat()];
 }
 
-/** Returns the namespace of the service account, which may not exist yet. */
+/** The namespaces that every cluster has. */
+const OF_EVERY_CLUSTER: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public", "kube-node-lease"]);
+
+/**
+ * Returns the namespace of the service account, which may not exist yet. A namespace that every cluster has is left out, because
+ * manifests that hold it would change and delete what others depend on.
+ */
 export function namespaceManifest(namespace: string): readonly object[] {
-  return namespace === "default" ? [] : [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }];
+  if (OF_EVERY_CLUSTER.has(namespace)) return [];
+  return [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }];
 }
 
 function grant(

@@ -146,6 +146,14 @@ describe("printed", () => {
     });
   });
 
+  test("namespaces that every cluster has are left as they are", async () => {
+    for (const namespace of ["default", "kube-system"]) {
+      const all = await print(`--base-image b --service-account ${namespace}/shop`);
+      expect(all.map(({ kind }) => kind)).not.toContain("Namespace");
+      expect(one(all, "Deployment").metadata.namespace).toBe(namespace);
+    }
+  });
+
   test("probes wait for a busy process", async () => {
     const [container] = one(await print("--base-image b"), "Deployment").spec.template.spec.containers;
     const { startupProbe, livenessProbe, readinessProbe } = container;
