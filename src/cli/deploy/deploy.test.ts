@@ -343,6 +343,7 @@ describe("--helm", () => {
       namespaces: ["x"],
       resources: { limits: { memory: "128Mi" } },
       crds: { install: true, keep: true },
+      terminationGracePeriodSeconds: 45,
     });
     const schema = JSON.parse(read("values.schema.json")) as { properties: Record<string, { properties: object }> };
     expect(Object.keys(schema.properties["flags"]!.properties)).toContain("log-level");
@@ -356,6 +357,9 @@ describe("--helm", () => {
     expect(templates).not.toMatch(/template-mark|name-mark|namespace-mark/);
     expect(templates).toContain('Such as {{ "{{" }} .Values.to }}');
     expect(templates).toContain('namespace: "{{ $.Release.Namespace }}"');
+    expect(templates).toContain(
+      "terminationGracePeriodSeconds: {{ int (default 45 $.Values.terminationGracePeriodSeconds) }}",
+    );
     expect(read("modules/parcel.ts")).toBe(MODULES["shop/parcel.ts"]!);
   });
 

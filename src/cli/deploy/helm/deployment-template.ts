@@ -1,6 +1,6 @@
 /** The Deployment of a chart: that of `kubectl apply`, with places for the values that people change. */
 import type { DeployPlan } from "../deploy-plan.ts";
-import { deployment } from "../deployment.ts";
+import { deployment, GRACE_SECONDS } from "../deployment.ts";
 import { certificateSecret } from "./certificates.ts";
 import type { Slots } from "./slots.ts";
 
@@ -47,6 +47,9 @@ export function deploymentTemplate(plan: DeployPlan, slots: Slots): object {
         },
         spec: {
           ...pod,
+          terminationGracePeriodSeconds: slots.value(
+            `int (default ${GRACE_SECONDS} $.Values.terminationGracePeriodSeconds)`,
+          ),
           ...Object.fromEntries(
             ["imagePullSecrets", "nodeSelector", "tolerations", "affinity"].map((field) => [
               field,

@@ -39,6 +39,7 @@ export function schemaOf(plan: DeployPlan): object {
     replicas: { type: "integer", minimum: 0, maximum: isAlone ? 1 : MOST_REPLICAS },
     resources: closed({ requests: quantities, limits: quantities, claims: list }),
     namespaces: { type: "array", items: { ...text, pattern: NAMESPACE }, uniqueItems: true },
+    terminationGracePeriodSeconds: { type: "integer", minimum: 1 },
     flags: closed(Object.fromEntries(runOptions.filter(({ name }) => !OWN_FLAGS.test(name)).map(flagSchema))),
     ...(plan.crds.length > 0 && { crds: closed({ install: flag, keep: flag }) }),
     ...(plan.webhooks.args.length > 0 && {

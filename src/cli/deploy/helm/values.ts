@@ -1,7 +1,7 @@
 /** The values of a chart that people change, with defaults from the command line. */
 import { stringify } from "yaml";
 import type { DeployPlan } from "../deploy-plan.ts";
-import { resourcesOf } from "../deployment.ts";
+import { GRACE_SECONDS, resourcesOf } from "../deployment.ts";
 
 /** The parts of an image's name. @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
 function imageParts(image: string): {
@@ -33,6 +33,9 @@ export function valuesOf(plan: DeployPlan): string {
       namespaces: [...plan.namespaces],
     }),
     entry("Flags of `binnacle run`, such as `log-level: debug` or `concurrency: 8`.", { flags: {} }),
+    entry("Longer where the flag `grace-period` is: after these seconds a pod is killed.", {
+      terminationGracePeriodSeconds: GRACE_SECONDS,
+    }),
     ...(plan.crds.length === 0
       ? []
       : [
