@@ -1,4 +1,5 @@
 /** `binnacle manifests crds|rbac|webhooks|deploy` */
+import { parseReference } from "../build/image/reference.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { namespaceManifest } from "../module/rbac-manifests.ts";
 import { type Command, command, type Host } from "./command.ts";
@@ -57,6 +58,10 @@ function checkUsage(values: ManifestsValues): void {
       "Say which image to run: --base-image of one that holds the binary, with the modules in a ConfigMap, or --image of one that " +
         "holds both",
     );
+  }
+  for (const flag of ["image", "base-image"] as const) {
+    const why = values[flag] === undefined ? undefined : parseReference(values[flag]);
+    if (typeof why === "string") throw new UsageError(`--${flag} is '${values[flag]}': ${why}`);
   }
   if (shards !== undefined && elects === "module") {
     throw new UsageError(

@@ -154,6 +154,18 @@ describe("printed", () => {
     }
   });
 
+  test("names of images that no registry has are refused", async () => {
+    for (const [line, said] of [
+      ["--image team/Shop:1", "--image is 'team/Shop:1': 'team/Shop' has capital letters, which no registry takes"],
+      [
+        "--base-image b@sha256:1",
+        "--base-image is 'b@sha256:1': its digest 'sha256:1' is not sha256: and 64 hexadecimal digits",
+      ],
+    ] as const) {
+      expect(await run(line)).toEqual({ status: 2, out: "", err: `binnacle: ${said}\n` });
+    }
+  });
+
   test("probes wait for a busy process", async () => {
     const [container] = one(await print("--base-image b"), "Deployment").spec.template.spec.containers;
     const { startupProbe, livenessProbe, readinessProbe } = container;
