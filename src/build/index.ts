@@ -6,7 +6,7 @@ export { hostTarget, parseTarget, type Target, targets } from "./executable/targ
 export { writeArchive, writeLayout, writeSbom } from "./image/archive.ts";
 export type { BaseImage } from "./image/image.ts";
 export { libcOf } from "./image/base-libc.ts";
-export { projectOf } from "./modules/installed-packages.ts";
+export { isNative, packagesOfFiles, projectOf } from "./modules/installed-packages.ts";
 export { pruneLayers } from "./image/layer.ts";
 export { labelsOf } from "./image/labels.ts";
 export { fullName, parseReference, type Reference } from "./image/reference.ts";

@@ -1,5 +1,4 @@
 /** `binnacle manifests crds|rbac|webhooks|deploy` */
-import { parseReference } from "../build/image/reference.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { namespaceManifest } from "../module/rbac-manifests.ts";
 import { type Command, command, type Host } from "./command.ts";
@@ -17,6 +16,7 @@ export const manifestsCommand: Command = command({
   async run(given, host) {
     const values = manifestsValues(given);
     checkUsage(values);
+    if (values.what === "deploy") await checkImages(values);
     const { modules, problems } = await loadModules(values.controllers, host);
     if (problems.length > 0) throw new UserError(problems.join("\n"));
     if (values.what === "deploy") return await deploy(values, modules, host);
@@ -59,10 +59,6 @@ function checkUsage(values: ManifestsValues): void {
         "holds both",
     );
   }
-  for (const flag of ["image", "base-image"] as const) {
-    const why = values[flag] === undefined ? undefined : parseReference(values[flag]);
-    if (typeof why === "string") throw new UsageError(`--${flag} is '${values[flag]}': ${why}`);
-  }
   if (shards !== undefined && elects === "module") {
     throw new UsageError(
       "--shards and --leader-elect=module exclude each other: each replica works a part of all modules, or some of them; leave one out",
@@ -77,4 +73,13 @@ function checkUsage(values: ManifestsValues): void {
     throw new UsageError("--kustomize and --helm are both given: write one at a time");
   }
   if (what === "deploy") deployLimits(values);
+}
+
+/** @throws UsageError for the name of an image that no registry can have. */
+async function checkImages(values: ManifestsValues): Promise<void> {
+  const { parseReference } = await import("../build/index.ts");
+  for (const flag of ["image", "base-image"] as const) {
+    const why = values[flag] === undefined ? undefined : parseReference(values[flag]);
+    if (typeof why === "string") throw new UsageError(`--${flag} is '${values[flag]}': ${why}`);
+  }
 }

@@ -1,6 +1,5 @@
 /** A module and the packages that it imports, as one file. */
 import { isBuiltin } from "node:module";
-import { isNative, packagesOfFiles } from "../../build/modules/installed-packages.ts";
 import { UserError } from "../usage-error.ts";
 
 export interface BundleOptions {
@@ -48,6 +47,7 @@ export async function bundleModule(file: string, { shown, offered }: BundleOptio
     const [first] = built.logs;
     return refuse(`its packages cannot be bundled: ${first?.message ?? "the bundler gives no reason"}`);
   }
+  const { isNative, packagesOfFiles } = await import("../../build/index.ts");
   // Some look for their addon with paths that a bundler does not follow.
   const native = packagesOfFiles(inputs).find(isNative);
   if (native !== undefined) return refuse(`it imports the package '${native.name}', a native addon`);
