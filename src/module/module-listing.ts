@@ -20,7 +20,9 @@ export class ModuleListing {
   add(name: string): void {
     if (this.#listed.has(name)) return;
     const { readyz, strict, statuses } = this.#options;
-    const status = () => statuses().find((one) => one.name === name)!;
+    // A module that waited has no status while its plugins are set up, nor has one that is leaving.
+    const status = (): Pick<ModuleStatus, "state" | "message"> =>
+      statuses().find((one) => one.name === name) ?? { state: "loading", message: undefined };
     const listed = strict
       ? readyz.add(`module/${name}`, () => {
           const { state, message } = status();

@@ -160,6 +160,28 @@ test("ModuleRegistry shows what a module is doing", async () => {
   expect(registry.statuses()[1]!.state).toBe("loading");
 });
 
+test("a module that has waited is listed while its plugins are set up", async () => {
+  const { registry, module, notes } = setUp();
+  const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const waiting = module(
+    "a.ts",
+    definePlugin({
+      name: "slow",
+      async setup() {
+        begun.resolve();
+        await held.promise;
+      },
+    }),
+  );
+  registry.postpone(waiting, "a kind is refused");
+  const adding = registry.add(waiting);
+  await begun.promise;
+  expect(notes()).toEqual({ "module/a.ts": "loading" });
+  held.resolve();
+  await adding;
+  expect(notes()).toEqual({ "module/a.ts": undefined });
+});
+
 test("ModuleRegistry with strict fails readiness where it would only list", async () => {
   const { registry, health } = setUp({ strict: true });
   registry.markBroken("b.ts", { file: "controllers/b.ts", message: "boom" });
