@@ -59,6 +59,10 @@ function checkUsage(values: ManifestsValues): void {
         "holds both",
     );
   }
+  const misnamed = values.namespace?.find((one) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(one));
+  if (misnamed !== undefined) {
+    throw new UsageError(`--namespace is '${misnamed}': expected lower-case letters, digits and '-', at most 63`);
+  }
   if (shards !== undefined && elects === "module") {
     throw new UsageError(
       "--shards and --leader-elect=module exclude each other: each replica works a part of all modules, or some of them; leave one out",

@@ -154,8 +154,9 @@ describe("printed", () => {
     }
   });
 
-  test("names of images that no registry has are refused", async () => {
+  test("names of images and namespaces that cannot be are refused", async () => {
     for (const [line, said] of [
+      ["--image b --namespace a,B", "--namespace is 'a,B': expected lower-case letters, digits and '-', at most 63"],
       ["--image team/Shop:1", "--image is 'team/Shop:1': 'team/Shop' has capital letters, which no registry takes"],
       [
         "--base-image b@sha256:1",
