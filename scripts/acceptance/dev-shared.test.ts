@@ -28,6 +28,8 @@ describe("dev on a shared cluster", () => {
   let bench: Bench;
   let copy: Operator;
   let kubeconfig: string;
+  /** For messages of failures. */
+  let latest: () => string = () => "";
 
   const request = async (method: string, path: string, body?: object, type = "application/json") => {
     const init = { method, headers: { "content-type": type }, ...(body && { body: JSON.stringify(body) }) };
@@ -39,7 +41,10 @@ describe("dev on a shared cluster", () => {
   };
   const writtenBy = async (): Promise<string | undefined> => (await request("GET", `${MAPS}/m`)).data?.["by"];
   const is = (who: string, within = 30_000) =>
-    until(async () => (await writtenBy()) === who, { within, what: () => `written by ${who}:\n${copy.text}` });
+    until(async () => (await writtenBy()) === who, {
+      within,
+      what: () => `written by ${who}:\n${copy.text}\n${latest()}`,
+    });
   const overwrite = (by: string) => request("PATCH", `${MAPS}/m`, { data: { by } }, "application/merge-patch+json");
   const holder = async (): Promise<string> => (await request("GET", LEASE)).spec?.holderIdentity ?? "";
 
@@ -49,6 +54,7 @@ describe("dev on a shared cluster", () => {
     text = "";
 
     constructor(...args: string[]) {
+      latest = () => this.text;
       const decoder = new TextDecoder();
       const off = ["--health-probe-bind-address", "0", "--metrics-bind-address", "0", "--webhook-bind-address", "0"];
       this.child = Bun.spawn([join(bench.dir, "binnacle"), "dev", "--kubeconfig", kubeconfig, ...off, ...args], {
