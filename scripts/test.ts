@@ -10,6 +10,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { assets } from "./controlplane/controlplane.ts";
 import { nodeTests } from "./node/step.ts";
+import { inParallel, type Job, jobsOf } from "./test-jobs.ts";
 import { closingLine, type Counts, type FileReport, filesOf, one, sum } from "./test-report.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -18,7 +19,7 @@ const isCi = /^(1|true)$/i.test(process.env.CI ?? "");
 
 const tested = ["src", "scripts", "controllers"].filter((folder) => existsSync(join(root, folder)));
 
-/** Acceptance tests that measure time: each has the machine to itself. */
+/** Acceptance tests that measure time or use a lot of it: at most two run at once. */
 const timed =
   "faults,generated-children,high-availability,hostile-bodies,hostile-http2,many-kinds,outage,refusals,scale,shards,soak";
 
@@ -34,29 +35,26 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
   smoke: () => command(bun, ["scripts/smoke.ts"]),
   tests: () =>
     tests(
-      [
-        `--parallel=${Math.min(4, availableParallelism() + 1)}`, // many of them wait for a server
-        "--no-isolate", // isolated, a module graph gives the first state of a file again and again
-        "--path-ignore-patterns=scripts/{acceptance,node}/**",
-        ...tested,
-      ],
-      testFiles().filter((file) => !/^scripts\/(acceptance|node)\//.test(file)),
+      jobsOf(
+        testFiles().filter((file) => !file.startsWith("scripts/node/") && !timedFiles().includes(file)),
+        root,
+      ),
+      { limit: availableParallelism() + 2 }, // most of the time of the long ones is waiting
     ),
-  acceptance: () =>
+  timed: () =>
     tests(
-      [
-        "--parallel=3", // most of their time is waiting
-        "--no-isolate",
-        `--path-ignore-patterns=scripts/acceptance/{${timed}}.test.ts`,
-        "scripts/acceptance",
-      ],
-      testFiles().filter((file) => file.startsWith("scripts/acceptance/") && !timedFiles().includes(file)),
+      timedFiles().map((file) => [file]),
+      { limit: 2 },
     ),
-  timed: () => tests(timedFiles(), timedFiles()),
 };
 
 /** Run by their names alone. */
-const more: typeof steps = { node: () => nodeTests(tests) };
+const more: typeof steps = {
+  node: () =>
+    nodeTests(() =>
+      tests([testFiles().filter((file) => file.startsWith("scripts/node/shows/"))], { timeout: 180_000 }),
+    ),
+};
 
 const asked = process.argv.slice(2);
 const patterns = asked.filter((name) => !(name in steps || name in more));
@@ -83,7 +81,7 @@ for (const [name, step] of Object.entries(steps)) {
 for (const [name, step] of Object.entries(more)) {
   if (wanted.has(name)) await count(name, step);
 }
-if (files.length > 0) await count("tests", () => tests([...new Set(files)].map((file) => `./${file}`)));
+if (files.length > 0) await count("tests", () => tests([[...new Set(files)]]));
 if (slowest.length > 0) console.log(`The slowest files: ${slowestFiles(12)}`);
 for (const line of unsteady) console.log(`passed only when its file was run again, alone: ${line}`);
 for (const line of failures) console.log(`failed: ${line}`);
@@ -133,28 +131,41 @@ async function controlPlane(): Promise<Counts> {
 }
 
 /**
- * Files that fail in a run of everything are run once more, alone: a machine that is too busy for a moment must not fail thousands
- * of tests, and what passes only then is named at the end. Many failing files are no such moment.
- *
- * @param expected the files that the arguments stand for. One that cannot be loaded is missing in the report, as is one without tests for
- *   this machine, so those run again, too: then the exit status is about them alone.
+ * Runs each job in a process of its own. Files that fail in a run of everything are run once more, alone: a machine that is too busy
+ * for a moment must not fail thousands of tests, and what passes only then is named at the end. Many failing files are no such moment.
  */
-async function tests(args: readonly string[], expected: readonly string[] = []): Promise<Counts> {
-  const { status, files } = await runTests(args);
+async function tests(jobs: readonly Job[], { limit = 1, timeout = 30_000 }: HowToRun = {}): Promise<Counts> {
+  const results = await inParallel(jobs, limit, (job) => runTests(job, { timeout, isQuiet: jobs.length > 1 }));
+  const files = results.flatMap((result) => result.files);
   slowest.push(...files);
-  const failing = files.filter(({ failed }) => failed > 0);
   const { skipped } = sum(files);
   if (skipped > 0 && (await assets().catch(() => undefined)) === undefined) withoutControlPlane += skipped;
-  if (status !== 0 && failing.length === 0) return sum([...files, one("failed")]); // a file that cannot be loaded
-  const isWhole = asked.length === 0;
-  if (!isWhole || failing.length === 0 || failing.length > 4) return reported(files);
-  const known = new Set(files.map(({ file }) => file));
-  const repeated = [...failing.map(({ file }) => file), ...expected.filter((file) => !known.has(file))];
+  const lost = results.flatMap(({ lost }) => lost);
+  const repeated = [...files.filter(({ failed }) => failed > 0).map(({ file }) => file), ...lost];
+  if (asked.length > 0 || repeated.length === 0 || repeated.length > 4)
+    return sum([reported(files), ...lost.map(notRun)]);
   console.log(`── again, alone: ${repeated.join(", ")}`);
-  const again = await runTests(repeated.map((file) => `./${file}`));
-  const second = new Map(again.files.map((file) => [file.file, file]));
-  const counts = reported(files.map((first) => settled(first, second.get(first.file))));
-  return again.status !== 0 && counts.failed === 0 ? sum([counts, one("failed")]) : counts;
+  const again: Result[] = [];
+  for (const file of repeated) again.push(await runTests([file], { timeout, isQuiet: false }));
+  const second = new Map(again.flatMap((result) => result.files).map((file) => [file.file, file]));
+  const first = new Set(files.map(({ file }) => file));
+  const found = [...second.values()].filter(({ file }) => !first.has(file));
+  return sum([
+    reported([...files.map((file) => settled(file, second.get(file.file))), ...found]),
+    ...again.flatMap((result) => result.lost).map(notRun),
+  ]);
+}
+
+interface HowToRun {
+  /** How many jobs run at once. @default 1 */
+  readonly limit?: number;
+  /** Of a test or a hook that names none, in milliseconds: hooks start control planes, which takes long on a busy machine. @default 30_000 */
+  readonly timeout?: number;
+}
+
+function notRun(file: string): Counts {
+  failures.push(`${file}: it cannot be loaded, or it ended before its report`);
+  return one("failed");
 }
 
 /** What counts of a file that was run twice: its second run, unless that did not take place. */
@@ -170,23 +181,29 @@ function reported(files: readonly FileReport[]): Counts {
   return sum(files);
 }
 
+interface Result {
+  readonly files: readonly FileReport[];
+  /** Files that could not be loaded, or ended their process: the report lacks them, or does not say what failed. */
+  readonly lost: readonly string[];
+}
+
+/** Runs files in one process. @param isQuiet whether its output is printed in one piece, when it has ended */
 async function runTests(
-  args: readonly string[],
-): Promise<{ readonly status: number; readonly files: readonly FileReport[] }> {
+  job: Job,
+  { timeout, isQuiet }: { readonly timeout: number; readonly isQuiet: boolean },
+): Promise<Result> {
   const dir = await mkdtemp(join(tmpdir(), "binnacle-tests-"));
   try {
     const report = join(dir, "report.xml");
-    const status = await run(bun, [
-      "test",
-      "--no-orphans",
-      "--timeout=30000", // hooks start control planes, which takes longer than usual on a busy machine
-      "--reporter=junit",
-      `--reporter-outfile=${report}`,
-      ...args,
-    ]);
-    if (!existsSync(report)) return { status: status || 1, files: [] };
-    const files = filesOf(await readFile(report, "utf8"));
-    return { status, files };
+    const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
+    const paths = job.map((file) => `./${file}`);
+    const status = await run(bun, ["test", "--no-orphans", `--timeout=${timeout}`, ...reporter, ...paths], isQuiet);
+    const files = existsSync(report) ? filesOf(await readFile(report, "utf8")) : [];
+    if (status === 0) return { files, lost: [] };
+    const known = new Set(files.map(({ file }) => file));
+    const unknown = job.filter((file) => !known.has(file));
+    const isExplained = unknown.length > 0 || files.some(({ failed }) => failed > 0);
+    return { files, lost: isExplained ? unknown : job };
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
@@ -197,7 +214,17 @@ function slowestFiles(count: number): string {
   return sorted.map(({ file, seconds }) => `${file} ${seconds.toFixed(0)} s`).join(", ");
 }
 
-function run(path: string, args: readonly string[]): Promise<number> {
-  const child = spawn(path, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
-  return new Promise((resolve, reject) => child.once("error", reject).once("exit", (code) => resolve(code ?? 1)));
+function run(path: string, args: readonly string[], isQuiet = false): Promise<number> {
+  const output: Buffer[] = [];
+  const child = spawn(path, args, {
+    cwd: root,
+    stdio: ["ignore", ...Array<"pipe" | "inherit">(2).fill(isQuiet ? "pipe" : "inherit")],
+  });
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => output.push(chunk));
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  child.once("error", reject).once("close", (code) => {
+    process.stdout.write(Buffer.concat(output));
+    resolve(code ?? 1);
+  });
+  return promise;
 }

@@ -11,8 +11,8 @@ import { whyNoNode, whyNoTables } from "./requirements.ts";
 /** Names the node that runs to the tests. */
 export const RUNNING_NODE = "BINNACLE_TEST_NODE";
 
-/** @param tests runs the tests with these arguments, in an environment as this process has it then. */
-export async function nodeTests(tests: (args: readonly string[]) => Promise<Counts>): Promise<Counts> {
+/** @param tests runs the tests, in an environment as this process has it then. */
+export async function nodeTests(tests: () => Promise<Counts>): Promise<Counts> {
   const why = whyNoNode();
   if (why !== undefined) return skipped(why);
   try {
@@ -25,7 +25,7 @@ export async function nodeTests(tests: (args: readonly string[]) => Promise<Coun
     using _stopping = stoppedBySignals(node);
     console.log(`${((performance.now() - began) / 1000).toFixed(1)} s: a Kubernetes node is ready`);
     process.env[RUNNING_NODE] = node.dir;
-    return await tests(["--timeout=180000", "./scripts/node/shows"]);
+    return await tests();
   } catch (error) {
     if (error instanceof Unavailable) return skipped(error.message);
     console.log(error instanceof Error ? error.message : error);
