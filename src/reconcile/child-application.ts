@@ -11,6 +11,7 @@ import { isAlreadyExists, isConflict, isInvalid, isNotFound } from "../kube/erro
 import type { AnyObject } from "../resource/handle.ts";
 import { type FieldsV1, keyString } from "../resource/meta.ts";
 import type { PlannedChild } from "./child-plan.ts";
+import { deleteEarlier, hasItsName, isCollectable, namesOwner } from "./earlier-child.ts";
 import { AlreadyOwned, NotOwned } from "./errors.ts";
 import { APPLIED_ANNOTATION, controllerOf, labelledOwner, OWNER_UID_LABEL, ownerUid } from "./owner.ts";
 import type { ObjectRunState } from "./run.ts";
@@ -81,8 +82,12 @@ export async function applyChild(run: ObjectRunState, child: PlannedChild): Prom
 /** Sends the cheapest write that still names its object; `undefined` when there is nothing to write. */
 async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObject | undefined> {
   const { core, controller, managers } = run.environment;
-  const { key, live } = child;
+  const { key, live, earlier } = child;
   const { resource } = child.kind;
+  if (earlier !== undefined) {
+    await deleteEarlier(run, child, earlier);
+    child.earlier = undefined;
+  }
   if (live === undefined) return core.writer.create(resource, child.body(), run, { key, isStrict: true });
   const isFormer = isHeldByFormer(run, live);
   const held = heldOf(run, child, live);
@@ -97,7 +102,7 @@ async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObjec
   }
   // An apply removes what is no longer desired, but only among applied fields.
   const move = { from: managers, to: controller, asApplied: !isFormer };
-  child.live = ours(run, child, await handOver(core, run, { resource, object: live, move }));
+  child.live = await ours(run, child, await handOver(core, run, { resource, object: live, move }));
   return write(run, child);
 }
 
@@ -196,17 +201,15 @@ async function found(run: ObjectRunState, child: PlannedChild): Promise<Known> {
   return ours(run, child, await run.environment.core.reader.findLive(child.kind.resource, child.identity));
 }
 
-function ours(run: ObjectRunState, child: PlannedChild, object: Known): Known {
+/** The object, if it is this owner's child. One that an earlier owner has left behind is remembered, and counts as absent. */
+function ours(run: ObjectRunState, child: PlannedChild, object: Known): Known | Promise<Known> {
+  child.earlier = undefined;
   if (object === undefined || ownerUid(object) === run.object.metadata.uid) return object;
   const { what, adopt } = child;
   const controller = controllerOf(object);
   if (controller !== undefined) {
-    const { kind, metadata } = run.object;
-    const isEarlier = controller.kind === kind && controller.name === metadata.name;
-    const owner = isEarlier
-      ? `an earlier ${kind} ${metadata.name}, and will be collected`
-      : `${controller.kind} ${controller.name}`;
-    throw new AlreadyOwned(`Cannot take over ${what}: it is controlled by ${owner}`);
+    if (namesOwner(run, child, controller)) return earlier(run, child, object);
+    throw new AlreadyOwned(`Cannot take over ${what}: it is controlled by ${controller.kind} ${controller.name}`);
   }
   const owner = labelledOwner(object);
   if (owner !== undefined && keyString(owner) !== keyString(run.object.metadata)) {
@@ -218,6 +221,17 @@ function ours(run: ObjectRunState, child: PlannedChild, object: Known): Known {
   throw new NotOwned(
     `Cannot take over ${what}: it exists and is not a child of this object; delete or rename it, or pass \`{ adopt: true }\``,
   );
+}
+
+async function earlier(run: ObjectRunState, child: PlannedChild, object: AnyObject): Promise<undefined> {
+  const { kind, metadata } = run.object;
+  const refused = (owner: string) => new AlreadyOwned(`Cannot take over ${child.what}: it is controlled by ${owner}`);
+  // A server that only checks would still find the name taken.
+  if (run.dryRun === true || !isCollectable(run, object)) {
+    throw refused(`an earlier ${kind} ${metadata.name}, and will be collected`);
+  }
+  if (!(await hasItsName(run))) throw refused(`another ${kind} ${metadata.name}: this one has been deleted`);
+  child.earlier = object;
 }
 
 function differing({ desired, live, fields }: AppliedState): object {

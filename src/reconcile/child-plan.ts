@@ -30,6 +30,8 @@ export class PlannedChild {
   adopt = false;
   /** The live object, once known. */
   live: AnyObject | undefined = undefined;
+  /** What an earlier object of the owner's name has left behind under this name: it is deleted before the child is created. */
+  earlier: AnyObject | undefined = undefined;
   /** Whether the child is skipped if an object of its name is not this object's child. */
   skippable = false;
   /** Why the child is skipped. */
