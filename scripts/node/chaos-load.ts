@@ -50,14 +50,16 @@ interface Listed {
 
 export class ChaosLoad {
   readonly #node: KubernetesNode;
+  readonly #random: () => number;
   readonly #wanted = new Map<string, string>();
   readonly #running: Promise<void>;
   #ends = false;
   changes = 0;
 
-  /** Begins at once. */
-  constructor(node: KubernetesNode) {
+  /** Begins at once. @param random decides what changes */
+  constructor(node: KubernetesNode, random: () => number) {
     this.#node = node;
+    this.#random = random;
     this.#running = this.#run();
     this.#running.catch(() => undefined); // told by end()
   }
@@ -85,12 +87,10 @@ export class ChaosLoad {
     return [...names].filter((name) => seen.get(name) !== wanted.get(name) || values.get(name) !== wanted.get(name));
   }
 
-  /** A name never comes again: after a crash of the API server the garbage collector may not know what it has to collect for minutes. */
+  /** Names come again: the child of the object before may still be there, and the garbage collector may have lost track of it. */
   async #run(): Promise<void> {
     for (let number = 0; !this.#ends; number++) {
-      const names = [...this.#wanted.keys()];
-      const one = names[Math.floor(Math.random() * MOST)];
-      await this.#change(one ?? `pearl-${number}`, `value ${number}`);
+      await this.#change(`pearl-${Math.floor(this.#random() * MOST)}`, `value ${number}`);
       await Bun.sleep(100);
     }
   }
@@ -98,7 +98,7 @@ export class ChaosLoad {
   /** Until the server has answered, because a change that may have taken place is one that has to be known. */
   async #change(name: string, value: string): Promise<void> {
     const there = this.#wanted.has(name);
-    const goes = there && Math.random() < 0.2;
+    const goes = there && this.#random() < 0.2;
     const metadata = { name };
     const object = { apiVersion: "chaos.binnacle.dev/v1", kind: "Pearl", metadata, spec: { value } };
     for (;;) {

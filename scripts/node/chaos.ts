@@ -1,7 +1,7 @@
 /**
  * Chaos on a Kubernetes node: pods killed, kubelet stopped, the API server killed, the memory limit hit, DNS gone, while
  * somebody changes objects all the time. At the end every object has its child, and the audit log shows that nobody wrote without
- * the Lease: `bun scripts/node/chaos.ts [SECONDS]`.
+ * the Lease: `bun scripts/node/chaos.ts [SECONDS [SEED]]`. The seed decides the order of the faults, the pods and the changes.
  */
 
 import { mkdtemp, rm } from "node:fs/promises";
@@ -9,34 +9,63 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../../tests/support/until.ts";
 import { binary } from "../build.ts";
-import { judge } from "../ha/judge.ts";
+import { randomFrom } from "../ha/chaos.ts";
+import { judge, type Verdict } from "../ha/judge.ts";
+import type { StoredLease } from "../ha/lease-history.ts";
 import { POLICY, readEvidence } from "./chaos-audit.ts";
 import { ChaosLoad, HOG, MODULE } from "./chaos-load.ts";
-import { type KubernetesNode, startNode } from "./node.ts";
+import { type KubernetesNode, type NodeOptions, startNode } from "./node.ts";
 import { run } from "./programs.ts";
 
 const NAMESPACE = "chaos-system";
 const IN = ["--namespace", NAMESPACE];
-const PAUSE = 8_000;
-/** As long as a fault lasts that has an end. */
-const LASTS = 15_000;
 
-const faults: Readonly<Record<string, (node: KubernetesNode) => Promise<void>>> = {
-  "a pod is killed": async (node) => {
+export interface ChaosOptions {
+  readonly seed: number;
+  /** How long faults go on; each of them has struck once at least. */
+  readonly seconds: number;
+  /** Milliseconds between two faults. @default 8_000 */
+  readonly pause?: number;
+  /** Milliseconds that a fault lasts that has an end. @default 15_000 */
+  readonly lasts?: number;
+}
+
+export interface Outcome {
+  /** How often each fault struck. */
+  readonly faults: Readonly<Record<string, number>>;
+  readonly changes: number;
+  /** Milliseconds until the state was right, from the last change on. */
+  readonly settled: number;
+  readonly objects: number;
+  /** Children of objects that are gone, which the garbage collector has left so far. */
+  readonly uncollected: number;
+  /** How often the Lease was written, and how often it went to another holder. */
+  readonly lease: { readonly versions: number; readonly holders: number };
+  readonly verdict: Verdict;
+}
+
+interface Strike {
+  readonly node: KubernetesNode;
+  readonly random: () => number;
+  readonly lasts: number;
+}
+
+const faults: Readonly<Record<string, (strike: Strike) => Promise<void>>> = {
+  "a pod is killed": async ({ node, random }) => {
     const pods = (await node.kubectl("get", "pods", ...IN, "-o", "name")).trim().split("\n");
-    const one = pods[Math.floor(Math.random() * pods.length)];
+    const one = pods[Math.floor(random() * pods.length)];
     if (one) await node.kubectl("delete", one, ...IN, "--grace-period=0", "--force");
   },
-  "the leader is killed": async (node) => {
+  "the leader is killed": async ({ node }) => {
     const lease = await node.tryKubectl(["get", "lease", "chaos", ...IN, "-o", "jsonpath={.spec.holderIdentity}"]);
     const [pod] = lease.stdout.split("_");
     if (pod) await node.tryKubectl(["delete", "pod", pod, ...IN, "--grace-period=0", "--force"]);
   },
-  "kubelet is stopped": (node) => paused(node, "kubelet"),
-  "DNS is gone": (node) => paused(node, "coredns"),
+  "kubelet is stopped": (strike) => paused(strike, "kubelet"),
+  "DNS is gone": (strike) => paused(strike, "coredns"),
   // A request in flight may miss in the audit log. Asked to end, it would take a minute.
-  "the API server is killed": async (node) => void (await node.exec("pkill", "-KILL", "-x", "kube-apiserver")),
-  "the memory limit is hit": async (node) => {
+  "the API server is killed": async ({ node }) => void (await node.exec("pkill", "-KILL", "-x", "kube-apiserver")),
+  "the memory limit is hit": async ({ node }) => {
     await node.apply(HOG, ["create", "-f", "-"]);
     const reasons = ["get", "pods", ...IN, "-o", "jsonpath={.items[*].status.containerStatuses[*]..reason}"];
     const isKilled = async () => (await node.tryKubectl(reasons)).stdout.includes("OOMKilled");
@@ -45,48 +74,52 @@ const faults: Readonly<Record<string, (node: KubernetesNode) => Promise<void>>> 
 };
 
 /** Stopped as by a debugger: it answers nobody, and its connections stay. */
-async function paused(node: KubernetesNode, program: string): Promise<void> {
+async function paused({ node, lasts }: Strike, program: string): Promise<void> {
   await node.exec("pkill", "-STOP", "-x", program);
-  await Bun.sleep(LASTS);
+  await Bun.sleep(lasts);
   await node.exec("pkill", "-CONT", "-x", program);
 }
 
-/** @returns the exit status. */
-async function chaos(seconds: number): Promise<number> {
-  const apiserverFlags = ["--audit-policy-file=/etc/kubernetes/audit.yaml", "--audit-log-path=/var/log/audit.log"];
-  await using node = await startNode({ apiserverFlags, files: { "audit.yaml": POLICY } });
+/** What a node has to be started with, so that its audit log tells who wrote what. */
+export const audited: NodeOptions = {
+  apiserverFlags: ["--audit-policy-file=/etc/kubernetes/audit.yaml", "--audit-log-path=/var/log/audit.log"],
+  files: { "audit.yaml": POLICY },
+};
+
+/** Deploys a controller, strikes, and waits until the state is right. @throws when it does not become right. */
+export async function chaos(node: KubernetesNode, options: ChaosOptions): Promise<Outcome> {
   const dir = await mkdtemp(join(tmpdir(), "chaos-"));
   try {
+    const random = randomFrom(options.seed);
     await deploy(node, dir);
-    const load = new ChaosLoad(node);
-    const counts = await strike(node, seconds);
+    const load = new ChaosLoad(node, randomFrom(options.seed + 1));
+    const counts = await strike({ ...options, node, random });
     const wanted = await load.end();
     const began = performance.now();
     await node.kubectl("rollout", "status", "deployment/chaos", ...IN, "--timeout=180s");
-    await until(async () => (await load.wrong(wanted)).length === 0, {
+    let wrong: readonly string[] = [];
+    await until(async () => (wrong = await load.wrong(wanted)).length === 0, {
       within: 240_000,
       every: 1_000,
-      what: "every object has its child",
+      what: () => `every object has its child; wrong are ${wrong.slice(0, 5).join(", ")}`,
     });
-    console.log(
-      `${((performance.now() - began) / 1000).toFixed(1)} s until the state was right: ${wanted.size} objects`,
-    );
-    console.log(
-      `${await load.uncollected(wanted)} children of objects that are gone are left to the garbage collector`,
-    );
+    const settled = performance.now() - began;
+    const uncollected = await load.uncollected(wanted);
     const evidence = await readEvidence(join(node.dir, "var", "log", "audit.log"));
-    const { writes, violations } = judge({ ...evidence, runs: [], faults: [], until: Date.now() });
-    console.log(
-      `${JSON.stringify(counts)}; ${load.changes} changes by the load; ${evidence.lease.length} versions of the Lease`,
-    );
-    console.log(`${writes} writes by replicas, ${violations.length} without the Lease`);
-    for (const { offence, request, late } of violations.slice(0, 10)) {
-      console.log(`  ${offence} for ${late} ms: ${request.user} ${request.verb} ${request.resource} ${request.name}`);
-    }
-    return violations.length > 0 || writes === 0 ? 1 : 0;
+    const verdict = judge({ ...evidence, runs: [], faults: [], until: Date.now() });
+    const holders = evidence.lease.filter(
+      ({ holder }, index) => holder !== "" && holder !== lastHolder(evidence.lease.slice(0, index)),
+    ).length;
+    const lease = { versions: evidence.lease.length, holders };
+    const { changes } = load;
+    return { faults: counts, changes, settled, objects: wanted.size, uncollected, lease, verdict };
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+function lastHolder(lease: readonly StoredLease[]): string | undefined {
+  return lease.findLast(({ holder }) => holder !== "")?.holder;
 }
 
 async function deploy(node: KubernetesNode, dir: string): Promise<void> {
@@ -100,32 +133,56 @@ async function deploy(node: KubernetesNode, dir: string): Promise<void> {
 }
 
 /** One fault after the other, each as often as any other. @returns how many there were of each. */
-async function strike(node: KubernetesNode, seconds: number): Promise<Readonly<Record<string, number>>> {
+async function strike(options: ChaosOptions & Omit<Strike, "lasts">): Promise<Readonly<Record<string, number>>> {
+  const { seconds, random, pause = 8_000, lasts = 15_000 } = options;
   const deadline = performance.now() + seconds * 1_000;
   const counts: Record<string, number> = {};
-  for (let bag: string[] = []; performance.now() < deadline;) {
-    if (bag.length === 0) bag = Object.keys(faults).sort(() => Math.random() - 0.5);
+  const names = Object.keys(faults);
+  let bag: string[] = [];
+  for (let struck = 0; struck < names.length || performance.now() < deadline; struck++) {
+    if (bag.length === 0) bag = shuffled(names, random);
     const name = bag.pop()!;
     console.log(`${new Date().toISOString().slice(11, 19)} ${name}`);
     try {
-      await faults[name]!(node);
+      await faults[name]!({ ...options, lasts });
       counts[name] = (counts[name] ?? 0) + 1;
     } catch (error) {
       console.log(`  not now: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}`);
     }
-    await Bun.sleep(PAUSE);
+    await Bun.sleep(pause);
   }
   return counts;
 }
 
+function shuffled(names: readonly string[], random: () => number): string[] {
+  const places = names.map((name) => ({ name, place: random() }));
+  return places.sort((a, b) => a.place - b.place).map(({ name }) => name);
+}
+
+/** @returns the exit status. */
+async function main(seconds: number, seed: number): Promise<number> {
+  console.log(`seed ${seed}`);
+  await using node = await startNode(audited);
+  const { faults, settled, objects, uncollected, lease, changes, verdict } = await chaos(node, { seconds, seed });
+  console.log(`${JSON.stringify(faults)}; ${changes} changes by the load`);
+  console.log(`${(settled / 1000).toFixed(1)} s until the state was right: ${objects} objects`);
+  console.log(`${uncollected} children of objects that are gone are left to the garbage collector`);
+  console.log(`${lease.versions} versions of the Lease, which changed its holder ${lease.holders} times`);
+  console.log(`${verdict.writes} writes by replicas, ${verdict.violations.length} without the Lease`);
+  for (const { offence, request, late } of verdict.violations.slice(0, 10)) {
+    console.log(`  ${offence} for ${late} ms: ${request.user} ${request.verb} ${request.resource} ${request.name}`);
+  }
+  return verdict.violations.length > 0 || verdict.writes === 0 ? 1 : 0;
+}
+
 if (import.meta.main) {
-  const seconds = Number(process.argv[2] ?? 600);
-  if (!(seconds > 0)) {
-    console.error("usage: bun scripts/node/chaos.ts [SECONDS]");
+  const [seconds = 600, seed = Date.now() % 1e6] = process.argv.slice(2).map(Number);
+  if (!(seconds > 0) || !Number.isInteger(seed)) {
+    console.error("usage: bun scripts/node/chaos.ts [SECONDS [SEED]]");
     process.exit(2);
   }
   try {
-    process.exitCode = await chaos(seconds);
+    process.exitCode = await main(seconds, seed);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exitCode = 1;
