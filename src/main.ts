@@ -9,7 +9,7 @@ import { withCommand } from "./cli/operator.ts";
 import { type BuiltInOperator, builtInModules } from "./loader/built-in.ts";
 import { writeToStandardError } from "./observe/standard-error.ts";
 import { writeToStandardOutput } from "./observe/standard-output.ts";
-import { beginAnew } from "./platform/begin-anew.ts";
+import { beginAnew } from "./platform/bun/begin-anew.ts";
 import type { OfferedPackages } from "./platform/module-host.ts";
 import project from "../package.json" with { type: "json" };
 

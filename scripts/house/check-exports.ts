@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isTest, modulesIn, resolveImport } from "./files.ts";
+import { isTest, modulesIn, resolveImport, runtimes } from "./files.ts";
 import type { Check, Finding } from "./finding.ts";
 
 const rule = "Nothing is exported from src that only its own file or tests use, except what the package exports";
@@ -15,9 +15,14 @@ export const checkExports: Check = async (root) => {
   for (const [file, { imports }] of [...modules, ...modulesIn(root, "scripts"), ...modulesIn(root, "tests")]) {
     for (const { from, names } of imports) {
       const target = resolveImport(file, from);
+      // What is used of one runtime is used of the others.
+      const part = /^#runtime\/(.+)$/.exec(from)?.[1];
+      const targets = part === undefined ? [target] : runtimes.map((runtime) => `src/platform/${runtime}/${part}.ts`);
       // Tests use what exists for tests; all else must have another user.
-      if (target && (!isTest(file) || target.startsWith(forTests)))
-        used.set(target, new Set([...(used.get(target) ?? []), ...names]));
+      for (const one of targets) {
+        if (one && (!isTest(file) || one.startsWith(forTests)))
+          used.set(one, new Set([...(used.get(one) ?? []), ...names]));
+      }
     }
   }
   const entries = entryFiles(root);
@@ -38,5 +43,9 @@ export const checkExports: Check = async (root) => {
 /** Files whose exports are the product's own. */
 function entryFiles(root: string): Set<string> {
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { exports?: Record<string, string> };
-  return new Set(["src/main.ts", ...Object.values(manifest.exports ?? {}).map((file) => file.replace(/^\.\//, ""))]);
+  return new Set([
+    "src/main.ts",
+    "src/main.deno.ts",
+    ...Object.values(manifest.exports ?? {}).map((file) => file.replace(/^\.\//, "")),
+  ]);
 }

@@ -1,27 +1,41 @@
-/** Checks that only a few folders depend on Bun, so that the rest can run elsewhere. */
+/** Checks that only the implementation of a runtime names it, so that the rest runs on each of them. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isTest, projectFiles } from "./files.ts";
 import type { Check, Finding } from "./finding.ts";
-import { tokens } from "./tokens.ts";
+import { type Token, tokens } from "./tokens.ts";
 
-const allowed = ["platform", "loader", "server", "embedded/apiserver", "cli"];
-const rule = `Bun and bun: stand only in ${allowed.map((folder) => `src/${folder}`).join(", ")} and in tests`;
+/** The global object of each runtime with the folder that may use it, and the modules that only it has. */
+const runtimes: Readonly<Record<string, { readonly folder: string; readonly modules?: RegExp }>> = {
+  Bun: { folder: "src/platform/bun/", modules: /^bun(:|$)/ },
+  Deno: { folder: "src/platform/deno/", modules: /^(jsr|npm):/ },
+};
+
+const rule = "Outside of tests a runtime is named only in its own folder of src/platform: import #runtime/… instead";
 
 export const checkPlatform: Check = async (root) => {
   const findings: Finding[] = [];
   for (const file of projectFiles(root)) {
-    const outside = file.startsWith("src/") && file.endsWith(".ts") && !isTest(file);
-    if (!outside || allowed.some((folder) => file.startsWith(`src/${folder}/`))) continue;
+    if (!file.startsWith("src/") || !file.endsWith(".ts") || isTest(file)) continue;
     const list = tokens(readFileSync(join(root, file), "utf8"));
-    for (const [index, { kind, text, line }] of list.entries()) {
-      const before = list[index - 1]?.text;
-      const names = kind === "word" && text === "Bun" && before !== "." && list[index + 1]?.text !== ":";
-      const imports =
-        kind === "string" && /^bun(:|$)/.test(text) && (before === "from" || before === "import" || before === "(");
-      if (names || imports) findings.push({ file, line, what: `uses ${text}`, rule });
+    for (const [name, { folder, modules }] of Object.entries(runtimes)) {
+      if (file.startsWith(folder)) continue;
+      for (const [index, { text, line }] of list.entries()) {
+        if (namesGlobal(list, index, name) || (modules?.test(text) && isImported(list, index)))
+          findings.push({ file, line, what: `uses ${text}`, rule });
+      }
     }
   }
   return findings;
 };
+
+function namesGlobal(list: readonly Token[], index: number, name: string): boolean {
+  const { kind, text } = list[index]!;
+  return kind === "word" && text === name && list[index - 1]?.text !== "." && list[index + 1]?.text !== ":";
+}
+
+function isImported(list: readonly Token[], index: number): boolean {
+  const before = list[index - 1]?.text;
+  return list[index]?.kind === "string" && (before === "from" || before === "import" || before === "(");
+}

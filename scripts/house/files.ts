@@ -26,7 +26,19 @@ export function modulesIn(root: string, folder: string): Map<string, Module> {
   return new Map(files.map((file) => [file, parseModule(readFileSync(join(root, file), "utf8"))]));
 }
 
-/** Returns the file that a relative import names, relative to the project. */
+/** The runtimes, each with a folder that holds its implementation of `#runtime/…`. */
+export const runtimes: readonly string[] = ["bun", "deno"];
+
+/**
+ * Returns the file that an import names, relative to the project: by a relative path, or as `#runtime/…`, which is the file
+ * of the runtime in whose folder the importing file is, and of the first runtime elsewhere.
+ */
 export function resolveImport(file: string, from: string): string | undefined {
+  if (from.startsWith(PART)) {
+    const own = runtimes.find((runtime) => file.startsWith(`src/platform/${runtime}/`)) ?? runtimes[0]!;
+    return `src/platform/${own}/${from.slice(PART.length)}.ts`;
+  }
   return from.startsWith(".") ? join(file, "..", from) : undefined;
 }
+
+const PART = "#runtime/";

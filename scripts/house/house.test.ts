@@ -53,7 +53,7 @@ test("checkImports names imports up, aside, outside and of index.ts", async () =
   };
   expect(await found(checkImports, files)).toEqual([
     "src/cache/c.ts:1 imports scripts/x.ts, outside src",
-    "src/cli/d.ts:1 cli imports index.ts: only embedded/cluster, testing, main.ts may",
+    "src/cli/d.ts:1 cli imports index.ts: only embedded/cluster, testing, main.ts, main.deno.ts may",
     "src/controller/b.ts:1 controller imports server, which stands beside it",
     "src/embedded/apiserver/e.ts:1 embedded/apiserver imports kube, which stands beside it",
     "src/kube/a.ts:2 kube imports manager, which stands above it",
@@ -120,17 +120,25 @@ test("checkImports names a circle once", async () => {
   ]);
 });
 
-test("checkPlatform names Bun outside its folders, not in comments, strings and tests", async () => {
+test("checkPlatform names runtimes outside of their own folders, not in comments, strings and tests", async () => {
   const files = {
     "src/kube/a.ts": `// Bun.sleep\nconst s = "Bun.sleep";\nawait Bun.sleep(1);\nimport { Database } from "bun:sqlite";`,
     "src/kube/b.ts": "/* Bun */ const t = `Bun ${Bun.version}`;\nconst r = /Bun/;\nx.Bun();",
+    "src/cli/c.ts": `Deno.exit(1);\nDeno.exit;\nconst options = { Deno: 1 };\nconst tail = x.Deno;`,
     "src/platform/a.ts": `Bun.sleep(1);`,
+    "src/platform/bun/a.ts": `Bun.sleep(1);\nDeno.exit(1);`,
+    "src/platform/deno/a.ts": `Deno.exit(1);\nimport "bun";`,
     "src/kube/a.test.ts": `import { test } from "bun:test";`,
   };
   expect(await found(checkPlatform, files)).toEqual([
+    "src/cli/c.ts:1 uses Deno",
+    "src/cli/c.ts:2 uses Deno",
     "src/kube/a.ts:3 uses Bun",
     "src/kube/a.ts:4 uses bun:sqlite",
     "src/kube/b.ts:1 uses Bun",
+    "src/platform/a.ts:1 uses Bun",
+    "src/platform/bun/a.ts:2 uses Deno",
+    "src/platform/deno/a.ts:2 uses bun",
   ]);
 });
 

@@ -2,8 +2,8 @@
 import { existsSync, realpathSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, parse, relative, sep } from "node:path";
+import { compileExecutable } from "#runtime/bundler";
 import type { FoundModule } from "../loader/scan.ts";
-import { compileExecutable } from "../platform/bundler.ts";
 import { BuildError } from "./build-error.ts";
 import { writing } from "./writing.ts";
 import { runtimeFor } from "./executable/runtime.ts";

@@ -1,9 +1,9 @@
 /** The command line: finds the command, reads its options, and turns errors into one line and an exit status. */
 import { readFile } from "node:fs/promises";
 import type { Argv } from "yargs";
+import { parseYaml } from "#runtime/yaml";
 import { isConfigError, whyUnreadable } from "../kube/config/config-error.ts";
 import { nearest } from "../module/nearest.ts";
-import { parseYaml } from "../platform/yaml.ts";
 import { COMPLETE, type Command, type Host } from "./command.ts";
 import { type CommandEntry, commandIndex, commands } from "./commands.ts";
 import { commandsOf, optionsOf, withCommand } from "./operator.ts";

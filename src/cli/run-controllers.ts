@@ -1,4 +1,5 @@
 /** Runs the modules of the controllers folders against a cluster, until a signal. */
+import { isDebugged } from "#runtime/self";
 import { findModules, loadAll } from "../loader/load-all.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import type { RateLimit } from "../kube/transport/request-rate.ts";
@@ -9,7 +10,6 @@ import { protectSharedObjects } from "../loader/shared-objects.ts";
 import { Manager } from "../manager/manager.ts";
 import { StallWatch } from "../manager/stall-watch.ts";
 import type { Log } from "../observe/log.ts";
-import { isDebugged } from "../platform/self.ts";
 import { disabledBy } from "../platform/switches.ts";
 import type { Host } from "./command.ts";
 import { electionOf, shardingOf } from "./election-options.ts";

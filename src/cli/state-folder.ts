@@ -1,7 +1,8 @@
 /** The folder in which `dev` keeps its state; only one process uses it at a time. */
-import { Database } from "bun:sqlite";
 import { chmodSync, lstatSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { openDatabase } from "#runtime/database";
+import type { Database } from "../platform/database.ts";
 import { writePrivate } from "../platform/private-file.ts";
 import { UserError } from "./usage-error.ts";
 
@@ -76,7 +77,7 @@ function cannotKeep(path: string): string {
 
 /** Locks the file. @returns undefined when another process holds the lock. */
 function lockFile(file: string): Database | undefined {
-  const lock = new Database(file, { create: true });
+  const lock = openDatabase(file);
   try {
     lock.run("PRAGMA busy_timeout = 0");
     lock.run("BEGIN EXCLUSIVE");

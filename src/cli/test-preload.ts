@@ -1,7 +1,8 @@
 /** Runs before a user's tests, in the process that runs them. */
 import { writeSync } from "node:fs";
-import { afterEach } from "bun:test";
-import { offerModules, type OfferedPackages } from "../platform/module-host.ts";
+import { afterEach } from "#runtime/test-hooks";
+import { offerModules } from "#runtime/module-host";
+import type { OfferedPackages } from "../platform/module-host.ts";
 import { keepRecentPast, recentPast } from "../testing/recent-past.ts";
 import { reportLine } from "./test-report.ts";
 

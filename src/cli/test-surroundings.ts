@@ -5,9 +5,9 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { importsOf, resolveImport } from "#runtime/module-host";
 import { closureOf } from "../loader/closure.ts";
 import { printable } from "../observe/printable.ts";
-import { importsOf, resolveImport } from "../platform/module-host.ts";
 import { UserError } from "./usage-error.ts";
 
 /** Files that are given instead of those of the tested folder. */

@@ -1,7 +1,7 @@
 /** `binnacle test` */
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { withoutRuntimeVariables } from "../platform/runtime-variables.ts";
+import { startTool } from "#runtime/self";
 import { unpack } from "../platform/unpack.ts";
 import { type Command, command, type Host } from "./command.ts";
 import { findTests } from "./find-tests.ts";
@@ -65,19 +65,15 @@ export const testCommand: Command = command({
         .filter((name) => values[name])
         .map((name) => `--${name}`),
     ];
-    const child = Bun.spawn([process.execPath, "test", ...flags, ...files], {
+    const child = startTool(["test", ...flags, ...files], {
       env: {
-        ...withoutRuntimeVariables(host.env),
-        BUN_BE_BUN: "1",
+        ...host.env,
         ...(values.server !== undefined && { BINNACLE_TEST_SERVER: values.server }),
         ...(values["as-admin"] && { BINNACLE_TEST_AS_ADMIN: "1" }),
         // A real server needs a connection for each watch.
         BUN_CONFIG_MAX_HTTP_REQUESTS: "4096",
         ...(process.stderr.isTTY && !host.env["NO_COLOR"] && { FORCE_COLOR: "1" }),
       },
-      stdin: "ignore",
-      stdout: "inherit",
-      stderr: "pipe",
     });
     // Its clusters must end with it, because a real one consists of processes.
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => child.kill(signal));

@@ -1,7 +1,8 @@
 /** Collects the files of a module: its own and those that it imports by paths. */
 import { readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
-import { importsOf, resolveImport } from "../platform/module-host.ts";
+import { fingerprint } from "#runtime/digest";
+import { importsOf, resolveImport } from "#runtime/module-host";
 import { originsOf } from "./source-map.ts";
 
 /** Larger files are not read, because they must be data that is here by mistake. */
@@ -50,7 +51,7 @@ const known = new Map<string, readonly string[]>();
 const MOST_KNOWN = 1_000;
 
 function relativeImports(source: string): readonly string[] {
-  const id = Bun.hash(source).toString(36);
+  const id = fingerprint(source);
   const before = known.get(id);
   if (before !== undefined) return before;
   let imports: readonly string[] = [];
@@ -105,5 +106,5 @@ function hashOf(
 ): string {
   const isPlaced = sources.values().some((source) => OWN_PLACE.test(source));
   const parts = [...sources].flatMap(([path, source]) => [isPlaced ? path : relative(from, path), source]);
-  return Bun.hash([...parts, flaw].join("\0")).toString(36);
+  return fingerprint([...parts, flaw].join("\0"));
 }

@@ -1,6 +1,6 @@
 /** Loads every module of the controllers folders. */
+import { offerModules } from "#runtime/module-host";
 import { keepIntrinsics } from "../platform/intrinsics.ts";
-import { offerModules } from "../platform/module-host.ts";
 import { guardProcess } from "../platform/process-guard.ts";
 import { type LoadOptions, type LoadResult, loadModule } from "./load.ts";
 import { type FoundModule, FolderError, scanFolders } from "./scan.ts";

@@ -314,7 +314,7 @@ describe("loadModule", () => {
     });
     const errors: unknown[] = [];
     const found = { name: "m.ts", file: join(folder, "m.ts") };
-    const { loadGraph } = await import("../platform/module-host.ts");
+    const { loadGraph } = await import("#runtime/module-host");
     const graph = await loadGraph(found.file, { onError: (error) => errors.push(error) });
     const [{ fail }] = graph.exports["list"] as [{ fail: () => void }];
     graph.run(fail);
@@ -325,7 +325,7 @@ describe("loadModule", () => {
 
   test("what the SDK opens for a module outlives it", async () => {
     write({ "m.ts": "export function call(fn) { return fn(); }" });
-    const { loadGraph } = await import("../platform/module-host.ts");
+    const { loadGraph } = await import("#runtime/module-host");
     const graph = await loadGraph(join(folder, "m.ts"), { onError: () => {} });
     const call = graph.exports["call"] as (fn: () => void) => void;
     const fired: string[] = [];

@@ -1,9 +1,10 @@
 /** Loads a module: its file into a graph of its own, its exports into definitions. */
+import { loadGraph } from "#runtime/module-host";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { printable } from "../observe/printable.ts";
 import { definitionsOf } from "../module/module-definitions.ts";
 import type { Clock } from "../platform/clock.ts";
-import { allLoaded, type LoadedGraph, loadGraph, type OfferedPackages } from "../platform/module-host.ts";
+import { allLoaded, type LoadedGraph, type OfferedPackages } from "../platform/module-host.ts";
 import { closureOf } from "./closure.ts";
 import { explain, placeOf, shown } from "./explain.ts";
 import { unfitPackage } from "./package-versions.ts";

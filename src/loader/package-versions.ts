@@ -1,7 +1,8 @@
 /** Checks whether the npm packages that a module imports are made for this binnacle. */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { importsOf } from "../platform/module-host.ts";
+import { importsOf } from "#runtime/module-host";
+import { satisfies } from "#runtime/versions";
 
 export interface UnfitPackage {
   /** The imported name, such as `binnacle-plugin-tracing/metrics`. */
@@ -36,7 +37,7 @@ export function unfitPackage(
       asked.add(id);
       const found = packageFile(name, file);
       const range = found?.peerDependencies?.["binnacle"];
-      if (typeof range !== "string" || Bun.semver.satisfies(released, range)) continue;
+      if (typeof range !== "string" || satisfies(released, range)) continue;
       const which = typeof found?.version === "string" ? `'${name}' ${found.version}` : `'${name}'`;
       const message =
         `Cannot use the package ${which}: it is made for binnacle ${range}, and this is ${released}; ` +

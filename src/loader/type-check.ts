@@ -2,8 +2,8 @@
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { runTool } from "#runtime/self";
 import { printable } from "../observe/printable.ts";
-import { selfAsBun } from "../platform/self.ts";
 import { closureOf } from "./closure.ts";
 
 export interface TypeCheckOptions {
@@ -27,7 +27,7 @@ export async function typeErrors(files: readonly string[], { sdk, signal }: Type
       config,
       JSON.stringify({ extends: join(sdk, "tsconfig.json"), compilerOptions: { allowJs: true }, files: include }),
     );
-    const { status, stdout, stderr } = await selfAsBun(["check", "--no-script", "--no-pretty", "-p", config], {
+    const { status, stdout, stderr } = await runTool(["check", "--no-script", "--no-pretty", "-p", config], {
       signal,
     });
     if (status === 0) return "";

@@ -41,7 +41,7 @@ async function watch({ memory, beatEvery, warnAfter, endAfter, format }: StallOr
     const atLeast = stalled - beatEvery;
     if (endAfter > 0 && atLeast >= endAfter) {
       await tell("The event loop is blocked for too long: the process ends", about(marks, atLeast));
-      const { exitNow } = await import("../platform/exit-now.ts");
+      const { exitNow } = await import("#runtime/exit-now");
       await exitNow(1);
     }
     if (warnAfter <= 0 || atLeast < warnAfter) continue;

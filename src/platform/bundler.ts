@@ -1,6 +1,4 @@
-/** The bundler of the runtime: modules with all that they import as one file, and whole programs as executables. */
-import { isBuiltin } from "node:module";
-import { join, parse } from "node:path";
+/** What a bundler takes and makes: modules with all that they import as one file, and whole programs as executables. */
 
 export interface BundleOptions {
   /** A folder that all modules are below: paths in source maps are relative to it. */
@@ -25,41 +23,6 @@ export interface BundleModuleOptions extends BundleOptions {
   readonly destination: string;
 }
 
-/** Makes a module and what it imports into one file. @throws what the bundler says, as importing the module would. */
-export async function bundleModule(
-  entry: string,
-  { root, external, destination }: BundleModuleOptions,
-): Promise<Bundle> {
-  using _folder = workingIn(root);
-  const watch = witness(external);
-  const { outputs } = await Bun.build({
-    entrypoints: [entry],
-    root,
-    target: "bun",
-    format: "esm",
-    sourcemap: "inline",
-    minify: { whitespace: true, syntax: true },
-    naming: { entry: "index.js", asset: "[name]-[hash].[ext]" },
-    publicPath: destination,
-    define: { ...ASKED_AT_RUN_TIME },
-    plugins: [watch.plugin],
-  });
-  const code = outputs.find(({ kind }) => kind === "entry-point");
-  const assets = outputs.filter(({ kind }) => kind === "asset");
-  return {
-    code: (await code?.text()) ?? "",
-    assets: new Map(
-      await Promise.all(
-        assets.map(
-          async (asset) => [asset.path.replace(/^\.\//, ""), new Uint8Array(await asset.arrayBuffer())] as const,
-        ),
-      ),
-    ),
-    inputs: [...watch.inputs],
-    addons: [...watch.addons],
-  };
-}
-
 export interface CompileOptions extends BundleOptions {
   /** The program's own files by name, of which one is `main.js`; they import each other by relative paths. */
   readonly program: ReadonlyMap<string, string>;
@@ -75,80 +38,12 @@ export interface CompileOptions extends BundleOptions {
   readonly outfile: string;
 }
 
-/** Makes an executable. @throws what the bundler says. */
-export async function compileExecutable(options: CompileOptions): Promise<void> {
-  const { program, threads, modules, define, root, external, runtime, outfile } = options;
-  const ofProgram = [...program].map(([name, text]) => [join(root, PROGRAM, name), text] as const);
-  // A file that is only given goes below the program by its whole path, whatever `root` is.
-  const begun = threads.map((name) => {
-    return [join(parse(root).root, name), `import ${JSON.stringify(join(root, PROGRAM, name))};`] as const;
-  });
-  using _folder = workingIn(root);
-  await Bun.build({
-    entrypoints: [join(root, PROGRAM, "main.js"), ...begun.map(([file]) => file), ...modules],
-    root,
-    files: Object.fromEntries([...ofProgram, ...begun]),
-    target: "bun",
-    format: "esm",
-    splitting: true,
-    bytecode: true,
-    sourcemap: "linked",
-    minify: { whitespace: true, syntax: true },
-    define: { ...define, ...ASKED_AT_RUN_TIME },
-    plugins: [witness(external).plugin],
-    compile: {
-      outfile,
-      autoloadDotenv: false,
-      autoloadBunfig: false,
-      autoloadPackageJson: true,
-      ...(runtime !== undefined && {
-        executablePath: runtime.path,
-        target: `bun-${runtime.target}` as Bun.Build.CompileTarget,
-      }),
-    },
-  });
-}
-
-/** The bundler would put the value that the variable has during the build in its place. */
-const ASKED_AT_RUN_TIME: Readonly<Record<string, string>> = { "process.env.NODE_ENV": "process.env.NODE_ENV" };
-
-/** Source maps name files relative to the working directory, whatever `root` is. */
-function workingIn(folder: string): Disposable {
-  const before = process.cwd();
-  process.chdir(folder);
-  return { [Symbol.dispose]: () => process.chdir(before) };
-}
-
-/** A folder that is not there: the program's files are given by name, so that nothing depends on where they are kept. */
-const PROGRAM = ".binnacle-program";
-
-interface Witness {
-  readonly plugin: Bun.BunPlugin;
-  readonly inputs: Set<string>;
-  readonly addons: Set<string>;
-}
-
-/** Leaves what is offered as imports, and writes down what is read. */
-function witness(external: readonly string[]): Witness {
-  const inputs = new Set<string>();
-  const addons = new Set<string>();
-  const plugin: Bun.BunPlugin = {
-    name: "witness",
-    setup(build) {
-      build.onResolve({ filter: /^[^./]/ }, ({ path }) => {
-        return external.includes(path) || isBuiltin(path) || path.startsWith("bun:")
-          ? { path, external: true }
-          : undefined;
-      });
-      build.onLoad({ filter: /\.node$/ }, ({ path }) => {
-        addons.add(path);
-        return { contents: "", loader: "js" };
-      });
-      build.onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => {
-        inputs.add(path);
-        return undefined;
-      });
-    },
-  };
-  return { plugin, inputs, addons };
+/** What became of the attempt to make a module and its packages into one file. */
+export interface BundledText {
+  /** The files that were made, as their names and texts. */
+  readonly outputs: readonly { readonly name: string; readonly isAsset: boolean; text(): Promise<string> }[];
+  /** Every file that was read, as an absolute path. */
+  readonly inputs: ReadonlySet<string>;
+  /** Why nothing was made; `undefined` when something was. */
+  readonly problem: string | undefined;
 }

@@ -1,11 +1,12 @@
 /** Finds the module to which an uncaught error belongs. */
+import { currentModule } from "#runtime/current-module";
 import { loopMarks } from "./loop-marks.ts";
 
 /** For errors of the SDK with which a module's call was rejected: the module that called. */
-const owners = new WeakMap<object, Bun.ModuleGraph>();
+const owners = new WeakMap<object, object>();
 
 /** The loaded modules with their files and their error handlers. */
-const modules = new Map<Bun.ModuleGraph, ModuleFiles>();
+const modules = new Map<object, ModuleFiles>();
 
 export interface ModuleFiles {
   /** The real paths, the module's own file first. */
@@ -16,14 +17,14 @@ export interface ModuleFiles {
 }
 
 /** Registers a module as a possible owner of errors, until it is disposed of. */
-export function knowModule(graph: Bun.ModuleGraph, module: ModuleFiles): Disposable {
+export function knowModule(graph: object, module: ModuleFiles): Disposable {
   modules.set(graph, module);
   return { [Symbol.dispose]: () => void modules.delete(graph) };
 }
 
 /** Returns the same promise; the error with which it rejects belongs to the module that calls this function. */
 export function ownedByCaller<T>(promise: Promise<T>): Promise<T> {
-  const graph = Bun.ModuleGraph.current;
+  const graph = currentModule();
   if (graph === undefined) return promise;
   const mark = modules.get(graph)?.mark ?? 0;
   return promise.then(
@@ -55,7 +56,7 @@ export function tellOwner(error: unknown): boolean {
 
 /** Whether code of a module is running, in its context or called by the host. */
 export function isModuleCode(): boolean {
-  if (Bun.ModuleGraph.current !== undefined) return true;
+  if (currentModule() !== undefined) return true;
   const files = filesIn(new Error("where am I").stack ?? "");
   return [...modules.values()].some((module) => module.files.some((file) => files.includes(file)));
 }

@@ -1,16 +1,30 @@
 /** A pool of connections for `fetch` that can be abandoned as a whole. */
 
 export interface FetchSession extends Disposable {
-  fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
+  /** @throws what `fetch` throws; its `code` is `HTTP2Unsupported` or `EPROTO` when HTTP/2 is asked for and not spoken. */
+  fetch(url: string, init: FetchInit): Promise<Response>;
   /** Closes idle connections; active requests finish. */
   close(): void;
 }
 
-/**
- * Sessions do not share connections, so a new session means new connections.
- *
- * @param tls is read once here instead of with each request, which saves a sixth of a request's cost.
- */
-export function openFetchSession(tls: BunFetchRequestInitTLS): FetchSession {
-  return new Bun.FetchSession({ tls });
+/** A request as `fetch` takes it, with what the platforms offer beyond the web's. */
+export interface FetchInit extends RequestInit {
+  /** An http or https proxy. */
+  readonly proxy?: string | false | undefined;
+  /** Whether compressed bodies are decompressed. */
+  readonly decompress?: boolean;
+  /** The time of the platform for a response, which callers replace by their own. */
+  readonly timeout?: false;
+  readonly protocol?: "http2" | "http1.1";
+}
+
+/** PEM text; what is undefined is the system's, or absent. */
+export interface FetchTls {
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** The name that the server's certificate must carry. @default the URL's */
+  readonly serverName?: string | undefined;
+  /** @default true */
+  readonly rejectUnauthorized?: boolean | undefined;
 }

@@ -1,5 +1,5 @@
 /** Decompresses gzip with a limit. */
-
+import { gunzipWhole } from "#runtime/compression";
 import { BodyTooLarge } from "./bounded-body.ts";
 
 /** The most bytes that deflate makes of one byte. @see https://www.zlib.net/zlib_tech.html */
@@ -13,7 +13,7 @@ const SMALLEST_BUFFER = 64 * 1024;
 /** Decompresses the bytes. @throws BodyTooLarge when the result exceeds `most` bytes, or Error when the data is no gzip. */
 export function gunzip(bytes: Uint8Array<ArrayBuffer>, most: number): Uint8Array<ArrayBuffer> {
   if (bytes.length * MOST_RATIO <= SAFE_BYTES) {
-    const made = Bun.gunzipSync(bytes);
+    const made = gunzipWhole(bytes);
     if (made.length > most) throw new BodyTooLarge(most);
     return made;
   }

@@ -35,7 +35,7 @@ test.each(calls)("a module cannot call %s", (call, message) => {
     );
     const program = `
       const { guardProcess } = await import(${JSON.stringify(join(import.meta.dirname, "process-guard.ts"))});
-      const { loadGraph } = await import(${JSON.stringify(join(import.meta.dirname, "module-host.ts"))});
+      const { loadGraph } = await import(${JSON.stringify(join(import.meta.dirname, "bun/module-host.ts"))});
       guardProcess();
       const { exports, run } = await loadGraph(${JSON.stringify(join(folder, "m.ts"))}, { onError: () => {} });
       try { run(exports.called); } catch (error) { console.log(error.message); }

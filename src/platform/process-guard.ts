@@ -1,6 +1,8 @@
 /** Keeps modules from harming the process that they share with others. */
+import { guardRuntime } from "#runtime/guard";
 import { isModuleCode } from "./error-owner.ts";
 import { followProcessListeners } from "./process-listeners.ts";
+import type { Refused } from "./refused.ts";
 
 /** Functions of `process`, each with what it would do. */
 const REFUSED: Readonly<Record<string, string>> = {
@@ -23,16 +25,8 @@ let isGuarded = false;
 export function guardProcess(): void {
   if (isGuarded) return;
   isGuarded = true;
-  const functions = process as unknown as Record<string, ((...args: unknown[]) => unknown) | undefined>;
-  for (const [name, deed] of Object.entries(REFUSED)) {
-    const own = functions[name];
-    if (own === undefined) continue;
-    functions[name] = (...args) => {
-      if (isModuleCode()) throw refusal(`process.${name}`, deed);
-      return own.apply(process, args);
-    };
-  }
-  guardPlugins();
+  for (const [name, deed] of Object.entries(REFUSED)) refuse(process, { name, call: `process.${name}`, deed });
+  guardRuntime(refuse);
   followProcessListeners();
   const kill = process.kill.bind(process);
   process.kill = (pid, signal) => {
@@ -43,12 +37,14 @@ export function guardProcess(): void {
   };
 }
 
-/** One of the runtime's plugins offers the packages of the binary to modules; `Bun.plugin` itself cannot be replaced. */
-function guardPlugins(): void {
-  const clearAll = Bun.plugin.clearAll.bind(Bun.plugin);
-  Bun.plugin.clearAll = () => {
-    if (isModuleCode()) throw refusal("Bun.plugin.clearAll", "remove the plugins of the process");
-    clearAll();
+/** Makes a function throw where code of a module calls it. */
+function refuse(owner: object, { name, call, deed }: Refused): void {
+  const functions = owner as Record<string, ((...args: unknown[]) => unknown) | undefined>;
+  const own = functions[name];
+  if (own === undefined) return;
+  functions[name] = (...args) => {
+    if (isModuleCode()) throw refusal(call, deed);
+    return own.apply(owner, args);
   };
 }
 

@@ -1,4 +1,5 @@
 /** Removes with a module what it has the process call: listeners for signals and for the end outlive a module graph otherwise. */
+import { currentModule } from "#runtime/current-module";
 
 type Listener = (...args: unknown[]) => void;
 
@@ -27,7 +28,7 @@ class Listeners {
   }
 }
 
-const added = new Map<Bun.ModuleGraph, Listeners>();
+const added = new Map<object, Listeners>();
 const ADDING = ["on", "addListener", "once", "prependListener", "prependOnceListener"] as const;
 
 let isFollowing = false;
@@ -41,10 +42,10 @@ export function followProcessListeners(): void {
     const own = functions[name]!;
     functions[name] = (event, listener) => {
       own.call(process, event, listener); // which checks them
-      const graph = Bun.ModuleGraph.current;
-      if (graph === undefined) return process;
-      let listeners = added.get(graph);
-      if (listeners === undefined) added.set(graph, (listeners = new Listeners()));
+      const module = currentModule();
+      if (module === undefined) return process;
+      let listeners = added.get(module);
+      if (listeners === undefined) added.set(module, (listeners = new Listeners()));
       listeners.add({ event, listener });
       return process;
     };
@@ -52,7 +53,7 @@ export function followProcessListeners(): void {
 }
 
 /** Removes the listeners that code of a module has added. */
-export function removeProcessListeners(graph: Bun.ModuleGraph): void {
-  added.get(graph)?.remove();
-  added.delete(graph);
+export function removeProcessListeners(module: object): void {
+  added.get(module)?.remove();
+  added.delete(module);
 }

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 import tls, { type TLSSocket } from "node:tls";
 import { loopbackServerTls, loopbackTls } from "../../tests/support/loopback-server.ts";
-import { connectSecurely, type SecureSocket, type SecureSocketOptions } from "./secure-socket.ts";
+import { connectSecurely } from "#runtime/secure-socket";
+import type { SecureSocket, SecureSocketOptions } from "./secure-socket.ts";
 
 const cleanup = new AsyncDisposableStack();
 afterAll(() => cleanup.disposeAsync());

@@ -1,5 +1,4 @@
-/** Runs this executable as its runtime's tools: type checker and test runner. */
-import { withoutRuntimeVariables } from "./runtime-variables.ts";
+/** How this runtime runs its own tools as other processes. */
 
 export interface ToolResult {
   readonly status: number;
@@ -7,12 +6,7 @@ export interface ToolResult {
   readonly stderr: string;
 }
 
-/** Whether a debugger may stop the program: then it does not come round because somebody looks at it. */
-export function isDebugged(): boolean {
-  return process.execArgv.some((argument) => argument.startsWith("--inspect"));
-}
-
-export interface SelfOptions {
+export interface ToolOptions {
   readonly signal?: AbortSignal | undefined;
   /** @default the working directory */
   readonly cwd?: string | undefined;
@@ -20,20 +14,15 @@ export interface SelfOptions {
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Runs `bun <args>` with nothing but this executable. The signal kills it. */
-export async function selfAsBun(args: readonly string[], { signal, cwd, env }: SelfOptions = {}): Promise<ToolResult> {
-  const child = Bun.spawn([process.execPath, ...args], {
-    ...(signal !== undefined && { signal }),
-    env: { ...withoutRuntimeVariables(process.env), ...env, BUN_BE_BUN: "1", NO_COLOR: "1" },
-    ...(cwd !== undefined && { cwd }),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr, status] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { status, stdout, stderr };
+export interface StartOptions {
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A process whose standard output is that of this one. */
+export interface StartedTool {
+  readonly stderr: AsyncIterable<Uint8Array>;
+  /** The exit status. */
+  readonly exited: Promise<number>;
+  kill(signal: "SIGINT" | "SIGTERM"): void;
 }

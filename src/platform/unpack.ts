@@ -2,10 +2,12 @@
  * Files that are embedded as one asset: a line with the digest of all of them, then JSON with one text per path,
  * compressed with zstd.
  */
+import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { zstdCompress, zstdDecompress } from "#runtime/compression";
 
 /** The permissions of the group and of others. */
 const OTHERS = 0o077;
@@ -14,7 +16,7 @@ const DIGEST_LENGTH = 64;
 /** Packs files so that {@link unpack} can read them. */
 export function pack(files: Readonly<Record<string, string>>): Uint8Array {
   const texts = Object.entries(files).map(([path, text]) => [path, Buffer.from(text)] as const);
-  const packed = Bun.zstdCompressSync(JSON.stringify(files), { level: 19 });
+  const packed = zstdCompress(JSON.stringify(files));
   return Buffer.concat([Buffer.from(`${digestOf(texts)}\n`), packed]);
 }
 
@@ -32,8 +34,7 @@ export function cacheFolder(env: Readonly<Record<string, string | undefined>>): 
  * @returns the folder.
  */
 export async function unpack(asset: string, env: Readonly<Record<string, string | undefined>>): Promise<string> {
-  const packed = Bun.file(asset);
-  const digest = await packed.slice(0, DIGEST_LENGTH).text();
+  const digest = await digestIn(asset);
   const cache = cacheFolder(env);
   const folder = join(cache, `sdk-${digest.slice(0, 16)}`);
   if (holds(folder, digest)) return folder;
@@ -41,7 +42,7 @@ export async function unpack(asset: string, env: Readonly<Record<string, string 
   // The files are written to another folder and renamed, so that other processes see all of them or none.
   const aside = await mkdtemp(join(cache, "unpacking-"));
   try {
-    await write(join(aside, "new"), await packed.slice(DIGEST_LENGTH + 1).bytes());
+    await write(join(aside, "new"), (await readFile(asset)).subarray(DIGEST_LENGTH + 1));
     await rename(join(aside, "new"), folder).catch(async (error: unknown) => {
       if (holds(folder, digest)) return; // another process was faster
       await rename(folder, join(aside, "old")).catch(() => Promise.reject(error));
@@ -53,8 +54,15 @@ export async function unpack(asset: string, env: Readonly<Record<string, string 
   return folder;
 }
 
+/** Reads only the beginning: most of the time the files are there already. */
+async function digestIn(asset: string): Promise<string> {
+  await using file = await open(asset);
+  const { buffer } = await file.read(Buffer.alloc(DIGEST_LENGTH), 0, DIGEST_LENGTH, 0);
+  return buffer.toString("latin1");
+}
+
 async function write(folder: string, packed: Uint8Array<ArrayBuffer>): Promise<void> {
-  const files = JSON.parse(new TextDecoder().decode(Bun.zstdDecompressSync(packed))) as Record<string, string>;
+  const files = JSON.parse(new TextDecoder().decode(zstdDecompress(packed))) as Record<string, string>;
   await mkdir(folder, { mode: 0o700 });
   const folders = new Set(Object.keys(files).map((path) => dirname(join(folder, path))));
   for (const one of folders) await mkdir(one, { recursive: true });
@@ -77,7 +85,7 @@ function holds(folder: string, digest: string): boolean {
 }
 
 function digestOf(files: readonly (readonly [path: string, text: Uint8Array])[]): string {
-  const hash = new Bun.CryptoHasher("sha256");
+  const hash = createHash("sha256");
   for (const [path, text] of files.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     hash.update(`${path}\0${text.length}\0`).update(text);
   }

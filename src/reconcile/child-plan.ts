@@ -1,5 +1,5 @@
 /** One child as it will be applied, with namespace, owner and name. A child that cannot be applied is refused before any write. */
-import { sha256 } from "../platform/digest.ts";
+import { sha256 } from "#runtime/digest";
 import { type AnyObject, groupOf } from "../resource/handle.ts";
 import { type Key, keyString, type MetaInput } from "../resource/meta.ts";
 import type { DesiredObject } from "./desired-object.ts";

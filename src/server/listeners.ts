@@ -1,7 +1,9 @@
 /** The HTTP listeners of the process. */
 import { Hono } from "hono";
+import { serve } from "#runtime/http-server";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
+import type { HttpServer } from "../platform/http-server.ts";
 import { type BindAddress, listenError, parseAddress, shownAddress } from "./bind-address.ts";
 import type { CertificateSource } from "./certificate-source.ts";
 import type { Connection } from "./local-request.ts";
@@ -110,22 +112,17 @@ function emptyApp(log: Log | undefined): Hono {
   return app;
 }
 
-type Server = ReturnType<typeof Bun.serve>;
-
-function listen(options: { name: string; place: BindAddress; app: Hono }): Server {
+function listen(options: { name: string; place: BindAddress; app: Hono }): HttpServer {
   const { name, place, app } = options;
   try {
-    return Bun.serve({
+    return serve({
       port: place.port,
-      ...(place.hostname === undefined ? undefined : { hostname: place.hostname }),
-      fetch: (request, server) => {
-        const connection: Connection = { peer: server.requestIP(request)?.address };
+      hostname: place.hostname,
+      reusePort: false,
+      fetch: (request, peers) => {
+        const connection: Connection = { peer: peers.addressOf(request) };
         return app.fetch(request, connection);
       },
-      development: false,
-      // This is explicit because Bun enables it together with `development: false`, and then a port in use would be
-      // no error.
-      reusePort: false,
     });
   } catch (error) {
     throw listenError(place, name, error);
@@ -133,11 +130,11 @@ function listen(options: { name: string; place: BindAddress; app: Hono }): Serve
 }
 
 class StartedListeners implements Listeners {
-  readonly #servers = new Set<Server>();
+  readonly #servers = new Set<HttpServer>();
   readonly #secured = new Set<TlsListener>();
   readonly #addresses = new Map<string, string>();
 
-  add(names: readonly string[], server: Server): void {
+  add(names: readonly string[], server: HttpServer): void {
     this.#servers.add(server);
     for (const name of names) this.#addresses.set(name, shownAddress(server));
   }
@@ -164,7 +161,7 @@ class StartedListeners implements Listeners {
   }
 }
 
-async function drain(server: Server): Promise<void> {
+async function drain(server: HttpServer): Promise<void> {
   // Idle keep-alive connections would delay a graceful stop.
   const timer = setTimeout(() => void server.stop(true), DRAIN);
   try {

@@ -6,7 +6,9 @@
  * of them would be lost. So the old server first responds with `Connection: close` for a moment, which moves the busy
  * connections away from it. During that moment a new connection may still get the old certificate.
  */
+import { serve } from "#runtime/http-server";
 import type { Log } from "../observe/log.ts";
+import type { HttpServer } from "../platform/http-server.ts";
 import { type Clock, sleep, systemClock } from "../platform/clock.ts";
 import { type BindAddress, listenError, parseAddress, shownAddress } from "./bind-address.ts";
 import type { CertificateSource, ServingCertificate } from "./certificate-source.ts";
@@ -25,8 +27,6 @@ export interface TlsListenerOptions {
   /** @default systemClock */
   readonly clock?: Clock | undefined;
 }
-
-type Server = ReturnType<typeof Bun.serve>;
 
 /** In seconds. Go's clients close an idle connection after 90 s, so that they, and not the server, end it. */
 const IDLE_TIMEOUT = 120;
@@ -105,14 +105,14 @@ export class TlsListener implements AsyncDisposable {
   #takePort(): void {
     const { hostname } = this.#place;
     try {
-      const probe = Bun.serve({
+      const probe = serve({
         port: this.#port,
-        ...(hostname !== undefined && { hostname }),
+        hostname,
         reusePort: false,
         fetch: () => new Response(null, { status: 503 }),
       });
       this.#address = shownAddress(probe);
-      this.#port = probe.port!;
+      this.#port = probe.port;
       void probe.stop(true);
     } catch (error) {
       throw listenError(this.#place, this.#options.name, error);
@@ -134,19 +134,17 @@ export class TlsListener implements AsyncDisposable {
   #listen(certificate: ServingCertificate): void {
     const { fetch, largestBody, log, name } = this.#options;
     const { hostname } = this.#place;
-    let server: Server;
+    let server: HttpServer;
     const generation = new Generation(this.#clock);
     try {
-      server = Bun.serve({
+      server = serve({
         port: this.#port,
-        ...(hostname !== undefined && { hostname }),
+        hostname,
         reusePort: true,
-        http2: true,
         tls: { cert: certificate.cert, key: certificate.key },
         idleTimeout: IDLE_TIMEOUT,
-        maxRequestBodySize: largestBody,
-        development: false,
-        fetch: (request, self) => generation.answer(() => fetch(request, { peer: self.requestIP(request)?.address })),
+        largestBody,
+        fetch: (request, peers) => generation.answer(() => fetch(request, { peer: peers.addressOf(request) })),
       });
     } catch (error) {
       throw listenError(this.#place, name, error);
@@ -177,7 +175,7 @@ export class TlsListener implements AsyncDisposable {
 
 /** A server with one certificate. */
 class Generation {
-  server: Server | undefined;
+  server: HttpServer | undefined;
   /** Whether each response is the last one of its connection. */
   retired = false;
   #running = 0;

@@ -1,10 +1,11 @@
 /** Determines what a test passed to `runModule`, with the kinds that `run` and `dev` would register beside it. */
 import { basename, dirname } from "node:path";
+import { loadedFiles } from "#runtime/loaded-files";
 import { declarationsOf } from "../controller/declarations.ts";
 import type { AnyController } from "../controller/definition.ts";
 import { isModuleFile, isModuleFolder } from "../loader/scan.ts";
 import { collectDefinitions, definitionsOf, type ModuleDefinitions } from "../module/module-definitions.ts";
-import { type LoadedFile, loadedFiles } from "../platform/loaded-files.ts";
+import type { LoadedFile } from "../platform/loaded-files.ts";
 import { definitionOf } from "../resource/definition.ts";
 import type { AnyWebhook } from "../webhook/definition.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";

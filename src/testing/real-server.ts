@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { openFetchSession } from "#runtime/fetch-session";
 import { startClusterControllers } from "../embedded/index.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { createLog } from "../observe/log.ts";
 import { writeToStandardError } from "../observe/standard-error.ts";
-import { openFetchSession } from "../platform/fetch-session.ts";
 import { accountToken } from "./account-token.ts";
 import { answered } from "./answered.ts";
 import { startPrograms } from "./control-plane/start.ts";
@@ -29,7 +29,7 @@ export async function startReal({ pods, clock, journal }: ServerOptions): Promis
   };
   try {
     const reached = await loadKubeconfig({ kubeconfig: plane.kubeconfig, env: {} });
-    const session = openFetchSession(reached.tls as BunFetchRequestInitTLS);
+    const session = openFetchSession(reached.tls);
     stops.push(() => session.close());
     const backstage = answered(reached, (request) => send(session, request));
     const config = answered(reached, journal.through(backstage.answer!));

@@ -1,7 +1,7 @@
 /** The runtime for another machine than this one, from the registry of npm. */
 import { access, chmod, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { selfAsBun } from "../../platform/self.ts";
+import { runTool } from "#runtime/self";
 import { BuildError } from "../build-error.ts";
 import { writing } from "../writing.ts";
 import { RUNTIME_VERSION, type Target } from "./targets.ts";
@@ -31,7 +31,7 @@ export async function runtimeFor(target: Target, { cache, signal }: RuntimeOptio
     await writeManifest(aside, target);
     // What the project says of registries counts, as it does when its packages are installed.
     await copyFile(".npmrc", join(aside, ".npmrc")).catch(() => {});
-    const { status, stderr, stdout } = await selfAsBun(
+    const { status, stderr, stdout } = await runTool(
       ["install", "--frozen-lockfile", "--ignore-scripts", "--no-progress", "--cpu", target.cpu, "--os", npmOs(target)],
       // A cache of its own, because what is in the user's is not compared with the hash any more.
       { signal, cwd: aside, env: { BUN_INSTALL_CACHE_DIR: join(aside, "cache") } },

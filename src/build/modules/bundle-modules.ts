@@ -1,11 +1,12 @@
 /** Modules with everything that they import, each as one file. */
 import { basename, dirname, relative, resolve } from "node:path";
 import { realpathSync } from "node:fs";
+import { bundleModule } from "#runtime/bundler";
 import { closureOf } from "../../loader/closure.ts";
 import { explain } from "../../loader/explain.ts";
 import type { FoundModule } from "../../loader/scan.ts";
 import { printable } from "../../observe/printable.ts";
-import { type Bundle, bundleModule } from "../../platform/bundler.ts";
+import type { Bundle } from "../../platform/bundler.ts";
 import { BuildError } from "../build-error.ts";
 import { type InstalledPackage, isNative, packagesOfFiles } from "./installed-packages.ts";
 import { moveSources } from "./source-map.ts";

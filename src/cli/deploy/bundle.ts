@@ -1,5 +1,6 @@
 /** A module and the packages that it imports, as one file. */
 import { isBuiltin } from "node:module";
+import { bundleText, isRuntimeModule } from "#runtime/bundler";
 import { UserError } from "../usage-error.ts";
 
 export interface BundleOptions {
@@ -20,53 +21,24 @@ export async function bundleModule(file: string, { shown, offered }: BundleOptio
       `Cannot put '${shown}' into a ConfigMap: ${why}; build an image that holds its node_modules, and pass --image`,
     );
   };
-  const inputs = new Set<string>();
-  const built = await Bun.build({
-    entrypoints: [file],
-    target: "bun",
-    format: "esm",
-    external: [...offered],
-    // The bundler would put in the value that the variable has on this machine.
-    define: { "process.env.NODE_ENV": "process.env.NODE_ENV" },
-    plugins: [
-      {
-        name: "inputs",
-        setup(build) {
-          build.onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => {
-            inputs.add(path);
-            return undefined;
-          });
-        },
-      },
-    ],
-    // Names are kept, because people read stack traces.
-    minify: { whitespace: true, syntax: true },
-    throw: false,
-  });
-  if (!built.success) {
-    const [first] = built.logs;
-    return refuse(`its packages cannot be bundled: ${first?.message ?? "the bundler gives no reason"}`);
-  }
+  const { outputs, inputs, problem } = await bundleText(file, offered);
+  if (problem !== undefined) return refuse(`its packages cannot be bundled: ${problem}`);
   const { isNative, packagesOfFiles } = await import("../../build/index.ts");
   // Some look for their addon with paths that a bundler does not follow.
   const native = packagesOfFiles(inputs).find(isNative);
   if (native !== undefined) return refuse(`it imports the package '${native.name}', a native addon`);
-  const asset = built.outputs.find(({ kind }) => kind === "asset");
+  const asset = outputs.find(({ isAsset }) => isAsset);
   if (asset !== undefined) {
-    return refuse(`it needs the file ${asset.path.replace(/^\.?\//, "")} of a package, which is no JavaScript`);
+    return refuse(`it needs the file ${asset.name.replace(/^\.?\//, "")} of a package, which is no JavaScript`);
   }
-  const [entry] = built.outputs;
-  if (entry === undefined || built.outputs.length > 1) return refuse("its packages do not become one file");
+  const [entry] = outputs;
+  if (entry === undefined || outputs.length > 1) return refuse("its packages do not become one file");
   return await entry.text();
 }
 
 /** Whether an import needs a package that the binary does not have. */
 export function isPackage(specifier: string, offered: readonly string[]): boolean {
   return (
-    !/^[./]/.test(specifier) &&
-    !offered.includes(specifier) &&
-    !isBuiltin(specifier) &&
-    specifier !== "bun" &&
-    !specifier.startsWith("bun:")
+    !/^[./]/.test(specifier) && !offered.includes(specifier) && !isBuiltin(specifier) && !isRuntimeModule(specifier)
   );
 }

@@ -1,9 +1,9 @@
 /** The files of modules in a ConfigMap. */
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { importsOf } from "#runtime/module-host";
 import { type Closure, closureOf } from "../../loader/closure.ts";
 import { type FoundModule, scanFolders } from "../../loader/scan.ts";
-import { importsOf } from "../../platform/module-host.ts";
 import { UserError } from "../usage-error.ts";
 import { bundleModule, isPackage } from "./bundle.ts";
 

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { holdsHeaders, serve as startServer } from "#runtime/http-server";
 import { type Certificate, createAuthority, issue } from "./certificates/certificate.ts";
 import { type Listener, listenWithCertificates } from "./certificate-listener.ts";
 import type { Connection } from "./authentication/identify.ts";
@@ -47,8 +48,7 @@ interface Credentials {
   readonly port?: number;
 }
 
-/** Bun's HTTP/2 sends headers together with the first byte of the body. */
-const overHttp2: Connection = { holdsHeaders: true };
+const overHttp2: Connection = { holdsHeaders };
 
 const authorityName = "binnacle";
 
@@ -131,18 +131,18 @@ async function listen(host: string, port: number, options: ServeOptions): Promis
 }
 
 function serve(hostname: string, port: number, { tls, answer }: ServeOptions): Listener {
-  const server = Bun.serve({
+  const server = startServer({
     hostname,
     port,
-    http2: true,
+    reusePort: false,
     // Watches are silent for minutes.
     idleTimeout: 0,
     tls,
     // The server itself reports a body that is slightly too large; a larger one is cut off while it arrives.
-    maxRequestBodySize: largestBody + 1024 * 1024,
+    largestBody: largestBody + 1024 * 1024,
     fetch: (request) => answer(request, overHttp2),
   });
-  return { port: server.port ?? port, stop: () => server.stop(true) };
+  return { port: server.port, stop: () => server.stop(true) };
 }
 
 function loadCredentials(data: string | undefined): Credentials {

@@ -1,6 +1,6 @@
 /** Reads kubeconfig files and merges them as kubectl does: what comes first wins. */
 import { dirname, isAbsolute, resolve, sep } from "node:path";
-import { parseYaml } from "../../platform/yaml.ts";
+import { parseYaml } from "#runtime/yaml";
 import { ConfigError } from "./config-error.ts";
 import { MOST_KUBECONFIG_BYTES, readConfigFile, UnreadableFile } from "./config-file.ts";
 import { checkEntry } from "./kubeconfig-fields.ts";

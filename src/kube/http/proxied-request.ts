@@ -2,7 +2,7 @@
  * Sends one request over HTTP/1.1 through a proxy by `fetch`, because `node:http` on Bun cannot write to a given tunnel.
  * A process has at most 256 such requests in flight; servers with HTTP/2 never need this.
  */
-import { openFetchSession } from "../../platform/fetch-session.ts";
+import { openFetchSession } from "#runtime/fetch-session";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { unreachable } from "../errors/connection-failure.ts";
 import type { HttpRequest, ResponseHandlers, OpenRequest } from "./http-request.ts";
@@ -21,7 +21,7 @@ export function openProxied(config: ClusterConfig, request: HttpRequest, handler
 
 async function run(config: ClusterConfig, request: HttpRequest, carrying: Carrying): Promise<void> {
   const { server, tls, proxy } = config;
-  using session = openFetchSession(tls as BunFetchRequestInitTLS);
+  using session = openFetchSession(tls);
   const response = await session.fetch(server + request.path, {
     method: request.method,
     headers: headersOf(request),

@@ -1,5 +1,5 @@
 /** The HTTP/2 sessions for one kind of traffic, with a limit of streams for each. */
-import { connectSecurely } from "../../platform/secure-socket.ts";
+import { connectSecurely } from "#runtime/secure-socket";
 import type { Clock } from "../../platform/clock.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { UnreachableError } from "../errors/api-error.ts";

@@ -1,5 +1,6 @@
 /** Carries requests by `fetch`: to servers without HTTP/2, to a server in this process, and for the probe. */
-import { openFetchSession, type FetchSession } from "../../platform/fetch-session.ts";
+import { openFetchSession } from "#runtime/fetch-session";
+import type { FetchSession } from "../../platform/fetch-session.ts";
 import type { ClusterConfig, HeaderValues, TlsSettings } from "../config/cluster-config.ts";
 import { unreachable } from "../errors/connection-failure.ts";
 import type { OpenHttp1 } from "./http-carrier.ts";
@@ -125,7 +126,7 @@ export class FetchCarrier {
 }
 
 function open(tls: TlsSettings): FetchSession {
-  return openFetchSession(tls as BunFetchRequestInitTLS);
+  return openFetchSession(tls);
 }
 
 /**

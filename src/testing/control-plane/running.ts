@@ -3,7 +3,9 @@
 import { spawn } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { fetchOnce } from "#runtime/fetch-session";
 import { sleep } from "../../platform/clock.ts";
+import type { FetchTls } from "../../platform/fetch-session.ts";
 import type { Ports } from "./flags.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
 import type { Pki } from "./pki.ts";
@@ -97,7 +99,7 @@ export class ControlPlane {
 
   /** Sends a request with the administrator's certificate. */
   async request(path: string, init: RequestInit = {}): Promise<Response> {
-    return await fetch(`${this.url}${path}`, { ...init, tls: this.#tls });
+    return await fetchOnce(`${this.url}${path}`, init, this.#tls);
   }
 
   /** Returns kube-apiserver's metrics as Prometheus text. */
@@ -188,9 +190,9 @@ export class ControlPlane {
   }
 }
 
-async function answers(url: string, tls: BunFetchRequestInitTLS = {}): Promise<boolean> {
+async function answers(url: string, tls: FetchTls = {}): Promise<boolean> {
   try {
-    const response = await fetch(url, { tls, signal: AbortSignal.timeout(5_000) });
+    const response = await fetchOnce(url, { signal: AbortSignal.timeout(5_000) }, tls);
     await response.body?.cancel();
     return response.ok;
   } catch {

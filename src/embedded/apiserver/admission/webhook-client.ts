@@ -1,4 +1,5 @@
 /** Sends a review to a webhook. */
+import { fetchOnce } from "#runtime/fetch-session";
 import { boundedBytes, BodyTooLarge } from "../../../platform/bounded-body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import type { Fields, Reader } from "../hooks.ts";
@@ -25,15 +26,15 @@ export async function post(config: ClientConfig, body: unknown, { reader, timeou
   const ca = config.caBundle ? Buffer.from(config.caBundle, "base64").toString() : undefined;
   let response: Response;
   try {
-    response = await fetch(url, {
+    const init = {
       method: "POST",
       body: JSON.stringify(body),
       headers: { "content-type": "application/json", accept: "application/json, */*", host: shown.host },
       signal: AbortSignal.timeout(timeout * 1000),
       // A webhook's response must not decide to whom this server sends requests.
       redirect: "manual",
-      tls: { ...(ca === undefined ? {} : { ca }), serverName: shown.hostname },
-    });
+    } as const;
+    response = await fetchOnce(url.href, init, { ...(ca !== undefined && { ca }), serverName: shown.hostname });
   } catch (error) {
     throw failed(reason(error, url));
   }

@@ -1,6 +1,7 @@
 /** Implements the journal in one SQLite file. */
-import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { openDatabase } from "#runtime/database";
+import type { Database } from "../../../platform/database.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import { makePrivate, privateFile, privateFolder } from "./private-folder.ts";
 import { Stored } from "./stored.ts";
@@ -28,7 +29,7 @@ export class SqliteJournal implements Journal {
     // The files that SQLite creates beside it are as private as the file itself.
     privateFile(file);
     for (const end of ["-wal", "-shm"]) makePrivate(`${file}${end}`);
-    const database = new Database(file, { create: true, strict: true });
+    const database = openDatabase(file);
     // Only one server may use the folder, because a second one must not write to it too.
     database.run("PRAGMA locking_mode = EXCLUSIVE");
     database.run("PRAGMA journal_mode = WAL");
@@ -52,8 +53,8 @@ export class SqliteJournal implements Journal {
   }
 
   load(): { version: number; objects: Iterable<{ collection: string; stored: Stored }> } {
-    const state = this.#database.query<{ version: number }, []>("SELECT version FROM state").get();
-    const rows = this.#database.query<Row, []>("SELECT collection, key, version, json FROM object").all();
+    const state = this.#database.query<{ version: number }>("SELECT version FROM state").get();
+    const rows = this.#database.query<Row>("SELECT collection, key, version, json FROM object").all();
     const objects = rows.map(({ collection, key, version, json }) => ({
       collection,
       stored: new Stored(key, version, { json }),

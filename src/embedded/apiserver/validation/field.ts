@@ -1,4 +1,5 @@
 /** A field under validation: its path, its value, and where its errors are collected. */
+import { deepEquals } from "#runtime/equality";
 import { type FieldError, type FieldErrorType, notSupported } from "../field-error.ts";
 import type { Fields, GroupVersionKind } from "../hooks.ts";
 import type { Format } from "./formats.ts";
@@ -160,8 +161,7 @@ export class Field {
 
   /** Rejects any change. */
   immutable(before: unknown, detail = "field is immutable"): void {
-    if (!Bun.deepEquals(withoutEmpty(this.value), withoutEmpty(before)))
-      this.add("Invalid", detail, this.value ?? null);
+    if (!deepEquals(withoutEmpty(this.value), withoutEmpty(before))) this.add("Invalid", detail, this.value ?? null);
   }
 }
 

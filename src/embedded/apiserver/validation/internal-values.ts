@@ -1,4 +1,5 @@
 /** Shows built-in structs in messages: values in the server's internal form, and their differences. */
+import { deepEquals } from "#runtime/equality";
 import type { GroupVersionKind } from "../hooks.ts";
 import { internalForm } from "../schema/internal-form.ts";
 import { escapedJson } from "../field-error.ts";
@@ -27,7 +28,7 @@ export function internalValue(place: Place, value: unknown): unknown {
 export function isSameStored(place: Place, one: unknown, other: unknown): boolean {
   const schema = schemaAt(place);
   const stored = (value: unknown): unknown => (schema && value ? decodeBuiltIn(schema, value).object : (value ?? null));
-  return Bun.deepEquals(stored(one), stored(other));
+  return deepEquals(stored(one), stored(other));
 }
 
 function schemaAt({ row, path }: Place): Schema | undefined {

@@ -1,4 +1,5 @@
 /** DELETE of one object and of collections. */
+import { deepEquals } from "#runtime/equality";
 import type { KubeObject, ObjectMetadata } from "../hooks.ts";
 import { cleanup } from "../registry/definitions.ts";
 import { keyOf, type Resource, viewOf } from "../registry/resource.ts";
@@ -172,7 +173,7 @@ function planOf(resource: Resource, object: KubeObject, around: PlanOptions): Pl
   }
   metadata.deletionGracePeriodSeconds = 0;
   // Nothing is written when the deletion is under way already, with the same finalizers.
-  if (Bun.deepEquals(metadata, object.metadata)) return { kind: "pending" };
+  if (deepEquals(metadata, object.metadata)) return { kind: "pending" };
   return { kind: "mark", changed: { metadata } };
 }
 

@@ -1,4 +1,5 @@
 /** Warns of questionable objects that are stored anyway, in `Warning` headers. */
+import { deepEquals } from "#runtime/equality";
 import type { Fields, KindRow, KubeObject } from "../hooks.ts";
 import { each, has, inner } from "../validation/fill.ts";
 import { dnsLabel, qualifiedName } from "../validation/formats.ts";
@@ -230,7 +231,7 @@ function resourceSlice(object: KubeObject): string[] {
 
 function csiDriver(object: KubeObject, old: KubeObject | undefined): string[] {
   const spec = inner(object, "spec");
-  const isSame = old !== undefined && Bun.deepEquals(inner(old, "spec")["tokenRequests"], spec["tokenRequests"]);
+  const isSame = old !== undefined && deepEquals(inner(old, "spec")["tokenRequests"], spec["tokenRequests"]);
   if (each(spec, "tokenRequests").length === 0 || has(spec, "serviceAccountTokenInSecrets") || isSame) return [];
   return [
     "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes",

@@ -1,4 +1,5 @@
 /** Validates jobs, cron jobs, autoscalers and disruption budgets. */
+import { deepEquals } from "#runtime/equality";
 import type { Fields } from "../../hooks.ts";
 import { isNegative } from "../quantities.ts";
 import { conditionList } from "../condition-rules.ts";
@@ -223,7 +224,7 @@ function runtimeTolerations(list: Field): void {
   tolerations(list);
   const seen: Fields[] = [];
   for (const item of list.items) {
-    if (seen.some((one) => Bun.deepEquals(one, item.fields))) {
+    if (seen.some((one) => deepEquals(one, item.fields))) {
       const { key = "", operator = "", value = "", effect = "", tolerationSeconds = null } = item.fields;
       item.addStruct("Duplicate", "", {
         Key: key,

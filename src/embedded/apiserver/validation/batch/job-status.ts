@@ -1,4 +1,5 @@
 /** Validates a Job's status, which its controller writes. */
+import { deepEquals } from "#runtime/equality";
 import type { Fields } from "../../hooks.ts";
 import type { Field } from "../field.ts";
 import { each, inner } from "../fill.ts";
@@ -18,7 +19,7 @@ export function jobStatus(object: Field, old: Fields): void {
   uncounted(status.at("uncountedTerminatedPods"));
   times(status, before);
   conditions(status);
-  const changed = (name: string): boolean => !Bun.deepEquals(status.fields[name], before[name]);
+  const changed = (name: string): boolean => !deepEquals(status.fields[name], before[name]);
   const finished = isFinished(status.fields);
   const finishes = finished !== isFinished(before);
   const spec = object.at("spec");

@@ -1,4 +1,5 @@
 /** Validates certificate requests: who requested what, and who may approve and sign. */
+import { deepEquals } from "#runtime/equality";
 import { certificatesProblem, signingRequestProblem } from "../../certificates/signing-request.ts";
 import type { Fields, KubeObject, WriteContext } from "../../hooks.ts";
 import type { Field } from "../field.ts";
@@ -115,7 +116,7 @@ function changedDecision(
   const after = conditions.items.map(({ fields }) => fields).filter((condition) => condition["type"] === type);
   const what = `a condition of type ${JSON.stringify(type)}`;
   if (after.length > before.length) return conditions.forbidden(`updates may not add ${what}`);
-  if (after.length < before.length || Bun.deepEquals(before, after)) return;
+  if (after.length < before.length || deepEquals(before, after)) return;
   conditions.forbidden(
     `updates may not modify ${what}\n${internalDiff({ row, path: "status.conditions" }, before, after)}`,
   );

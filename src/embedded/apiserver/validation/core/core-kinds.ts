@@ -1,4 +1,5 @@
 /** Validates the small kinds of the core group. */
+import { deepEquals } from "#runtime/equality";
 import type { Fields, KubeObject } from "../../hooks.ts";
 import { Field } from "../field.ts";
 import { inner } from "../fill.ts";
@@ -82,7 +83,7 @@ function frozen(fields: readonly string[]): (object: Field, old: Fields) => void
     const reason = "field is immutable when `immutable` is set";
     if (object.at("immutable").value !== true) object.at("immutable").forbidden(reason);
     for (const name of fields) {
-      if (!Bun.deepEquals(object.fields[name] ?? {}, old[name] ?? {})) object.at(name).forbidden(reason);
+      if (!deepEquals(object.fields[name] ?? {}, old[name] ?? {})) object.at(name).forbidden(reason);
     }
   };
 }
@@ -261,7 +262,7 @@ const node: Rules = {
     const before = (inner(old, "spec")["podCIDRs"] ?? []) as string[];
     const ranges = object.at("spec").at("podCIDRs");
     podRanges(ranges);
-    if (before.length > 0 && !Bun.deepEquals(ranges.value, before)) {
+    if (before.length > 0 && !deepEquals(ranges.value, before)) {
       ranges.forbidden('node updates may not change podCIDR except from "" to valid');
     }
     const provider = object.at("spec").at("providerID");

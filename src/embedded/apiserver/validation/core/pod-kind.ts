@@ -1,4 +1,5 @@
 /** Prepares new pods, and decides which of their fields may change. */
+import { deepEquals } from "#runtime/equality";
 import type { Fields, KubeObject, WriteContext } from "../../hooks.ts";
 import { profileOf } from "../../warnings/core/pod-warnings.ts";
 import { each, has, inner } from "../fill.ts";
@@ -71,7 +72,7 @@ function profiles({ metadata, spec = {} }: KubeObject & { spec?: Fields }, write
     const profile = profileOf(annotation);
     const path = String(profile?.["localhostProfile"] ?? "x");
     const isValid = profile !== undefined && path.trim() === path && path.length <= 4095;
-    const isSame = isValid && Bun.deepEquals(profile, inner(spec, "securityContext")["appArmorProfile"]);
+    const isSame = isValid && deepEquals(profile, inner(spec, "securityContext")["appArmorProfile"]);
     if (isValid && !isSame)
       container["securityContext"] = { ...inner(container, "securityContext"), appArmorProfile: profile };
     if (!isSame)
@@ -202,7 +203,7 @@ function munged(spec: Field, before: Fields): Fields {
 }
 
 function isSame(one: unknown, other: unknown): boolean {
-  return Bun.deepEquals(withoutEmpty(one), withoutEmpty(other));
+  return deepEquals(withoutEmpty(one), withoutEmpty(other));
 }
 
 /** Removes fields of disabled features in place. */

@@ -1,4 +1,5 @@
 /** Validates changes through `pods/ephemeralcontainers` and `pods/resize`. */
+import { deepEquals } from "#runtime/equality";
 import type { Fields, GroupVersionKind } from "../../hooks.ts";
 import { internalDiff } from "../internal-values.ts";
 import { type Field, withoutEmpty } from "../field.ts";
@@ -12,7 +13,7 @@ export function ephemeralUpdate(object: Field, old: Fields, row: GroupVersionKin
     const name = JSON.stringify(before["name"]);
     const after = next.find((one) => one["name"] === before["name"]);
     if (after === undefined) list.forbidden(`existing ephemeral containers ${name} may not be removed\n`);
-    else if (!Bun.deepEquals(after, before)) {
+    else if (!deepEquals(after, before)) {
       const place = { row, path: "spec.ephemeralContainers[]" };
       const change = `existing ephemeral containers ${name} may not be changed`;
       list.forbidden(`${change}\n${internalDiff(place, before, after)}`);
@@ -84,7 +85,7 @@ function isSameBut(container: Fields, before: Fields): boolean {
 }
 
 function isEqual(one: unknown, other: unknown): boolean {
-  return Bun.deepEquals(withoutEmpty(one), withoutEmpty(other));
+  return deepEquals(withoutEmpty(one), withoutEmpty(other));
 }
 
 function sameContainers(list: Field, name: string, before: readonly Fields[]): boolean {

@@ -1,5 +1,6 @@
 /** Determines the IP families of a service, in a cluster that has only IPv4 addresses. */
 import { isIP } from "node:net";
+import { deepEquals } from "#runtime/equality";
 import type { FieldError } from "../../field-error.ts";
 import type { Fields } from "../../hooks.ts";
 import { has } from "../fill.ts";
@@ -58,7 +59,7 @@ function isStillPreferring(spec: Fields, old: Fields): boolean {
 }
 
 function isSame(spec: Fields, old: Fields, name: string): boolean {
-  return Bun.deepEquals(listOf(spec, name), listOf(old, name));
+  return deepEquals(listOf(spec, name), listOf(old, name));
 }
 
 /** Reduces a service to one family when it asks for that, and only then. */

@@ -1,4 +1,5 @@
 /** Prepares and validates services. @see https://kubernetes.io/docs/concepts/services-networking/service/ */
+import { deepEquals } from "#runtime/equality";
 import type { Fields } from "../../hooks.ts";
 import { each, inner } from "../fill.ts";
 import type { Rules } from "../rules.ts";
@@ -25,7 +26,7 @@ export const service: Rules = {
 /** Keeps allocated values unless the new type does not use them. */
 function keepAllocated(next: Fields, old: Fields): void {
   if (old["type"] === "ExternalName") return;
-  if (next["clusterIP"] !== old["clusterIP"] && Bun.deepEquals(next["clusterIPs"], old["clusterIPs"])) {
+  if (next["clusterIP"] !== old["clusterIP"] && deepEquals(next["clusterIPs"], old["clusterIPs"])) {
     next["clusterIPs"] = next["clusterIP"] ? [next["clusterIP"]] : [];
   }
   const allocated = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"];
@@ -34,7 +35,7 @@ function keepAllocated(next: Fields, old: Fields): void {
       next[name] === undefined || next[name] === "" || (Array.isArray(next[name]) && next[name].length === 0);
     if (next["type"] !== "ExternalName") {
       if (isEmpty) next[name] = structuredClone(old[name]);
-    } else if (isEmpty || Bun.deepEquals(next[name], old[name])) delete next[name];
+    } else if (isEmpty || deepEquals(next[name], old[name])) delete next[name];
   }
   const samePort = (one: Fields): Fields | undefined =>
     each(old, "ports").find((earlier) => earlier["port"] === one["port"] && earlier["protocol"] === one["protocol"]);

@@ -1,5 +1,6 @@
 /** Validates endpoint slices. */
 import { isIP } from "node:net";
+import { deepEquals } from "#runtime/equality";
 import type { KubeObject } from "../../hooks.ts";
 import { canonical } from "../../warnings/addresses.ts";
 import { addressProblem, unreachable } from "../addresses.ts";
@@ -15,7 +16,7 @@ export function endpointSlice(object: Field, old: KubeObject | undefined): void 
   if (type.text === "") type.required();
   else type.oneOf(["FQDN", "IPv4", "IPv6"]);
   ports(object.at("ports"));
-  if (old === undefined || !Bun.deepEquals(object.fields["endpoints"], old["endpoints"]))
+  if (old === undefined || !deepEquals(object.fields["endpoints"], old["endpoints"]))
     endpoints(object.at("endpoints"), type.text);
   if (old !== undefined && old["addressType"] !== type.text) type.with(type.text).immutable(old["addressType"]);
 }

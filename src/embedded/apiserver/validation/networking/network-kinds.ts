@@ -1,5 +1,6 @@
 /** Validates kinds of networking and discovery. */
 import { isIP } from "node:net";
+import { deepEquals } from "#runtime/equality";
 import { addressProblem, isCidr, isStrictSubset, notAnAddress, notARange, rangeProblem } from "../addresses.ts";
 import { endpointSlice } from "../discovery/endpoint-slices.ts";
 import type { Field } from "../field.ts";
@@ -219,7 +220,7 @@ export const networkKinds: RuleTable = {
     update: (object, old) => {
       const reference = object.at("spec").at("parentRef");
       const { group = "", resource = "", namespace = "", name = "" } = reference.fields;
-      if (Bun.deepEquals(reference.value, inner(old, "spec")["parentRef"])) return;
+      if (deepEquals(reference.value, inner(old, "spec")["parentRef"])) return;
       if (!reference.present) return reference.invalid("field is immutable", null);
       const shown = { Group: group, Resource: resource, Namespace: namespace, Name: name };
       object.at("spec").at("parentRef").addStruct("Invalid", "field is immutable", shown);

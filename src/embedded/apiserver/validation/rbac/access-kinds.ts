@@ -1,4 +1,5 @@
 /** Validates roles, bindings and certificate requests. */
+import { deepEquals } from "#runtime/equality";
 import { certificateRequest } from "../certificates/certificate-requests.ts";
 import type { Field } from "../field.ts";
 import { dnsSubdomain, pathSegment } from "../formats.ts";
@@ -49,7 +50,7 @@ function binding(kinds: readonly string[]): Rules {
     },
     update: (object, old) => {
       const { apiGroup, kind, name } = object.at("roleRef").fields;
-      if (Bun.deepEquals(object.fields["roleRef"], old["roleRef"])) return;
+      if (deepEquals(object.fields["roleRef"], old["roleRef"])) return;
       object
         .at("roleRef")
         .addStruct("Invalid", "cannot change roleRef", { APIGroup: apiGroup, Kind: kind, Name: name });

@@ -1,4 +1,5 @@
 /** Validates kinds of storage. */
+import { deepEquals } from "#runtime/equality";
 import type { Field } from "../field.ts";
 import { inner } from "../fill.ts";
 import { dnsSubdomain, qualifiedName } from "../formats.ts";
@@ -116,7 +117,7 @@ export const storageKinds: RuleTable = {
       spec.at("nodeName").matches(dnsSubdomain);
       if (old === undefined) return;
       const [next, before] = [object.at("spec").fields, inner(old, "spec")];
-      if (Bun.deepEquals(next, before)) return;
+      if (deepEquals(next, before)) return;
       object.at("spec").invalid("field is immutable");
     },
     status: (object) => {
@@ -136,7 +137,7 @@ export const storageKinds: RuleTable = {
     update: (object, old) => {
       if (object.at("driverName").text !== old["driverName"])
         object.at("driverName").forbidden("updates to driverName are forbidden.");
-      if (!Bun.deepEquals(object.fields["parameters"], old["parameters"]))
+      if (!deepEquals(object.fields["parameters"], old["parameters"]))
         object.at("parameters").forbidden("updates to parameters are forbidden.");
     },
   },
@@ -167,7 +168,7 @@ export const storageKinds: RuleTable = {
           .at("spec")
           .at("drivers")
           .items.find((one) => one.at("name").text === driver.name);
-        if (now === undefined || Bun.deepEquals(comparable(now.fields), comparable({ ...driver }))) continue;
+        if (now === undefined || deepEquals(comparable(now.fields), comparable({ ...driver }))) continue;
         const { name = "", nodeID = "", topologyKeys = null } = now.fields;
         object.at("spec").at("drivers").addStruct("Invalid", "field is immutable", {
           Name: name,

@@ -1,4 +1,5 @@
 /** Warns of likely mistakes in pods that are allowed, in `Warning` headers. */
+import { deepEquals } from "#runtime/equality";
 import { goQuoted } from "../../field-error.ts";
 import type { Fields } from "../../hooks.ts";
 import { formatQuantity, parseQuantity } from "../../schema/quantity.ts";
@@ -180,7 +181,7 @@ function profileWarnings({ metadata, spec, path }: PodOf, containers: readonly P
     // In a pod itself the annotation is copied to the field.
     if (path !== "" && !has(context, "appArmorProfile")) {
       const profile = profileOf(String(found[annotation]));
-      const isSame = has(own, "appArmorProfile") && Bun.deepEquals(own["appArmorProfile"], profile);
+      const isSame = has(own, "appArmorProfile") && deepEquals(own["appArmorProfile"], profile);
       if (!isSame) say(annotation, appArmor);
     }
     const resources = inner(container, "resources");

@@ -3,9 +3,9 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { until } from "../../tests/support/until.ts";
+import { until } from "../../../tests/support/until.ts";
 import { loadGraph } from "./module-host.ts";
-import { followProcessListeners } from "./process-listeners.ts";
+import { followProcessListeners } from "../process-listeners.ts";
 
 /** A module that opens much and closes nothing. */
 const LEAKING = `

@@ -1,5 +1,5 @@
 /** Restarts a built program where the runtime must be configured before its first line. */
-import { hasRuntimeVariables, withoutRuntimeVariables } from "./runtime-variables.ts";
+import { hasRuntimeVariables, withoutRuntimeVariables } from "../runtime-variables.ts";
 
 /**
  * Settings of the runtime for a process that mostly waits for a server. Whatever the environment sets takes precedence.

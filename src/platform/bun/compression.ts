@@ -1,0 +1,16 @@
+/** Compression by Bun. */
+
+/** Decompresses gzip, whatever size it becomes. @throws Error when the data is no gzip. */
+export function gunzipWhole(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  return Bun.gunzipSync(bytes);
+}
+
+/** Compresses as much as zstd can. */
+export function zstdCompress(text: string): Uint8Array {
+  return Bun.zstdCompressSync(text, { level: 19 });
+}
+
+/** Decompresses zstd. @throws Error when the data is none. */
+export function zstdDecompress(bytes: Uint8Array<ArrayBuffer>): Uint8Array {
+  return Bun.zstdDecompressSync(bytes);
+}

@@ -1,0 +1,11 @@
+/** Digests by the hashes of Bun. */
+
+/** Computes the SHA-256 of a text, in base64url without padding. */
+export function sha256(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("base64url");
+}
+
+/** Returns a short text that differs for different texts, for use in this process only: nobody may try to forge it. */
+export function fingerprint(text: string): string {
+  return Bun.hash(text).toString(36);
+}

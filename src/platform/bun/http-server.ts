@@ -1,0 +1,27 @@
+/** HTTP servers by `Bun.serve`. */
+import type { HttpServer, Peers, ServeOptions } from "../http-server.ts";
+
+/** Whether headers of a response over HTTP/2 are sent together with the first byte of its body, and not before it. */
+export const holdsHeaders: boolean = true;
+
+/** Starts to listen. @throws Error with the code of the system, such as `EADDRINUSE`. */
+export function serve(options: ServeOptions): HttpServer {
+  const { hostname, port, reusePort, tls, idleTimeout, largestBody, fetch } = options;
+  const peers: Peers = { addressOf: (request) => server.requestIP(request)?.address };
+  const server = Bun.serve({
+    port,
+    ...(hostname !== undefined && { hostname }),
+    // Bun enables it together with `development: false` unless it is given.
+    reusePort,
+    development: false,
+    ...(tls !== undefined && { http2: true, tls: { cert: tls.cert, key: tls.key } }),
+    ...(idleTimeout !== undefined && { idleTimeout }),
+    ...(largestBody !== undefined && { maxRequestBodySize: largestBody }),
+    fetch: (request) => fetch(request, peers),
+  });
+  return {
+    hostname: server.hostname ?? "",
+    port: server.port ?? port,
+    stop: (now) => server.stop(now),
+  };
+}

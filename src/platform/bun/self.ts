@@ -1,0 +1,37 @@
+/** Runs this executable as its runtime's tools: type checker and test runner. */
+import { withoutRuntimeVariables } from "../runtime-variables.ts";
+import type { StartedTool, StartOptions, ToolOptions, ToolResult } from "../self.ts";
+
+/** Whether a debugger may stop the program: then it does not come round because somebody looks at it. */
+export function isDebugged(): boolean {
+  return process.execArgv.some((argument) => argument.startsWith("--inspect"));
+}
+
+/** Runs a command of the runtime, such as `bun <args>`, with nothing but this executable. The signal kills it. */
+export async function runTool(args: readonly string[], { signal, cwd, env }: ToolOptions = {}): Promise<ToolResult> {
+  const child = Bun.spawn([process.execPath, ...args], {
+    ...(signal !== undefined && { signal }),
+    env: { ...withoutRuntimeVariables(process.env), ...env, BUN_BE_BUN: "1", NO_COLOR: "1" },
+    ...(cwd !== undefined && { cwd }),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, status] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { status, stdout, stderr };
+}
+
+/** Starts `bun <args>` with nothing but this executable. */
+export function startTool(args: readonly string[], { env }: StartOptions): StartedTool {
+  const child = Bun.spawn([process.execPath, ...args], {
+    env: { ...withoutRuntimeVariables(env), BUN_BE_BUN: "1" },
+    stdin: "ignore",
+    stdout: "inherit",
+    stderr: "pipe",
+  });
+  return { stderr: child.stderr, exited: child.exited, kill: (signal) => child.kill(signal) };
+}

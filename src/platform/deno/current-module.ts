@@ -1,0 +1,7 @@
+/** Knows whose code runs, by the asynchronous context. */
+import { moduleInContext } from "./module-context.ts";
+
+/** Returns the module whose code runs, as an object that stands for it; `undefined` outside of modules. */
+export function currentModule(): object | undefined {
+  return moduleInContext();
+}

@@ -1,0 +1,52 @@
+/** HTTP servers by `Deno.serve`. */
+import type { HttpServer, Peers, ServeOptions } from "../http-server.ts";
+import { deno } from "./deno.ts";
+
+/** Whether headers of a response over HTTP/2 are sent together with the first byte of its body, and not before it. */
+export const holdsHeaders: boolean = false;
+
+/** Starts to listen. @throws Error with the code of the system, such as `EADDRINUSE`. */
+export function serve(options: ServeOptions): HttpServer {
+  const { hostname = "0.0.0.0", port, reusePort, tls, largestBody, fetch } = options;
+  const now = new AbortController();
+  const server = deno.serve(
+    {
+      hostname,
+      port,
+      reusePort,
+      ...(tls !== undefined && { cert: tls.cert, key: tls.key }),
+      signal: now.signal,
+      onListen: () => {},
+      onError: () => new Response(null, { status: 500 }),
+    },
+    (request, info) => {
+      const peers: Peers = { addressOf: () => info.remoteAddr.hostname };
+      if (largestBody === undefined || request.body === null) return fetch(request, peers);
+      const claimed = Number(request.headers.get("content-length") ?? 0);
+      if (claimed > largestBody) return new Response(null, { status: 413 });
+      return fetch(request.headers.has("content-length") ? request : bounded(request, largestBody), peers);
+    },
+  );
+  return {
+    hostname: server.addr.hostname,
+    port: server.addr.port,
+    stop: async (atOnce = false) => {
+      if (atOnce) now.abort();
+      else void server.shutdown().catch(() => {});
+      await server.finished;
+    },
+  };
+}
+
+/** Ends a body that does not say how long it is when it becomes too long. */
+function bounded(request: Request, most: number): Request {
+  let bytes = 0;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      if (bytes > most) controller.error(new Error("the body is too large"));
+      else controller.enqueue(chunk);
+    },
+  });
+  return new Request(request, { body: request.body!.pipeThrough(limit), duplex: "half" } as RequestInit);
+}

@@ -1,0 +1,5 @@
+/** Deno does not tell which files it has loaded. */
+import type { LoadedFile } from "../loaded-files.ts";
+
+/** Yields nothing. */
+export function* loadedFiles(): Generator<LoadedFile> {}

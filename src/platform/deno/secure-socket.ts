@@ -1,0 +1,116 @@
+/** TLS connections by `node:tls`. */
+import { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
+import { connect, type TLSSocket } from "node:tls";
+import type { SecureSocketHandlers, SecureSocketOpener, SecureSocketOptions } from "../secure-socket.ts";
+
+/** Milliseconds in which the other side may end a connection that this one has closed. */
+const LINGER = 1_000;
+
+/**
+ * Connects. `open` is called once, after the handshake, and returns the handler.
+ *
+ * @returns a function that gives up the connection at any time.
+ */
+export function connectSecurely(options: SecureSocketOptions, to: SecureSocketOpener): () => void {
+  const { host, port, tls, protocols } = options;
+  let handlers: SecureSocketHandlers | undefined;
+  let over = false;
+  let socket: TLSSocket | undefined;
+  const end = (error: Error | undefined): void => {
+    if (over) return;
+    over = true;
+    socket?.destroy();
+    if (handlers !== undefined) handlers.onClose(error);
+    else to.failed(error ?? cutOff());
+  };
+  const begin = (): void => {
+    if (over) return;
+    checkAuthority(tls.ca);
+    const name = tls.serverName ?? host;
+    socket = connect({
+      host,
+      port,
+      ...(tls.ca !== undefined && { ca: tls.ca }),
+      ...(tls.cert !== undefined && { cert: tls.cert }),
+      ...(tls.key !== undefined && { key: tls.key }),
+      // An address is no server name; it is then compared with the certificate all the same.
+      servername: isIP(name) === 0 ? name : "",
+      rejectUnauthorized: tls.rejectUnauthorized,
+      ALPNProtocols: [...protocols],
+    });
+    // Small frames must not wait for each other.
+    socket.setNoDelay(true);
+    socket.once("secureConnect", () => {
+      if (!over) handlers = to.open(opened(socket!));
+    });
+    socket.on("data", (bytes: Buffer) => {
+      if (!over) handlers?.onData(bytes);
+    });
+    socket.on("error", (error: Error) => end(inCommonTerms(error)));
+    socket.once("close", () => end(undefined));
+  };
+  /** Whether bytes were refused, so that somebody waits for room. */
+  let isAwaited = false;
+  const opened = (it: TLSSocket): Parameters<SecureSocketOpener["open"]>[0] => {
+    it.on("drain", () => {
+      if (over || !isAwaited) return;
+      isAwaited = false;
+      handlers?.onDrain();
+    });
+    return {
+      protocol: it.alpnProtocol || undefined,
+      write: (bytes) => {
+        if (over || it.destroyed) return 0;
+        if (it.writableNeedDrain) {
+          isAwaited = true;
+          return 0;
+        }
+        // The caller may use its buffer again, and the stream keeps what it is given.
+        it.write(Buffer.from(bytes));
+        return bytes.length;
+      },
+      pause: () => void it.pause(),
+      resume: () => void it.resume(),
+      close: () => {
+        if (over) return;
+        over = true;
+        // While paused, the other side's end would not be read.
+        it.resume();
+        it.end(() => handlers?.onClose(undefined));
+        it.once("end", () => it.destroy());
+        // The other side may be dead, and what it sends now is not read: the socket must not keep the process alive.
+        it.setTimeout(LINGER, () => it.destroy());
+        it.unref();
+      },
+    };
+  };
+  // Invalid settings throw at once.
+  Promise.resolve()
+    .then(begin)
+    .catch((error: unknown) => end(error instanceof Error ? error : new Error(String(error))));
+  return () => {
+    over = true;
+    socket?.destroy();
+  };
+}
+
+/** Deno trusts nobody if it cannot read an authority, and says only that later. @throws Error with a code */
+function checkAuthority(ca: string | undefined): void {
+  if (ca === undefined) return;
+  try {
+    void new X509Certificate(ca);
+  } catch (cause) {
+    throw Object.assign(new Error("Invalid CA", { cause }), { code: "ERR_SSL_INVALID_CA" });
+  }
+}
+
+/** What the TLS library says of a handshake, under one code for all of them. */
+function inCommonTerms(error: Error): Error {
+  const { code } = error as NodeJS.ErrnoException;
+  return code?.startsWith("ERR_SSL_") === true ? Object.assign(error, { code: "EPROTO" }) : error;
+}
+
+function cutOff(): Error {
+  return Object.assign(new Error("the connection was lost"), { code: "ECONNRESET" });
+}

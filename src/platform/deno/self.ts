@@ -1,0 +1,36 @@
+/** Runs Deno, which runs this program, as its type checker and its test runner. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { withoutRuntimeVariables } from "../runtime-variables.ts";
+import type { StartedTool, StartOptions, ToolOptions, ToolResult } from "../self.ts";
+
+/** Whether a debugger may stop the program: then it does not come round because somebody looks at it. */
+export function isDebugged(): boolean {
+  return process.execArgv.some((argument) => argument.startsWith("--inspect"));
+}
+
+/** Runs a command of the runtime, such as `deno <args>`. The signal kills it. */
+export async function runTool(args: readonly string[], { signal, cwd, env }: ToolOptions = {}): Promise<ToolResult> {
+  const child = spawn(process.execPath, args, {
+    ...(signal !== undefined && { signal }),
+    ...(cwd !== undefined && { cwd }),
+    env: { ...withoutRuntimeVariables(process.env), ...env, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  // Without it nobody would hear that the signal killed the process, which its status tells.
+  child.on("error", () => {});
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  return { status: (status as number | null) ?? 1, stdout, stderr };
+}
+
+/** Starts `deno <args>`. */
+export function startTool(args: readonly string[], { env }: StartOptions): StartedTool {
+  const child = spawn(process.execPath, args, {
+    env: withoutRuntimeVariables(env),
+    stdio: ["ignore", "inherit", "pipe"],
+  });
+  const { promise: exited, resolve, reject } = Promise.withResolvers<number>();
+  child.once("error", reject).once("exit", (status) => resolve(status ?? 1));
+  return { stderr: child.stderr, exited, kill: (signal) => void child.kill(signal) };
+}

@@ -1,0 +1,7 @@
+/** Hooks of the test runner of Deno. */
+import { afterEach as register } from "node:test";
+
+/** Calls back after each test. */
+export function afterEach(callback: () => void): void {
+  register(callback);
+}

@@ -1,0 +1,12 @@
+/** A function that modules must not call. */
+export interface Refused {
+  /** The property that holds it. */
+  readonly name: string;
+  /** The call as people write it, such as `process.exit`. */
+  readonly call: string;
+  /** What it would do, such as `end the process`. */
+  readonly deed: string;
+}
+
+/** Makes a function of an object throw where code of a module calls it. */
+export type Refuse = (owner: object, refused: Refused) => void;

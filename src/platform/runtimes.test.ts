@@ -1,0 +1,93 @@
+/** Both runtimes implement the same: what is imported as `#runtime/<part>` is in a file of each, with the same exports. */
+import { expect, expectTypeOf, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type * as bunAbout from "./bun/about.ts";
+import type * as bunBundler from "./bun/bundler.ts";
+import type * as bunCompression from "./bun/compression.ts";
+import type * as bunCurrentModule from "./bun/current-module.ts";
+import type * as bunDatabase from "./bun/database.ts";
+import type * as bunDigest from "./bun/digest.ts";
+import type * as bunEquality from "./bun/equality.ts";
+import type * as bunExitNow from "./bun/exit-now.ts";
+import type * as bunFetchSession from "./bun/fetch-session.ts";
+import type * as bunGuard from "./bun/guard.ts";
+import type * as bunHttpServer from "./bun/http-server.ts";
+import type * as bunLoadedFiles from "./bun/loaded-files.ts";
+import type * as bunModuleHost from "./bun/module-host.ts";
+import type * as bunSecureSocket from "./bun/secure-socket.ts";
+import type * as bunSelf from "./bun/self.ts";
+import type * as bunTestHooks from "./bun/test-hooks.ts";
+import type * as bunVersions from "./bun/versions.ts";
+import type * as bunYaml from "./bun/yaml.ts";
+import type * as denoAbout from "./deno/about.ts";
+import type * as denoBundler from "./deno/bundler.ts";
+import type * as denoCompression from "./deno/compression.ts";
+import type * as denoCurrentModule from "./deno/current-module.ts";
+import type * as denoDatabase from "./deno/database.ts";
+import type * as denoDigest from "./deno/digest.ts";
+import type * as denoEquality from "./deno/equality.ts";
+import type * as denoExitNow from "./deno/exit-now.ts";
+import type * as denoFetchSession from "./deno/fetch-session.ts";
+import type * as denoGuard from "./deno/guard.ts";
+import type * as denoHttpServer from "./deno/http-server.ts";
+import type * as denoLoadedFiles from "./deno/loaded-files.ts";
+import type * as denoModuleHost from "./deno/module-host.ts";
+import type * as denoSecureSocket from "./deno/secure-socket.ts";
+import type * as denoSelf from "./deno/self.ts";
+import type * as denoTestHooks from "./deno/test-hooks.ts";
+import type * as denoVersions from "./deno/versions.ts";
+import type * as denoYaml from "./deno/yaml.ts";
+
+const PARTS: readonly string[] = [
+  "about",
+  "bundler",
+  "compression",
+  "current-module",
+  "database",
+  "digest",
+  "equality",
+  "exit-now",
+  "fetch-session",
+  "guard",
+  "http-server",
+  "loaded-files",
+  "module-host",
+  "secure-socket",
+  "self",
+  "test-hooks",
+  "versions",
+  "yaml",
+];
+
+/** Files of one runtime that the rest of the program does not import through `#runtime`. */
+const OWN: Readonly<Record<string, readonly string[]>> = {
+  bun: ["begin-anew"],
+  deno: ["deno", "module-context", "proxy-tunnel"],
+};
+
+test.each(["bun", "deno"])("the runtime %s has each part", (runtime) => {
+  const files = readdirSync(join(import.meta.dirname, runtime)).filter((file) => !file.endsWith(".test.ts"));
+  expect(files.map((file) => file.replace(/\.ts$/, "")).sort()).toEqual([...PARTS, ...OWN[runtime]!].sort());
+});
+
+test("each part has the same exports in both, of the same types", () => {
+  expectTypeOf<typeof bunAbout>().toEqualTypeOf<typeof denoAbout>();
+  expectTypeOf<typeof bunBundler>().toEqualTypeOf<typeof denoBundler>();
+  expectTypeOf<typeof bunCompression>().toEqualTypeOf<typeof denoCompression>();
+  expectTypeOf<typeof bunCurrentModule>().toEqualTypeOf<typeof denoCurrentModule>();
+  expectTypeOf<typeof bunDatabase>().toEqualTypeOf<typeof denoDatabase>();
+  expectTypeOf<typeof bunDigest>().toEqualTypeOf<typeof denoDigest>();
+  expectTypeOf<typeof bunEquality>().toEqualTypeOf<typeof denoEquality>();
+  expectTypeOf<typeof bunExitNow>().toEqualTypeOf<typeof denoExitNow>();
+  expectTypeOf<typeof bunFetchSession>().toEqualTypeOf<typeof denoFetchSession>();
+  expectTypeOf<typeof bunGuard>().toEqualTypeOf<typeof denoGuard>();
+  expectTypeOf<typeof bunHttpServer>().toEqualTypeOf<typeof denoHttpServer>();
+  expectTypeOf<typeof bunLoadedFiles>().toEqualTypeOf<typeof denoLoadedFiles>();
+  expectTypeOf<typeof bunModuleHost>().toEqualTypeOf<typeof denoModuleHost>();
+  expectTypeOf<typeof bunSecureSocket>().toEqualTypeOf<typeof denoSecureSocket>();
+  expectTypeOf<typeof bunSelf>().toEqualTypeOf<typeof denoSelf>();
+  expectTypeOf<typeof bunTestHooks>().toEqualTypeOf<typeof denoTestHooks>();
+  expectTypeOf<typeof bunVersions>().toEqualTypeOf<typeof denoVersions>();
+  expectTypeOf<typeof bunYaml>().toEqualTypeOf<typeof denoYaml>();
+});
