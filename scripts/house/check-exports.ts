@@ -1,6 +1,6 @@
 /** Checks that every export of src is used: by another file of the program, or by those who import the package. */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isTest, modulesIn, resolveImport, runtimes } from "./files.ts";
 import type { Check, Finding } from "./finding.ts";
@@ -42,10 +42,12 @@ export const checkExports: Check = async (root) => {
 
 /** Files whose exports are the product's own. */
 function entryFiles(root: string): Set<string> {
-  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { exports?: Record<string, string> };
-  return new Set([
-    "src/main.ts",
-    "src/main.deno.ts",
-    ...Object.values(manifest.exports ?? {}).map((file) => file.replace(/^\.\//, "")),
-  ]);
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    exports?: Record<string, string>;
+    imports?: Record<string, string>;
+  };
+  const deno = join(root, "deno.json");
+  const { imports = {} } = (existsSync(deno) ? JSON.parse(readFileSync(deno, "utf8")) : {}) as typeof manifest;
+  const named = [...Object.values(manifest.exports ?? {}), ...Object.values(imports)];
+  return new Set(["src/main.ts", "src/main.deno.ts", ...named.map((file) => file.replace(/^\.\//, ""))]);
 }

@@ -1,12 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { hostBound } from "../platform/as-host.ts";
-import { systemClock } from "../platform/clock.ts";
+import { sleep, systemClock } from "../platform/clock.ts";
 import { findModules, loadAll } from "./load-all.ts";
 import { loadModule } from "./load.ts";
 import { scanFolders } from "./scan.ts";
+
+/** Its engine places an error behind the word `new`, and others before it. */
+const IS_BUN = "Bun" in globalThis;
 
 const offered = {
   binnacle: await import("../index.ts"),
@@ -77,7 +81,7 @@ describe("scanFolders", () => {
     symlinkSync("loop", join(folder, "loop"));
     symlinkSync("/dev/zero", join(folder, "zero.ts"));
     symlinkSync("/dev/zero", join(folder, "zero.txt"));
-    Bun.spawnSync(["mkfifo", join(folder, "pipe.ts")]);
+    spawnSync("mkfifo", [join(folder, "pipe.ts")]);
     mkdirSync(join(folder, "shop"));
     symlinkSync("index.ts", join(folder, "shop/index.ts"));
     expect(scanFolders([folder]).map(({ name }) => name)).toEqual(["a.ts", "loop.ts", "pipe.ts", "shop", "zero.ts"]);
@@ -130,7 +134,7 @@ describe("loadModule", () => {
 
   const broken: readonly [string, string, string][] = [
     ["a syntax error", "export const a = 1;\nexport const x = {{;", "DIR/m.ts:2:"],
-    ["an exception", "export const a = 1;\n\nthrow new Error('boom');", "DIR/m.ts:3:11: boom"],
+    ["an exception", "export const a = 1;\n\nthrow new Error('boom');", `DIR/m.ts:3:${IS_BUN ? 11 : 7}: boom`],
     ["a value that is no error", "throw 'text'", "it threw text"],
     ["a missing file", 'import "./gone.ts"; export default 1;', "DIR/m.ts:1:8: Cannot find the file './gone.ts'"],
     [
@@ -232,10 +236,10 @@ describe("loadModule", () => {
     );
     const told = (await Promise.all(loading)).map(({ result }) => ("broken" in result ? result.broken : "fine"));
     expect(told).toEqual([
-      expect.stringMatching(/^it changes Object\.keys, .*; it failed with: .*fails\.ts:1:35: boom$/),
+      expect.stringMatching(/^it changes Object\.keys, .*; it failed with: .*fails\.ts:1:3[15]: boom$/),
       expect.stringMatching(/^it changes JSON\.parse, which all modules and the SDK share/),
       expect.stringMatching(
-        /^it changes Array\.prototype\.map, Object\.prototype\.polluted, Array\.prototype\.a\(\*, .*; it failed with: /,
+        /^it changes Array\.prototype\.map, Object\.prototype\.polluted, Array\.prototype\.a\(\*, /,
       ),
       "fine",
     ]);
@@ -264,7 +268,7 @@ describe("loadModule", () => {
   test("reads nothing that is no file, neither as a module nor for one, and says what it is", async () => {
     symlinkSync("/dev/zero", join(folder, "zero.ts"));
     symlinkSync("loop.ts", join(folder, "loop.ts"));
-    Bun.spawnSync(["mkfifo", join(folder, "pipe.ts")]);
+    spawnSync("mkfifo", [join(folder, "pipe.ts")]);
     mkdirSync(join(folder, "shop"));
     symlinkSync("index.ts", join(folder, "shop/index.ts"));
     write({ "m.ts": 'import "./zero.ts"; export default 1;', "n.ts": 'import x from "/dev/zero"; export default x;' });
@@ -273,12 +277,14 @@ describe("loadModule", () => {
     expect(await load("loop.ts")).toBe("DIR/loop.ts is a link that leads in a circle: mend or remove it");
     expect(await load("shop/index.ts")).toBe("DIR/shop/index.ts is a link that leads in a circle: mend or remove it");
     expect(await load("m.ts")).toBe("/dev/zero is a device, and no file");
-    expect(await load("n.ts")).toBe("DIR/n.ts:1:15: Cannot find the file '/dev/zero'");
+    expect(await load("n.ts")).toMatch(
+      /^(DIR\/n\.ts:1:15: Cannot find the file '\/dev\/zero'|\/dev\/zero is a device, and no file)$/,
+    );
   });
 
   test("refuses files that are larger than any module", async () => {
     write({ "m.ts": 'import data from "./big.json"; export default data;' });
-    Bun.spawnSync(["truncate", "-s", "100M", join(folder, "big.json")]);
+    spawnSync("truncate", ["-s", "100M", join(folder, "big.json")]);
     expect(await load()).toBe("DIR/big.json is larger than 64 MiB, and no module");
   });
 
@@ -318,7 +324,7 @@ describe("loadModule", () => {
     const graph = await loadGraph(found.file, { onError: (error) => errors.push(error) });
     const [{ fail }] = graph.exports["list"] as [{ fail: () => void }];
     graph.run(fail);
-    await Bun.sleep(20);
+    await sleep(20);
     expect(errors.map(String).sort()).toEqual(["Error: rejected", "Error: thrown"]);
     graph.dispose();
   });
@@ -336,7 +342,7 @@ describe("loadModule", () => {
       }),
     );
     graph.dispose();
-    await Bun.sleep(50);
+    await sleep(50);
     expect(fired).toEqual(["of the host"]);
   });
 

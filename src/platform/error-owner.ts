@@ -1,5 +1,5 @@
 /** Finds the module to which an uncaught error belongs. */
-import { currentModule } from "#runtime/current-module";
+import { currentModule, moduleInStack } from "#runtime/current-module";
 import { loopMarks } from "./loop-marks.ts";
 
 /** For errors of the SDK with which a module's call was rejected: the module that called. */
@@ -63,7 +63,7 @@ export function isModuleCode(): boolean {
 
 function ownerOf(error: unknown): ModuleFiles | undefined {
   if (typeof error !== "object" || error === null) return undefined;
-  const graph = owners.get(error);
+  const graph = owners.get(error) ?? moduleInStack(error);
   if (graph !== undefined) return modules.get(graph);
   const { stack } = error as { readonly stack?: unknown };
   const files = typeof stack === "string" ? filesIn(stack) : [];

