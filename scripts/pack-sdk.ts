@@ -76,7 +76,7 @@ function ownEntries(): Record<string, string> {
 
 /** Returns `sdk/zod.d.ts` and similar files, for the packages that the binary's entry imports to offer them to modules. */
 function packageEntries(): Record<string, string> {
-  const { imports } = parseModule(readFileSync(join(root, "src", "main.ts"), "utf8"));
+  const { imports } = parseModule(readFileSync(join(root, "src", "program.ts"), "utf8"));
   const names = imports
     .filter(({ from, names }) => names.includes("*") && !from.startsWith("."))
     .map(({ from }) => from);

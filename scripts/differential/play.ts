@@ -4,8 +4,8 @@ import { type Case, runCases } from "./case.ts";
 import { compareCases, type ExchangeDifference } from "./compare.ts";
 import { discover } from "./discovery.ts";
 import type { Target } from "./exchange.ts";
-import { embeddedTarget } from "./embedded.ts";
 import { type Normalized, normalizeCase } from "./normalize.ts";
+import { targetUnderTest } from "./process.ts";
 import { realTarget } from "./target.ts";
 
 interface Played {
@@ -35,7 +35,7 @@ async function playPart(
   { only, index }: { readonly only: ReadonlySet<string> | undefined; readonly index: number },
 ): Promise<Played> {
   await using real = await realTarget();
-  await using embedded = await embeddedTarget();
+  await using embedded = await targetUnderTest();
   const all = allCases(await discover(real), selected).filter(({ name }) => only === undefined || only.has(name));
   const cases = all.filter((_, position) => position % PAIRS === index);
   const [expected, actual] = await Promise.all([recordsOf(real, cases), recordsOf(embedded, cases)]);

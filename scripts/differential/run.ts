@@ -16,8 +16,8 @@ import { parseAllowed, withoutAllowed } from "./allowed.ts";
 import { runCases } from "./case.ts";
 import { compareCases } from "./compare.ts";
 import { discover, type Served } from "./discovery.ts";
-import { embeddedTarget } from "./embedded.ts";
 import { normalizeCase } from "./normalize.ts";
+import { targetUnderTest } from "./process.ts";
 import { report } from "./report.ts";
 import { loadRecording, type Recording, realTarget, saveRecording } from "./target.ts";
 
@@ -43,7 +43,7 @@ const server = options.server === "real" ? "real" : "embedded";
 const pattern = new RegExp(options.only ?? "");
 
 async function recorded(server: "real" | "embedded", from: readonly Served[] | undefined): Promise<Recording> {
-  await using target = await (server === "real" ? realTarget() : embeddedTarget());
+  await using target = await (server === "real" ? realTarget() : targetUnderTest());
   const served = from ?? (await discover(target));
   const cases = allCases(served, options).filter(({ name }) => pattern.test(name));
   return { served, records: await runCases(target, cases) };

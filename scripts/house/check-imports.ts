@@ -22,12 +22,12 @@ const levels: readonly (readonly string[])[] = [
   ["embedded/cluster"],
   ["embedded/index.ts"],
   ["testing"],
-  ["main.ts", "main.deno.ts", "cli"],
+  ["main.ts", "main.deno.ts", "program.ts", "cli"],
 ];
 
 /** A stricter rule than the levels: what a module imports as "binnacle" is for authors of modules. */
 const onlyFrom: Readonly<Record<string, readonly string[]>> = {
-  "index.ts": ["embedded/cluster", "testing", "main.ts", "main.deno.ts"],
+  "index.ts": ["embedded/cluster", "testing", "program.ts"],
 };
 /** Folders that the rest of src, including tests, enters through one file; `binnacle run` loads none of them. */
 const doors: readonly string[] = ["embedded", "build"];
@@ -37,8 +37,12 @@ const runEntries: readonly string[] = ["src/main.ts", "src/main.deno.ts", "src/c
 const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   kube: [["limits.ts", "errors"], ["encoding", "config"], ["http"], ["http2"], ["transport"], ["api"]],
 };
-/** The program's entry calls the commands, and is the only file that knows what is embedded. */
-const above: Readonly<Record<string, readonly string[]>> = { "main.ts": ["cli"], "main.deno.ts": ["cli"] };
+/** The entries start the program, which calls the commands, and is the only file that knows what is embedded. */
+const above: Readonly<Record<string, readonly string[]>> = {
+  "main.ts": ["cli", "program.ts"],
+  "main.deno.ts": ["program.ts"],
+  "program.ts": ["cli"],
+};
 const fromBuild = /^(dist\/|package\.json$)/;
 
 const rule = `Imports point one way: ${levels
@@ -113,7 +117,7 @@ function wrongDirections(modules: ReadonlyMap<string, Module>): Finding[] {
     for (const { from: specifier, line } of module.imports) {
       const target = resolveImport(file, specifier);
       if (target === undefined) continue;
-      if (from.startsWith("main.") && fromBuild.test(target)) continue;
+      if ((from === "main.ts" || from === "program.ts") && fromBuild.test(target)) continue;
       const what = !target.startsWith("src/")
         ? `imports ${target}, outside src`
         : (wrong(from, part(target)) ?? wrongRoom(file, target));

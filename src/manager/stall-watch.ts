@@ -79,7 +79,7 @@ export class StallWatch implements Disposable {
     const { control, memory } = loopMarks;
     control[PLACE.stop] = 0;
     control[PLACE.isWatched] = 1;
-    const worker = new Worker(thread, { smol: true });
+    const worker = new Worker(thread, { type: "module", smol: true });
     worker.addEventListener("error", ({ message }) => log.warn("The event loop is not watched", { reason: message }));
     worker.addEventListener("message", ({ data }: MessageEvent<StallReport>) => {
       const module = data.module ?? data.likely?.module ?? "";

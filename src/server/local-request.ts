@@ -1,4 +1,5 @@
 /** Whether a request comes from this machine itself, so that its sender may read what others may not. */
+import { hostOf } from "#runtime/http-server";
 import { isIPv4 } from "../kube/config/ip-address.ts";
 
 /** What a listener knows of a request besides what its sender says. */
@@ -19,7 +20,7 @@ const FORWARDED =
  */
 export function isLocal(request: Request, { peer }: Connection): boolean {
   if (peer === undefined || !isLoopback(peer.replace(/^::ffff:/i, ""))) return false;
-  const host = request.headers.get("host") ?? "";
+  const host = hostOf(request);
   if (!isLoopback(nameOf(host))) return false;
   for (const name of request.headers.keys()) if (FORWARDED.test(name)) return false;
   return true;

@@ -1,5 +1,6 @@
 /** Keeps web pages away: a browser sends what a page asks for to any address that it can reach, this machine's included. */
 import { isIP } from "node:net";
+import { hostOf } from "#runtime/http-server";
 import { answerStatus } from "./request/answer.ts";
 import { StatusError } from "./status.ts";
 
@@ -10,7 +11,7 @@ import { StatusError } from "./status.ts";
  * @param names by which clients know the server; an address needs no mention.
  */
 export function webRefusal(request: Request, names: ReadonlySet<string>): Response | undefined {
-  const host = request.headers.get("host") ?? "";
+  const host = hostOf(request);
   const name = nameOf(host);
   if (name === undefined || (isIP(name) === 0 && !names.has(name))) {
     const why = `the request is for ${JSON.stringify(host)}, which is not a name of this server`;

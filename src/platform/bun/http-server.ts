@@ -4,6 +4,11 @@ import type { HttpServer, Peers, ServeOptions } from "../http-server.ts";
 /** Whether headers of a response over HTTP/2 are sent together with the first byte of its body, and not before it. */
 export const holdsHeaders: boolean = true;
 
+/** Returns the host for which a request is, with its port. */
+export function hostOf({ headers }: Request): string {
+  return headers.get("host") ?? "";
+}
+
 /** Starts to listen. @throws Error with the code of the system, such as `EADDRINUSE`. */
 export function serve(options: ServeOptions): HttpServer {
   const { hostname, port, reusePort, tls, idleTimeout, largestBody, fetch } = options;

@@ -5,6 +5,14 @@ import { deno } from "./deno.ts";
 /** Whether headers of a response over HTTP/2 are sent together with the first byte of its body, and not before it. */
 export const holdsHeaders: boolean = false;
 
+/** Returns the host for which a request is, with its port. HTTP/2 has it as a pseudo-header, which Deno puts only into the URL. */
+export function hostOf({ headers, url }: Request): string {
+  const host = headers.get("host");
+  if (host !== null) return host;
+  const start = url.indexOf("//") + 2;
+  return url.slice(start, url.indexOf("/", start));
+}
+
 /** Starts to listen. @throws Error with the code of the system, such as `EADDRINUSE`. */
 export function serve(options: ServeOptions): HttpServer {
   const { hostname = "0.0.0.0", port, reusePort, tls, largestBody, fetch } = options;
@@ -17,7 +25,10 @@ export function serve(options: ServeOptions): HttpServer {
       ...(tls !== undefined && { cert: tls.cert, key: tls.key }),
       signal: now.signal,
       onListen: () => {},
-      onError: () => new Response(null, { status: 500 }),
+      onError: (error) => {
+        console.error(error);
+        return new Response(null, { status: 500 });
+      },
     },
     (request, info) => {
       const peers: Peers = { addressOf: () => info.remoteAddr.hostname };
