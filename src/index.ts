@@ -26,6 +26,10 @@
  * `match` decides membership, `on` filters events of members with {@link changed}, {@link all}, {@link any} and
  * {@link none}. {@link source} adds intervals, cron expressions and async iterables.
  *
+ * **Configuration.** {@link config} says which values a module takes from outside, with a zod schema: from the environment,
+ * from files, from mounted ConfigMaps and Secrets. They are typed, checked before anything starts, and a module is
+ * reloaded when they change.
+ *
  * **Children.** `context.children.sync({ name: desired, … })` states the whole set of an object's children. What is
  * missing is created, what differs is applied with server-side apply, what is no longer named is deleted. An object
  * that is not ours is never taken over silently.
@@ -77,6 +81,7 @@
  * @module
  */
 export { defineController, defineKeyController, definePlugin } from "./module/define.ts";
+export { config } from "./module/config/config.ts";
 export { defineWebhook } from "./module/define-webhook.ts";
 export { Denied } from "./webhook/denied.ts";
 export { defineResource } from "./resource/define.ts";
@@ -106,6 +111,7 @@ export {
 export { z } from "zod";
 
 export type { ForeignTypes } from "./resource/foreign.ts";
+export type { Config, ConfigOptions } from "./module/config/config.ts";
 export type { Definition } from "./module/definition.ts";
 export type { WebhookDefinition } from "./module/define-webhook.ts";
 export type { DeniedOptions } from "./webhook/denied.ts";

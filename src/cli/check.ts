@@ -19,7 +19,15 @@ import { loadModules } from "./loaded-modules.ts";
 import { type Rule, rulesOf } from "../module/rbac-rules.ts";
 import { checkConversions, shownVersions } from "./check-conversions.ts";
 import { checkCluster } from "./dead-finalizers.ts";
-import { contextOption, controllersOption, kubeconfigOption, namespaceOption } from "./shared-options.ts";
+import { describeConfig, sourcesOf } from "./config-messages.ts";
+import type { ModuleConfig } from "../module/config/config.ts";
+import {
+  contextOption,
+  controllersOption,
+  kubeconfigOption,
+  moduleConfigOption,
+  namespaceOption,
+} from "./shared-options.ts";
 import { UserError } from "./usage-error.ts";
 import { CONVERSION_PATH } from "../webhook/conversion/conversion-endpoint.ts";
 import { webhookAddress, webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
@@ -27,6 +35,7 @@ import { webhookAddress, webhookHostOption, webhookServiceOption } from "./webho
 export const checkCommand: Command = command({
   options: [
     controllersOption,
+    moduleConfigOption,
     { name: "types", type: "boolean", default: true, describe: "Check the types of modules and their tests too" },
     {
       name: "cluster",
@@ -43,10 +52,12 @@ export const checkCommand: Command = command({
   async run(values, host) {
     const { controllers, types, cluster, kubeconfig, context, namespace } = values;
     const isServed = webhookAddress(values, CONVERSION_PATH) !== undefined;
-    const { modules, problems: broken, files } = await loadModules(controllers, host, { mayBeNone: cluster });
-    const problems = [...broken];
+    const sources = await sourcesOf({ env: host.env, paths: values["module-config"] ?? [] });
+    const loaded = await loadModules(controllers, host, { mayBeNone: cluster, sources });
+    const { modules, problems: broken, files, configs } = loaded;
+    const problems = [...broken, ...loaded.configFaults];
     for (const module of modules) {
-      host.out(describeModule(module));
+      host.out(describeModule(module, configs.get(module.file) ?? []));
       problems.push(...(await checkConversions(module, { isServed })));
     }
     const asset = types ? await host.embedded.sdk() : undefined;
@@ -74,13 +85,17 @@ function unreachable(error: unknown): never {
   throw isUnreachable(error) ? new UserError(error.message, { cause: error }) : error;
 }
 
-function describeModule({ file, definitions }: LoadedModule): string {
+function describeModule({ file, definitions }: LoadedModule, configs: readonly ModuleConfig[]): string {
   const lines = [file];
   const row = (title: string, values: readonly string[]): void => {
-    if (values.length > 0) lines.push(`    ${title.padEnd(12)}${values.join(", ")}`);
+    if (values.length > 0) lines.push(`    ${title.padEnd(11)} ${values.join(", ")}`);
   };
   const permitted = (permissions: Permissions): void =>
     shownPermissions(permissions).forEach((line, index) => row(index === 0 ? "permissions" : "", [line]));
+  for (const config of configs) {
+    lines.push(`  config ${config.name}`);
+    for (const [name, text] of describeConfig(config)) row(name, [text]);
+  }
   for (const resource of definitions.resources) {
     lines.push(`  resource ${resource.kind} (${resource.apiVersion})`);
     row("versions", shownVersions(resource));

@@ -1,7 +1,10 @@
 /** Loads the modules of the controllers folders without a cluster, for `check` and `manifests`. */
 import { findModules, loadAll } from "../loader/load-all.ts";
+import { configFaults, loadConfigOf } from "../loader/module-config.ts";
 import { scanFolders } from "../loader/scan.ts";
 import { checkConflicts } from "../module/conflicts.ts";
+import type { ModuleConfig } from "../module/config/config.ts";
+import { type ConfigSources, NO_SOURCES } from "../module/config/sources.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { requirementProblems } from "../module/plugin-order.ts";
 import { printable } from "../observe/printable.ts";
@@ -13,6 +16,17 @@ export interface LoadedModules {
   readonly problems: readonly string[];
   /** The files of all modules, including broken ones. */
   readonly files: readonly string[];
+  /** The configurations that each module has declared, by the file in {@link LoadedModule}. */
+  readonly configs: ReadonlyMap<string, readonly ModuleConfig[]>;
+  /** What is wrong with the configuration, apart from values that are missing. */
+  readonly configFaults: readonly string[];
+}
+
+export interface LoadModulesOptions {
+  /** @default false */
+  readonly mayBeNone?: boolean;
+  /** Where the configuration of the modules comes from. @default nowhere */
+  readonly sources?: ConfigSources;
 }
 
 /**
@@ -22,7 +36,7 @@ export interface LoadedModules {
 export async function loadModules(
   folders: readonly string[],
   { embedded }: Pick<Host, "embedded">,
-  { mayBeNone = false }: { readonly mayBeNone?: boolean } = {},
+  { mayBeNone = false, sources = NO_SOURCES }: LoadModulesOptions = {},
 ): Promise<LoadedModules> {
   const inside = folders.length === 0 ? embedded.operator?.modules : undefined;
   const found = inside ?? (mayBeNone ? scanFolders(folders) : findModules(folders));
@@ -30,9 +44,9 @@ export async function loadModules(
   const onError = (module: string, error: unknown): void => {
     problems.push(`${module}: ${error instanceof Error ? error.message : String(error)}`);
   };
-  const loaded = await Promise.all(
-    loadAll(found, { offered: await embedded.offered(), version: embedded.version, onError }),
-  );
+  const offered = await embedded.offered();
+  const config = loadConfigOf(sources, found);
+  const loaded = await Promise.all(loadAll(found, { offered, version: embedded.version, onError, config }));
   const modules: LoadedModule[] = [];
   for (const { found, result } of loaded) {
     const file = printable(found.file);
@@ -45,5 +59,13 @@ export async function loadModules(
     problems.push(error instanceof Error ? error.message : String(error));
   }
   problems.push(...requirementProblems(modules));
-  return { modules, problems, files: found.map(({ file }) => file) };
+  return {
+    modules,
+    problems,
+    files: found.map(({ file }) => file),
+    configs: new Map(
+      loaded.flatMap(({ result }) => ("module" in result ? [[result.module.file, result.configs]] : [])),
+    ),
+    configFaults: configFaults(loaded, sources, { isComplete: false }),
+  };
 }

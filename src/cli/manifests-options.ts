@@ -1,6 +1,6 @@
 /** The options of `binnacle manifests`. */
 import type { Option, ValuesOf } from "./option.ts";
-import { controllersOption, namespaceOption } from "./shared-options.ts";
+import { controllersOption, moduleConfigOption, namespaceOption } from "./shared-options.ts";
 import { webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
 
 const options = [
@@ -99,6 +99,10 @@ const options = [
 
 export const manifestsOptions: readonly Option[] = [
   controllersOption,
+  {
+    ...moduleConfigOption,
+    describe: `${moduleConfigOption.describe}; deploy puts what is not secret into a ConfigMap`,
+  },
   { ...namespaceOption, describe: "Namespace to work in; repeatable; a Role in each instead of a ClusterRole" },
   ...options,
   webhookHostOption,
@@ -107,6 +111,7 @@ export const manifestsOptions: readonly Option[] = [
 
 export interface ManifestsValues extends ValuesOf<typeof options> {
   readonly controllers: readonly string[];
+  readonly "module-config": readonly string[] | undefined;
   readonly namespace: readonly string[] | undefined;
   readonly "webhook-host": string | undefined;
   readonly "webhook-service": string | undefined;

@@ -1,10 +1,10 @@
 /** `binnacle manifests crds|rbac|webhooks|deploy` */
-import type { LoadedModule } from "../module/loaded-module.ts";
 import { namespaceManifest } from "../module/rbac-manifests.ts";
 import { type Command, command, type Host } from "./command.ts";
 import { deployFiles, printedDeployment } from "./deploy/deploy-output.ts";
 import { deployLimits } from "./deploy/deploy-limits.ts";
-import { loadModules } from "./loaded-modules.ts";
+import { sourcesOf } from "./config-messages.ts";
+import { type LoadedModules, loadModules } from "./loaded-modules.ts";
 import { manifestsOptions, type ManifestsValues, manifestsValues } from "./manifests-options.ts";
 import { type DeployedModules, modulesOf, serviceAccount } from "./deploy/deployed-modules.ts";
 import { commentedYaml } from "./rule-comments.ts";
@@ -17,9 +17,13 @@ export const manifestsCommand: Command = command({
     const values = manifestsValues(given);
     checkUsage(values);
     if (values.what === "deploy") await checkImages(values);
-    const { modules, problems } = await loadModules(values.controllers, host);
+    // What is printed depends on what is given, and not on the environment of whoever prints it.
+    const sources = await sourcesOf({ env: undefined, paths: values["module-config"] ?? [] });
+    const loaded = await loadModules(values.controllers, host, { sources });
+    const { modules } = loaded;
+    const problems = [...loaded.problems, ...loaded.configFaults];
     if (problems.length > 0) throw new UserError(problems.join("\n"));
-    if (values.what === "deploy") return await deploy(values, modules, host);
+    if (values.what === "deploy") return await deploy(values, loaded, host);
     const documents = printed(
       values,
       modulesOf(modules, { values, account: serviceAccount(values["service-account"]) }),
@@ -35,11 +39,11 @@ function printed({ what }: ManifestsValues, deployed: DeployedModules): readonly
   return [...namespaceManifest(deployed.account.namespace), ...deployed.rbacFor(deployed.namespaces)];
 }
 
-async function deploy(values: ManifestsValues, modules: readonly LoadedModule[], host: Host): Promise<number> {
+async function deploy(values: ManifestsValues, loaded: LoadedModules, host: Host): Promise<number> {
   const { kustomize, helm } = values;
   const folder = kustomize ?? helm;
-  if (folder === undefined) host.out(await printedDeployment(values, { modules, host }));
-  else await deployFiles(values, { modules, host, folder });
+  if (folder === undefined) host.out(await printedDeployment(values, { loaded, host }));
+  else await deployFiles(values, { loaded, host, folder });
   return 0;
 }
 

@@ -6,12 +6,14 @@ import type { RateLimit } from "../kube/transport/request-rate.ts";
 import type { AccessOptions } from "../manager/account-access.ts";
 import type { Pause } from "../controller/pause.ts";
 import type { ElectionOptions } from "../manager/elections.ts";
+import { loadConfigOf } from "../loader/module-config.ts";
 import { protectSharedObjects } from "../loader/shared-objects.ts";
 import { Manager } from "../manager/manager.ts";
 import { StallWatch } from "../manager/stall-watch.ts";
 import type { Log } from "../observe/log.ts";
 import { disabledBy } from "../platform/switches.ts";
 import type { Host } from "./command.ts";
+import { sourcesOf, tellUnusedKeys } from "./config-messages.ts";
 import { electionOf, shardingOf } from "./election-options.ts";
 import { metricsCertificates } from "./metrics-options.ts";
 import type { RunValues } from "./run-options.ts";
@@ -64,13 +66,15 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     );
   }
   const found = inside ?? findModules(values.controllers);
+  const origin = { env: host.env, paths: values["module-config"] ?? [] };
+  const sources = await sourcesOf(origin);
   // What a module throws while it loads is reported with the module; later errors belong to the running registry.
   let report = (module: string, error: unknown): void =>
     log.error("A module failed: code outside of a run", { module, error });
   const loading = host.embedded.offered().then((offered) => {
     const { version } = host.embedded;
     const load = { offered, version, onError: (module: string, error: unknown) => report(module, error) };
-    return { load, loaded: loadAll(found, load) };
+    return { load, loaded: loadAll(found, { ...load, config: loadConfigOf(sources, found) }) };
   });
   loading.catch(() => {}); // this is awaited below, unless something before it fails
   const disabled = disabledBy(host.env);
@@ -129,7 +133,10 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     modules: found.length,
   });
   const { load, loaded: modules } = await loading;
-  const loaded = await Promise.race([signalled, startModules(modules, { manager, strict: values.strict })]);
+  const loaded = await Promise.race([
+    signalled,
+    startModules(modules, { manager, strict: values.strict, sources, found }),
+  ]);
   using _protected = protectSharedObjects({
     onChange: (changed) =>
       log.error("Code of a module has changed built-in objects, which all modules share: they are restored", {
@@ -144,13 +151,19 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     });
   }
   if (loaded !== undefined) {
+    tellUnusedKeys(loaded, sources, log);
     options.onStarted?.(manager);
     options.onLook?.();
   }
-  if (values.watch && loaded !== undefined) {
-    const { ModuleWatcher } = await import("../loader/module-watcher.ts");
+  if ((values.watch || origin.paths.length > 0) && loaded !== undefined) {
+    const [{ ModuleWatcher }, { ConfigFollower }] = await Promise.all([
+      import("../loader/module-watcher.ts"),
+      import("../loader/config-follower.ts"),
+    ]);
     const { onLook } = options;
-    await using _watcher = new ModuleWatcher(values.controllers, { ...load, loaded, log, target: manager, onLook });
+    const config = new ConfigFollower(origin, { sources, log });
+    const folders = values.watch ? values.controllers : [];
+    await using _watcher = new ModuleWatcher(folders, { ...load, loaded, log, target: manager, onLook, config });
     await signalled;
   }
   await signalled;

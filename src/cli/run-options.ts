@@ -4,10 +4,17 @@ import { type ElectionValues, electionOptions } from "./election-options.ts";
 import { metricsOptions, type MetricsValues } from "./metrics-options.ts";
 import type { Option, ValuesOf } from "./option.ts";
 import { type WebhookValues, webhookOptions } from "./webhook-options.ts";
-import { contextOption, controllersOption, kubeconfigOption, namespaceOption } from "./shared-options.ts";
+import {
+  contextOption,
+  controllersOption,
+  kubeconfigOption,
+  moduleConfigOption,
+  namespaceOption,
+} from "./shared-options.ts";
 
 const options = [
   controllersOption,
+  moduleConfigOption,
   kubeconfigOption,
   contextOption,
   namespaceOption,
@@ -92,6 +99,7 @@ export const runOptions: readonly Option[] = [...options, ...metricsOptions, ...
 
 export interface RunValues extends ElectionValues, MetricsValues, WebhookValues {
   readonly controllers: readonly string[];
+  readonly "module-config": readonly string[] | undefined;
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   readonly namespace: readonly string[] | undefined;

@@ -14,6 +14,13 @@ export const controllersOption: ListOption<"controllers"> & { readonly default: 
   describe: "Folder with modules; repeatable",
 };
 
+export const moduleConfigOption: ListOption<"module-config"> = {
+  name: "module-config",
+  type: "list",
+  describe:
+    "File with values of the modules' configuration, or folder with one file for each; repeatable, later ones win",
+};
+
 /** An option whose value is a text. */
 interface TextOption<Name extends string> extends Option {
   readonly name: Name;

@@ -3,13 +3,17 @@
  * that loads slowly.
  */
 import type { Loaded } from "../loader/load-all.ts";
+import { configFaults } from "../loader/module-config.ts";
+import type { FoundModule } from "../loader/scan.ts";
 import type { Manager } from "../manager/manager.ts";
+import type { ConfigSources } from "../module/config/sources.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Plugin } from "../module/plugin.ts";
 import { moduleOrder } from "../module/plugin-order.ts";
 import { printable } from "../observe/printable.ts";
 import { sleep } from "../platform/clock.ts";
-import { UserError } from "./usage-error.ts";
+import { faultsMessage } from "./config-messages.ts";
+import { UsageError, UserError } from "./usage-error.ts";
 
 /**
  * Milliseconds in which modules are expected to load. Of two that cannot run together the first by name wins, so the
@@ -21,9 +25,18 @@ export interface StartOptions {
   readonly manager: Manager;
   /** Throws at the first module that cannot run, instead of recording it as broken. */
   readonly strict: boolean;
+  /** Where the configuration of the modules comes from. */
+  readonly sources: ConfigSources;
+  /** The modules, in the order in which they are loading. */
+  readonly found: readonly FoundModule[];
 }
 
-/** Starts the modules; resolves when each runs or is known to be broken. @throws UserError with `strict`. */
+/**
+ * Starts the modules; resolves when each runs or is known to be broken.
+ *
+ * @throws UserError with `strict`, UsageError that names all faults of the configuration; then none was started, except
+ * beside modules that take long to load.
+ */
 export async function startModules(
   loading: readonly Promise<Loaded>[],
   options: StartOptions,
@@ -31,14 +44,36 @@ export async function startModules(
   await Promise.race([Promise.all(loading), sleep(EXPECTED)]);
   const slow: Promise<void>[] = [];
   const ready: Loaded[] = [];
-  for (const one of loading) {
+  const missing: FoundModule[] = [];
+  for (const [index, one] of loading.entries()) {
     const loaded = await Promise.race([one, Promise.resolve(undefined)]);
-    if (loaded === undefined) slow.push(one.then((late) => start(late, options)));
-    else ready.push(loaded);
+    if (loaded !== undefined) {
+      ready.push(loaded);
+      continue;
+    }
+    missing.push(options.found[index]!);
+    const started = one.then((late) => {
+      refuseFaults([late], { ...options, missing: options.found });
+      return start(late, options);
+    });
+    started.catch(() => {}); // this is awaited below, unless something before it fails
+    slow.push(started);
   }
+  refuseFaults(ready, { ...options, missing });
   for (const loaded of moduleOrder(ready, pluginsOf)) await start(loaded, options);
   await Promise.all(slow);
-  return Promise.all(loading);
+  const all = await Promise.all(loading);
+  if (slow.length > 0) refuseFaults(all, { ...options, missing: [] });
+  return all;
+}
+
+/** @param options.missing modules whose configuration is not known yet. */
+function refuseFaults(
+  loaded: readonly Loaded[],
+  { sources, missing }: Pick<StartOptions, "sources"> & { readonly missing: readonly FoundModule[] },
+): void {
+  const faults = configFaults(loaded, sources, { isComplete: true, missing });
+  if (faults.length > 0) throw new UsageError(faultsMessage(faults));
 }
 
 function pluginsOf({ result }: Loaded): readonly Plugin[] {

@@ -9,9 +9,10 @@ import type { LoadedModule } from "../module/loaded-module.ts";
 import { createLog } from "../observe/log.ts";
 import { isTerminal } from "../observe/terminal.ts";
 import { type Command, command, type Host } from "./command.ts";
+import { faultsMessage, sourcesOf } from "./config-messages.ts";
 import { loadModules } from "./loaded-modules.ts";
 import { ProgressBar } from "./migration/progress-bar.ts";
-import { contextOption, controllersOption, kubeconfigOption } from "./shared-options.ts";
+import { contextOption, controllersOption, kubeconfigOption, moduleConfigOption } from "./shared-options.ts";
 import { serviceAccount } from "./deploy/deployed-modules.ts";
 import { whenSignalled } from "./signals.ts";
 import { unregister } from "./uninstall/admission.ts";
@@ -21,7 +22,7 @@ import { type Deployment, deploymentPath, forget, hasNoPods, isRolledOut, takeOu
 import { isEmpty, makePlan, type Plan, type PlanOptions, shown, someObjects } from "./uninstall/plan.ts";
 import { select } from "./uninstall/selection.ts";
 import { withdraw } from "./uninstall/withdrawal.ts";
-import { UserError } from "./usage-error.ts";
+import { UsageError, UserError } from "./usage-error.ts";
 import { reachOf, webhookServiceOption } from "./webhook-address.ts";
 
 const STANDARD_INPUT = 0;
@@ -38,6 +39,7 @@ export const uninstallCommand: Command = command({
       describe: "Modules, by the names of their files, such as guestbook.ts",
     },
     controllersOption,
+    moduleConfigOption,
     kubeconfigOption,
     contextOption,
     {
@@ -92,10 +94,16 @@ export const uninstallCommand: Command = command({
     },
   ],
   async run(values, host) {
-    const { modules, problems } = await loadModules(values.controllers, host);
+    const sources = await sourcesOf({ env: host.env, paths: values["module-config"] ?? [] });
+    const { modules, problems, configs } = await loadModules(values.controllers, host, { sources });
     if (problems.length > 0) throw new UserError(problems.join("\n"));
     const { all, crds, release } = values;
     const selection = select(modules, { names: values.module ?? [], all });
+    const faults = selection.chosen.flatMap(({ name, file }) =>
+      (configs.get(file) ?? []).flatMap((config) => config.faults.map(({ message }) => `${name}: ${message}`)),
+    );
+    // What finalizes needs its configuration.
+    if (faults.length > 0 && !release && !values["dry-run"]) throw new UsageError(faultsMessage(faults));
     const account = serviceAccount(values["service-account"]);
     const reach = reachOf({ "webhook-service": values["webhook-service"] });
     const service = reach !== undefined && "service" in reach ? reach.service : account;

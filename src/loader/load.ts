@@ -1,11 +1,14 @@
 /** Loads a module: its file into a graph of its own, its exports into definitions. */
 import { loadGraph } from "#runtime/module-host";
+import { type BegunLoad, beginConfigLoad, type ModuleConfig } from "../module/config/config.ts";
+import { type ConfigSources, NO_SOURCES } from "../module/config/sources.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { printable } from "../observe/printable.ts";
 import { definitionsOf } from "../module/module-definitions.ts";
 import type { Clock } from "../platform/clock.ts";
 import { allLoaded, type LoadedGraph, type OfferedPackages } from "../platform/module-host.ts";
 import { closureOf } from "./closure.ts";
+import { configNames } from "./config-names.ts";
 import { explain, placeOf, shown } from "./explain.ts";
 import { unfitPackage } from "./package-versions.ts";
 import { beginLoading } from "./shared-objects.ts";
@@ -22,39 +25,71 @@ export interface LoadOptions {
   readonly timeout?: number | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
+  /** Where configurations get their values. @default nowhere: they have their defaults */
+  readonly config?: LoadConfig | undefined;
 }
 
-export type LoadResult =
-  { readonly module: LoadedModule; readonly hash: string } | { readonly broken: string; readonly hash: string };
+export interface LoadConfig {
+  readonly sources: ConfigSources;
+  /** Names a configuration that a module declares by calls in these files, innermost first. */
+  readonly nameFor: (own: FoundModule) => (files: readonly string[]) => string;
+}
+
+/** What was loaded, or why not. */
+export type LoadResult = ({ readonly module: LoadedModule } | { readonly broken: string }) & {
+  readonly hash: string;
+  /** The configurations that it has declared, also when it could not be loaded in the end. Those of a module may have faults. */
+  readonly configs: readonly ModuleConfig[];
+};
 
 /** Loads a module. It never throws: errors are returned as a message. */
 export async function loadModule(found: FoundModule, options: LoadOptions): Promise<LoadResult> {
   const { name } = found;
   const file = printable(found.file);
   if (file !== found.file)
-    return { broken: `its name '${printable(name)}' has characters that cannot be shown: rename it`, hash: name };
+    return {
+      broken: `its name '${printable(name)}' has characters that cannot be shown: rename it`,
+      hash: name,
+      configs: [],
+    };
   const { sources, hash, unusable, origins: bundled } = closureOf(file);
   const origins = [...bundled, ...(found.origins ?? [])];
   const named = found.origins?.[0] ?? file;
-  if (unusable !== undefined) return { broken: `${shown(unusable.path, { file, sources })} ${unusable.why}`, hash };
+  if (unusable !== undefined)
+    return { broken: `${shown(unusable.path, { file, sources })} ${unusable.why}`, hash, configs: [] };
   const { version, offered } = options;
   const unfit = version === undefined ? undefined : unfitPackage(sources, { version, offered });
-  if (unfit !== undefined) return { broken: `${placeOf(unfit.specifier, { file, sources })}: ${unfit.message}`, hash };
+  if (unfit !== undefined)
+    return { broken: `${placeOf(unfit.specifier, { file, sources })}: ${unfit.message}`, hash, configs: [] };
   let graph: LoadedGraph | undefined;
+  let config: BegunLoad | undefined;
+  const onCreated = (created: object): void => {
+    const { sources: from = NO_SOURCES, nameFor = configNames([found]) } = options.config ?? {};
+    config = beginConfigLoad(created, { sources: from, nameFor: nameFor(found) });
+  };
   const loading = beginLoading(sources);
   try {
     const files = [...sources.keys(), ...origins];
-    graph = await loadGraph(file, { ...options, name, files, onError: (error) => options.onError(name, error) });
+    const onError = (error: unknown): void => options.onError(name, error);
+    graph = await loadGraph(file, { ...options, name, files, onError, onCreated });
     loading.check();
     const definitions = definitionsOf(graph.exports);
     loading.end();
-    const { run, dispose } = graph;
-    return { module: { name, file: named, definitions, invoke: run, dispose }, hash };
+    config!.end();
+    const { run, dispose: disposeGraph } = graph;
+    const dispose = (): void => {
+      disposeGraph();
+      config![Symbol.dispose]();
+    };
+    return { module: { name, file: named, definitions, invoke: run, dispose }, hash, configs: config!.configs };
   } catch (error) {
     const refused = loading.end();
     graph?.dispose();
+    config?.end();
+    config?.[Symbol.dispose]();
     const told = explain(error, { file: named, sources, origins, offered: await allLoaded(options.offered) });
     // What it changed is the likely cause of its own error.
-    return { broken: refused === undefined || told === refused ? told : `${refused}; it failed with: ${told}`, hash };
+    const broken = refused === undefined || told === refused ? told : `${refused}; it failed with: ${told}`;
+    return { broken, hash, configs: config?.configs ?? [] };
   }
 }

@@ -1,11 +1,14 @@
-/** Reloads modules when their files change. A complete scan with hashes decides; events only say when to scan. */
+/** Reloads modules when their files or their configuration change. A complete scan decides; events only say when to scan. */
+import { type ConfigSources, printOf } from "../module/config/sources.ts";
 import { isConflict } from "../module/conflicts.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Log } from "../observe/log.ts";
 import { systemClock } from "../platform/clock.ts";
 import { printable } from "../observe/printable.ts";
-import { closureOf } from "./closure.ts";
+import { type Closure, closureOf } from "./closure.ts";
+import type { ConfigFollower } from "./config-follower.ts";
 import { type LoadOptions, type LoadResult, loadModule } from "./load.ts";
+import { knownConfigs, loadConfigOf, moduleFaults } from "./module-config.ts";
 import { type FoundModule, scanFolders } from "./scan.ts";
 import { WatchedFolders } from "./watched-folders.ts";
 
@@ -31,9 +34,11 @@ export interface ModuleTarget {
   };
 }
 
-export interface ModuleWatcherOptions extends LoadOptions {
+export interface ModuleWatcherOptions extends Omit<LoadOptions, "config"> {
   readonly log: Log;
   readonly target: ModuleTarget;
+  /** The configuration of the modules. @default nothing is followed */
+  readonly config?: ConfigFollower | undefined;
   /** Called whenever something in the folders may have changed. */
   readonly onLook?: (() => void) | undefined;
   /** Milliseconds for which a file must be gone before its module is removed. @default 250 */
@@ -42,22 +47,31 @@ export interface ModuleWatcherOptions extends LoadOptions {
   readonly loaded: readonly { readonly found: FoundModule; readonly result: LoadResult }[];
 }
 
-/** A version of a module that is being loaded. */
+/** A version of a module that has been loaded, or is being loaded. */
 interface Version {
   readonly found: FoundModule;
   /** The hash of its files when loading began. */
   readonly hash: string;
+  /** What its configuration got its values from; `undefined` where none is followed. */
+  readonly sources: ConfigSources | undefined;
+  /** Whether its files are those of the version before, and its configuration is not. */
+  readonly isReconfigured: boolean;
+  /** `undefined` while it is being loaded. */
+  result: LoadResult | undefined;
 }
 
 interface Loaded extends Version {
   readonly result: LoadResult;
 }
 
+/** A module and its files as they are now. */
+type Seen = Pick<Closure, "hash" | "folders"> & { readonly found: FoundModule };
+
 export class ModuleWatcher implements AsyncDisposable {
   readonly #folders: readonly string[];
   readonly #options: ModuleWatcherOptions;
-  /** The hash of the last seen version of each module, good or broken, by its name. */
-  readonly #hashes = new Map<string, string>();
+  /** The last seen version of each module, good or broken, by its name. */
+  readonly #versions = new Map<string, Version>();
   /** Modules that cannot run beside others: they are tried again when something has changed. */
   readonly #conflicting = new Set<string>();
   /** The time in milliseconds since which the file of a module is gone, by the module's name. */
@@ -70,11 +84,14 @@ export class ModuleWatcher implements AsyncDisposable {
   #work: Promise<void> = Promise.resolve();
   #closed = false;
 
+  /** @param folders with the files of modules; without any, modules are reloaded for their configuration alone. */
   constructor(folders: readonly string[], options: ModuleWatcherOptions) {
     this.#folders = folders;
     this.#options = options;
     for (const { found, result } of options.loaded) {
-      this.#hashes.set(found.name, result.hash);
+      const { hash } = result;
+      const sources = options.config?.sources;
+      this.#versions.set(found.name, { found, hash, sources, isReconfigured: false, result });
       if ("module" in result && !options.target.modules.has(found.name)) this.#conflicting.add(found.name);
     }
     this.#watched = new WatchedFolders(folders, () => this.#onEvent());
@@ -123,16 +140,19 @@ export class ModuleWatcher implements AsyncDisposable {
 
   async #sync(): Promise<void> {
     if (this.#closed) return;
-    const found = scanFolders(this.#folders);
-    const closures = found.map((one) => ({ found: one, ...closureOf(one.file) }));
-    if (this.#watched.also(closures.flatMap(({ folders }) => [...folders]))) this.#soon(SETTLE);
-    const changed = closures.filter(({ found: { name }, hash }) => this.#hashes.get(name) !== hash);
+    const { config } = this.#options;
+    if ((await config?.read(knownConfigs(this.#loaded()))) === true) this.#soon(GONE_AFTER);
+    const seen = this.#folders.length === 0 ? this.#unwatched() : scanFolders(this.#folders).map(asSeen);
+    const outside = [...seen.flatMap(({ folders }) => [...folders]), ...(config?.folders ?? [])];
+    if (this.#watched.also(outside)) this.#soon(SETTLE);
+    const changed = seen.filter((one) => this.#isChanged(one));
     // A new module may be a renamed one. Then the removal does not wait.
-    const isRenamed = changed.some(({ found: { name } }) => !this.#hashes.has(name));
-    const haveLeft = await this.#removeMissing(new Set(found.map(({ name }) => name)), isRenamed);
+    const isRenamed = changed.some(({ found: { name } }) => !this.#versions.has(name));
+    const haveLeft = await this.#removeMissing(new Set(seen.map(({ found: { name } }) => name)), isRenamed);
     if (changed.length === 0 && !haveLeft) return;
-    const again = closures.filter((one) => this.#conflicting.has(one.found.name) && !changed.includes(one));
-    const loading = [...changed, ...again].map((one) => this.#load(one));
+    const again = seen.filter((one) => this.#conflicting.has(one.found.name) && !changed.includes(one));
+    const found = seen.map((one) => one.found);
+    const loading = [...changed, ...again].map((one) => this.#load(one, found));
     await withinExpected(Promise.all(loading));
     const ready: Loaded[] = [];
     for (const one of loading) {
@@ -141,6 +161,31 @@ export class ModuleWatcher implements AsyncDisposable {
       else void one.then((late) => this.#inTurn(() => this.#putAll([late]))); // nobody waits for a module that hangs
     }
     await this.#putAll(ready);
+    // What a file gives may be meant for the version that is there now.
+    if (config?.isRefused === true) this.#soon(SETTLE);
+  }
+
+  #isChanged({ found: { name }, hash }: Seen): boolean {
+    const before = this.#versions.get(name);
+    return before === undefined || before.hash !== hash || this.#isReconfigured(before);
+  }
+
+  /** Whether its configuration would have other values now. */
+  #isReconfigured({ sources: before, result }: Version): boolean {
+    const sources = this.#options.config?.sources;
+    if (sources === undefined || before === undefined || sources === before) return false;
+    if (result === undefined) return true; // it is being loaded, with the values before
+    const names = new Set(result.configs.map(({ name }) => name));
+    return printOf(sources, names) !== printOf(before, names);
+  }
+
+  /** The modules as they were at the start, because nobody asked to watch their files. */
+  #unwatched(): readonly Seen[] {
+    return [...this.#versions.values()].map(({ found, hash }) => ({ found, hash, folders: new Set() }));
+  }
+
+  #loaded(): readonly Loaded[] {
+    return [...this.#versions.values()].filter((one): one is Loaded => one.result !== undefined);
   }
 
   /** @returns whether a module was removed. */
@@ -149,7 +194,7 @@ export class ModuleWatcher implements AsyncDisposable {
     const now = performance.now();
     let haveLeft = false;
     for (const name of found) this.#gone.delete(name);
-    for (const name of this.#hashes.keys()) {
+    for (const name of this.#versions.keys()) {
       if (found.has(name)) continue;
       const since = this.#gone.get(name) ?? now;
       this.#gone.set(name, since);
@@ -158,7 +203,7 @@ export class ModuleWatcher implements AsyncDisposable {
         continue;
       }
       this.#gone.delete(name);
-      this.#hashes.delete(name);
+      this.#versions.delete(name);
       this.#conflicting.delete(name);
       this.#options.log.info("Module removed", { module: name });
       await this.#options.target.remove(name);
@@ -167,9 +212,18 @@ export class ModuleWatcher implements AsyncDisposable {
     return haveLeft;
   }
 
-  async #load({ found, hash }: Version): Promise<Loaded> {
-    this.#hashes.set(found.name, hash);
-    return { found, hash, result: await loadModule(found, this.#options) };
+  async #load({ found, hash }: Seen, all: readonly FoundModule[]): Promise<Loaded> {
+    const sources = this.#options.config?.sources;
+    const before = this.#versions.get(found.name);
+    const isReconfigured = before !== undefined && before.hash === hash && this.#isReconfigured(before);
+    const version: Version = { found, hash, sources, isReconfigured, result: undefined };
+    this.#versions.set(found.name, version);
+    const config = sources && loadConfigOf(sources, all);
+    const isOther = this.#folders.length === 0 && closureOf(found.file).hash !== hash;
+    const result = isOther
+      ? { broken: OTHER_FILES, hash, configs: before?.result?.configs ?? [] }
+      : completed(found, await loadModule(found, { ...this.#options, config }));
+    return Object.assign(version, { result });
   }
 
   /** Hands over loaded versions. One that another module is in the way of is tried again after the others, because a save may change both. */
@@ -196,9 +250,9 @@ export class ModuleWatcher implements AsyncDisposable {
    */
   async #put(one: Loaded): Promise<unknown> {
     const { log, target } = this.#options;
-    const { found, hash, result } = one;
+    const { found, result } = one;
     const { name } = found;
-    if (this.#closed || this.#hashes.get(name) !== hash) {
+    if (this.#closed || this.#versions.get(name) !== one) {
       // The process stops, or there is a newer version by now.
       if ("module" in result) result.module.dispose();
       return undefined;
@@ -211,7 +265,8 @@ export class ModuleWatcher implements AsyncDisposable {
     const known = target.modules.has(name);
     try {
       await (known ? target.replace(result.module) : target.add(result.module));
-      log.info(known ? "Module reloaded" : "Module added", { module: name });
+      const why = one.isReconfigured ? { reason: "its configuration has changed" } : {};
+      log.info(known ? "Module reloaded" : "Module added", { module: name, ...why });
     } catch (error) {
       if (isConflict(error)) return error;
       this.#refuse(one, error);
@@ -225,6 +280,23 @@ export class ModuleWatcher implements AsyncDisposable {
     const message = error instanceof Error ? error.message : String(error);
     this.#options.target.modules.markBroken(name, { file: printable(file), message });
   }
+}
+
+/** Why a module is not loaded again for its configuration. */
+const OTHER_FILES =
+  "its configuration has changed, and so have its files since the start, which nobody watches: restart the process, or run it with --watch";
+
+function asSeen(found: FoundModule): Seen {
+  return { found, ...closureOf(found.file) };
+}
+
+/** A version whose configuration has faults is one that cannot be loaded. */
+function completed(found: FoundModule, result: LoadResult): LoadResult {
+  const faults = moduleFaults(found, result, { isComplete: true });
+  if (faults.length === 0) return result;
+  if ("module" in result) result.module.dispose();
+  const broken = `its configuration has ${faults.length === 1 ? "a fault" : "faults"}: ${faults.join("; ")}`;
+  return { broken, hash: result.hash, configs: result.configs };
 }
 
 /** Waits for work for as long as changes usually take. */

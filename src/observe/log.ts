@@ -6,6 +6,7 @@
  * anyway.
  */
 import { isTerminal } from "./terminal.ts";
+import { withoutSecrets } from "./known-secrets.ts";
 import { jsonLine, prettyLine, type Line } from "./log-line.ts";
 import { writeToStandardError } from "./standard-error.ts";
 
@@ -20,7 +21,8 @@ export interface Log {
   /**
    * Returns a log whose lines have these fields too, and that follows the level of this one.
    *
-   * @param clean is applied to each text of its lines.
+   * @param clean is applied to each text of its lines, in place of the default, which leaves out the secret values that
+   * the whole process knows.
    */
   with(fields: object, clean?: (text: string) => string): Log;
   /** Whether a line of this level would be written, for callers whose fields are costly to compute. */
@@ -52,7 +54,7 @@ const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, e
 /**
  * Makes the log of the process.
  *
- * Values of Secrets are never written; errors are written with message, stack and cause.
+ * Values of Secrets, and the secret ones of the modules' configuration, are never written; errors are written with message, stack and cause.
  */
 export function createLog(options: LogOptions): RootLog {
   const { write = writeToStandardError, clock = Date } = options;
@@ -121,7 +123,13 @@ class LineLog implements RootLog {
   }
 
   #write(level: LogLevel, message: string, fields: object | undefined): void {
-    this.#output.emit({ time: this.#output.now(), level, message, fields: this.#merged(fields), clean: this.#clean });
+    this.#output.emit({
+      time: this.#output.now(),
+      level,
+      message,
+      fields: this.#merged(fields),
+      clean: this.#clean ?? withoutSecrets,
+    });
   }
 
   /** Children are created for each run and mostly write nothing, so their fields are merged only here. */

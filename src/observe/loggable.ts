@@ -9,6 +9,9 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** Replaces a value of a Secret. */
 const REDACTED = "[redacted]";
 
+/** The property of an object with what is logged in its place. */
+export const LOGGED_AS: unique symbol = Symbol.for("binnacle.loggedAs");
+
 /**
  * Returns a plain copy for `JSON.stringify`: errors become `{ name, message, stack, cause }`, Maps and Sets are
  * expanded, cycles cut, and values of Secrets replaced, also those in lists and in kubectl's copy of the object.
@@ -70,6 +73,7 @@ function plainObject(value: object, at: Position): unknown {
   }
   if (value instanceof Set) return [...value].map((item) => plain(item, inner));
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (LOGGED_AS in value) return plain(value[LOGGED_AS], inner);
   const kind = "kind" in value ? value.kind : undefined;
   if (kind === "Secret" || (at.secret && kind === undefined)) return plainSecret(value, inner);
   return plainEntries(Object.entries(value), { ...inner, secret: kind === "SecretList" });

@@ -20,6 +20,8 @@ export interface LoadGraphOptions {
   readonly timeout?: number | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
+  /** Called, before any of its code runs, with what `currentModule` returns while the module's code does. */
+  readonly onCreated?: ((module: object) => void) | undefined;
 }
 
 /** The module's top-level code did not end in time. */

@@ -3,6 +3,7 @@ import type { Client } from "../client/client.ts";
 import { KubeClient } from "../client/kube-client.ts";
 import type { RequestContext } from "../client/client-scope.ts";
 import type { WriteGate } from "../client/write-gate.ts";
+import { withoutSecrets } from "../observe/known-secrets.ts";
 import { sleep } from "../platform/clock.ts";
 import { parseDuration } from "../resource/duration.ts";
 import type { Resource } from "../resource/handle.ts";
@@ -111,7 +112,7 @@ export class KeyRun implements RunContext, RequestContext {
 
   /** Removes from a text the sensitive values that this run has read or written. */
   clean(text: string): string {
-    return this.#secrets === undefined ? text : this.#secrets.clean(text);
+    return this.#secrets === undefined ? withoutSecrets(text) : this.#secrets.clean(text);
   }
 
   /** The run must end soon: its signal fires, but it may still write. */

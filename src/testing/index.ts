@@ -24,6 +24,7 @@
  */
 export { startCluster } from "./start-cluster.ts";
 export { runModule } from "./run-module.ts";
+export { configure } from "./configure.ts";
 export { admit } from "./admit.ts";
 export { eventually } from "./eventually.ts";
 export { childrenOf, conditionOf, matchers } from "./matchers.ts";

@@ -2,6 +2,7 @@
 import type { Client } from "../client/client.ts";
 import type { RequestContext } from "../client/client-scope.ts";
 import type { WriteGate } from "../client/write-gate.ts";
+import { withoutSecrets } from "../observe/known-secrets.ts";
 import type { Log } from "../observe/log.ts";
 import type { Logger } from "../reconcile/context.ts";
 import { KeptSecrets } from "../reconcile/kept-secrets.ts";
@@ -118,7 +119,7 @@ export class AdmissionRun implements AdmissionContext<AnyObject>, RequestContext
 
   /** Removes the sensitive values that the call has seen from a text. */
   clean(text: string): string {
-    return this.#secrets === undefined ? text : this.#secrets.clean(text);
+    return this.#secrets === undefined ? withoutSecrets(text) : this.#secrets.clean(text);
   }
 
   /** Ends the call: its signal has fired, writes are refused, and its active requests are cut off. */

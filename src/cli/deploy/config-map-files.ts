@@ -3,7 +3,9 @@ import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { importsOf } from "#runtime/module-host";
 import { type Closure, closureOf } from "../../loader/closure.ts";
+import { configName } from "../../loader/config-names.ts";
 import { type FoundModule, scanFolders } from "../../loader/scan.ts";
+import type { ModuleConfig } from "../../module/config/config.ts";
 import { UserError } from "../usage-error.ts";
 import { bundleModule, isPackage } from "./bundle.ts";
 
@@ -22,11 +24,13 @@ export interface MountedFile {
  * The modules' files, and what they import from their folder. A module that imports packages becomes one file that holds them.
  *
  * @param offered what the binary offers for import; there are no other packages beside a ConfigMap.
+ * @param configs the configurations of modules by their files.
  * @throws UserError when something would not be there, or there is too much of it.
  */
 export async function configMapFiles(
   folders: readonly string[],
   offered: readonly string[],
+  configs: ReadonlyMap<string, readonly ModuleConfig[]> = new Map(),
 ): Promise<readonly MountedFile[]> {
   const files = new Map<string, string>();
   const add = (path: string, text: string): void => {
@@ -41,8 +45,10 @@ export async function configMapFiles(
     const root = realpathSync(resolve(folder));
     for (const found of scanFolders([folder])) {
       const closure = closureOf(found.file);
-      if (importsPackages(closure, offered)) add(...(await bundled(found, offered)));
-      else for (const [path, text] of filesOf(found, { closure, folder, root })) add(path, text);
+      if (importsPackages(closure, offered)) {
+        refuseForeignConfig(found, configs.get(found.file) ?? []);
+        add(...(await bundled(found, offered)));
+      } else for (const [path, text] of filesOf(found, { closure, folder, root })) add(path, text);
     }
   }
   const size = [...files].reduce((sum, [path, text]) => sum + Buffer.byteLength(text) + 2 * path.length, 0);
@@ -65,6 +71,16 @@ export async function configMapFiles(
     return { key, path, text };
   });
   return mounted.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** One file of a bundle is like the other, so that a configuration would be named for the module that imports its file. */
+function refuseForeignConfig(found: FoundModule, configs: readonly ModuleConfig[]): void {
+  const foreign = configs.find(({ name, isNamed }) => !isNamed && name !== configName(found));
+  if (foreign === undefined) return;
+  throw new UserError(
+    `Cannot put '${found.file}' into a ConfigMap: it imports the configuration of '${foreign.name}', which would lose its name in a bundle; ` +
+      `give it one, as config(z.object({ … }), { name: "${foreign.name}" }), or build an image and pass --image`,
+  );
 }
 
 /** The keys of a ConfigMap have no slashes, and of other characters only those of names. */

@@ -1,14 +1,15 @@
 /** `binnacle manifests deploy`: prints the manifests for kubectl, or writes them for kustomize and Helm. */
-import type { LoadedModule } from "../../module/loaded-module.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
 import type { Host } from "../command.ts";
+import type { LoadedModules } from "../loaded-modules.ts";
 import type { ManifestsValues } from "../manifests-options.ts";
 import { commentedYaml } from "../rule-comments.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError, UserError } from "../usage-error.ts";
 import { configMapFiles } from "./config-map-files.ts";
 import { deployLimits } from "./deploy-limits.ts";
 import { deployParts } from "./deploy-parts.ts";
-import type { DeployPlan } from "./deploy-plan.ts";
+import type { DeployedField, DeployPlan } from "./deploy-plan.ts";
+import { configKey, configObjectName, deployedConfig, lackingFields, secretAdvice } from "./deployed-config.ts";
 import { modulesOf, serviceAccount } from "./deployed-modules.ts";
 import { readFormer, removals } from "./former.ts";
 import { writeGenerated } from "./generated-folder.ts";
@@ -17,7 +18,7 @@ import { writeGenerated } from "./generated-folder.ts";
 const MOST_ANNOTATED = 256 * 1024 - 1024;
 
 export interface DeployContext {
-  readonly modules: readonly LoadedModule[];
+  readonly loaded: Pick<LoadedModules, "modules" | "configs">;
   readonly host: Host;
 }
 
@@ -25,6 +26,12 @@ export interface DeployContext {
 export async function printedDeployment(values: ManifestsValues, context: DeployContext): Promise<string> {
   const former = values.former === undefined ? undefined : readFormer(values.former);
   const plan = await planOf(values, { ...context, account: serviceAccount(values["service-account"]) });
+  const lacking = lackingFields(plan.config);
+  if (lacking.length > 0) {
+    throw new UserError(
+      `Cannot deploy modules without their configuration: give ${named(lacking)} in a file that --module-config names`,
+    );
+  }
   const documents = deployParts(plan).flatMap((part) => part.documents);
   const gone = former === undefined ? [] : removals(former, documents);
   if (gone.length > 0) {
@@ -32,6 +39,7 @@ export async function printedDeployment(values: ManifestsValues, context: Deploy
     for (const command of gone) context.host.err(`  ${command}\n`);
   }
   tellLarge(documents, context.host);
+  tellSecret(plan, context.host);
   return documents.map((one) => `---\n${commentedYaml(one)}`).join("");
 }
 
@@ -49,7 +57,16 @@ function tellLarge(documents: readonly object[], { err }: Host): void {
   }
 }
 
-/** Writes intointo the folder that `--kustomize` or `--helm` names, and says which earlier files it removed. */
+function named(fields: readonly DeployedField[]): string {
+  return fields.map((field) => `'${configKey(field)}'`).join(", ");
+}
+
+function tellSecret({ account, config }: DeployPlan, { err }: Host): void {
+  const advice = secretAdvice(config, { secret: configObjectName(account), namespace: account.namespace });
+  if (advice !== undefined) err(advice);
+}
+
+/** Writes into the folder that `--kustomize` or `--helm` names, and says which earlier files it removed. */
 export async function deployFiles(
   values: ManifestsValues,
   { folder, ...context }: DeployContext & { readonly folder: string },
@@ -79,6 +96,14 @@ async function kustomizeFiles(
     parts.flatMap((part) => part.documents),
     context.host,
   );
+  tellSecret(plan, context.host);
+  const lacking = lackingFields(plan.config);
+  if (lacking.length > 0) {
+    const { name, namespace } = { name: configObjectName(plan.account), namespace: plan.account.namespace };
+    context.host.err(
+      `An overlay has to give ${named(lacking)} to the ConfigMap ${name} in ${namespace}: without, no pod starts\n`,
+    );
+  }
   return kustomization(parts);
 }
 
@@ -90,12 +115,14 @@ async function chartFiles(values: ManifestsValues, context: DeployContext): Prom
   }
   const { name } = serviceAccount(values["service-account"]);
   const plan = await planOf(values, { ...context, account: RELEASE });
+  const advice = secretAdvice(plan.config, { secret: "RELEASE-config", namespace: "NAMESPACE" });
+  if (advice !== undefined) context.host.err(advice);
   return helmChart(plan, { name, version, appVersion: context.host.embedded.version });
 }
 
 async function planOf(
   values: ManifestsValues,
-  { modules, host, account }: DeployContext & { readonly account: ServiceAccount },
+  { loaded: { modules, configs }, host, account }: DeployContext & { readonly account: ServiceAccount },
 ): Promise<DeployPlan> {
   const { image, replicas, shards, "install-crds": installs } = values;
   const deployed = modulesOf(modules, { values, account });
@@ -116,10 +143,11 @@ async function planOf(
     metricsService: values["metrics-service"],
     serviceMonitor: values["service-monitor"],
     webhooks: deployed.webhooks,
+    config: deployedConfig(configs.values(), account),
     areInside: values.controllers.length === 0,
     files:
       image === undefined && values.controllers.length > 0
-        ? await configMapFiles(values.controllers, offered)
+        ? await configMapFiles(values.controllers, offered, configs)
         : undefined,
   };
 }

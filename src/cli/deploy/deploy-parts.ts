@@ -1,12 +1,14 @@
 /** All manifests that run the modules in a cluster, in an order in which they can be applied. */
 import { namespaceManifest } from "../../module/rbac-manifests.ts";
 import { type DeployPlan, labelsOf } from "./deploy-plan.ts";
+import { configMapOfConfig, hasPublicFields } from "./deployed-config.ts";
 import { deployment, disruptionBudget } from "./deployment.ts";
 import { metricsService, networkPolicy, serviceMonitor } from "./listening.ts";
 
 /** Some of the manifests, with the name of their file. */
 export interface DeployPart {
-  readonly name: "namespace" | "crds" | "rbac" | "modules" | "webhooks" | "network" | "metrics" | "deployment";
+  readonly name:
+    "namespace" | "crds" | "rbac" | "modules" | "config" | "webhooks" | "network" | "metrics" | "deployment";
   readonly documents: readonly object[];
 }
 
@@ -30,6 +32,7 @@ export function deployParts(plan: DeployPlan): readonly DeployPart[] {
     { name: "crds", documents: crds.map((one) => labelled(one, labelsOf(account.name))) },
     { name: "rbac", documents: [serviceAccount(plan), ...labelledRbac(plan, rbacFor(namespaces))] },
     { name: "modules", documents: files === undefined ? [] : [configMap(plan)] },
+    { name: "config", documents: hasPublicFields(plan.config) ? [configMapOfConfig(plan)] : [] },
     // It follows the right to write webhooks, because deleting the manifests in this order must remove that right
     // first.
     { name: "webhooks", documents: [...webhooks.service, ...webhooks.shells] },

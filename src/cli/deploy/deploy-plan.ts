@@ -1,4 +1,5 @@
 /** What is deployed: the needs of the modules, and the options of the command line. */
+import type { ConfigField } from "../../module/config/fields.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
 import type { WebhookManifests } from "../webhook-manifests.ts";
 import type { MountedFile } from "./config-map-files.ts";
@@ -31,8 +32,24 @@ export interface DeployPlan {
   readonly webhooks: Pick<WebhookManifests, "service" | "shells" | "args">;
   /** Whether the executable contains the modules, instead of a folder of the image. @default false */
   readonly areInside?: boolean;
+  /** The configuration of the modules; `undefined` when they have none. */
+  readonly config?: DeployedConfig | undefined;
   /** The modules, for a ConfigMap; `undefined` when the image holds them. */
   readonly files: readonly MountedFile[] | undefined;
+}
+
+/** The configuration of all modules. */
+export interface DeployedConfig {
+  readonly fields: readonly DeployedField[];
+  /** The name of the Secret. */
+  readonly secret: string;
+}
+
+export interface DeployedField extends ConfigField {
+  /** The name of the configuration. */
+  readonly config: string;
+  /** What was given and may be shown. */
+  readonly value: unknown;
 }
 
 /** The health port of the container. */

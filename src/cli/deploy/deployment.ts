@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { WEBHOOK_PORT } from "../webhook-manifests.ts";
 import type { MountedFile } from "./config-map-files.ts";
+import { configInPod } from "./deployed-config.ts";
 import { type DeployPlan, HEALTH_PORT, labelsOf, metricsPort, selectorOf } from "./deploy-plan.ts";
 
 /** An idle process uses about 60 MiB, one with 10,000 ConfigMaps in its caches less than 80. */
@@ -25,6 +26,12 @@ export function deployment(plan: DeployPlan): DeploymentManifest {
   const { account, files, replicas, elects, shards } = plan;
   const { name, namespace } = account;
   const selector = selectorOf(name);
+  const volumes = [
+    ...(files === undefined
+      ? []
+      : [{ name: "controllers", configMap: { name, items: files.map(({ key, path }) => ({ key, path })) } }]),
+    ...configInPod(plan).volumes,
+  ];
   const annotations = files === undefined ? undefined : { "binnacle.dev/modules": hashOf(files) };
   return {
     apiVersion: "apps/v1",
@@ -58,11 +65,7 @@ export function deployment(plan: DeployPlan): DeploymentManifest {
             ],
           }),
           containers: [container(plan)],
-          ...(files !== undefined && {
-            volumes: [
-              { name: "controllers", configMap: { name, items: files.map(({ key, path }) => ({ key, path })) } },
-            ],
-          }),
+          ...(volumes.length > 0 && { volumes }),
         },
       },
     },
@@ -98,6 +101,10 @@ export interface ContainerManifest {
 function container(plan: DeployPlan): ContainerManifest {
   const { files, webhooks, image } = plan;
   const probe = { timeoutSeconds: PROBE_TIMEOUT };
+  const mounts = [
+    ...(files === undefined ? [] : [{ name: "controllers", mountPath: "/controllers", readOnly: true }]),
+    ...configInPod(plan).mounts,
+  ];
   return {
     name: "binnacle",
     image,
@@ -110,7 +117,7 @@ function container(plan: DeployPlan): ContainerManifest {
     readinessProbe: { ...probe, httpGet: at("/readyz"), periodSeconds: 5, failureThreshold: 3 },
     resources: resourcesOf(plan),
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, readOnlyRootFilesystem: true },
-    ...(files !== undefined && { volumeMounts: [{ name: "controllers", mountPath: "/controllers", readOnly: true }] }),
+    ...(mounts.length > 0 && { volumeMounts: mounts }),
   };
 }
 
@@ -124,6 +131,7 @@ function argsOf(plan: DeployPlan): readonly string[] {
   return [
     "run",
     ...(plan.areInside === true ? [] : ["--controllers=/controllers"]),
+    ...configInPod(plan).args,
     ...namespaces.map((one) => `--namespace=${one}`),
     ...(installs ? ["--install-crds"] : []),
     ...(elects === undefined ? [] : [`--leader-elect=${elects}`, `--leader-election-id=${name}`]),

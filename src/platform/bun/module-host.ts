@@ -30,6 +30,7 @@ export function offerModules(packages: OfferedPackages): void {
 export async function loadGraph(file: string, options: LoadGraphOptions): Promise<LoadedGraph> {
   const { name = file, onError, timeout = 10_000, clock = systemClock } = options;
   const graph = new Bun.ModuleGraph({ onError: (error) => onError(error) });
+  options.onCreated?.(graph);
   // ConfigMap mounts replace a link, so the real path names one version. A file inside this executable has no other path.
   const path = isInside(file) ? file : realpathSync(file);
   const mark = loopMarks.take(markText({ module: name }));

@@ -38,6 +38,7 @@ export async function loadGraph(file: string, options: LoadGraphOptions): Promis
   const path = realpathSync(file);
   const id = String(++versions);
   const resources = new ModuleResources(onError);
+  options.onCreated?.(resources);
   const mark = loopMarks.take(markText({ module: name }));
   const loading = loopMarks.take(markText({ module: name, loading: true }));
   const files = options.files ?? [path];

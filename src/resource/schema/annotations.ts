@@ -18,8 +18,11 @@ export interface SchemaExtensions {
   readonly embeddedResource?: true | undefined;
   /** Whether fields that the schema does not name are kept. */
   readonly preserveUnknownFields?: true | undefined;
-  /** Whether Events and logs of runs that read or write the text must not repeat it; this sets the format `password`. */
-  readonly sensitive?: true | undefined;
+  /**
+   * Whether Events and logs of runs that read or write the text must not repeat it; in a kind this sets the format
+   * `password`, in a configuration `false` says that a field is no secret whatever its name sounds like.
+   */
+  readonly sensitive?: boolean | undefined;
 }
 
 declare module "zod" {

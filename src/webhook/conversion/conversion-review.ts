@@ -4,6 +4,7 @@
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response
  */
 import type { ResourceDefinition } from "../../resource/definition.ts";
+import { withoutSecrets } from "../../observe/known-secrets.ts";
 import { KeptSecrets } from "../../reconcile/kept-secrets.ts";
 import { sensitiveTextsOf } from "../../resource/sensitive.ts";
 import { InexactBody } from "./exact-numbers.ts";
@@ -117,7 +118,7 @@ export function answerReview(review: ConversionReview, find: KindLookup): Review
 function cleanerOf(object: unknown, definition: ResourceDefinition | undefined): (text: string) => string {
   const schema = definition?.versions.find(({ name }) => name === fromOf(object))?.schema;
   const texts = schema && sensitiveTextsOf(schema);
-  if (texts === undefined) return (text) => text;
+  if (texts === undefined) return withoutSecrets;
   const secrets = new KeptSecrets();
   secrets.add(object, texts);
   return (text) => secrets.clean(text);

@@ -1,12 +1,14 @@
 /** Writes the manifests as a Helm chart. */
 import { stringify } from "yaml";
 import { certificateOf, webhookTemplates } from "./certificates.ts";
+import { configTemplate } from "./config-template.ts";
 import { deploymentTemplate } from "./deployment-template.ts";
 import { EACH_NAMESPACE, RELEASE, Slots } from "./slots.ts";
 import { valuesOf } from "./values.ts";
 import { schemaOf } from "./schema.ts";
 import type { DeployPlan } from "../deploy-plan.ts";
 import { configMap, labelledRbac, serviceAccount } from "../deploy-parts.ts";
+import { hasPublicFields, secretAdvice } from "../deployed-config.ts";
 import { disruptionBudget } from "../deployment.ts";
 import { labelsOf } from "../deploy-plan.ts";
 import { labelled } from "../deploy-parts.ts";
@@ -40,7 +42,7 @@ export function helmChart(plan: DeployPlan, options: ChartOptions): Readonly<Rec
     }),
     "values.yaml": valuesOf(plan),
     "values.schema.json": `${JSON.stringify(schemaOf(plan), undefined, 2)}\n`,
-    "templates/NOTES.txt": notes,
+    "templates/NOTES.txt": notesOf(plan),
     "templates/rbac.yaml": rbac(plan, slots),
     "templates/deployment.yaml": slots.render(deploymentTemplate(plan, slots)),
     "templates/budget.yaml": when("gt (int $.Values.replicas) 1", render([disruptionBudget(plan)])),
@@ -55,6 +57,10 @@ export function helmChart(plan: DeployPlan, options: ChartOptions): Readonly<Rec
   if (plan.files !== undefined) {
     files["templates/modules.yaml"] = modules(plan, slots);
     for (const { key, text } of plan.files) files[`modules/${key}`] = text;
+  }
+  const { config } = plan;
+  if (config !== undefined && hasPublicFields(config)) {
+    files["templates/config.yaml"] = configTemplate({ ...plan, config }, slots);
   }
   if (plan.webhooks.args.length > 0) {
     files["templates/webhooks.yaml"] = render(webhookTemplates(plan));
@@ -125,6 +131,12 @@ function withAnnotations(manifest: object, slots: Slots): object {
 function modules(plan: DeployPlan, slots: Slots): string {
   const texts = (plan.files ?? []).map(({ key }) => `${key}: {{ $.Files.Get "modules/${key}" | toJson }}`);
   return slots.render({ ...configMap(plan), data: { texts: slots.lines(...texts) } });
+}
+
+function notesOf({ config }: DeployPlan): string {
+  const secret = '{{ default (printf "%s-config" $.Release.Name) $.Values.config.secretName }}';
+  const advice = secretAdvice(config, { secret, namespace: "{{ .Release.Namespace }}" });
+  return advice === undefined ? notes : `${notes}\n${advice}`;
 }
 
 const notes = `The controllers of {{ .Release.Name }} run in the namespace {{ .Release.Namespace }}:

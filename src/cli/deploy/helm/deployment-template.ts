@@ -2,6 +2,7 @@
 import type { DeployPlan } from "../deploy-plan.ts";
 import { deployment, GRACE_SECONDS } from "../deployment.ts";
 import { certificateSecret } from "./certificates.ts";
+import { SECRET_NAME } from "./config-template.ts";
 import type { Slots } from "./slots.ts";
 
 const IMAGE = [
@@ -23,7 +24,8 @@ const FLAGS = [
 
 export function deploymentTemplate(plan: DeployPlan, slots: Slots): object {
   // The values determine the number of namespaces and their names.
-  const plain = deployment({ ...plan, namespaces: [] });
+  const config = plan.config && { ...plan.config, secret: slots.value(SECRET_NAME) };
+  const plain = deployment({ ...plan, config, namespaces: [] });
   const { template } = plain.spec;
   const [container] = template.spec.containers;
   const hasWebhooks = plan.webhooks.args.length > 0;

@@ -2,6 +2,7 @@
 import type { Option } from "../../option.ts";
 import { runOptions } from "../../run-options.ts";
 import type { DeployPlan } from "../deploy-plan.ts";
+import { configSchema } from "./config-template.ts";
 
 /** Flags that the chart sets itself, or that have values of their own. */
 const OWN_FLAGS =
@@ -48,6 +49,7 @@ export function schemaOf(plan: DeployPlan): object {
         issuerRef: closed({ name: text, kind: text, group: text }),
       }),
     }),
+    ...(plan.config !== undefined && { config: configSchema(plan.config) }),
     networkPolicy: closed({ enabled: flag }),
     metrics: closed({ service: flag, serviceMonitor: flag }),
     serviceAccount: closed({ annotations: texts }),

@@ -1,6 +1,7 @@
 /** The values of a chart that people change, with defaults from the command line. */
 import { stringify } from "yaml";
 import type { DeployPlan } from "../deploy-plan.ts";
+import { configComment, configValues } from "./config-template.ts";
 import { GRACE_SECONDS, resourcesOf } from "../deployment.ts";
 
 /** The parts of an image's name. @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
@@ -53,6 +54,7 @@ export function valuesOf(plan: DeployPlan): string {
             webhooks: { certificates: "self-managed", issuerRef: {} },
           }),
         ]),
+    ...(plan.config === undefined ? [] : [entry(configComment(plan.config), configValues(plan.config))]),
     entry("Refuses connections but to webhooks, and to metrics from namespaces with the label metrics: enabled.", {
       networkPolicy: { enabled: plan.networkPolicy },
     }),

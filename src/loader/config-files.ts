@@ -1,0 +1,118 @@
+/** Reads the files and folders that `--module-config` names. */
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseYaml } from "#runtime/yaml";
+import { whyUnreadable } from "../kube/config/config-error.ts";
+import type { ConfigFolder, ConfigPlace } from "../module/config/sources.ts";
+
+/** The largest ConfigMap or Secret, and then some; what is larger must be here by mistake. */
+const MOST_BYTES = 4 * 2 ** 20;
+
+/** Thrown for a file or folder that cannot be read as configuration. */
+class ConfigFileError extends Error {
+  override readonly name = "UserError" as const;
+}
+
+/** @throws ConfigFileError that names the first one that cannot be read. */
+export async function readPlaces(paths: readonly string[]): Promise<readonly ConfigPlace[]> {
+  const places: ConfigPlace[] = [];
+  for (const path of paths) {
+    places.push(isFolder(path) ? folderAt(path) : { kind: "file", path, sections: await sectionsIn(path) });
+  }
+  return places;
+}
+
+/** Returns the folders whose changes may be changes of configuration. A file may be a link to one elsewhere. */
+export function watchedFoldersOf(paths: readonly string[]): readonly string[] {
+  return paths.flatMap((path) => {
+    try {
+      if (!isFolder(path)) return [dirname(path), dirname(realpathSync(path))];
+      return [path, ...innerFolders(path).map((name) => join(path, name))];
+    } catch {
+      return [dirname(path)]; // gone for now
+    }
+  });
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    throw unreadable(path, whyUnreadable(error));
+  }
+}
+
+function unreadable(path: string, why: string): ConfigFileError {
+  return new ConfigFileError(`Cannot read --module-config '${path}': ${why}`);
+}
+
+function textOf(path: string): string {
+  try {
+    const stat = statSync(path);
+    if (!stat.isFile()) throw unreadable(path, "it is neither a file nor a folder");
+    if (stat.size > MOST_BYTES) throw unreadable(path, `it is larger than ${MOST_BYTES / 2 ** 20} MiB`);
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw error instanceof ConfigFileError ? error : unreadable(path, whyUnreadable(error));
+  }
+}
+
+async function sectionsIn(path: string): Promise<Readonly<Record<string, Readonly<Record<string, unknown>>>>> {
+  let parsed: unknown;
+  const text = textOf(path);
+  try {
+    parsed = await parseYaml(text);
+  } catch (error) {
+    // What the parser quotes of the line may be a secret.
+    const at = /at line (\d+), column (\d+)/.exec(error instanceof Error ? error.message : "");
+    throw unreadable(path, `it is not YAML${at === null ? "" : ` (line ${at[1]}, column ${at[2]})`}`);
+  }
+  const sections = mapping(parsed ?? {}, path, "expected values by module, such as `guestbook: { replicas: 3 }`");
+  return Object.fromEntries(
+    Object.entries(sections).map(([name, section]) => [
+      name,
+      mapping(section ?? {}, path, `'${name}': expected values by name, such as \`replicas: 3\``),
+    ]),
+  );
+}
+
+function mapping(value: unknown, path: string, expected: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw unreadable(path, expected);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A mounted ConfigMap or Secret: links that lead through `..data`, which is replaced as a whole. What a folder inside holds
+ * is as if its name stood before that of each file.
+ */
+function folderAt(path: string): ConfigFolder {
+  const texts = new Map<string, { text: string; file: string }>();
+  const read = (key: string, file: string): void => {
+    // Editors and `echo` end a file with a line break that is not part of the value.
+    texts.set(key, { text: textOf(file).replace(/\r?\n$/, ""), file });
+  };
+  try {
+    const folders = innerFolders(path);
+    for (const name of entriesOf(path)) if (!folders.includes(name)) read(name, join(path, name));
+    for (const folder of folders) {
+      for (const name of entriesOf(join(path, folder))) {
+        const file = join(path, folder, name);
+        if (!statSync(file).isDirectory()) read(`${folder}.${name}`, file);
+      }
+    }
+  } catch (error) {
+    throw error instanceof ConfigFileError ? error : unreadable(path, whyUnreadable(error));
+  }
+  return { kind: "folder", path, texts };
+}
+
+/** Names that begin with a dot are those of the kubelet, and of editors. */
+function entriesOf(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .filter((name) => !name.startsWith("."))
+    .sort();
+}
+
+function innerFolders(path: string): readonly string[] {
+  return entriesOf(path).filter((name) => statSync(join(path, name)).isDirectory());
+}

@@ -1,0 +1,68 @@
+/** Follows the files and folders of the modules' configuration: what cannot be used leaves the values before in force. */
+import { type KnownNames, unknownKeys } from "../module/config/all.ts";
+import type { ConfigSources } from "../module/config/sources.ts";
+import type { Log } from "../observe/log.ts";
+import { watchedFoldersOf } from "./config-files.ts";
+import { type ConfigOrigin, readSources } from "./module-config.ts";
+
+export class ConfigFollower {
+  readonly #origin: ConfigOrigin;
+  readonly #log: Log;
+  #sources: ConfigSources;
+  /** Why what is there now cannot be used. */
+  #refused: string | undefined;
+  /** The reason that was logged last. */
+  #told: string | undefined;
+
+  constructor(origin: ConfigOrigin, { sources, log }: { readonly sources: ConfigSources; readonly log: Log }) {
+    this.#origin = origin;
+    this.#sources = sources;
+    this.#log = log;
+  }
+
+  /** Those that modules are loaded with. */
+  get sources(): ConfigSources {
+    return this.#sources;
+  }
+
+  /** The folders whose changes may be changes of configuration. */
+  get folders(): readonly string[] {
+    return watchedFoldersOf(this.#origin.paths);
+  }
+
+  /** Whether what was read last could not be used; it may be usable once another version of a module is loaded. */
+  get isRefused(): boolean {
+    return this.#refused !== undefined;
+  }
+
+  /**
+   * Reads everything anew.
+   *
+   * @param known the names that files may use. @returns whether it should be read again soon, because an editor may be writing.
+   */
+  async read(known: KnownNames): Promise<boolean> {
+    if (this.#origin.paths.length === 0) return false;
+    const refused = await this.#take(known);
+    const isNew = refused !== undefined && refused !== this.#refused;
+    this.#refused = refused;
+    if (refused === undefined) this.#told = undefined;
+    if (refused !== undefined && !isNew && this.#told !== refused) {
+      this.#told = refused;
+      this.#log.error("Cannot use the changed configuration of modules: the values before stay", { reason: refused });
+    }
+    return isNew;
+  }
+
+  /** @returns why it cannot be used. */
+  async #take(known: KnownNames): Promise<string | undefined> {
+    try {
+      const sources = await readSources(this.#origin);
+      const unknown = unknownKeys(sources, known);
+      if (unknown.length > 0) return unknown.join("; ");
+      this.#sources = sources;
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+}

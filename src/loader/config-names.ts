@@ -1,0 +1,52 @@
+/** The names of configurations: that of the module whose file declares one, whichever module imports that file. */
+import { realpathSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import type { FoundModule } from "./scan.ts";
+
+/** The name of a module without its folder and its ending: `guestbook`. */
+export function configName({ name }: Pick<FoundModule, "name">): string {
+  return basename(name).replace(/\.[tj]s$/, "");
+}
+
+/** Where the code of a module is, as stack traces name it. */
+interface Home {
+  readonly file: string;
+  /** Of a module that is a folder. */
+  readonly folder: string | undefined;
+  readonly name: string;
+}
+
+/**
+ * Returns how a configuration is named that `own` declares by calls in these files, innermost first. A file that is no
+ * module's, such as one that begins with `_`, counts for the module that is loaded.
+ */
+export function configNames(found: readonly FoundModule[]): (own: FoundModule) => (files: readonly string[]) => string {
+  let homes: readonly Home[] | undefined;
+  return (own) => (files) => {
+    homes ??= found.map(homeOf);
+    for (const file of files) {
+      const home = homes.find((one) => one.file === file || isBelow(file, one.folder));
+      if (home !== undefined) return home.name;
+    }
+    return configName(own);
+  };
+}
+
+function homeOf(found: FoundModule): Home {
+  const file = found.origins?.[0] ?? realPath(found.file);
+  const folder = /^index\.[tj]s$/.test(basename(file)) ? dirname(file) : undefined;
+  return { file, folder, name: configName(found) };
+}
+
+/** What a build has bundled is in a folder called like the module's file, and stack traces name that file. */
+function isBelow(file: string, folder: string | undefined): boolean {
+  return folder !== undefined && (file === folder || file.startsWith(`${folder}/`));
+}
+
+function realPath(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+}

@@ -1,0 +1,76 @@
+/** The configuration of the modules of a process: where it comes from, and what is wrong with it. */
+import { unknownKeys, variableClashes } from "../module/config/all.ts";
+import type { ModuleConfig } from "../module/config/config.ts";
+import type { ConfigSources } from "../module/config/sources.ts";
+import { readPlaces } from "./config-files.ts";
+import { configName, configNames } from "./config-names.ts";
+import type { LoadConfig, LoadResult } from "./load.ts";
+import type { FoundModule } from "./scan.ts";
+
+/** What the command line says of the configuration. */
+export interface ConfigOrigin {
+  /** `undefined` where it does not count. */
+  readonly env: ConfigSources["env"];
+  /** Files and folders; a later one wins. */
+  readonly paths: readonly string[];
+}
+
+/** @throws ConfigFileError when one of the paths cannot be read. */
+export async function readSources({ env, paths }: ConfigOrigin): Promise<ConfigSources> {
+  return { env, places: await readPlaces(paths) };
+}
+
+export function loadConfigOf(sources: ConfigSources, found: readonly FoundModule[]): LoadConfig {
+  return { sources, nameFor: configNames(found) };
+}
+
+interface Loaded {
+  readonly found: FoundModule;
+  readonly result: LoadResult;
+}
+
+/** Returns the configurations of all modules, and the names under which those that could not be loaded may have one. */
+export function knownConfigs(
+  loaded: readonly Loaded[],
+  missing: readonly FoundModule[] = [],
+): {
+  readonly configs: readonly ModuleConfig[];
+  readonly unknown: readonly string[];
+} {
+  const broken = loaded.filter(({ result }) => "broken" in result);
+  return {
+    configs: loaded.flatMap(({ result }) => result.configs),
+    unknown: [...broken.map(({ found }) => found), ...missing].map(configName),
+  };
+}
+
+export interface FaultOptions {
+  /** Whether a value that is only missing is a fault. */
+  readonly isComplete: boolean;
+  /** Modules whose configuration is not known, because they are still being loaded. @default none */
+  readonly missing?: readonly FoundModule[];
+}
+
+/** Returns all that is wrong with the configuration, one sentence each, with the module in front. */
+export function configFaults(
+  loaded: readonly Loaded[],
+  sources: ConfigSources,
+  options: FaultOptions,
+): readonly string[] {
+  const known = knownConfigs(loaded, options.missing);
+  return [
+    ...loaded.flatMap(({ found, result }) => moduleFaults(found, result, options)),
+    ...variableClashes(known.configs),
+    ...unknownKeys(sources, known),
+  ];
+}
+
+/** Returns what is wrong with the values of a module. */
+export function moduleFaults(
+  found: Pick<FoundModule, "name">,
+  { configs }: LoadResult,
+  { isComplete }: FaultOptions,
+): readonly string[] {
+  const faults = configs.flatMap(({ faults: own }) => own.filter(({ isMissing }) => isComplete || !isMissing));
+  return [...new Set(faults.map(({ message }) => `${found.name}: ${message}`))];
+}

@@ -1,0 +1,248 @@
+/** Determines the values of a configuration, and says of each fault which field it is, where its value came from, and what was expected. */
+import type { z } from "zod";
+import { innerSecrets } from "../../resource/inner-secrets.ts";
+import { printable } from "../../observe/printable.ts";
+import { nearest } from "../nearest.ts";
+import { type ConfigField, fieldsOf, type JsonSchema, objectIn, shownType, typesOf, variableOf } from "./fields.ts";
+import { type ConfigSources, type GivenValue, givenValue, valueAt } from "./sources.ts";
+
+/** A fault of one field, or of the configuration as a whole. */
+export interface ConfigFault {
+  /** `undefined` for the configuration as a whole. */
+  readonly field: string | undefined;
+  /** Whether nothing is given for a field that must have a value. */
+  readonly isMissing: boolean;
+  /** A sentence without the name of the configuration. It repeats no secret. */
+  readonly message: string;
+}
+
+export interface Resolved {
+  /** The values, frozen; `undefined` where there are faults. */
+  readonly values: Readonly<Record<string, unknown>> | undefined;
+  readonly faults: readonly ConfigFault[];
+  /** What was given, by the key of the field. */
+  readonly given: ReadonlyMap<string, GivenValue>;
+  /** The texts that must not be shown. */
+  readonly secrets: readonly string[];
+  /** What the schema was given, which may lack values. */
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** What a module has said about a configuration. */
+export interface DeclaredConfig {
+  readonly name: string;
+  readonly schema: z.ZodObject;
+  readonly fields: readonly ConfigField[];
+}
+
+export function declaredConfig(schema: z.ZodObject, name: string): DeclaredConfig {
+  return { name, schema, fields: fieldsOf(schema, name) };
+}
+
+/** Reads the values of all fields, and checks them together. */
+export function resolveConfig({ name, schema, fields }: DeclaredConfig, sources: ConfigSources): Resolved {
+  const given = new Map<string, GivenValue>();
+  const faults: ConfigFault[] = [];
+  const input: Record<string, unknown> = {};
+  const secrets: string[] = [];
+  makeRoom(schema, input);
+  for (const field of fields) {
+    const found = givenValue({ name, ...field }, sources);
+    if (found === undefined) {
+      if (field.isRequired)
+        faults.push({ field: field.key, isMissing: true, message: missing(field, { name, sources }) });
+      continue;
+    }
+    given.set(field.key, found);
+    secrets.push(...(field.isSecret ? textsIn(found.value) : passwordsIn(found.value)));
+    const read = found.isText ? fromText(String(found.value), field.json) : { value: found.value };
+    if ("expected" in read) faults.push(wrong(field, found, `expected ${read.expected}`));
+    else put(input, field.path, read.value);
+  }
+  const { data, issues } = parsed(schema, input);
+  for (const issue of issues) {
+    const field = fieldAt(fields, issue.path);
+    if (field !== undefined && faults.some((fault) => fault.field === field.key)) continue;
+    faults.push(faultOf(issue, field, { name, given, sources, secrets }));
+  }
+  const values = faults.length === 0 ? frozen(data as Readonly<Record<string, unknown>>) : undefined;
+  // A schema may decode what it is given.
+  for (const { isSecret, path } of fields) if (isSecret) secrets.push(...textsIn(valueAt(values, path)));
+  return { values, faults, given, secrets, input };
+}
+
+/** Returns one property on its own, where others may have faults; `undefined` where it has one itself. */
+export function resolveProperty(
+  { schema }: DeclaredConfig,
+  { input }: Resolved,
+  property: string,
+): { readonly value: unknown } | undefined {
+  const { data, issues } = parsed(schema.shape[property] as z.ZodType, input[property]);
+  return issues.length > 0 ? undefined : { value: frozen(data) };
+}
+
+function parsed(
+  schema: z.ZodType,
+  input: unknown,
+): { readonly data?: unknown; readonly issues: readonly z.core.$ZodIssue[] } {
+  try {
+    const result = schema.safeParse(input);
+    return result.success ? { data: result.data, issues: [] } : { issues: result.error.issues };
+  } catch (error) {
+    // Such as a refinement that is asynchronous.
+    const message = error instanceof Error ? error.message : String(error);
+    return { issues: [{ code: "custom", path: [], message, input: undefined }] };
+  }
+}
+
+/** Objects whose fields are given one by one are there even if none is. */
+function makeRoom(schema: z.ZodObject, input: Record<string, unknown>): void {
+  for (const [property, type] of Object.entries(schema.shape)) {
+    const inner = type._zod.optin === undefined ? objectIn(type) : undefined;
+    if (inner === undefined) continue;
+    const own: Record<string, unknown> = {};
+    put(input, [property], own);
+    makeRoom(inner, own);
+  }
+}
+
+function put(input: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [property, ...rest] = path as [string, ...string[]];
+  if (rest.length > 0 && !Object.hasOwn(input, property)) put(input, [property], {});
+  if (rest.length > 0) put(input[property] as Record<string, unknown>, rest, value);
+  // A field may be called __proto__.
+  else Object.defineProperty(input, property, { value, enumerable: true, configurable: true, writable: true });
+}
+
+type Read = { readonly value: unknown } | { readonly expected: string };
+
+/** Converts a text to what the field takes. */
+function fromText(text: string, json: JsonSchema): Read {
+  const types = typesOf(json);
+  const trimmed = text.trim();
+  const isStructured = types.has("object") || types.has("array");
+  if (isStructured && /^[[{]/.test(trimmed)) {
+    try {
+      return { value: JSON.parse(trimmed) };
+    } catch {
+      return types.has("string") ? { value: text } : { expected: `${shownType(json)}, and this is not JSON` };
+    }
+  }
+  if (types.has("string") || types.size === 0) return { value: text };
+  if (types.has("boolean") && /^(true|false)$/.test(trimmed)) return { value: trimmed === "true" };
+  if ((types.has("number") || types.has("integer")) && trimmed !== "" && !Number.isNaN(Number(trimmed))) {
+    return { value: Number(trimmed) };
+  }
+  if (types.has("null") && trimmed === "null") return { value: null };
+  if (types.has("array")) return listFrom(trimmed, json);
+  return { expected: types.has("boolean") && types.size === 1 ? "true or false" : shownType(json) };
+}
+
+/** A list of simple values may be written with commas. */
+function listFrom(text: string, { items }: JsonSchema): Read {
+  const value: unknown[] = [];
+  for (const part of text === "" ? [] : text.split(",")) {
+    const read = fromText(part.trim(), items === undefined || Array.isArray(items) ? {} : (items as JsonSchema));
+    if ("expected" in read) return read;
+    value.push(read.value);
+  }
+  return { value };
+}
+
+/** The field that an issue is about: a list's or record's own for something inside of it. */
+function fieldAt(fields: readonly ConfigField[], at: readonly PropertyKey[]): ConfigField | undefined {
+  return fields.find(({ path }) => path.every((property, index) => at[index] === property));
+}
+
+interface FaultContext {
+  readonly name: string;
+  readonly given: ReadonlyMap<string, GivenValue>;
+  readonly sources: ConfigSources;
+  readonly secrets: readonly string[];
+}
+
+function faultOf(issue: z.core.$ZodIssue, field: ConfigField | undefined, context: FaultContext): ConfigFault {
+  const expected = expectedBy(issue);
+  if (field === undefined) {
+    const at = issue.path.join(".");
+    const message = withoutAny(at === "" ? expected : `${at}: ${expected}`, context.secrets);
+    return { field: undefined, isMissing: false, message };
+  }
+  const found = context.given.get(field.key);
+  if (found === undefined) return { field: field.key, isMissing: true, message: missing(field, context) };
+  const inner = issue.path.slice(field.path.length).join(".");
+  return wrong(field, found, inner === "" ? expected : `at ${inner}: ${expected}`);
+}
+
+/** `Invalid input: expected number, received NaN` names a value that nobody has written. */
+function expectedBy({ message }: z.core.$ZodIssue): string {
+  return message.replace(/^Invalid (?:input|option): (expected .*)$/, "$1").replace(/, received (NaN|undefined)$/, "");
+}
+
+/** The longest value that a message repeats. */
+const LONGEST = 60;
+
+function wrong({ key, isSecret }: ConfigField, { value, from }: GivenValue, expected: string): ConfigFault {
+  const told = isSecret ? withoutAny(expected, [...textsIn(value)]) : expected;
+  const shown = isSecret || hasPassword(value) ? "" : ` ${shortText(value)}`;
+  return {
+    field: key,
+    isMissing: false,
+    message: `${key} is${shown === "" ? " not valid" : shown} in ${from}: ${told}`,
+  };
+}
+
+/** Addresses of servers may hold a password, whatever the field is called. */
+export function hasPassword(value: unknown): boolean {
+  return passwordsIn(value).next().done !== true;
+}
+
+function* passwordsIn(value: unknown): Generator<string> {
+  for (const text of textsIn(value)) {
+    for (const [, password] of text.matchAll(/:\/\/[^/\s:@]*:([^/\s]+)@/g)) yield password!;
+  }
+}
+
+function shortText(value: unknown): string {
+  const text = printable(JSON.stringify(value) ?? String(value));
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
+}
+
+/** A message of the author's own may repeat the value. */
+function withoutAny(message: string, secrets: readonly string[]): string {
+  return secrets.some((secret) => secret !== "" && message.includes(secret)) ? "it is refused" : printable(message);
+}
+
+function missing(
+  { key, variable }: ConfigField,
+  { name, sources: { env, places } }: Pick<FaultContext, "name" | "sources">,
+): string {
+  const place = places.at(-1);
+  const elsewhere =
+    place === undefined
+      ? `give '${name}.${key}' in a file that --module-config names`
+      : place.kind === "file"
+        ? `write '${name}.${key}' into ${place.path}`
+        : `write it into ${place.path}/${name}.${key}`;
+  if (env === undefined) return `${key} is missing: ${elsewhere}`;
+  const ours = Object.keys(env).filter((one) => one.startsWith(variableOf(name, [""])));
+  const meant = nearest(variable, ours);
+  return `${key} is missing: set ${variable}${meant === undefined ? "" : ` (there is ${meant})`}, or ${elsewhere}`;
+}
+
+/** Freezes what is plain; objects of classes, which a schema may make, stay as they are. */
+function frozen<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return value;
+  for (const inner of Object.values(value)) frozen(inner);
+  return Object.freeze(value);
+}
+
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === "string") {
+    yield value;
+    yield* innerSecrets(value);
+  } else if (typeof value === "object" && value !== null)
+    for (const inner of Object.values(value)) yield* textsIn(inner);
+}

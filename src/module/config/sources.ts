@@ -1,0 +1,79 @@
+/** Where the values of configurations come from, as they were read at one time. */
+
+/** The values that `--module-config` names, and the environment. */
+export interface ConfigSources {
+  /** `undefined` where it does not count. */
+  readonly env: Readonly<Record<string, string | undefined>> | undefined;
+  /** A later one wins over an earlier one. */
+  readonly places: readonly ConfigPlace[];
+}
+
+export type ConfigPlace = ConfigFile | ConfigFolder;
+
+/** A YAML or JSON file: values by field, by the name of the configuration. */
+export interface ConfigFile {
+  readonly kind: "file";
+  /** As the user named it. */
+  readonly path: string;
+  readonly sections: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+/** A folder with a file for each value, such as a mounted ConfigMap or Secret. */
+export interface ConfigFolder {
+  readonly kind: "folder";
+  readonly path: string;
+  /** By `NAME.FIELD`, with the path of the file. */
+  readonly texts: ReadonlyMap<string, { readonly text: string; readonly file: string }>;
+}
+
+export const NO_SOURCES: ConfigSources = { env: undefined, places: [] };
+
+/** A value as it was given, and where. */
+export interface GivenValue {
+  readonly value: unknown;
+  /** Whether the value is a text for any type, as variables and the files of a folder are. */
+  readonly isText: boolean;
+  /** `GUESTBOOK_REPLICAS`, `config.yaml`, `/etc/config/guestbook.replicas`. */
+  readonly from: string;
+}
+
+/** Returns the value of a field. An empty variable counts as none, and so does `null` in a file. */
+export function givenValue(
+  { name, path, key, variable }: { name: string; path: readonly string[]; key: string; variable: string },
+  { env, places }: ConfigSources,
+): GivenValue | undefined {
+  const text = env?.[variable];
+  if (text !== undefined && text !== "") return { value: text, isText: true, from: variable };
+  for (const place of places.toReversed()) {
+    if (place.kind === "file") {
+      const value = valueAt(place.sections[name], path);
+      if (value !== undefined && value !== null) return { value, isText: false, from: place.path };
+    } else {
+      const found = place.texts.get(`${name}.${key}`);
+      if (found !== undefined) return { value: found.text, isText: true, from: found.file };
+    }
+  }
+  return undefined;
+}
+
+/** Returns what is at a path of own properties. */
+export function valueAt(section: unknown, path: readonly string[]): unknown {
+  let value = section;
+  for (const property of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, property)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[property];
+  }
+  return value;
+}
+
+/** Returns a text that differs whenever something that is given for these configurations differs. */
+export function printOf({ places }: ConfigSources, names: Iterable<string>): string {
+  const given = [...names].map((name) =>
+    places.map((place) =>
+      place.kind === "file"
+        ? place.sections[name]
+        : [...place.texts].filter(([key]) => key.startsWith(`${name}.`)).map(([key, { text }]) => [key, text]),
+    ),
+  );
+  return JSON.stringify(given);
+}
