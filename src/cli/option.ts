@@ -95,13 +95,20 @@ export function resolveOptions(options: readonly Option[], given: Given): Record
       [given.flags[option.name], option.positional === true ? option.name : `--${option.name}`],
       [given.env[variable] || undefined, variable],
       [own?.[option.name], `'${config?.command}.${option.name}' in ${config?.file}`],
-      [config?.values[option.name], `'${option.name}' in ${config?.file}`],
+      [shared(config, option.name), `'${option.name}' in ${config?.file}`],
       [option.default, `--${option.name}`],
     ];
     const found = candidates.find(([value]) => value !== undefined);
     if (found !== undefined) values[option.name] = read(option, found[0], found[1]);
   }
   return values;
+}
+
+/** Returns what the file says for all commands. A command's section is no value of an option of the same name. */
+function shared(config: ConfigFile | undefined, name: string): unknown {
+  const value = config?.values[name];
+  const isSection = typeof value === "object" && !Array.isArray(value) && config?.elsewhere.includes(name) === true;
+  return isSection ? undefined : value;
 }
 
 /** Returns the file's section for the command that runs; `undefined` when there is none. */

@@ -15,6 +15,7 @@ import type * as bunGuard from "./bun/guard.ts";
 import type * as bunHttpServer from "./bun/http-server.ts";
 import type * as bunLoadedFiles from "./bun/loaded-files.ts";
 import type * as bunModuleHost from "./bun/module-host.ts";
+import type * as bunRegistry from "./bun/registry.ts";
 import type * as bunSecureSocket from "./bun/secure-socket.ts";
 import type * as bunSelf from "./bun/self.ts";
 import type * as bunTestHooks from "./bun/test-hooks.ts";
@@ -33,6 +34,7 @@ import type * as denoGuard from "./deno/guard.ts";
 import type * as denoHttpServer from "./deno/http-server.ts";
 import type * as denoLoadedFiles from "./deno/loaded-files.ts";
 import type * as denoModuleHost from "./deno/module-host.ts";
+import type * as denoRegistry from "./deno/registry.ts";
 import type * as denoSecureSocket from "./deno/secure-socket.ts";
 import type * as denoSelf from "./deno/self.ts";
 import type * as denoTestHooks from "./deno/test-hooks.ts";
@@ -53,6 +55,7 @@ const PARTS: readonly string[] = [
   "http-server",
   "loaded-files",
   "module-host",
+  "registry",
   "secure-socket",
   "self",
   "test-hooks",
@@ -85,6 +88,7 @@ test("each part has the same exports in both, of the same types", () => {
   expectTypeOf<typeof bunHttpServer>().toEqualTypeOf<typeof denoHttpServer>();
   expectTypeOf<typeof bunLoadedFiles>().toEqualTypeOf<typeof denoLoadedFiles>();
   expectTypeOf<typeof bunModuleHost>().toEqualTypeOf<typeof denoModuleHost>();
+  expectTypeOf<typeof bunRegistry>().toEqualTypeOf<typeof denoRegistry>();
   expectTypeOf<typeof bunSecureSocket>().toEqualTypeOf<typeof denoSecureSocket>();
   expectTypeOf<typeof bunSelf>().toEqualTypeOf<typeof denoSelf>();
   expectTypeOf<typeof bunTestHooks>().toEqualTypeOf<typeof denoTestHooks>();

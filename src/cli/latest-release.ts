@@ -1,0 +1,67 @@
+/** What the latest release is: asked of the registry of npm, or of a place with releases. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { taggedVersion } from "#runtime/registry";
+import { UserError } from "./usage-error.ts";
+
+export interface LatestOptions {
+  /** The address or folder of all releases. @default the registry of npm */
+  readonly releases: string | undefined;
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const VERSION = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
+/** Bytes of an answer that are read. */
+const MOST = 1024;
+
+/** @throws UserError saying where it was asked for, and why it is not known. */
+export async function latestRelease({ releases, timeout, env }: LatestOptions): Promise<string> {
+  const signal = AbortSignal.timeout(timeout);
+  const { place, ask } = sourceOf(releases, env);
+  const refuse = (why: string, cause?: unknown): UserError => {
+    return new UserError(`Cannot learn the latest release from ${place}: ${why}`, { cause });
+  };
+  const text = await ask(signal).catch((error: unknown) => {
+    if (signal.aborted) throw refuse(`there was no answer within ${timeout}ms`, error);
+    throw refuse(error instanceof Error ? error.message : String(error), error);
+  });
+  const version = text.trim().replace(/^v/, "");
+  if (!VERSION.test(version)) throw refuse("it holds no version");
+  return version;
+}
+
+interface ReleaseSource {
+  /** For messages. */
+  readonly place: string;
+  readonly ask: (signal: AbortSignal) => Promise<string>;
+}
+
+function sourceOf(releases: string | undefined, env: LatestOptions["env"]): ReleaseSource {
+  if (releases === undefined)
+    return { place: "the registry of npm", ask: (signal) => taggedVersion("binnacle", { tag: "latest", signal, env }) };
+  if (!/^https?:\/\//.test(releases)) {
+    const file = join(releases, "latest");
+    return { place: file, ask: () => readFile(file, "utf8") };
+  }
+  const address = `${releases.replace(/\/+$/, "")}/latest`;
+  return { place: withoutLogin(address), ask: (signal) => fromServer(address, signal) };
+}
+
+async function fromServer(address: string, signal: AbortSignal): Promise<string> {
+  const response = await fetch(address, { signal });
+  if (!response.ok) throw new Error(`it answers ${response.status}`);
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > MOST) break;
+  }
+  return text.slice(0, MOST);
+}
+
+/** An address may hold a password, which no message repeats. */
+function withoutLogin(address: string): string {
+  return address.replace(/^(https?:\/\/)[^/]*@/, "$1");
+}

@@ -1,0 +1,8 @@
+/** How this runtime asks the registry of npm. */
+
+export interface TaggedVersionOptions {
+  /** Such as `latest`. */
+  readonly tag: string;
+  readonly signal: AbortSignal;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
