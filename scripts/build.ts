@@ -1,11 +1,12 @@
 /** Builds the one executable, dist/binnacle: `bun scripts/build.ts [--release]`. */
 
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { bytecodeOrder } from "./bytecode-order.ts";
 import { packSdk } from "./pack-sdk.ts";
+import { versionOf } from "./release/version.ts";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
@@ -48,22 +49,33 @@ export async function build({ release = false }: BuildOptions = {}): Promise<voi
   const aside = await mkdtemp(join(dist, "build-"));
   try {
     const outfile = join(aside, "binnacle");
-    compile(outfile, []);
-    if (release) {
-      const orders = await bytecodeOrder(outfile, aside);
-      compile(outfile, [`--bytecode-order=${orders.join(",")}`]);
-    }
+    const version = versionOf(root);
+    compile(outfile, { version });
+    if (release) compile(outfile, { version, orders: await bytecodeOrder(outfile, aside) });
     await rename(outfile, binary);
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
 }
 
-function compile(outfile: string, more: readonly string[]): void {
-  const define = `--define=BUILD_VERSION=${JSON.stringify(version())}`;
-  const args = ["build", ...options, ...more, define, ...entries, "--outfile", outfile];
+export interface CompileOptions {
+  readonly version: string;
+  /** Files that say in which order the bytecode is laid out, the most important one first. @default as the bundler likes */
+  readonly orders?: readonly string[];
+  /** Another runtime than the one that runs this, and what it runs on, such as `linux-arm64-musl`. */
+  readonly runtime?: { readonly path: string; readonly target: string };
+}
+
+/** Compiles the sources and what has been packed. @throws Error with what the compiler says. */
+export function compile(outfile: string, { version, orders = [], runtime }: CompileOptions): void {
+  const more = [
+    `--define=BUILD_VERSION=${JSON.stringify(version)}`,
+    ...(orders.length > 0 ? [`--bytecode-order=${orders.join(",")}`] : []),
+    ...(runtime ? [`--target=bun-${runtime.target}`, `--compile-executable-path=${runtime.path}`] : []),
+  ];
+  const args = ["build", ...options, ...more, ...entries, "--outfile", outfile];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
-  if (status !== 0 || !existsSync(outfile)) throw new Error(`Cannot build dist/binnacle:\n${stdout}${stderr}`);
+  if (status !== 0 || !existsSync(outfile)) throw new Error(`Cannot build ${basename(outfile)}:\n${stdout}${stderr}`);
 }
 
 /** Whether dist/binnacle is there and no source has changed since. */
@@ -75,16 +87,10 @@ export function isBuilt(): boolean {
     return files.map((file) => join(folder, file));
   });
   const sources = folders.filter(
-    (file) => /^src\/|^scripts\/(build|bytecode-order|pack-sdk)\.ts$/.test(file) && !file.endsWith(".test.ts"),
+    (file) =>
+      /^src\/|^scripts\/(build|bytecode-order|pack-sdk|release\/version)\.ts$/.test(file) && !file.endsWith(".test.ts"),
   );
   return [...sources, "package.json", "bun.lock"].every((file) => statSync(join(root, file)).mtimeMs < built);
-}
-
-/** The version, with the commit where there is one: `0.1.0+3663180`. */
-function version(): string {
-  const { version: number } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
-  const { status, stdout } = spawnSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" });
-  return status === 0 ? `${number}+${stdout.trim()}` : number;
 }
 
 if (import.meta.main) {
