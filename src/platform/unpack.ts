@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { zstdCompress, zstdDecompress } from "#runtime/compression";
@@ -18,6 +18,12 @@ export function pack(files: Readonly<Record<string, string>>): Uint8Array {
   const texts = Object.entries(files).map(([path, text]) => [path, Buffer.from(text)] as const);
   const packed = zstdCompress(JSON.stringify(files));
   return Buffer.concat([Buffer.from(`${digestOf(texts)}\n`), packed]);
+}
+
+/** Reads what {@link pack} has made. */
+export function filesIn(packed: Uint8Array<ArrayBuffer>): Readonly<Record<string, string>> {
+  const text = new TextDecoder().decode(zstdDecompress(packed.subarray(DIGEST_LENGTH + 1)));
+  return JSON.parse(text) as Record<string, string>;
 }
 
 /** Returns the folder for files that are kept between runs. */
@@ -34,7 +40,9 @@ export function cacheFolder(env: Readonly<Record<string, string | undefined>>): 
  * @returns the folder.
  */
 export async function unpack(asset: string, env: Readonly<Record<string, string | undefined>>): Promise<string> {
-  const digest = await digestIn(asset);
+  // A handle cannot be opened on what is embedded, so it is read as a whole.
+  const packed = await readFile(asset);
+  const digest = packed.toString("latin1", 0, DIGEST_LENGTH);
   const cache = cacheFolder(env);
   const folder = join(cache, `sdk-${digest.slice(0, 16)}`);
   if (holds(folder, digest)) return folder;
@@ -42,7 +50,7 @@ export async function unpack(asset: string, env: Readonly<Record<string, string 
   // The files are written to another folder and renamed, so that other processes see all of them or none.
   const aside = await mkdtemp(join(cache, "unpacking-"));
   try {
-    await write(join(aside, "new"), (await readFile(asset)).subarray(DIGEST_LENGTH + 1));
+    await write(join(aside, "new"), filesIn(packed));
     await rename(join(aside, "new"), folder).catch(async (error: unknown) => {
       if (holds(folder, digest)) return; // another process was faster
       await rename(folder, join(aside, "old")).catch(() => Promise.reject(error));
@@ -54,15 +62,7 @@ export async function unpack(asset: string, env: Readonly<Record<string, string 
   return folder;
 }
 
-/** Reads only the beginning: most of the time the files are there already. */
-async function digestIn(asset: string): Promise<string> {
-  await using file = await open(asset);
-  const { buffer } = await file.read(Buffer.alloc(DIGEST_LENGTH), 0, DIGEST_LENGTH, 0);
-  return buffer.toString("latin1");
-}
-
-async function write(folder: string, packed: Uint8Array<ArrayBuffer>): Promise<void> {
-  const files = JSON.parse(new TextDecoder().decode(zstdDecompress(packed))) as Record<string, string>;
+async function write(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(folder, { mode: 0o700 });
   const folders = new Set(Object.keys(files).map((path) => dirname(join(folder, path))));
   for (const one of folders) await mkdir(one, { recursive: true });
