@@ -24,7 +24,7 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const tasks = ["start", "test", "build"];
+const tasks = ["start", "test", "build", "release"];
 const stamp = join(root, "node_modules", ".installed");
 const [task, ...args] = process.argv.slice(2);
 

@@ -23,18 +23,22 @@ export interface SbomOptions {
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly tool: { readonly name: string; readonly version: string };
+  /** What the whole is. @default "container" */
+  readonly type?: "container" | "application";
 }
 
 /** @see https://cyclonedx.org/docs/1.6/json/ */
-export function sbom(components: readonly Component[], { name, version, created, tool }: SbomOptions): string {
+export function sbom(components: readonly Component[], options: SbomOptions): string {
+  const { name, version, created, tool, type = "container" } = options;
+  const ref = type === "container" ? "image" : "executable";
   const body = {
     metadata: {
       timestamp: new Date(created).toISOString(),
       tools: { components: [{ type: "application", ...tool }] },
-      component: { type: "container", "bom-ref": "image", name, ...(version !== undefined && { version }) },
+      component: { type, "bom-ref": ref, name, ...(version !== undefined && { version }) },
     },
     components: components.map((component, index) => describe(component, index)),
-    dependencies: [{ ref: "image", dependsOn: components.map((component, index) => refOf(component, index)) }],
+    dependencies: [{ ref, dependsOn: components.map((component, index) => refOf(component, index)) }],
   };
   const document = {
     $schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
