@@ -238,7 +238,7 @@ describe("what cannot be built is one line, and nothing is left behind", () => {
     [
       "a folder that holds something else",
       ["--image", "a:1", "--output", "controllers"],
-      /binnacle: Cannot write the image to 'controllers': it holds something else than an image; name another folder\n$/,
+      /binnacle: Cannot write the image to 'controllers': it holds something else than an image; remove it, or name another folder\n$/,
     ],
     [
       "a place that cannot be written to",

@@ -1,7 +1,7 @@
 /** `binnacle build` without `--image` */
 import { stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { buildExecutable, mebibytes, projectOf, type Target } from "../build/index.ts";
+import { buildExecutable, mebibytes, projectOf, pruneUnused, type Target } from "../build/index.ts";
 import { findModules } from "../loader/load-all.ts";
 import { allLoaded } from "../platform/module-host.ts";
 import type { BuildContext } from "./build-image.ts";
@@ -20,7 +20,7 @@ export interface ExecutableValues {
 /** @returns the exit status. @throws UsageError, UserError */
 export async function buildExecutables(
   values: ExecutableValues,
-  { host, progress, signal }: BuildContext,
+  { host, progress, signal, onWritten }: BuildContext,
 ): Promise<number> {
   const targets = targetsOf(values.target);
   const name = nameOf(values);
@@ -50,9 +50,11 @@ export async function buildExecutables(
       cache: runtimeCache(host),
       signal,
     });
+    onWritten(output);
     const { size } = await stat(output);
     lines.push(`${output}: ${mebibytes(size)} MiB for ${target.name}\n`);
   }
+  await pruneUnused(runtimeCache(host));
   progress[Symbol.dispose]();
   host.out(lines.join(""));
   return 0;

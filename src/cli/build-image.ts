@@ -11,7 +11,7 @@ import {
   mebibytes,
   parseReference,
   type Progress,
-  pruneLayers,
+  pruneUnused,
   pullImage,
   pushImage,
   type Reference,
@@ -24,7 +24,7 @@ import {
 import { findModules } from "../loader/load-all.ts";
 import { allLoaded } from "../platform/module-host.ts";
 import { cacheFolder } from "../platform/unpack.ts";
-import { binaryFor, targetsOf } from "./build-targets.ts";
+import { binaryFor, runtimeCache, targetsOf } from "./build-targets.ts";
 import type { Host } from "./command.ts";
 import { loadModules } from "./loaded-modules.ts";
 import { UsageError, UserError } from "./usage-error.ts";
@@ -46,6 +46,8 @@ export interface BuildContext {
   readonly host: Host;
   readonly progress: Progress;
   readonly signal: AbortSignal;
+  /** Called with each file that is complete. */
+  readonly onWritten: (file: string) => void;
 }
 
 /** @returns the exit status. @throws UsageError, UserError */
@@ -113,7 +115,7 @@ export async function buildImageOf(values: ImageValues, { host, progress, signal
   for (const [{ cpu }, document] of documents) {
     if (values.sbom !== undefined) await writeSbom(sbomFile(values.sbom, documents.size > 1 ? cpu : ""), document);
   }
-  await pruneLayers(cache);
+  for (const one of [cache, runtimeCache(host)]) await pruneUnused(one);
   progress[Symbol.dispose]();
   host.out(`${where}\n`);
   return 0;

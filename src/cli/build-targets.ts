@@ -2,7 +2,15 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { buildExecutable, hostTarget, parseTarget, type Progress, type Target, targets } from "../build/index.ts";
+import {
+  buildExecutable,
+  hostTarget,
+  markUsed,
+  parseTarget,
+  type Progress,
+  type Target,
+  targets,
+} from "../build/index.ts";
 import { nearest } from "../module/nearest.ts";
 import { cacheFolder } from "../platform/unpack.ts";
 import type { Host } from "./command.ts";
@@ -59,7 +67,8 @@ export async function binaryFor(target: Target, { host, progress, signal }: Bina
   const cache = runtimeCache(host);
   const output = join(cache, `binnacle-${target.name}-${digestOf(program, host.embedded.version)}`);
   const kept = await stat(output).catch(() => undefined);
-  if (kept === undefined) {
+  if (kept !== undefined) await markUsed(output);
+  else {
     progress.begin(`Building binnacle for ${target.name}`);
     const { version } = host.embedded;
     await buildExecutable({ target, program, version, operator: undefined, offered: {}, output, cache, signal });

@@ -3,6 +3,7 @@ import { isTerminal } from "../observe/terminal.ts";
 import { command, type Command } from "./command.ts";
 import { controllersOption } from "./shared-options.ts";
 import { whenSignalled } from "./signals.ts";
+import { stoppedMessage } from "./stopped-message.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
 const STANDARD_ERROR = 2;
@@ -69,10 +70,11 @@ export const buildCommand: Command = command({
       );
     }
     const stop = new AbortController();
-    void whenSignalled(() => stop.abort(new UserError("Stopped, and nothing has been written")));
+    const written: string[] = [];
+    void whenSignalled(() => stop.abort(new UserError(stoppedMessage(written))));
     const { Progress } = await import("../build/index.ts");
     using progress = new Progress({ write: host.err, isTerminal: isTerminal(STANDARD_ERROR) });
-    const context = { host, progress, signal: stop.signal };
+    const context = { host, progress, signal: stop.signal, onWritten: (file: string) => void written.push(file) };
     try {
       if (values.image === undefined) {
         const { buildExecutables } = await import("./build-executables.ts");

@@ -110,6 +110,7 @@ test.each(usage)("`binnacle %s` is a usage error of one line", async (line, mess
 
 const failures: readonly [string, string][] = [
   ["run --controllers DIR/none", "Cannot find the controllers folder 'DIR/none': create it, or name another"],
+  ["run --controllers DIR/good,DIR/bad", "DIR/bad': name several folders with --controllers once for each"],
   ["run --controllers DIR/empty", "Cannot find a module in 'DIR/empty'"],
   ["run --controllers DIR/good --kubeconfig DIR/none", "Cannot read the kubeconfig DIR/none: there is no such file"],
   ["manifests crds --controllers DIR/bad", "DIR/bad/a.ts: Cannot find a definition"],

@@ -75,6 +75,11 @@ function entriesOf(folder: string): Dirent[] {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT" && folder.includes(",")) {
+      throw new FolderError(
+        `Cannot find the controllers folder '${folder}': name several folders with --controllers once for each`,
+      );
+    }
     if (code === "ENOENT") {
       throw new FolderError(
         `Cannot find the controllers folder '${folder}': create it, or name another with --controllers`,

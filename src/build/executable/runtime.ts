@@ -3,6 +3,7 @@ import { access, chmod, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from "
 import { join } from "node:path";
 import { runTool } from "#runtime/self";
 import { BuildError } from "../build-error.ts";
+import { markUsed } from "../unused.ts";
 import { writing } from "../writing.ts";
 import { RUNTIME_VERSION, type Target } from "./targets.ts";
 
@@ -22,7 +23,10 @@ export async function runtimeFor(target: Target, { cache, signal }: RuntimeOptio
   const file = target.os === "windows" ? "bun.exe" : "bun";
   const folder = join(cache, `runtime-${RUNTIME_VERSION}-${target.name}`);
   const kept = join(folder, file);
-  if (await exists(kept)) return kept;
+  if (await exists(kept)) {
+    await markUsed(folder);
+    return kept;
+  }
   const aside = await writing(cache, async () => {
     await mkdir(cache, { recursive: true, mode: 0o700 });
     return mkdtemp(join(cache, "runtime-"));

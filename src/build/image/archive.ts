@@ -1,5 +1,5 @@
 /** Images as files: a layout folder of OCI, or the same as an archive that container engines load. */
-import { cp, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createWriteStream } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Readable } from "node:stream";
@@ -69,13 +69,17 @@ function blobPath({ digest }: Descriptor): string {
   return `blobs/${digest.replace(":", "/")}`;
 }
 
+/** In the index of a layout that this program has written, so that it may replace it. */
+const WRITER = { "dev.binnacle.writer": "binnacle build" };
+
 /** The entry of a layout. containerd takes the name from its own annotation, others from that of OCI. */
 function layoutIndex({ root, reference }: BuiltImage): object {
   const annotations = {
     "io.containerd.image.name": fullName(reference),
     "org.opencontainers.image.ref.name": reference.tag ?? "latest",
   };
-  return { schemaVersion: 2, mediaType: mediaTypes.index, manifests: [{ ...root.descriptor, annotations }] };
+  const manifests = [{ ...root.descriptor, annotations }];
+  return { schemaVersion: 2, mediaType: mediaTypes.index, manifests, annotations: WRITER };
 }
 
 /** What engines read that do not know of layouts; it can name one platform only. */
@@ -92,10 +96,10 @@ function dockerManifest({ reference, platforms }: BuiltImage): object {
 }
 
 /**
- * Writes a layout folder of OCI. It is written beside its place and then put there, in the place of a layout that was there
- * before.
+ * Writes a layout folder of OCI. It is written beside its place and then put there, in the place of a layout that this
+ * program has written before.
  *
- * @throws BuildError where there is a folder that is no layout.
+ * @throws BuildError where there is a folder with something else, images of other programs included.
  */
 export async function writeLayout(folder: string, image: BuiltImage): Promise<void> {
   await writing(folder, () => layout(folder, image));
@@ -103,10 +107,9 @@ export async function writeLayout(folder: string, image: BuiltImage): Promise<vo
 
 async function layout(folder: string, image: BuiltImage): Promise<void> {
   const there = await readdir(folder).catch(() => undefined);
-  if (there !== undefined && there.length > 0 && !there.includes("oci-layout")) {
-    throw new BuildError(
-      `Cannot write the image to '${folder}': it holds something else than an image; name another folder`,
-    );
+  const what = there === undefined || there.length === 0 ? undefined : await foreign(folder, there);
+  if (what !== undefined) {
+    throw new BuildError(`Cannot write the image to '${folder}': it holds ${what}; remove it, or name another folder`);
   }
   await mkdir(dirname(folder), { recursive: true });
   const aside = await mkdtemp(join(dirname(folder), `.${basename(folder)}-`));
@@ -124,6 +127,15 @@ async function layout(folder: string, image: BuiltImage): Promise<void> {
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
+}
+
+/** What there is in a folder that another program may have put there. */
+async function foreign(folder: string, names: readonly string[]): Promise<string | undefined> {
+  if (!names.includes("oci-layout")) return "something else than an image";
+  const other = names.find((name) => !["oci-layout", "index.json", "blobs"].includes(name));
+  if (other !== undefined) return `'${other}' beside an image`;
+  const index = await readFile(join(folder, "index.json"), "utf8").catch(() => "");
+  return index.includes(JSON.stringify(WRITER)) ? undefined : "images that another program has written";
 }
 
 async function writeBlob(folder: string, { descriptor, content }: Blob): Promise<void> {

@@ -114,6 +114,13 @@ test("writeLayout writes a layout in the place of another one, and nothing else"
   await writeFile(join(other, "precious"), "");
   await expect(writeLayout(other, built)).rejects.toThrow("it holds something else than an image");
   expect(await readdir(other)).toEqual(["precious"]);
+  await writeFile(join(place, "precious"), "");
+  await expect(writeLayout(place, built)).rejects.toThrow(/holds 'precious' beside an image; remove it, or name/);
+  await rm(join(place, "precious"));
+  // Others collect several images in one layout.
+  delete index.annotations;
+  await writeFile(join(place, "index.json"), JSON.stringify(index));
+  await expect(writeLayout(place, built)).rejects.toThrow("it holds images that another program has written");
   expect((await readdir(folder)).filter((name) => name.startsWith("."))).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 /** Layers of images, made once for the same content and kept in a folder. */
 import { createHash, type Hash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -11,8 +11,6 @@ import { writing } from "../writing.ts";
 import { tar, type TarEntry } from "./tar.ts";
 
 export type Compression = "gzip" | "zstd";
-
-const UNUSED_DAYS = 30;
 
 export interface Layer extends Blob {
   /** The digest of the archive before it was compressed. */
@@ -123,16 +121,6 @@ async function pack(
     return made;
   } finally {
     await rm(aside, { recursive: true, force: true });
-  }
-}
-
-/** Removes from a cache what has not been used for a month. */
-export async function pruneLayers(cache: string): Promise<void> {
-  const before = Date.now() - UNUSED_DAYS * 24 * 60 * 60 * 1000;
-  for (const name of await readdir(cache).catch(() => [])) {
-    const path = join(cache, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found !== undefined && found.mtimeMs < before) await rm(path, { recursive: true, force: true });
   }
 }
 

@@ -1,0 +1,22 @@
+/** A cache keeps what has been used lately. */
+import { readdir, rm, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+
+const UNUSED_DAYS = 30;
+
+/** Notes that something in a cache is used. */
+export async function markUsed(path: string): Promise<void> {
+  const now = new Date();
+  // Where the time cannot be changed, the entry is made again some day.
+  await utimes(path, now, now).catch(() => {});
+}
+
+/** Removes from a cache what has not been used for a month. */
+export async function pruneUnused(cache: string): Promise<void> {
+  const before = Date.now() - UNUSED_DAYS * 24 * 60 * 60 * 1000;
+  for (const name of await readdir(cache).catch(() => [])) {
+    const path = join(cache, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found !== undefined && found.mtimeMs < before) await rm(path, { recursive: true, force: true });
+  }
+}
