@@ -1,6 +1,6 @@
 /** Turns an error of loading a module into one message that says where it is and what to do. */
 import { existsSync, lstatSync } from "node:fs";
-import { basename, dirname, relative } from "node:path";
+import { basename, dirname, normalize, relative } from "node:path";
 import { suggestion } from "../module/nearest.ts";
 
 export interface ExplainContext {
@@ -41,7 +41,9 @@ export function explain(error: unknown, context: ExplainContext): string {
   const passed = /^export '(.+)' not found in '(.+)'\.?$/.exec(message);
   if (passed !== null) return missingReexport(passed[1]!, passed[2]!, context);
   const at = originOf(error as Error, context);
-  const told = READ_ONLY.test(message) ? `${message.replace(/\.$/, "")}${SHARED}` : message;
+  const told = READ_ONLY.test(message)
+    ? `${message.replace(/\.$/, "")}${SHARED}`
+    : (addonProblem(message, context) ?? message);
   return at === undefined ? told : `${at}: ${told}`;
 }
 
@@ -49,6 +51,15 @@ export function explain(error: unknown, context: ExplainContext): string {
 const READ_ONLY =
   /^(Attempted to assign to readonly property|Attempting to (define property on object that is not extensible|change .* (unconfigurable|readonly) property)|Unable to delete property)/;
 const SHARED = " (built-in objects cannot be changed: all modules share them)";
+
+/** What the loader of the operating system, and the runtime, say of a native addon. */
+function addonProblem(message: string, context: ExplainContext): string | undefined {
+  const failed = /^(\/.+\.node): (.+)$/s.exec(message);
+  const what = failed === null ? "a native addon" : `the native addon '${normalize(shown(failed[1]!, context))}'`;
+  if (failed === null && !message.startsWith("To load Node-API modules")) return undefined;
+  const why = failed === null ? "an `import` loads none, only `require` does" : failed[2]!;
+  return `Cannot load ${what}: ${why}; an addon is made for one machine and no image can hold it, so use a package without one`;
+}
 
 function isDeadLink(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true && !existsSync(file);

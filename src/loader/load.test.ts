@@ -260,6 +260,23 @@ describe("loadModule", () => {
     expect(await load()).toMatch(/^DIR\/_lib\.ts:2:\d+: .*\n {4}const x = ;$/);
   });
 
+  test("says of a native addon that it cannot be loaded, and what to do instead", async () => {
+    const advice = "; an addon is made for one machine and no image can hold it, so use a package without one";
+    write({
+      "m.ts": 'import addon from "metal"; void addon;',
+      "node_modules/metal/index.js": 'require("./metal.node")',
+    });
+    write({ "node_modules/metal/package.json": "{}", "node_modules/metal/metal.node": "none" });
+    const failed = await load();
+    expect(failed).toStartWith("Cannot load the native addon 'DIR/node_modules/metal/metal.node': ");
+    expect(failed).toEndWith(advice);
+    write({ "m.ts": 'import addon from "./metal.node"; void addon;', "metal.node": "none" });
+    expect(await load()).toMatch(
+      /Cannot load (a native addon: an `import` loads none|the native addon 'DIR\/metal\.node')/,
+    );
+    expect(await load()).toEndWith(advice);
+  });
+
   test("says of a link that it leads nowhere", async () => {
     symlinkSync(join(folder, "gone.ts"), join(folder, "m.ts"));
     expect(await load()).toBe("DIR/m.ts is a link that leads nowhere: mend or remove it");
