@@ -361,6 +361,13 @@ describe("manifests", () => {
       2,
       "binnacle: --replicas is 2 with --leader-elect=false: they would reconcile the same objects; leave one of the two out\n",
     ]);
+    // A chart with this value would be refused by its own schema.
+    expect(await run("manifests deploy --controllers DIR/good --image b --replicas 65 --helm DIR/chart")).toMatchObject(
+      {
+        status: 2,
+        err: "binnacle: --replicas is 65: expected at most 64\n",
+      },
+    );
   });
 
   test("deploy with shards rolls replicas that all work, and grants their Leases by name", async () => {

@@ -3,6 +3,9 @@ import type { Option, ValuesOf } from "./option.ts";
 import { controllersOption, moduleConfigOption, namespaceOption } from "./shared-options.ts";
 import { webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
 
+/** More pods than that are a mistake: one leads, or each has its part of the keys. */
+export const MOST_REPLICAS = 64;
+
 const options = [
   {
     name: "what",

@@ -5,7 +5,7 @@ import { deployFiles, printedDeployment } from "./deploy/deploy-output.ts";
 import { deployLimits } from "./deploy/deploy-limits.ts";
 import { sourcesOf } from "./config-messages.ts";
 import { type LoadedModules, loadModules } from "./loaded-modules.ts";
-import { manifestsOptions, type ManifestsValues, manifestsValues } from "./manifests-options.ts";
+import { MOST_REPLICAS, manifestsOptions, type ManifestsValues, manifestsValues } from "./manifests-options.ts";
 import { type DeployedModules, modulesOf, serviceAccount } from "./deploy/deployed-modules.ts";
 import { commentedYaml } from "./rule-comments.ts";
 import { UsageError, UserError } from "./usage-error.ts";
@@ -72,6 +72,7 @@ function checkUsage(values: ManifestsValues): void {
       "--shards and --leader-elect=module exclude each other: each replica works a part of all modules, or some of them; leave one out",
     );
   }
+  if (replicas > MOST_REPLICAS) throw new UsageError(`--replicas is ${replicas}: expected at most ${MOST_REPLICAS}`);
   if (elects === "false" && shards === undefined && replicas > 1 && what === "deploy") {
     throw new UsageError(
       `--replicas is ${replicas} with --leader-elect=false: they would reconcile the same objects; leave one of the two out`,

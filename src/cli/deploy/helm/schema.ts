@@ -1,5 +1,6 @@
 /** The schema of a chart's values. Helm refuses other values before it installs anything. */
 import type { Option } from "../../option.ts";
+import { MOST_REPLICAS } from "../../manifests-options.ts";
 import { runOptions } from "../../run-options.ts";
 import type { DeployPlan } from "../deploy-plan.ts";
 import { configSchema } from "./config-template.ts";
@@ -10,7 +11,6 @@ const OWN_FLAGS =
 const QUANTITY = "^\\d+(\\.\\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$";
 const DURATION = "^(\\d+(\\.\\d+)?(ms|s|m|h))+$";
 const NAMESPACE = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
-const MOST_REPLICAS = 64;
 
 const text = { type: "string" } as const;
 const flag = { type: "boolean" } as const;
