@@ -195,7 +195,9 @@ describe("an image", () => {
     await installGreeter(bench, "good evening");
     const second = await bench.exec("build", "--image", `${registry.host}/team/parcels:2`);
     await installGreeter(bench, "hello");
-    expect(second.stdout).toMatch(/team\/parcels@sha256:[0-9a-f]{64} \(0\.0 of \d+\.\d MiB sent\)\n$/);
+    expect(second.stdout).toMatch(
+      /team\/parcels@sha256:[0-9a-f]{64} \(0\.0 of \d+\.\d MiB sent\) for linux\/(amd|arm)64\n$/,
+    );
     const names = ["--image", `${registry.host}/team/other:1`, "--base", `${registry.host}/team/parcels:1`];
     const third = await bench.exec("build", ...names, "--sbom", "bom.json", "--label", "team=apps");
     expect(third.stderr).not.toContain("binnacle:");

@@ -111,6 +111,8 @@ export async function buildImageOf(values: ImageValues, { host, progress, signal
     signal,
   });
   const size = image.blobs.reduce((sum, { descriptor }) => sum + descriptor.size, 0);
+  // On a node with another processor, the first that anybody hears of it is `exec format error`.
+  const processors = image.platforms.map(({ platform }) => `${platform.os}/${platform.architecture}`).join(", ");
   const where = await deliver();
   for (const [{ cpu }, document] of documents) {
     if (values.sbom !== undefined) await writeSbom(sbomFile(values.sbom, documents.size > 1 ? cpu : ""), document);
@@ -136,9 +138,9 @@ export async function buildImageOf(values: ImageValues, { host, progress, signal
         mountFrom: baseReference?.registry === reference.registry ? baseReference.repository : undefined,
         onBytes: (bytes) => progress.advance(bytes),
       });
-      return `${reference.registry}/${reference.repository}@${pushed.digest} (${mebibytes(pushed.sent)} of ${mebibytes(size)} MiB sent)`;
+      return `${reference.registry}/${reference.repository}@${pushed.digest} (${mebibytes(pushed.sent)} of ${mebibytes(size)} MiB sent) for ${processors}`;
     }
-    return `${values.output}: ${fullName(reference)}@${image.root.descriptor.digest} (${mebibytes(size)} MiB)`;
+    return `${values.output}: ${fullName(reference)}@${image.root.descriptor.digest} (${mebibytes(size)} MiB) for ${processors}`;
   }
 }
 
