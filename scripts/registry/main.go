@@ -3,11 +3,15 @@
 //
 //	registry serve           serves on a free port of 127.0.0.1, and prints its address
 //	registry validate NAME   pulls an image, and compares every digest, size and difference of its layers
+//	registry push FILE NAME  pushes the image of an archive as docker save makes it, and as docker load reads it
+//	registry describe NAME   prints the layers of an image as JSON
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -17,6 +21,7 @@ import (
 	_ "github.com/distribution/distribution/v3/registry/storage/driver/inmemory"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 	"github.com/sirupsen/logrus"
 )
@@ -28,8 +33,12 @@ func main() {
 		err = serve()
 	case len(os.Args) == 3 && os.Args[1] == "validate":
 		err = check(os.Args[2])
+	case len(os.Args) == 4 && os.Args[1] == "push":
+		err = push(os.Args[2], os.Args[3])
+	case len(os.Args) == 3 && os.Args[1] == "describe":
+		err = describe(os.Args[2])
 	default:
-		err = fmt.Errorf("usage: registry serve | registry validate NAME")
+		err = fmt.Errorf("usage: registry serve | validate NAME | push FILE NAME | describe NAME")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -76,4 +85,60 @@ func check(text string) error {
 		return err
 	}
 	return validate.Image(image)
+}
+
+// push reads an archive the way docker load did before it knew of layouts: by its manifest.json alone.
+func push(file, text string) error {
+	reference, err := name.ParseReference(text)
+	if err != nil {
+		return err
+	}
+	image, err := tarball.ImageFromPath(file, nil)
+	if err != nil {
+		return err
+	}
+	return remote.Write(reference, image)
+}
+
+type layer struct {
+	Digest string `json:"digest"`
+	// Bytes as they are pulled, and as they are unpacked.
+	Compressed   int64 `json:"compressed"`
+	Uncompressed int64 `json:"uncompressed"`
+}
+
+func describe(text string) error {
+	reference, err := name.ParseReference(text)
+	if err != nil {
+		return err
+	}
+	image, err := remote.Image(reference)
+	if err != nil {
+		return err
+	}
+	found, err := image.Layers()
+	if err != nil {
+		return err
+	}
+	layers := make([]layer, len(found))
+	for index, one := range found {
+		digest, err := one.Digest()
+		if err != nil {
+			return err
+		}
+		if layers[index].Compressed, err = one.Size(); err != nil {
+			return err
+		}
+		content, err := one.Uncompressed()
+		if err != nil {
+			return err
+		}
+		layers[index].Digest = digest.String()
+		layers[index].Uncompressed, err = io.Copy(io.Discard, content)
+		content.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return json.NewEncoder(os.Stdout).Encode(layers)
 }

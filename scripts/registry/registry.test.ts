@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { writeArchive } from "../../src/build/image/archive.ts";
 import { buildImage } from "../../src/build/image/image.ts";
 import { makeLayer } from "../../src/build/image/layer.ts";
 import { parseReference, type Reference } from "../../src/build/image/reference.ts";
@@ -65,5 +66,21 @@ describe.skipIf(program === undefined)("a real registry", () => {
     const mounted = await pushImage(on, { credentials, mountFrom: reference.repository });
     expect(mounted.sent).toBeLessThan(10_000);
     expect(await registry.validate(`${registry.host}/other/on-base:1`)).toBe("");
+  }, 60_000);
+
+  test("takes an archive from a client that reads it as docker load did before it knew of layouts", async () => {
+    const entries = [{ type: "file", path: "data", mode: 0o644, bytes: randomBytes(1000) } as const];
+    const options = { createdBy: "test", compression: "gzip", mtime: 0, cache: folder } as const;
+    const layers = [await makeLayer(entries, options), await makeLayer([], options)];
+    const parts = [{ platform: { os: "linux", architecture: "amd64" } as const, layers }];
+    const archive = join(folder, "archive.tar");
+    const built = buildImage(parts, { reference: named("team/archive:1"), created: 0, labels: {} });
+    await writeArchive(archive, built, { mtime: 0 });
+    const name = `${registry.host}/team/archive:1`;
+    await registry.push(archive, name);
+    expect(await registry.validate(name)).toBe("");
+    expect((await registry.layers(name)).map(({ digest }) => digest)).toEqual(
+      layers.map(({ descriptor }) => descriptor.digest),
+    );
   }, 60_000);
 });

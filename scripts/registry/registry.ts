@@ -35,6 +35,25 @@ export async function registryProgram(): Promise<string | undefined> {
   return program;
 }
 
+/** A layer, with its bytes as they are pulled and as they are unpacked. */
+export interface StoredLayer {
+  readonly digest: string;
+  readonly compressed: number;
+  readonly uncompressed: number;
+}
+
+/** The layers of an image that some registry has. @param program of {@link registryProgram} */
+export async function layersOf(program: string, name: string): Promise<readonly StoredLayer[]> {
+  return JSON.parse(await asked(program, "describe", name)) as readonly StoredLayer[];
+}
+
+async function asked(program: string, ...args: readonly string[]): Promise<string> {
+  const child = Bun.spawn([program, ...args], { stdout: "pipe", stderr: "pipe" });
+  const [text, words] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  if ((await child.exited) !== 0) throw new Error(`The registry's program cannot ${args[0]}: ${words.trim()}`);
+  return text;
+}
+
 /** A running registry. */
 export class RealRegistry implements AsyncDisposable {
   /** Such as `127.0.0.1:12345`. */
@@ -61,6 +80,15 @@ export class RealRegistry implements AsyncDisposable {
     const child = Bun.spawn([this.#program, "validate", name], { stdout: "ignore", stderr: "pipe" });
     const text = await new Response(child.stderr).text();
     return (await child.exited) === 0 ? "" : text;
+  }
+
+  /** Pushes the image of an archive as `docker save` makes it. */
+  async push(archive: string, name: string): Promise<void> {
+    await asked(this.#program, "push", archive, name);
+  }
+
+  async layers(name: string): Promise<readonly StoredLayer[]> {
+    return await layersOf(this.#program, name);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
