@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promi
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { binary } from "../../scripts/build.ts";
+import { program } from "./program.ts";
 import { until } from "./until.ts";
 
 /** A folder with the binary and nothing else. */
@@ -16,7 +16,7 @@ export class Bench {
 
   static async create(): Promise<Bench> {
     const dir = await mkdtemp(join(tmpdir(), "binnacle-"));
-    await copyFile(binary, join(dir, "binnacle"));
+    await copyFile(program, join(dir, "binnacle"));
     return new Bench(dir);
   }
 

@@ -1,4 +1,5 @@
 /** Waits in a test until something is so. */
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface UntilOptions {
   /** What is waited for, for the error. @default the text of the condition */
@@ -27,6 +28,6 @@ export async function until<T>(
     if (performance.now() > deadline) {
       throw new Error(`Not within ${within} ms: ${typeof what === "string" ? what : what()}`);
     }
-    await Bun.sleep(every);
+    await sleep(every);
   }
 }

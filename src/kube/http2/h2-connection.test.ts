@@ -336,7 +336,7 @@ test("H2Connection asks again before it writes what has waited for long, and dis
     if (socketIsFull) await turn();
     mayBeSent = false;
     // As a process that was stopped, or that a module has blocked.
-    Bun.sleepSync(300);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
     wire.room = Infinity;
     if (socketIsFull) connection.onDrain();
     await turn();
@@ -350,7 +350,7 @@ test("H2Connection writes late what is not refused", async () => {
   const { wire, open } = connect();
   open("a", { method: "POST", body: "{}", mayBeSent: () => true });
   open("b");
-  Bun.sleepSync(300);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
   await turn();
   expect(wire.take().map((line) => line.replace(/ \d+$/, ""))).toEqual(["headers 1", "data 1 END", "headers 3 END"]);
   expect(wire.closed).toBe(0);

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { ServerHttp2Stream } from "node:http2";
 import net from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   loopbackTls,
   sendJson,
@@ -245,7 +246,7 @@ test("transport reloads the credentials once for many requests refused with 401"
       headers: () => headers[token as "old" | "new"],
       reload: async () => {
         reloads++;
-        await Bun.sleep(5);
+        await sleep(5);
         token = "new";
         return true;
       },
@@ -437,7 +438,7 @@ test("transport fails a watch when pings stay unanswered, and not before", async
   await until(() => open);
   for (let tick = 0; tick < 5; tick++) {
     await clock.advanceInTurns(2_000);
-    await Bun.sleep(10);
+    await sleep(100);
   }
   expect(failed).toBe(false);
   link.stall();

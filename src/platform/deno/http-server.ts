@@ -38,13 +38,18 @@ export function serve(options: ServeOptions): HttpServer {
       return fetch(request.headers.has("content-length") ? request : bounded(request, largestBody), peers);
     },
   );
+  // What has ended must not be aborted any more: Deno would throw where nobody can catch it.
+  let hasEnded = false;
+  const ended = server.finished.finally(() => (hasEnded = true));
   return {
     hostname: server.addr.hostname,
     port: server.addr.port,
     stop: async (atOnce = false) => {
-      if (atOnce) now.abort();
-      else void server.shutdown().catch(() => {});
-      await server.finished;
+      if (!hasEnded) {
+        if (atOnce) now.abort();
+        else void server.shutdown().catch(() => {});
+      }
+      await ended;
     },
   };
 }

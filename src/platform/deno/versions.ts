@@ -11,14 +11,14 @@ const EVERY: Span = [
 
 /**
  * Whether a released version, such as `1.2.3`, is in a range of npm's: comparators, `^`, `~`, `x`, hyphens and `||`.
- * What is no range holds no version.
+ * What is no range holds every version, because it says nothing about one.
  */
 export function satisfies(version: string, range: string): boolean {
   const own = parse(version);
   if (own === undefined) return false;
   return range.split("||").some((alternative) => {
     const spans = spansOf(alternative.trim());
-    return spans?.every(([from, below]) => compare(own, from) >= 0 && compare(own, below) < 0) === true;
+    return spans === undefined || spans.every(([from, below]) => compare(own, from) >= 0 && compare(own, below) < 0);
   });
 }
 

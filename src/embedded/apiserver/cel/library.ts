@@ -1,13 +1,14 @@
 /** The CEL interpreter, which is loaded at its first use, so that a server without rules starts without it. */
 
 import type * as Cel from "@marcbachmann/cel-js";
+import { celLibrary as load } from "#runtime/lazy-packages";
 
 type CelLibrary = typeof Cel;
 
 let library: CelLibrary | undefined;
 
 export function celLibrary(): CelLibrary {
-  // This is synchronous because objects are checked synchronously; the bundler follows it like an import.
-  library ??= require("@marcbachmann/cel-js") as CelLibrary;
+  // This is synchronous because objects are checked synchronously.
+  library ??= load();
   return library;
 }

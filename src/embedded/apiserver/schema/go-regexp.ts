@@ -1,5 +1,6 @@
 /** Regular expressions in Go's syntax (RE2), which take time in proportion to the text, whatever the expression. */
 import type * as Library from "re2js";
+import { re2Library } from "#runtime/lazy-packages";
 
 export interface GoRegExp {
   /** Whether the expression matches anywhere in the text. */
@@ -53,8 +54,8 @@ let library: typeof Library | undefined;
 
 /** Loads the library at its first use, because most servers never see an expression. */
 function linear(pattern: string): GoRegExp | Error {
-  // This is synchronous because objects are checked synchronously; the bundler follows it like an import.
-  library ??= require("re2js") as typeof Library;
+  // This is synchronous because objects are checked synchronously.
+  library ??= re2Library();
   let expression: Library.RE2JS;
   try {
     expression = library.RE2JS.compile(pattern);
