@@ -1,16 +1,16 @@
-/** Packages that are loaded by their first use, and synchronously, because what needs them is. */
-import { createRequire } from "node:module";
-import type * as CelLibrary from "@marcbachmann/cel-js";
-import type * as Re2Library from "re2js";
-
-const load = createRequire(import.meta.url);
+/**
+ * Packages that few servers need. They are loaded with the embedded API server, because Deno cannot load them synchronously
+ * once modules are loaded through hooks.
+ */
+import * as cel from "@marcbachmann/cel-js";
+import * as re2 from "re2js";
 
 /** The CEL interpreter. */
-export function celLibrary(): typeof CelLibrary {
-  return load("@marcbachmann/cel-js") as typeof CelLibrary;
+export function celLibrary(): typeof cel {
+  return cel;
 }
 
 /** Regular expressions of RE2. */
-export function re2Library(): typeof Re2Library {
-  return load("re2js") as typeof Re2Library;
+export function re2Library(): typeof re2 {
+  return re2;
 }

@@ -124,6 +124,8 @@ function followTimers(): void {
       stop(timer);
     };
   }
+  // At its first call Deno puts another function in its place, which must not happen once it is protected.
+  globalThis.queueMicrotask(() => {});
   const queue = globalThis.queueMicrotask;
   globalThis.queueMicrotask = (callback) => {
     const module = current();
