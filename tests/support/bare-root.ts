@@ -86,7 +86,7 @@ export class BareRoot implements Disposable {
       `mount -t proc proc ${quoted(join(this.dir, "proc"))}`,
       `mount --rbind /dev ${quoted(join(this.dir, "dev"))}`,
       ...mounts,
-      `exec chroot ${quoted(this.dir)} /bin/sh -c ${quoted(`cd ${quoted(cwd)} && ${command}`)}`,
+      `exec chroot ${quoted(this.dir)} /bin/sh -c ${quoted(`cd ${quoted(cwd)} || exit\n${command}`)}`,
     ].join("\n");
     const child = Bun.spawn(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script], {
       env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...env, HOME: "/user" },
