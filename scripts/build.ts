@@ -5,7 +5,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { bytecodeOrder } from "./bytecode-order.ts";
-import { packSdk } from "./pack-sdk.ts";
+import { packOrder, packSdk } from "./pack-sdk.ts";
 import { versionOf } from "./release/version.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -51,7 +51,11 @@ export async function build({ release = false }: BuildOptions = {}): Promise<voi
     const outfile = join(aside, "binnacle");
     const version = versionOf(root);
     compile(outfile, { version });
-    if (release) compile(outfile, { version, orders: await bytecodeOrder(outfile, aside) });
+    if (release) {
+      const orders = await bytecodeOrder(outfile, aside);
+      if (orders[0] !== undefined) await packOrder(orders[0]);
+      compile(outfile, { version, orders });
+    }
     await rename(outfile, binary);
   } finally {
     await rm(aside, { recursive: true, force: true });

@@ -14,14 +14,16 @@
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { pack } from "../src/platform/unpack.ts";
+import { BYTECODE_ORDER, filesIn, pack } from "../src/platform/unpack.ts";
 import { parseModule } from "./house/module.ts";
 
 const root = join(import.meta.dirname, "..");
 const declarations = join(root, "dist", "types");
 const packed = join(root, "dist", "sdk.json.zst");
+/** Where the program's code is in the pack. */
+const program = "node_modules/binnacle";
 
 /** Writes dist/sdk.json.zst and returns its size in bytes and its number of files. */
 export async function packSdk(): Promise<{ bytes: number; files: number }> {
@@ -34,14 +36,20 @@ export async function packSdk(): Promise<{ bytes: number; files: number }> {
     ...entries,
     ...(await code()),
     // Tests use it if their folder has none.
-    "node_modules/binnacle/bunfig.toml": "",
-    "node_modules/binnacle/tsconfig.json": "{}",
+    [`${program}/bunfig.toml`]: "",
+    [`${program}/tsconfig.json`]: "{}",
     "tsconfig.json": config(Object.keys(entries)),
   };
   const sorted = Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)));
   const bytes = pack(sorted);
   await writeFile(packed, bytes);
   return { bytes: bytes.length, files: Object.keys(sorted).length };
+}
+
+/** Adds to dist/sdk.json.zst in which order the program uses its bytecode, for what `binnacle build` makes of it. */
+export async function packOrder(order: string): Promise<void> {
+  const files = { ...filesIn(await readFile(packed)), [`${program}/${BYTECODE_ORDER}`]: await readFile(order, "utf8") };
+  await writeFile(packed, pack(Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)))));
 }
 
 /** Returns the program as it is loaded before tests, in a folder that coverage leaves out. */
@@ -55,7 +63,7 @@ async function code(): Promise<Record<string, string>> {
     minify: { whitespace: true, syntax: true },
     external: ["*/sdk.json.zst"], // the pack itself
   });
-  const files = outputs.map(async (output) => [join("node_modules/binnacle", output.path), await output.text()]);
+  const files = outputs.map(async (output) => [join(program, output.path), await output.text()]);
   return Object.fromEntries(await Promise.all(files)) as Record<string, string>;
 }
 

@@ -19,7 +19,7 @@ import { hostTarget, parseTarget, type Target, targets as all } from "../src/bui
 import { cacheFolder } from "../src/platform/unpack.ts";
 import { compile } from "./build.ts";
 import { bytecodeOrder } from "./bytecode-order.ts";
-import { packSdk } from "./pack-sdk.ts";
+import { packOrder, packSdk } from "./pack-sdk.ts";
 import { binaryName, packagesInside } from "./release/contents.ts";
 import { makeRelease } from "./release/make.ts";
 import { sourceOf, versionOf } from "./release/version.ts";
@@ -58,6 +58,7 @@ async function main(): Promise<void> {
     await mkdir(join(root, "dist"), { recursive: true });
     await packSdk();
     const orders = await ordersFor(values["bytecode-order"], { version, work });
+    if (orders[0] !== undefined) await packOrder(orders[0]);
     const folder = await makeRelease({
       version,
       source,

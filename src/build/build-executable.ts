@@ -15,6 +15,8 @@ export interface ExecutableBuild {
   readonly target: Target;
   /** This program's code by file name; one is `main.js`. */
   readonly program: ReadonlyMap<string, string>;
+  /** A file that says in which order this program uses its bytecode. */
+  readonly order?: string | undefined;
   readonly version: string;
   /** What is built; `undefined` for this program alone. */
   readonly operator: { readonly name: string; readonly modules: readonly FoundModule[] | undefined } | undefined;
@@ -32,7 +34,7 @@ export async function buildExecutable(options: ExecutableBuild): Promise<void> {
 }
 
 async function write(options: ExecutableBuild): Promise<void> {
-  const { target, program, version, operator, offered, output, cache, signal } = options;
+  const { target, program, order, version, operator, offered, output, cache, signal } = options;
   const modules = operator?.modules ?? [];
   const inside = modules.length === 0 ? undefined : await insideOf(modules, offered);
   // The bundler's names of chunks follow from absolute paths: without modules there is one that all machines have.
@@ -58,6 +60,7 @@ async function write(options: ExecutableBuild): Promise<void> {
       root,
       external: Object.keys(offered),
       runtime,
+      bytecodeOrder: order,
       outfile,
     }).catch((error: unknown) => {
       throw new BuildError(`Cannot build: ${whyNot(error, { modules, offered })}`, { cause: error });

@@ -5,7 +5,7 @@ import { buildExecutable, mebibytes, projectOf, pruneUnused, type Target } from 
 import { findModules } from "../loader/load-all.ts";
 import { allLoaded } from "../platform/module-host.ts";
 import type { BuildContext } from "./build-image.ts";
-import { programOf, runtimeCache, targetsOf } from "./build-targets.ts";
+import { orderOf, programOf, runtimeCache, targetsOf } from "./build-targets.ts";
 import { loadModules } from "./loaded-modules.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
@@ -34,7 +34,7 @@ export async function buildExecutables(
     const { problems } = await loadModules(values.controllers, host);
     if (problems.length > 0) throw new UserError(problems.join("\n"));
   }
-  const program = await programOf(host);
+  const [program, order] = [await programOf(host), await orderOf(host)];
   const offered = await allLoaded(await host.embedded.offered());
   const lines: string[] = [];
   for (const target of targets) {
@@ -43,6 +43,7 @@ export async function buildExecutables(
     await buildExecutable({
       target,
       program,
+      order,
       version: host.embedded.version,
       operator: { name, modules },
       offered,

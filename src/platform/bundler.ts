@@ -34,6 +34,8 @@ export interface CompileOptions extends BundleOptions {
   readonly define: Readonly<Record<string, string>>;
   /** The runtime to build for, and what it runs on, such as `linux-arm64-musl`. @default those of this program */
   readonly runtime?: { readonly path: string; readonly target: string } | undefined;
+  /** A file that says in which order bytecode is laid out. @default as the bundler likes */
+  readonly bytecodeOrder?: string | undefined;
   /** The executable. */
   readonly outfile: string;
 }

@@ -9,6 +9,9 @@ import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { zstdCompress, zstdDecompress } from "#runtime/compression";
 
+/** The name of the file beside the program's code that says in which order it uses its bytecode. */
+export const BYTECODE_ORDER = "bytecode.order";
+
 /** The permissions of the group and of others. */
 const OTHERS = 0o077;
 const DIGEST_LENGTH = 64;

@@ -78,7 +78,7 @@ export async function bundleText(file: string, external: readonly string[]): Pro
 
 /** Makes an executable. @throws what the bundler says. */
 export async function compileExecutable(options: CompileOptions): Promise<void> {
-  const { program, threads, modules, define, root, external, runtime, outfile } = options;
+  const { program, threads, modules, define, root, external, runtime, bytecodeOrder, outfile } = options;
   const ofProgram = [...program].map(([name, text]) => [join(root, PROGRAM, name), text] as const);
   // A file that is only given goes below the program by its whole path, whatever `root` is.
   const begun = threads.map((name) => {
@@ -102,6 +102,7 @@ export async function compileExecutable(options: CompileOptions): Promise<void> 
       autoloadDotenv: false,
       autoloadBunfig: false,
       autoloadPackageJson: true,
+      bytecodeOrder: bytecodeOrder ?? null,
       ...(runtime !== undefined && {
         executablePath: runtime.path,
         target: `bun-${runtime.target}` as Bun.Build.CompileTarget,
