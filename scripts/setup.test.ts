@@ -25,7 +25,10 @@ function setup(project: string, ...args: string[]) {
 
 test("setup refuses a task it does not know", () => {
   const { exitCode, stderr } = setup(root, "deploy");
-  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'Cannot run "deploy": there is start, test, build\n' });
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr: 'Cannot run "deploy": there is start, test, build, release\n',
+  });
 });
 
 test("setup refuses a lock file with addresses before it installs anything", () => {

@@ -52,10 +52,11 @@ function make(
   output: string,
   targets: readonly Target[],
   executableFor: (target: Target, aside: string) => Promise<string>,
+  version = VERSION,
 ) {
   const key = keys.privateKey.export({ type: "pkcs8", format: "pem" });
   return makeRelease({
-    version: VERSION,
+    version,
     source,
     targets,
     output,
@@ -151,6 +152,13 @@ describe("a release", () => {
       /^Cannot release windows-x64: .* is Mach-O for arm64, signed, and not PE for x64$/,
     );
     expect(readdirSync(one).sort()).toEqual(["install.sh", "latest", "v1.2.3"]);
+    const latest = async (version: string) => {
+      await make(one, [darwin], executables, version);
+      return readFileSync(join(one, "latest"), "utf8");
+    };
+    expect(await latest("1.3.0-rc.1")).toBe("1.2.3\n");
+    expect(await latest("1.10.0")).toBe("1.10.0\n");
+    expect(await latest("1.2.4")).toBe("1.10.0\n");
   });
 
   test("is a zip for Windows that other programs read", () => {

@@ -108,12 +108,17 @@ async function prove(draft: string, options: ReleaseOptions): Promise<void> {
   await writeFile(join(draft, "SHA256SUMS"), lines.join(""));
 }
 
-/** What is at the top: the installer, and the version that it takes. A version that is no release leads nobody to it. */
+/**
+ * What is at the top: the installer, and the version that it takes. A version that is no release does not become the latest one, and
+ * neither does a patch of an earlier one.
+ */
 async function writeEntry({ version, output, address }: ReleaseOptions): Promise<void> {
   const installer = readFileSync(join(import.meta.dirname, "install.sh"), "utf8");
   const place = (address ?? "").replace(/\/+$/, "");
   await replace(join(output, "install.sh"), installer.replace(/^RELEASES=""$/m, `RELEASES="${place}"`));
-  if (!version.includes("-")) await replace(join(output, "latest"), `${version}\n`);
+  const latest = join(output, "latest");
+  const before = existsSync(latest) ? readFileSync(latest, "utf8").trim() : "0.0.0";
+  if (!version.includes("-") && Bun.semver.order(version, before) > 0) await replace(latest, `${version}\n`);
 }
 
 async function replace(file: string, text: string): Promise<void> {
