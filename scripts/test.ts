@@ -50,10 +50,7 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
 
 /** Run by their names alone. */
 const more: typeof steps = {
-  node: () =>
-    nodeTests(() =>
-      tests([testFiles().filter((file) => file.startsWith("scripts/node/shows/"))], { timeout: 180_000 }),
-    ),
+  node: () => nodeTests(() => tests(shows(), { timeout: 180_000 })),
 };
 
 const asked = process.argv.slice(2);
@@ -109,6 +106,13 @@ function testFiles(): string[] {
   );
 }
 
+/** What is deployed on one node, and then what breaks that node. */
+function shows(): readonly Job[] {
+  const files = testFiles().filter((file) => file.startsWith("scripts/node/shows/"));
+  const isTrial = (file: string): boolean => file.endsWith("/chaos.test.ts");
+  return [files.filter((file) => !isTrial(file)), files.filter(isTrial)];
+}
+
 function timedFiles(): string[] {
   return timed.split(",").map((name) => `scripts/acceptance/${name}.test.ts`);
 }
@@ -135,7 +139,9 @@ async function controlPlane(): Promise<Counts> {
  * for a moment must not fail thousands of tests, and what passes only then is named at the end. Many failing files are no such moment.
  */
 async function tests(jobs: readonly Job[], { limit = 1, timeout = 30_000 }: HowToRun = {}): Promise<Counts> {
-  const results = await inParallel(jobs, limit, (job) => runTests(job, { timeout, isQuiet: jobs.length > 1 }));
+  const results = await inParallel(jobs, limit, (job) =>
+    runTests(job, { timeout, isQuiet: limit > 1 && jobs.length > 1 }),
+  );
   const files = results.flatMap((result) => result.files);
   slowest.push(...files);
   const { skipped } = sum(files);

@@ -3,9 +3,10 @@
 import { readFile } from "node:fs/promises";
 import type { LoggedRequest } from "../ha/audit-log.ts";
 import type { StoredLease } from "../ha/lease-history.ts";
+import type { NodeOptions } from "./node.ts";
 
 /** What the replicas write, with the objects that were answered. */
-export const POLICY = `apiVersion: audit.k8s.io/v1
+const POLICY = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitManagedFields: true
 omitStages: [RequestReceived, ResponseStarted]
@@ -16,6 +17,12 @@ rules:
   userGroups: ["system:serviceaccounts:chaos-system"]
 - level: None
 `;
+
+/** What a node is started with, so that its audit log tells who wrote what. */
+export const audited: NodeOptions = {
+  apiserverFlags: ["--audit-policy-file=/etc/kubernetes/audit.yaml", "--audit-log-path=/var/log/audit.log"],
+  files: { "audit.yaml": POLICY },
+};
 
 const POD = "authentication.kubernetes.io/pod-name";
 

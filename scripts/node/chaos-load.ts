@@ -101,28 +101,28 @@ export class ChaosLoad {
     const goes = there && this.#random() < 0.2;
     const metadata = { name };
     const object = { apiVersion: "chaos.binnacle.dev/v1", kind: "Pearl", metadata, spec: { value } };
-    for (;;) {
-      const status = goes
+    const send = async (): Promise<boolean> =>
+      goes
         ? await this.#send("DELETE", `${PATH}/${name}`)
         : await this.#send("PATCH", `${PATH}/${name}?fieldManager=load&force=true`, object);
-      if (status < 300 || (goes && status === 404)) break;
-      await Bun.sleep(200);
-    }
+    while (!(await send())) await Bun.sleep(200);
     this.changes++;
     if (goes) this.#wanted.delete(name);
     else this.#wanted.set(name, value);
   }
 
-  async #send(method: string, path: string, body?: object): Promise<number> {
+  /** @returns whether the server has said that it is done. */
+  async #send(method: string, path: string, body?: object): Promise<boolean> {
     const headers = method === "PATCH" ? { "content-type": "application/apply-patch+yaml" } : HEADERS;
     const init: RequestInit = { method, headers, signal: AbortSignal.timeout(10_000) };
     if (body !== undefined) init.body = JSON.stringify(body);
     try {
       const response = await this.#node.request(path, init);
-      await response.body?.cancel();
-      return response.status;
+      const text = await response.text();
+      // A server that has just started does not know the kind yet, and names no object then.
+      return response.ok || (method === "DELETE" && response.status === 404 && isAbsence(text, path));
     } catch {
-      return 0; // the server is away
+      return false; // the server is away
     }
   }
 
@@ -134,4 +134,9 @@ export class ChaosLoad {
       return undefined;
     }
   }
+}
+
+function isAbsence(text: string, path: string): boolean {
+  const { details } = JSON.parse(text) as { readonly details?: { readonly name?: string } };
+  return details?.name !== undefined && path.endsWith(`/${details.name}`);
 }

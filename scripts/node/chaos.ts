@@ -12,12 +12,12 @@ import { binary } from "../build.ts";
 import { randomFrom } from "../ha/chaos.ts";
 import { judge, type Verdict } from "../ha/judge.ts";
 import type { StoredLease } from "../ha/lease-history.ts";
-import { POLICY, readEvidence } from "./chaos-audit.ts";
+import { audited, readEvidence } from "./chaos-audit.ts";
 import { ChaosLoad, HOG, MODULE } from "./chaos-load.ts";
-import { type KubernetesNode, type NodeOptions, startNode } from "./node.ts";
+import { type KubernetesNode, startNode } from "./node.ts";
 import { run } from "./programs.ts";
 
-const NAMESPACE = "chaos-system";
+export const NAMESPACE = "chaos-system";
 const IN = ["--namespace", NAMESPACE];
 
 export interface ChaosOptions {
@@ -79,12 +79,6 @@ async function paused({ node, lasts }: Strike, program: string): Promise<void> {
   await Bun.sleep(lasts);
   await node.exec("pkill", "-CONT", "-x", program);
 }
-
-/** What a node has to be started with, so that its audit log tells who wrote what. */
-export const audited: NodeOptions = {
-  apiserverFlags: ["--audit-policy-file=/etc/kubernetes/audit.yaml", "--audit-log-path=/var/log/audit.log"],
-  files: { "audit.yaml": POLICY },
-};
 
 /** Deploys a controller, strikes, and waits until the state is right. @throws when it does not become right. */
 export async function chaos(node: KubernetesNode, options: ChaosOptions): Promise<Outcome> {

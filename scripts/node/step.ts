@@ -5,6 +5,7 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { build, isBuilt } from "../build.ts";
 import { helmProgram, nodeAssets, Unavailable } from "./assets.ts";
+import { audited } from "./chaos-audit.ts";
 import { type KubernetesNode, startNode } from "./node.ts";
 import { whyNoNode, whyNoTables } from "./requirements.ts";
 
@@ -21,7 +22,7 @@ export async function nodeTests(tests: () => Promise<Counts>): Promise<Counts> {
     await helmProgram();
     if (!isBuilt()) await build();
     const began = performance.now();
-    await using node = await startNode();
+    await using node = await startNode(audited);
     using _stopping = stoppedBySignals(node);
     console.log(`${((performance.now() - began) / 1000).toFixed(1)} s: a Kubernetes node is ready`);
     process.env[RUNNING_NODE] = node.dir;

@@ -35,9 +35,18 @@ describe.skipIf(!available)("kubectl", () => {
         `localhost/shop:${version}`,
       );
 
+    const before = await show.objects();
     const first = await show.step("manifests deploy", async () => await manifests(1));
     await show.step("kubectl apply", async () => await node.apply(first));
     await show.step("both replicas are Ready", async () => await show.rolledOut(NAMESPACE, "shop"));
+    const namespace = await show.get(`/api/v1/namespaces/${NAMESPACE}`);
+    expect(namespace?.metadata.labels).toMatchObject({ "pod-security.kubernetes.io/enforce": "restricted" });
+    const { items = [] } = (await show.get(`/api/v1/namespaces/${NAMESPACE}/pods`)) ?? {};
+    expect(items.length).toBe(2);
+    for (const { spec } of items) {
+      expect(spec.serviceAccountName).toBe("shop");
+      expect(spec.containers).toMatchObject([{ resources: { limits: { memory: "128Mi", cpu: "200m" } } }]);
+    }
 
     await show.step("a Guestbook has pods that run", async () => {
       await node.kubectl("apply", "-f", "controllers/guestbook.yaml");
@@ -100,11 +109,14 @@ describe.skipIf(!available)("kubectl", () => {
       await node.kubectl("delete", "guestbooks", "--all", "--timeout=60s");
       await node.kubectl("delete", "pod", "client", "--now");
       await node.apply(await manifests(2), ["delete", "--timeout=120s", "-f", "-"]);
-      const kinds = "namespaces,customresourcedefinitions,clusterroles,clusterrolebindings";
-      expect(await node.kubectl("get", kinds, "-l", "app.kubernetes.io/name=shop", "-o", "name")).toBe("");
-      expect(
-        await node.kubectl("get", "deployments,services", "-l", "app.kubernetes.io/name=guestbook", "-o", "name"),
-      ).toBe("");
+      // The garbage collector is still busy with the children of children.
+      const left = async () => [...(await show.objects())].filter((one) => !before.has(one));
+      let names: readonly string[] = [];
+      await until(async () => (names = await left()).length === 0, {
+        within: 60_000,
+        every: 500,
+        what: () => `nothing is left: ${names.join(", ")}`,
+      });
     });
   }, 300_000);
 });

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { until } from "../../../tests/support/until.ts";
 import { binary } from "../../build.ts";
 import { nodeAssets } from "../assets.ts";
+import { audited } from "../chaos-audit.ts";
 import { KubernetesNode, startNode } from "../node.ts";
 import { outputOf, run } from "../programs.ts";
 import { whyNoNode } from "../requirements.ts";
@@ -16,7 +17,12 @@ export const available: boolean = whyNoNode() === undefined;
 
 /** As far as a test looks at an object. */
 export interface Seen {
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly labels?: object;
+  };
   readonly data?: Readonly<Record<string, string>>;
   readonly spec?: any; // oxlint-disable-line typescript/no-explicit-any -- of any kind
   readonly status?: any; // oxlint-disable-line typescript/no-explicit-any -- of any kind
@@ -38,7 +44,8 @@ export class Show implements AsyncDisposable {
 
   static async open(title: string): Promise<Show> {
     const running = process.env[RUNNING_NODE];
-    const node = running === undefined ? await startNode() : new KubernetesNode(running, await nodeAssets(), false);
+    const node =
+      running === undefined ? await startNode(audited) : new KubernetesNode(running, await nodeAssets(), false);
     const dir = await mkdtemp(join(tmpdir(), "show-"));
     return new Show(title, node, { dir, isOwn: running === undefined });
   }
@@ -113,6 +120,15 @@ export class Show implements AsyncDisposable {
     const logs = ["logs", `deployment/${name}`, `--namespace=${namespace}`, "--tail=30"];
     const more = await Promise.all([about, logs].map((words) => this.node.tryKubectl(words)));
     throw new Error([stdout, stderr, ...more.map((one) => one.stdout)].join("\n"));
+  }
+
+  /** Every object of the cluster as `KIND NAMESPACE NAME`, without what the cluster itself writes all the time. */
+  async objects(): Promise<ReadonlySet<string>> {
+    const kinds = (await this.node.kubectl("api-resources", "--verbs=list", "--output=name")).trim().split("\n");
+    const lasting = kinds.filter((kind) => !/^(events|leases|componentstatuses)\b/.test(kind)).join(",");
+    const columns = "--output=custom-columns=:kind,:metadata.namespace,:metadata.name";
+    const lines = await this.node.kubectl("get", lasting, "--all-namespaces", "--no-headers", columns);
+    return new Set(lines.split("\n").map((line) => line.trim().replaceAll(/ +/g, " ")));
   }
 
   /** How often containers of a namespace were started anew. */
