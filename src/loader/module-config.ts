@@ -59,18 +59,26 @@ export function configFaults(
 ): readonly string[] {
   const known = knownConfigs(loaded, options.missing);
   return [
-    ...loaded.flatMap(({ found, result }) => moduleFaults(found, result, options)),
+    ...new Set(loaded.flatMap((one) => moduleFaults(one, options, loaded))),
     ...variableClashes(known.configs),
     ...unknownKeys(sources, known),
   ];
 }
 
-/** Returns what is wrong with the values of a module. */
+/**
+ * Returns what is wrong with the values of a module.
+ *
+ * @param among the modules of which one may have declared what this one imports: faults are told under its name.
+ */
 export function moduleFaults(
-  found: Pick<FoundModule, "name">,
-  { configs }: LoadResult,
-  { isComplete }: FaultOptions,
+  { found, result }: Loaded,
+  { isComplete }: Pick<FaultOptions, "isComplete">,
+  among: readonly Loaded[] = [],
 ): readonly string[] {
-  const faults = configs.flatMap(({ faults: own }) => own.filter(({ isMissing }) => isComplete || !isMissing));
-  return [...new Set(faults.map(({ message }) => `${found.name}: ${message}`))];
+  const faults = result.configs.flatMap(({ name, faults: own }) => {
+    const owner = [{ found }, ...among].find((one) => configName(one.found) === name)?.found ?? found;
+    const told = own.filter(({ isMissing }) => isComplete || !isMissing);
+    return told.map(({ message }) => `${owner.name}: ${message}`);
+  });
+  return [...new Set(faults)];
 }

@@ -292,7 +292,7 @@ function asSeen(found: FoundModule): Seen {
 
 /** A version whose configuration has faults is one that cannot be loaded. */
 function completed(found: FoundModule, result: LoadResult): LoadResult {
-  const faults = moduleFaults(found, result, { isComplete: true });
+  const faults = moduleFaults({ found, result }, { isComplete: true });
   if (faults.length === 0) return result;
   if ("module" in result) result.module.dispose();
   const broken = `its configuration has ${faults.length === 1 ? "a fault" : "faults"}: ${faults.join("; ")}`;

@@ -149,8 +149,8 @@ describe("faults", () => {
       "apiToken is missing: set SHOP_API_TOKEN (there is SHOP_API_TOKE), or write 'shop.apiToken' into values.yaml",
       `verbose is "yes" in SHOP_VERBOSE: expected true or false`,
       `limits is "{" in SHOP_LIMITS: expected object, and this is not JSON`,
-      "db.host is missing: set SHOP_DB_HOST, or write 'shop.db.host' into values.yaml",
       `level is "middle" in values.yaml: expected one of "low"|"high"`,
+      "db.host is missing: set SHOP_DB_HOST, or write 'shop.db.host' into values.yaml",
       `db.port is "many" in values.yaml: expected number, received string`,
     ]);
     expect(messages({ ...enough, SHOP_REPLICAS: "0" })).toEqual([

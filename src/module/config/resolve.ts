@@ -65,6 +65,8 @@ export function resolveConfig({ name, schema, fields }: DeclaredConfig, sources:
     if (field !== undefined && faults.some((fault) => fault.field === field.key)) continue;
     faults.push(faultOf(issue, field, { name, given, sources, secrets }));
   }
+  const place = ({ field }: ConfigFault): number => fields.findIndex(({ key }) => key === field);
+  faults.sort((a, b) => place(a) - place(b));
   const values = faults.length === 0 ? frozen(data as Readonly<Record<string, unknown>>) : undefined;
   // A schema may decode what it is given.
   for (const { isSecret, path } of fields) if (isSecret) secrets.push(...textsIn(valueAt(values, path)));
