@@ -1,5 +1,5 @@
 /** Reads the files and folders that `--module-config` names. */
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseYaml } from "#runtime/yaml";
 import { whyUnreadable } from "../kube/config/config-error.ts";
@@ -46,15 +46,22 @@ function unreadable(path: string, why: string): ConfigFileError {
   return new ConfigFileError(`Cannot read --module-config '${path}': ${why}`);
 }
 
-function textOf(path: string): string {
+/** @param shown the path as the user knows it. */
+function textOf(path: string, shown: string = path): string {
   try {
     const stat = statSync(path);
-    if (!stat.isFile()) throw unreadable(path, "it is neither a file nor a folder");
-    if (stat.size > MOST_BYTES) throw unreadable(path, `it is larger than ${MOST_BYTES / 2 ** 20} MiB`);
+    if (!stat.isFile()) throw unreadable(shown, "it is neither a file nor a folder");
+    if (stat.size > MOST_BYTES) throw unreadable(shown, `it is larger than ${MOST_BYTES / 2 ** 20} MiB`);
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw error instanceof ConfigFileError ? error : unreadable(path, whyUnreadable(error));
+    throw error instanceof ConfigFileError ? error : unreadable(shown, whyUnreadable(error));
   }
+}
+
+/** The folder to which `..data` leads, so that all files are of the same time; the folder itself where nothing was mounted. */
+function dataOf(folder: string): string {
+  const link = join(folder, "..data");
+  return existsSync(link) ? realpathSync(link) : folder;
 }
 
 async function sectionsIn(path: string): Promise<Readonly<Record<string, Readonly<Record<string, unknown>>>>> {
@@ -87,19 +94,23 @@ function mapping(value: unknown, path: string, expected: string): Readonly<Recor
  */
 function folderAt(path: string): ConfigFolder {
   const texts = new Map<string, { text: string; file: string }>();
-  const read = (key: string, file: string): void => {
+  const read = (key: string, { file, shown }: { readonly file: string; readonly shown: string }): void => {
     // Editors and `echo` end a file with a line break that is not part of the value.
-    texts.set(key, { text: textOf(file).replace(/\r?\n$/, ""), file });
+    texts.set(key, { text: textOf(file, shown).replace(/\r?\n$/, ""), file: shown });
+  };
+  const readAll = (folder: string, { prefix, shown }: { readonly prefix: string; readonly shown: string }): void => {
+    const data = dataOf(folder);
+    // Something else may be mounted into the folder.
+    const names = new Set([...entriesOf(data), ...(data === folder ? [] : innerFolders(folder))]);
+    for (const name of names) {
+      const file = existsSync(join(data, name)) ? join(data, name) : join(folder, name);
+      const place = join(shown, name);
+      if (!statSync(file).isDirectory()) read(`${prefix}${name}`, { file, shown: place });
+      else if (prefix === "") readAll(file, { prefix: `${name}.`, shown: place });
+    }
   };
   try {
-    const folders = innerFolders(path);
-    for (const name of entriesOf(path)) if (!folders.includes(name)) read(name, join(path, name));
-    for (const folder of folders) {
-      for (const name of entriesOf(join(path, folder))) {
-        const file = join(path, folder, name);
-        if (!statSync(file).isDirectory()) read(`${folder}.${name}`, file);
-      }
-    }
+    readAll(path, { prefix: "", shown: path });
   } catch (error) {
     throw error instanceof ConfigFileError ? error : unreadable(path, whyUnreadable(error));
   }

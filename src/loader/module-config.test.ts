@@ -47,8 +47,9 @@ function mount(path: string, texts: Readonly<Record<string, string>>, version: s
   symlinkSync(`..${version}`, join(own, "..data_tmp"));
   renameSync(join(own, "..data_tmp"), join(own, "..data"));
   for (const name of Object.keys(texts)) {
-    rmSync(join(own, name), { force: true });
-    symlinkSync(join("..data", name), join(own, name));
+    const [top] = name.split("/") as [string];
+    rmSync(join(own, top), { force: true });
+    symlinkSync(join("..data", top), join(own, top));
   }
 }
 
@@ -103,6 +104,19 @@ test("a file that cannot be read is named, without a word of what is in it", asy
   );
   await expect(read("list.json")).rejects.toThrow("expected values by module, such as `guestbook: { replicas: 3 }`");
   await expect(read("text.yaml")).rejects.toThrow("'a': expected values by name, such as `replicas: 3`");
+});
+
+test("what is mounted is read as it is at one time, folders inside it and mounts in it too", async () => {
+  mount("mount", { "a.mode": "one\n", "sub/mode": "two" }, "1");
+  mount("mount/other", { mode: "three" }, "1");
+  write({ "mount/.hidden": "x" });
+  const { places } = await readSources({ env: {}, paths: [join(folder, "mount")] });
+  const [place] = places;
+  expect(place?.kind === "folder" && [...place.texts].map(([key, { text, file }]) => [key, text, file])).toEqual([
+    ["a.mode", "one", join(folder, "mount/a.mode")],
+    ["sub.mode", "two", join(folder, "mount/sub/mode")],
+    ["other.mode", "three", join(folder, "mount/other/mode")],
+  ]);
 });
 
 test("config cannot be called once the module has been loaded", async () => {
