@@ -418,3 +418,23 @@ test("the binary that is built says the version of its tree", () => {
   const { stdout } = spawnSync(binary, ["version"], { encoding: "utf8" });
   expect(stdout).toMatch(/^binnacle \d+\.\d+\.\d+(-[0-9a-z.-]+(\+[0-9a-f]{12}(\.dirty)?)?)? \(/);
 });
+
+test("version --check goes through the proxy that the environment names", async () => {
+  const asked: string[] = [];
+  await using proxy = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      asked.push(request.url);
+      return new Response("999.0.0\n");
+    },
+  });
+  const child = Bun.spawn([binary, "version", "--check", "--releases", "http://releases.example.com/all"], {
+    env: { HOME: folder, http_proxy: `http://127.0.0.1:${proxy.port}`, HTTP_PROXY: `http://127.0.0.1:${proxy.port}` },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  expect(await new Response(child.stdout).text()).toEndWith("\n999.0.0 has been released, and this is older\n");
+  expect(await child.exited).toBe(3);
+  expect(asked).toEqual(["http://releases.example.com/all/latest"]);
+});

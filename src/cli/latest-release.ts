@@ -24,7 +24,7 @@ export async function latestRelease({ releases, timeout, env }: LatestOptions): 
     return new UserError(`Cannot learn the latest release from ${place}: ${why}`, { cause });
   };
   const text = await ask(signal).catch((error: unknown) => {
-    if (signal.aborted) throw refuse(`there was no answer within ${timeout}ms`, error);
+    if (signal.aborted) throw refuse(`there was no answer within ${inWords(timeout)}`, error);
     throw refuse(error instanceof Error ? error.message : String(error), error);
   });
   const version = text.trim().replace(/^v/, "");
@@ -43,10 +43,17 @@ function sourceOf(releases: string | undefined, env: LatestOptions["env"]): Rele
     return { place: "the registry of npm", ask: (signal) => taggedVersion("binnacle", { tag: "latest", signal, env }) };
   if (!/^https?:\/\//.test(releases)) {
     const file = join(releases, "latest");
-    return { place: file, ask: () => readFile(file, "utf8") };
+    return { place: file, ask: () => fromFile(file) };
   }
   const address = `${releases.replace(/\/+$/, "")}/latest`;
   return { place: withoutLogin(address), ask: (signal) => fromServer(address, signal) };
+}
+
+async function fromFile(file: string): Promise<string> {
+  return readFile(file, "utf8").catch((error: unknown) => {
+    const isAbsent = error instanceof Error && "code" in error && error.code === "ENOENT";
+    throw isAbsent ? new Error("there is no such file", { cause: error }) : error;
+  });
 }
 
 async function fromServer(address: string, signal: AbortSignal): Promise<string> {
@@ -59,6 +66,10 @@ async function fromServer(address: string, signal: AbortSignal): Promise<string>
     if (text.length > MOST) break;
   }
   return text.slice(0, MOST);
+}
+
+function inWords(ms: number): string {
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 }
 
 /** An address may hold a password, which no message repeats. */

@@ -83,6 +83,9 @@ test("version --check says why it cannot know, in one line with status 1", async
   const refused = await version("1.0.0", ["--check"], { npm_config_registry: "http://127.0.0.1:9" });
   expect(refused.status).toBe(1);
   expect(refused.err).toMatch(/^binnacle: Cannot learn the latest release from the registry of npm: .+\n$/);
+  expect((await version("1.0.0", ["--check", "--releases", "nowhere"])).err).toBe(
+    "binnacle: Cannot learn the latest release from nowhere/latest: there is no such file\n",
+  );
   const secret = await version("1.0.0", ["--check", "--releases", "http://jane:hunter2@127.0.0.1:9/r"]);
   expect(secret.err).toStartWith("binnacle: Cannot learn the latest release from http://127.0.0.1:9/r/latest: ");
 });
