@@ -103,6 +103,19 @@ test("checkImports names what the command that runs controllers loads of a folde
   ]);
 });
 
+test("checkImports names costly modules that the command that runs controllers loads", async () => {
+  const files = {
+    "src/main.ts": `import { cli } from "./cli/cli.ts";`,
+    "src/cli/cli.ts": `import("./dev.ts");`,
+    "src/cli/dev.ts": `import { createHash } from "node:crypto";`,
+    "src/cli/run.ts": `import { name } from "../election/name.ts";\nimport { join } from "node:path";`,
+    "src/election/name.ts": `import type { Hash } from "node:crypto";\nimport { createHash } from "node:crypto";`,
+  };
+  expect(await found(checkImports, files)).toEqual([
+    "src/election/name.ts:2 loads node:crypto to run: src/cli/run.ts → src/election/name.ts",
+  ]);
+});
+
 test("checkImports names tests that import from scripts", async () => {
   const files = {
     "src/cache/a.test.ts": `import { until } from "../../tests/support/until.ts";\nimport { x } from "../../scripts/x.ts";`,

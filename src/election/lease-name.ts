@@ -1,5 +1,5 @@
 /** Names the Leases of modules. */
-import { createHash } from "node:crypto";
+import { sha256 } from "#runtime/digest";
 
 /**
  * Returns a name such as `shop-guestbook` for `guestbook.ts`; an invalid name is changed and gets a part that keeps
@@ -9,5 +9,5 @@ export function leaseName(id: string, module: string): string {
   const name = module.replace(/\.[jt]s$/, "");
   if (/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name)) return `${id}-${name}`;
   const cleaned = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
-  return `${id}-${cleaned}-${createHash("sha256").update(name).digest("hex").slice(0, 6)}`.replaceAll("--", "-");
+  return `${id}-${cleaned}-${sha256(name, "hex").slice(0, 6)}`.replaceAll("--", "-");
 }

@@ -1,5 +1,5 @@
 /** The Leases of a shard group on the API server: one for each seat, with a common label. */
-import { createHash } from "node:crypto";
+import { sha256 } from "#runtime/digest";
 import { isNotFound } from "../kube/errors/api-error.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import { watch } from "../kube/api/watch.ts";
@@ -59,7 +59,7 @@ export class KubeShardLeases implements ShardLeases {
     this.#transport = transport;
     this.#id = id;
     this.namespace = namespace;
-    this.group = id.length <= MOST_LABEL ? id : createHash("sha256").update(id).digest("hex").slice(0, 40);
+    this.group = id.length <= MOST_LABEL ? id : sha256(id, "hex").slice(0, 40);
     this.#collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
   }
 

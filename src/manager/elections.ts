@@ -1,5 +1,4 @@
 /** The elections of a process: one for the whole process, or one for each of its modules. */
-import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Leadership } from "../client/leadership.ts";
 import type { ElectionDurations } from "../election/durations.ts";
@@ -70,7 +69,7 @@ export class Elections implements Leaderships, AsyncDisposable {
   constructor(options: ElectionOptions, parts: ElectionDependencies) {
     this.#options = options;
     this.#dependencies = parts;
-    this.#identity = options.identity ?? `${hostname()}_${randomUUID()}`;
+    this.#identity = options.identity ?? `${hostname()}_${crypto.randomUUID()}`;
     const { metrics, healthz } = parts;
     this.#cleanup.use(
       metrics.add({

@@ -1,5 +1,4 @@
 /** Divides the keys among the replicas of a process, and reports that in the log, the metrics and the health. */
-import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { SLOTS } from "../cache/slots.ts";
 import type { Leadership } from "../client/leadership.ts";
@@ -44,7 +43,7 @@ export class Sharding implements Leaderships, AsyncDisposable {
 
   constructor(options: ShardingOptions, parts: ShardingDependencies) {
     const { transport, clock, wall, log } = parts;
-    this.#identity = options.identity ?? `${hostname()}_${randomUUID()}`;
+    this.#identity = options.identity ?? `${hostname()}_${crypto.randomUUID()}`;
     this.#leases = new KubeShardLeases(transport, options);
     this.#log = log.with({ shards: `${options.namespace}/${options.id}` });
     this.#member = new ShardMember({

@@ -1,5 +1,4 @@
 /** Registers the webhooks of a process's modules as they come and go. */
-import { randomUUID } from "node:crypto";
 import { alwaysLeader, type Leadership } from "../client/leadership.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
@@ -159,7 +158,8 @@ export class WebhookRegistrar {
       leadership: "service" in reach ? leadership() : alwaysLeader,
       clock,
       log,
-      name: "service" in reach ? registrationName(reach.service) : (this.#choice.name ?? `binnacle-${randomUUID()}`),
+      name:
+        "service" in reach ? registrationName(reach.service) : (this.#choice.name ?? `binnacle-${crypto.randomUUID()}`),
       target: this.#target(),
       ownNamespaces,
       certificates,

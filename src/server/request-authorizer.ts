@@ -4,7 +4,7 @@
  *
  * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#webhook-token-authentication
  */
-import { createHash } from "node:crypto";
+import { sha256 } from "#runtime/digest";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
@@ -77,7 +77,7 @@ export class RequestAuthorizer {
   }
 
   #userOf(token: string): Promise<User | undefined> {
-    const key = createHash("sha256").update(token).digest("base64");
+    const key = sha256(token);
     return this.#users.get(key, async () => {
       const { status } = await this.#review<TokenReview>("authentication.k8s.io", "TokenReview", { token });
       return status?.authenticated === true ? status.user : undefined;

@@ -1,8 +1,8 @@
 /** Digests by the hashes of Bun. */
 
-/** Computes the SHA-256 of a text, in base64url without padding. */
-export function sha256(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("base64url");
+/** Computes the SHA-256 of a text; in base64url it has no padding. */
+export function sha256(text: string, encoding: "base64url" | "hex" = "base64url"): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest(encoding);
 }
 
 /** Returns a short text that differs for different texts, for use in this process only: nobody may try to forge it. */
