@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../../../tests/support/until.ts";
-import { available, type Seen, Show } from "./show.ts";
+import { available, isTrue, type Seen, Show } from "./show.ts";
 
 const NAMESPACE = "examples-system";
 const EXAMPLES = ["database", "guestbook", "image-policy", "pod-logger", "report", "secret-mirror"];
@@ -44,6 +44,10 @@ describe.skipIf(!available)("examples", () => {
 
   test("each example does its work", async () => {
     const { node } = show;
+    await show.step("guestbook: pods that run", async () => {
+      await node.kubectl("apply", "-f", "controllers/guestbook.yaml");
+      await show.see(`${DEMO}/guestbooks/hello`, "the Guestbook is Ready", (seen) => isTrue(seen, "Ready"));
+    });
     await show.step("secret-mirror copies a Secret", async () => {
       await node.kubectl("create", "namespace", "team-a");
       await node.kubectl("create", "secret", "generic", "login", "--from-literal=token=one");
@@ -122,6 +126,7 @@ describe.skipIf(!available)("examples", () => {
 
   test("everything is deleted, registrations included", async () => {
     const { node } = show;
+    await node.kubectl("delete", "guestbooks", "--all", "--timeout=60s");
     await node.kubectl("delete", "databases,reports", "--all", "--wait=false");
     await node.kubectl("delete", "secret", "login", "--wait=false");
     // The last backup of a database needs an image that is not here: its Job is told to be done with.
