@@ -8,7 +8,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../../tests/support/until.ts";
-import { binary } from "../build.ts";
+import { binary, build, isBuilt } from "../build.ts";
 import { randomFrom } from "../ha/chaos.ts";
 import { judge, type Verdict } from "../ha/judge.ts";
 import type { StoredLease } from "../ha/lease-history.ts";
@@ -156,6 +156,7 @@ function shuffled(names: readonly string[], random: () => number): string[] {
 /** @returns the exit status. */
 async function main(seconds: number, seed: number): Promise<number> {
   console.log(`seed ${seed}`);
+  if (!isBuilt()) await build();
   await using node = await startNode(audited);
   const { faults, settled, objects, uncollected, lease, changes, verdict } = await chaos(node, { seconds, seed });
   console.log(`${JSON.stringify(faults)}; ${changes} changes by the load`);

@@ -14,7 +14,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { until } from "../../tests/support/until.ts";
-import { binary } from "../build.ts";
+import { binary, build as buildBinary, isBuilt } from "../build.ts";
 import { layersOf, registryProgram, type StoredLayer } from "../registry/registry.ts";
 import { nodeAssets } from "./assets.ts";
 import { type KubernetesNode, startNode } from "./node.ts";
@@ -112,6 +112,7 @@ class NodeRegistry implements AsyncDisposable {
 async function compare({ runs, cpuLimit, peers }: Options): Promise<void> {
   const program = await registryProgram();
   if (program === undefined) throw new Error("Cannot build a registry: there is no Go on PATH");
+  if (!isBuilt()) await buildBinary();
   const dir = await mkdtemp(join(tmpdir(), "cold-start-"));
   try {
     await using node = await startNode();

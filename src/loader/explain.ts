@@ -58,7 +58,7 @@ function addonProblem(message: string, context: ExplainContext): string | undefi
   const what = failed === null ? "a native addon" : `the native addon '${normalize(shown(failed[1]!, context))}'`;
   if (failed === null && !message.startsWith("To load Node-API modules")) return undefined;
   const why = failed === null ? "an `import` loads none, only `require` does" : failed[2]!;
-  return `Cannot load ${what}: ${why}; an addon is made for one machine and no image can hold it, so use a package without one`;
+  return `Cannot load ${what}: ${why}; an addon is made for one machine: install it for this one, or use a package without an addon, which can also be built into an image`;
 }
 
 function isDeadLink(file: string): boolean {

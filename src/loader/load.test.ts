@@ -261,7 +261,8 @@ describe("loadModule", () => {
   });
 
   test("says of a native addon that it cannot be loaded, and what to do instead", async () => {
-    const advice = "; an addon is made for one machine and no image can hold it, so use a package without one";
+    const advice =
+      "; an addon is made for one machine: install it for this one, or use a package without an addon, which can also be built into an image";
     write({
       "m.ts": 'import addon from "metal"; void addon;',
       "node_modules/metal/index.js": 'require("./metal.node")',
