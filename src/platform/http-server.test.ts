@@ -44,6 +44,17 @@ test("serve answers over HTTP/1.1 and HTTP/2 with TLS, and knows the host either
   await second.end();
 });
 
+test("fetchOnce compares the certificate with the server name that it is given, also an address", async () => {
+  const { port } = start({ tls: loopbackServerTls, fetch: echo });
+  const statusFor = (serverName: string) =>
+    fetchOnce(`https://127.0.0.1:${port}/`, {}, { ca: loopbackTls.ca, serverName }).then(
+      ({ status }) => status,
+      ({ code }: { readonly code?: string }) => code,
+    );
+  expect(await Promise.all([statusFor("127.0.0.1"), statusFor("localhost")])).toEqual([200, 200]);
+  expect(await statusFor("other.example")).toBe("ERR_TLS_CERT_ALTNAME_INVALID");
+});
+
 test("serve says where a request comes from", async () => {
   const { port } = start({ fetch: (request, peers) => new Response(peers.addressOf(request)) });
   expect(await (await fetchOnce(`http://127.0.0.1:${port}/`, {}, {})).text()).toBe("127.0.0.1");

@@ -4,9 +4,9 @@
  */
 import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
-import { isIP } from "node:net";
 import type { FetchInit, FetchSession, FetchTls } from "../fetch-session.ts";
 import { absoluteForm, tunnelTo } from "./proxy-tunnel.ts";
+import { inCommonTerms, tlsOptions } from "./tls-settings.ts";
 
 /** Sessions do not share connections, so a new session means new connections. */
 export function openFetchSession(tls: FetchTls): FetchSession {
@@ -63,19 +63,13 @@ async function begin(url: URL, init: FetchInit, { tls, agents, body }: Through):
     if (proxy) return http.request({ ...options, ...absoluteForm(url, proxy, options.headers) });
     return http.request({ ...options, host, path, port: Number(url.port) || 80, agent: agents["http:"] });
   }
-  const { ca, cert, key, serverName, rejectUnauthorized = true } = tls;
-  const name = serverName ?? (isIP(host) === 0 ? host : undefined);
   const port = Number(url.port) || 443;
   return https.request({
     ...options,
     host,
     path,
     port,
-    rejectUnauthorized,
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert }),
-    ...(key !== undefined && { key }),
-    ...(name !== undefined && { servername: name }),
+    ...tlsOptions(host, tls),
     ...(proxy
       ? { agent: await tunnelTo(`${url.hostname}:${port}`, { proxy, signal: signal ?? undefined }) }
       : { agent: agents["https:"] }),
@@ -153,10 +147,4 @@ function bodyOf(message: IncomingMessage, signal: AbortSignal | undefined): Read
       message.destroy();
     },
   });
-}
-
-/** What the TLS library says of a handshake, under one code for all of them. */
-function inCommonTerms(error: Error): Error {
-  const { code } = error as NodeJS.ErrnoException;
-  return code?.startsWith("ERR_SSL_") === true ? Object.assign(error, { code: "EPROTO" }) : error;
 }

@@ -1,8 +1,8 @@
 /** TLS connections by `node:tls`. */
 import { X509Certificate } from "node:crypto";
-import { isIP } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import type { SecureSocketHandlers, SecureSocketOpener, SecureSocketOptions } from "../secure-socket.ts";
+import { inCommonTerms, tlsOptions } from "./tls-settings.ts";
 
 /** Milliseconds in which the other side may end a connection that this one has closed. */
 const LINGER = 1_000;
@@ -27,16 +27,10 @@ export function connectSecurely(options: SecureSocketOptions, to: SecureSocketOp
   const begin = (): void => {
     if (over) return;
     checkAuthority(tls.ca);
-    const name = tls.serverName ?? host;
     socket = connect({
       host,
       port,
-      ...(tls.ca !== undefined && { ca: tls.ca }),
-      ...(tls.cert !== undefined && { cert: tls.cert }),
-      ...(tls.key !== undefined && { key: tls.key }),
-      // An address is no server name; it is then compared with the certificate all the same.
-      servername: isIP(name) === 0 ? name : "",
-      rejectUnauthorized: tls.rejectUnauthorized,
+      ...tlsOptions(host, tls),
       ALPNProtocols: [...protocols],
     });
     // Small frames must not wait for each other.
@@ -103,12 +97,6 @@ function checkAuthority(ca: string | undefined): void {
   } catch (cause) {
     throw Object.assign(new Error("Invalid CA", { cause }), { code: "ERR_SSL_INVALID_CA" });
   }
-}
-
-/** What the TLS library says of a handshake, under one code for all of them. */
-function inCommonTerms(error: Error): Error {
-  const { code } = error as NodeJS.ErrnoException;
-  return code?.startsWith("ERR_SSL_") === true ? Object.assign(error, { code: "EPROTO" }) : error;
 }
 
 function cutOff(): Error {
