@@ -9,6 +9,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { assets } from "./controlplane/controlplane.ts";
+import { denoTests } from "./deno/step.ts";
 import { nodeTests } from "./node/step.ts";
 import { inParallel, type Job, jobsOf } from "./test-jobs.ts";
 import { closingLine, type Counts, type FileReport, filesOf, one, sum } from "./test-report.ts";
@@ -45,6 +46,13 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
     tests(
       timedFiles().map((file) => [file]),
       { limit: 2 },
+    ),
+  deno: () =>
+    denoTests((files) =>
+      tests(
+        files.map((file) => [file]),
+        { limit: 2, timeout: 60_000 },
+      ),
     ),
 };
 

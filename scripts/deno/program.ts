@@ -1,9 +1,9 @@
-/** Writes dist/binnacle-deno, the program as it runs on Deno: `bun scripts/deno-program.ts`. It is called as dist/binnacle is. */
+/** Writes dist/binnacle-deno, the program as it runs on Deno: `bun scripts/deno/program.ts`. It is called as dist/binnacle is. */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { denoProgram } from "../tests/support/deno.ts";
+import { denoProgram } from "../../tests/support/deno.ts";
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "../..");
 
 /** @returns the path of the script; `undefined` where there is no Deno for this machine. */
 export function writeDenoProgram(): string | undefined {

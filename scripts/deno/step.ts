@@ -1,0 +1,70 @@
+/** The step `deno` of `npm test`: the same tests on the second runtime, and black-box tests of the program as it runs there. */
+
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { denoProgram } from "../../tests/support/deno.ts";
+import { type Counts, filesOf, one, sum } from "../test-report.ts";
+import { writeDenoProgram } from "./program.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+/** Test files of what is implemented for each runtime, and of what builds on it at once. They use nothing of Bun. */
+const shared: readonly string[] = [
+  "src/platform/abortable.test.ts",
+  "src/platform/gunzip.test.ts",
+  "src/platform/http-server.test.ts",
+  "src/platform/runtime-parts.test.ts",
+  "src/platform/secure-socket.test.ts",
+  "src/kube/http2/h2-connection.test.ts",
+  "src/kube/transport/proxied.test.ts",
+  "src/kube/transport/transport.test.ts",
+  "src/server/listeners.test.ts",
+  "src/embedded/apiserver/cel/cel.test.ts",
+  "src/embedded/apiserver/cel/compile.test.ts",
+];
+
+/** Files of the suites that drive the program from outside. `BINNACLE_PROGRAM` lets them drive it on Deno; others run there by hand. */
+const driven: readonly string[] = [
+  "scripts/acceptance/guestbook.test.ts",
+  "scripts/acceptance/signals.test.ts",
+  "scripts/acceptance/faults.test.ts",
+  "scripts/differential/differential.test.ts",
+];
+
+/** @param tests runs files with Bun, in an environment as this process has it then. */
+export async function denoTests(tests: (files: readonly string[]) => Promise<Counts>): Promise<Counts> {
+  const deno = denoProgram();
+  const program = writeDenoProgram();
+  if (deno === undefined || program === undefined) {
+    console.log("There is no Deno for this machine: its tests are skipped.");
+    return one("skipped");
+  }
+  const own = await sharedTests(deno);
+  process.env["BINNACLE_PROGRAM"] = program;
+  try {
+    return sum([own, await tests(driven)]);
+  } finally {
+    delete process.env["BINNACLE_PROGRAM"];
+  }
+}
+
+async function sharedTests(deno: string): Promise<Counts> {
+  const folder = await mkdtemp(join(tmpdir(), "binnacle-deno-"));
+  try {
+    const report = join(folder, "report.xml");
+    const status = await run(deno, ["test", "--allow-all", "--no-check", `--junit-path=${report}`, ...shared]);
+    const counts = existsSync(report) ? sum(filesOf(await readFile(report, "utf8"))) : one("failed");
+    return status !== 0 && counts.failed === 0 ? sum([counts, one("failed")]) : counts;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function run(path: string, args: readonly string[]): Promise<number> {
+  const env = { ...process.env, DENO_DIR: join(root, "dist", "deno"), DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" };
+  const child = spawn(path, args, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] });
+  return new Promise((resolve, reject) => child.once("error", reject).once("exit", (code) => resolve(code ?? 1)));
+}
