@@ -9,8 +9,10 @@ const LIBRARIES: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> =
 /**
  * Ends the process at once, also while the thread that runs its JavaScript is busy: `process.exit` of another thread ends that
  * thread alone. Where the C library cannot be called, the process is killed, and has no exit status.
+ *
+ * @returns whether it is permitted, which it is.
  */
-export async function exitNow(status: number): Promise<void> {
+export async function exitNow(status: number): Promise<boolean> {
   for (const library of LIBRARIES[process.platform] ?? []) {
     try {
       const { dlopen } = await import("bun:ffi");
@@ -20,4 +22,5 @@ export async function exitNow(status: number): Promise<void> {
     }
   }
   process.kill(process.pid, "SIGKILL");
+  return true;
 }

@@ -21,6 +21,13 @@ export function compileExecutable(_options: CompileOptions): Promise<void> {
   return Promise.reject(none());
 }
 
+/** Names what cannot be done, which the command line shows as it is. */
+class NoBundler extends Error {
+  override readonly name = "UserError" as const;
+}
+
 function none(): Error {
-  return new Error("Cannot bundle: binnacle runs on Deno here, which has no bundler; use the executable of binnacle");
+  return new NoBundler(
+    "Cannot bundle modules: this binnacle runs on Deno, which has no bundler; take the executable of binnacle for this command",
+  );
 }
