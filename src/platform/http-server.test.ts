@@ -60,6 +60,13 @@ test("serve says where a request comes from", async () => {
   expect(await (await fetchOnce(`http://127.0.0.1:${port}/`, {}, {})).text()).toBe("127.0.0.1");
 });
 
+test("serve listens on all interfaces unless it is told one", async () => {
+  const server = serve({ port: 0, reusePort: false, fetch: echo });
+  cleanup.defer(() => server.stop(true));
+  expect((await fetchOnce(`http://127.0.0.1:${server.port}/`, {}, {})).status).toBe(200);
+  expect(server.hostname).toBe("localhost");
+});
+
 test("serve rejects bodies that are too large", async () => {
   const { port } = start({ largestBody: 1_000, fetch: echo });
   const statusOf = async (size: number) => {
@@ -147,6 +154,24 @@ test("stop lets active requests end and accepts no more connections", async () =
   expect(await (await answer).text()).toBe("late");
   session.close();
   await stopped;
+});
+
+test("a session that is closed lets its active requests end", async () => {
+  const open = Promise.withResolvers<void>();
+  const entered = Promise.withResolvers<void>();
+  const server = start({
+    fetch: async () => {
+      entered.resolve();
+      await open.promise;
+      return new Response("late");
+    },
+  });
+  const session = openFetchSession({});
+  const answer = session.fetch(`http://127.0.0.1:${server.port}/`, {});
+  await entered.promise;
+  session.close();
+  open.resolve();
+  expect(await (await answer).text()).toBe("late");
 });
 
 test("stop cuts off active requests when it is asked to", async () => {

@@ -12,7 +12,11 @@ import { inCommonTerms, tlsOptions } from "./tls-settings.ts";
 export function openFetchSession(tls: FetchTls): FetchSession {
   const agents = { "http:": new http.Agent({ keepAlive: true }), "https:": new https.Agent({ keepAlive: true }) };
   const close = (): void => {
-    for (const agent of Object.values(agents)) agent.destroy();
+    for (const agent of Object.values(agents)) {
+      // `destroy` would cut off active requests; theirs close when they have ended.
+      agent.maxFreeSockets = 0;
+      for (const free of Object.values(agent.freeSockets)) for (const socket of free ?? []) socket.destroy();
+    }
   };
   return {
     // Every server speaks HTTP/1.1 too; what needs HTTP/2 has a client of its own.
@@ -102,7 +106,15 @@ async function bytesOf({ body }: FetchInit): Promise<Uint8Array | undefined> {
 function answerTo(request: ClientRequest, { body, signal }: Sent): Promise<Response> {
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
   request.on("error", (error) => reject(signal?.aborted === true ? signal.reason : inCommonTerms(error)));
-  request.on("response", (message) => resolve(responseOf(message, signal)));
+  request.on("response", (message) => {
+    try {
+      resolve(responseOf(message, signal));
+    } catch (error) {
+      // A status or a header that no response can have.
+      message.destroy();
+      reject(error);
+    }
+  });
   request.end(body);
   return promise;
 }

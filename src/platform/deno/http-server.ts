@@ -1,6 +1,6 @@
 /** HTTP servers by `Deno.serve`. */
 import type { HttpServer, Peers, ServeOptions } from "../http-server.ts";
-import { deno } from "./deno.ts";
+import { deno, type DenoHandler, type DenoServer } from "./deno.ts";
 
 /** Whether headers of a response over HTTP/2 are sent together with the first byte of its body, and not before it. */
 export const holdsHeaders: boolean = false;
@@ -15,34 +15,38 @@ export function hostOf({ headers, url }: Request): string {
 
 /** Starts to listen. @throws Error with the code of the system, such as `EADDRINUSE`. */
 export function serve(options: ServeOptions): HttpServer {
-  const { hostname = "0.0.0.0", port, reusePort, tls, largestBody, fetch } = options;
+  // Deno closes no connection because it is idle.
+  const { hostname, port, reusePort, tls, largestBody, fetch } = options;
   const now = new AbortController();
-  const server = deno.serve(
-    {
-      hostname,
-      port,
-      reusePort,
-      ...(tls !== undefined && { cert: tls.cert, key: tls.key }),
-      signal: now.signal,
-      onListen: () => {},
-      onError: (error) => {
-        console.error(error);
-        return new Response(null, { status: 500 });
+  const listen = (name: string, handler: DenoHandler): DenoServer =>
+    deno.serve(
+      {
+        hostname: name,
+        port,
+        reusePort,
+        ...(tls !== undefined && { cert: tls.cert, key: tls.key }),
+        signal: now.signal,
+        onListen: () => {},
+        onError: (error) => {
+          console.error(error);
+          return new Response(null, { status: 500 });
+        },
       },
-    },
-    (request, info) => {
-      const peers: Peers = { addressOf: () => info.remoteAddr.hostname };
-      if (largestBody === undefined || request.body === null) return fetch(request, peers);
-      const claimed = Number(request.headers.get("content-length") ?? 0);
-      if (claimed > largestBody) return new Response(null, { status: 413 });
-      return fetch(request.headers.has("content-length") ? request : bounded(request, largestBody), peers);
-    },
-  );
+      handler,
+    );
+  const answer: DenoHandler = (request, info) => {
+    const peers: Peers = { addressOf: () => info.remoteAddr.hostname };
+    if (largestBody === undefined || request.body === null) return fetch(request, peers);
+    const claimed = Number(request.headers.get("content-length") ?? 0);
+    if (claimed > largestBody) return new Response(null, { status: 413 });
+    return fetch(request.headers.has("content-length") ? request : bounded(request, largestBody), peers);
+  };
+  const server = hostname === undefined ? everywhere((name) => listen(name, answer)) : listen(hostname, answer);
   // What has ended must not be aborted any more: Deno would throw where nobody can catch it.
   let hasEnded = false;
   const ended = server.finished.finally(() => (hasEnded = true));
   return {
-    hostname: server.addr.hostname,
+    hostname: hostname ?? "localhost",
     port: server.addr.port,
     stop: async (atOnce = false) => {
       if (!hasEnded) {
@@ -52,6 +56,16 @@ export function serve(options: ServeOptions): HttpServer {
       await ended;
     },
   };
+}
+
+/** Listens on all interfaces: for both versions of IP, or for the older one where there is no other. */
+function everywhere(listen: (hostname: string) => DenoServer): DenoServer {
+  try {
+    return listen("::");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") throw error;
+    return listen("0.0.0.0");
+  }
 }
 
 /** Ends a body that does not say how long it is when it becomes too long. */

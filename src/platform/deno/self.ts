@@ -1,6 +1,5 @@
 /** Runs Deno, which runs this program, as its type checker and its test runner. */
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { withoutRuntimeVariables } from "../runtime-variables.ts";
 import type { StartedTool, StartOptions, ToolOptions, ToolResult } from "../self.ts";
@@ -18,10 +17,12 @@ export async function runTool(args: readonly string[], { signal, cwd, env }: Too
     env: { ...withoutRuntimeVariables(process.env), ...env, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  // Without it nobody would hear that the signal killed the process, which its status tells.
-  child.on("error", () => {});
-  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
-  return { status: (status as number | null) ?? 1, stdout, stderr };
+  const { promise: ended, resolve, reject } = Promise.withResolvers<number>();
+  // The signal's error comes before the end that it causes, and says nothing more than the status.
+  child.on("error", (error) => (signal?.aborted === true ? undefined : reject(error)));
+  child.once("close", (status) => resolve(status ?? 1));
+  const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { status, stdout, stderr };
 }
 
 /** Starts `deno <args>`. */
