@@ -44,10 +44,13 @@ export async function denoTests(tests: (files: readonly string[]) => Promise<Cou
   }
   const own = await sharedTests(deno);
   process.env["BINNACLE_PROGRAM"] = program;
+  // Watches of the server under test and of the real one are a connection each.
+  process.env["BUN_CONFIG_MAX_HTTP_REQUESTS"] = "4096";
   try {
     return sum([own, await tests(driven)]);
   } finally {
     delete process.env["BINNACLE_PROGRAM"];
+    delete process.env["BUN_CONFIG_MAX_HTTP_REQUESTS"];
   }
 }
 
