@@ -4,7 +4,7 @@ import { request as http1 } from "node:http";
 import { connect as http2 } from "node:http2";
 import { connect } from "node:net";
 import { fetchOnce, openFetchSession } from "#runtime/fetch-session";
-import { hostOf, serve } from "#runtime/http-server";
+import { freeAddress, hostOf, serve } from "#runtime/http-server";
 import { loopbackServerTls, loopbackTls } from "../../tests/support/loopback-server.ts";
 import { until } from "../../tests/support/until.ts";
 import type { HttpServer, ServeOptions } from "./http-server.ts";
@@ -134,6 +134,15 @@ function accepts(port: number): Promise<boolean> {
   socket.on("error", () => resolve(false)).on("connect", () => resolve(true));
   return promise.finally(() => socket.destroy());
 }
+
+test("freeAddress says where a server may listen at once, and that somebody does", () => {
+  for (let round = 0; round < 20; round++) {
+    const { hostname, port } = freeAddress({ hostname: "127.0.0.1", port: 0 });
+    expect(hostname).toBe("127.0.0.1");
+    start({ port, reusePort: true, fetch: echo });
+    expect(() => freeAddress({ hostname: "127.0.0.1", port })).toThrow(expect.objectContaining({ code: "EADDRINUSE" }));
+  }
+});
 
 test("stop lets active requests end and accepts no more connections", async () => {
   const open = Promise.withResolvers<void>();

@@ -22,9 +22,12 @@ export interface Peers {
   addressOf(request: Request): string | undefined;
 }
 
-export interface HttpServer {
+export interface ListenAddress {
   readonly hostname: string;
   readonly port: number;
+}
+
+export interface HttpServer extends ListenAddress {
   /**
    * Accepts no more connections.
    *

@@ -6,7 +6,7 @@
  * of them would be lost. So the old server first responds with `Connection: close` for a moment, which moves the busy
  * connections away from it. During that moment a new connection may still get the old certificate.
  */
-import { serve } from "#runtime/http-server";
+import { freeAddress, serve } from "#runtime/http-server";
 import type { Log } from "../observe/log.ts";
 import type { HttpServer } from "../platform/http-server.ts";
 import { type Clock, sleep, systemClock } from "../platform/clock.ts";
@@ -105,15 +105,9 @@ export class TlsListener implements AsyncDisposable {
   #takePort(): void {
     const { hostname } = this.#place;
     try {
-      const probe = serve({
-        port: this.#port,
-        hostname,
-        reusePort: false,
-        fetch: () => new Response(null, { status: 503 }),
-      });
-      this.#address = shownAddress(probe);
-      this.#port = probe.port;
-      void probe.stop(true);
+      const free = freeAddress({ hostname, port: this.#port });
+      this.#address = shownAddress(free);
+      this.#port = free.port;
     } catch (error) {
       throw listenError(this.#place, this.#options.name, error);
     }

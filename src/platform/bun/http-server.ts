@@ -1,5 +1,5 @@
 /** HTTP servers by `Bun.serve`. */
-import type { HttpServer, Peers, ServeOptions } from "../http-server.ts";
+import type { HttpServer, ListenAddress, Peers, ServeOptions } from "../http-server.ts";
 
 /** Whether headers of a response over HTTP/2 are sent together with the first byte of its body, and not before it. */
 export const holdsHeaders: boolean = true;
@@ -7,6 +7,18 @@ export const holdsHeaders: boolean = true;
 /** Returns the host for which a request is, with its port. */
 export function hostOf({ headers }: Request): string {
   return headers.get("host") ?? "";
+}
+
+/**
+ * Returns where a server could listen, with a free port for port 0.
+ *
+ * @throws Error with the code of the system when nobody can, or somebody does already.
+ */
+export function freeAddress(where: Pick<ServeOptions, "hostname" | "port">): ListenAddress {
+  const probe = serve({ ...where, reusePort: false, fetch: () => new Response(null, { status: 503 }) });
+  const { hostname, port } = probe;
+  void probe.stop(true);
+  return { hostname, port };
 }
 
 /** Starts to listen. @throws Error with the code of the system, such as `EADDRINUSE`. */

@@ -3,7 +3,12 @@
 export interface DenoRuntime {
   readonly version: { readonly deno: string };
   serve(options: DenoServeOptions, handler: DenoHandler): DenoServer;
-  createHttpClient(options: DenoHttpClientOptions): DenoHttpClient;
+  listen(options: { readonly hostname: string; readonly port: number }): DenoListener;
+}
+
+export interface DenoListener {
+  readonly addr: { readonly port: number };
+  close(): void;
 }
 
 export type DenoHandler = (request: Request, info: DenoRequestInfo) => Response | Promise<Response>;
@@ -28,20 +33,6 @@ export interface DenoServer {
   readonly finished: Promise<void>;
   /** Accepts no more connections, and lets active requests finish. */
   shutdown(): Promise<void>;
-}
-
-export interface DenoHttpClientOptions {
-  readonly caCerts?: readonly string[];
-  readonly cert?: string;
-  readonly key?: string;
-  readonly proxy?: { readonly url: string };
-  readonly http1?: boolean;
-  readonly http2?: boolean;
-  readonly poolIdleTimeout?: number | false;
-}
-
-export interface DenoHttpClient {
-  close(): void;
 }
 
 /** The global object of Deno. */

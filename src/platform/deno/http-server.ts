@@ -1,6 +1,6 @@
 /** HTTP servers by `Deno.serve`. */
-import type { HttpServer, Peers, ServeOptions } from "../http-server.ts";
-import { deno, type DenoHandler, type DenoServer } from "./deno.ts";
+import type { HttpServer, ListenAddress, Peers, ServeOptions } from "../http-server.ts";
+import { deno, type DenoHandler, type DenoListener, type DenoServer } from "./deno.ts";
 
 /** Whether headers of a response over HTTP/2 are sent together with the first byte of its body, and not before it. */
 export const holdsHeaders: boolean = false;
@@ -11,6 +11,20 @@ export function hostOf({ headers, url }: Request): string {
   if (host !== null) return host;
   const start = url.indexOf("//") + 2;
   return url.slice(start, url.indexOf("/", start));
+}
+
+/**
+ * Returns where a server could listen, with a free port for port 0.
+ *
+ * @throws Error with the code of the system when nobody can, or somebody does already.
+ */
+export function freeAddress({ hostname, port }: Pick<ServeOptions, "hostname" | "port">): ListenAddress {
+  const listen = (name: string): DenoListener => deno.listen({ hostname: name, port });
+  // A server would end only later, and its port would be in use until then.
+  const probe = hostname === undefined ? everywhere(listen) : listen(hostname);
+  const free = { hostname: hostname ?? "localhost", port: probe.addr.port };
+  probe.close();
+  return free;
 }
 
 /** Starts to listen. @throws Error with the code of the system, such as `EADDRINUSE`. */
@@ -59,7 +73,7 @@ export function serve(options: ServeOptions): HttpServer {
 }
 
 /** Listens on all interfaces: for both versions of IP, or for the older one where there is no other. */
-function everywhere(listen: (hostname: string) => DenoServer): DenoServer {
+function everywhere<T>(listen: (hostname: string) => T): T {
   try {
     return listen("::");
   } catch (error) {
