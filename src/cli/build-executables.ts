@@ -31,7 +31,9 @@ export async function buildExecutables(
   }
   const modules = values.external ? undefined : findModules(values.controllers);
   if (modules !== undefined) {
-    const { problems } = await loadModules(values.controllers, host);
+    const { problems } = await loadModules(values.controllers, host, {
+      sources: { env: host.env, places: [] },
+    });
     if (problems.length > 0) throw new UserError(problems.join("\n"));
   }
   const [program, order] = [await programOf(host), await orderOf(host)];

@@ -74,7 +74,9 @@ export async function buildImageOf(values: ImageValues, { host, progress, signal
   });
   const found = values.external ? undefined : findModules(values.controllers);
   if (found !== undefined) {
-    const { problems } = await loadModules(values.controllers, host);
+    const { problems } = await loadModules(values.controllers, host, {
+      sources: { env: host.env, places: [] },
+    });
     if (problems.length > 0) throw new UserError(problems.join("\n"));
   }
   const cache = join(cacheFolder(host.env), "layers");

@@ -1,6 +1,6 @@
 /** Follows the files and folders of the modules' configuration: what cannot be used leaves the values before in force. */
 import { type KnownNames, unknownKeys } from "../module/config/all.ts";
-import type { ConfigSources } from "../module/config/sources.ts";
+import { type ConfigSources, isSame } from "../module/config/sources.ts";
 import type { Log } from "../observe/log.ts";
 import { watchedFoldersOf } from "./config-files.ts";
 import { type ConfigOrigin, readSources } from "./module-config.ts";
@@ -20,7 +20,7 @@ export class ConfigFollower {
     this.#log = log;
   }
 
-  /** Those that modules are loaded with. */
+  /** Those that modules are loaded with: another object only when something differs. */
   get sources(): ConfigSources {
     return this.#sources;
   }
@@ -59,7 +59,7 @@ export class ConfigFollower {
       const sources = await readSources(this.#origin);
       const unknown = unknownKeys(sources, known);
       if (unknown.length > 0) return unknown.join("; ");
-      this.#sources = sources;
+      if (!isSame(sources, this.#sources)) this.#sources = sources;
       return undefined;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);

@@ -201,6 +201,22 @@ test("a file that becomes unreadable or has an unknown name changes nothing unti
   expect(target.events.filter((one) => one.startsWith("a.ts"))).toEqual(["a.ts one", "a.ts three"]);
 });
 
+test("what is read and is the same as before is no change", async () => {
+  write({ "modules/a.ts": module("mode: z.string()"), "values.yaml": "a: { mode: one }" });
+  const { origin, sources } = await loaded({ paths: ["values.yaml"] });
+  const log = createLog({ level: "error", format: "json", write: () => {} });
+  const follower = new ConfigFollower(origin, { sources, log });
+  const known = { configs: [], unknown: ["a"] };
+  await follower.read(known);
+  expect(follower.sources).toBe(sources);
+  write({ "values.yaml": "# the same\na: { mode: one }" });
+  await follower.read(known);
+  expect(follower.sources).toBe(sources);
+  write({ "values.yaml": "a: { mode: two }" });
+  await follower.read(known);
+  expect(follower.sources).not.toBe(sources);
+});
+
 test("without --watch, a module whose file has changed too is not loaded anew", async () => {
   write({ "modules/a.ts": module("mode: z.string()"), "values.yaml": "a: { mode: one }" });
   const given = await loaded({ paths: ["values.yaml"] });

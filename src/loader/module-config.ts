@@ -2,6 +2,7 @@
 import { unknownKeys, variableClashes } from "../module/config/all.ts";
 import type { ModuleConfig } from "../module/config/config.ts";
 import type { ConfigSources } from "../module/config/sources.ts";
+import { printable } from "../observe/printable.ts";
 import { readPlaces } from "./config-files.ts";
 import { configName, configNames } from "./config-names.ts";
 import type { LoadConfig, LoadResult } from "./load.ts";
@@ -58,11 +59,12 @@ export function configFaults(
   options: FaultOptions,
 ): readonly string[] {
   const known = knownConfigs(loaded, options.missing);
-  return [
+  const faults = [
     ...new Set(loaded.flatMap((one) => moduleFaults(one, options, loaded))),
     ...variableClashes(known.configs),
     ...unknownKeys(sources, known),
   ];
+  return faults.map(printable);
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Reloads modules when their files or their configuration change. A complete scan decides; events only say when to scan. */
+import type { KnownNames } from "../module/config/all.ts";
 import { type ConfigSources, printOf } from "../module/config/sources.ts";
 import { isConflict } from "../module/conflicts.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
@@ -141,7 +142,7 @@ export class ModuleWatcher implements AsyncDisposable {
   async #sync(): Promise<void> {
     if (this.#closed) return;
     const { config } = this.#options;
-    if ((await config?.read(knownConfigs(this.#loaded()))) === true) this.#soon(GONE_AFTER);
+    if ((await config?.read(this.#knownNames())) === true) this.#soon(GONE_AFTER);
     const seen = this.#folders.length === 0 ? this.#unwatched() : scanFolders(this.#folders).map(asSeen);
     const outside = [...seen.flatMap(({ folders }) => [...folders]), ...(config?.folders ?? [])];
     if (this.#watched.also(outside)) this.#soon(SETTLE);
@@ -184,8 +185,13 @@ export class ModuleWatcher implements AsyncDisposable {
     return [...this.#versions.values()].map(({ found, hash }) => ({ found, hash, folders: new Set() }));
   }
 
-  #loaded(): readonly Loaded[] {
-    return [...this.#versions.values()].filter((one): one is Loaded => one.result !== undefined);
+  #knownNames(): KnownNames {
+    const all = [...this.#versions.values()];
+    const loaded = all.filter((one): one is Loaded => one.result !== undefined);
+    return knownConfigs(
+      loaded,
+      all.filter((one) => one.result === undefined).map(({ found }) => found),
+    );
   }
 
   /** @returns whether a module was removed. */

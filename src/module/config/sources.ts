@@ -66,6 +66,13 @@ export function valueAt(section: unknown, path: readonly string[]): unknown {
   return value;
 }
 
+/** Whether everything that is given is the same. */
+export function isSame(a: ConfigSources, b: ConfigSources): boolean {
+  const all = ({ places }: ConfigSources): string =>
+    JSON.stringify(places.map((place) => (place.kind === "file" ? place.sections : [...place.texts])));
+  return all(a) === all(b);
+}
+
 /** Returns a text that differs whenever something that is given for these configurations differs. */
 export function printOf({ places }: ConfigSources, names: Iterable<string>): string {
   const given = [...names].map((name) =>
