@@ -14,6 +14,7 @@ test("the SDK exports exactly this: a name that goes breaks modules", () => {
     "any",
     "changed",
     "conditions",
+    "config",
     "defineController",
     "defineIndex",
     "defineKeyController",
