@@ -61,6 +61,7 @@ test("binnacle/testing exports what is documented", async () => {
     "admit",
     "childrenOf",
     "conditionOf",
+    "configure",
     "conversionLosses",
     "convert",
     "eventually",
