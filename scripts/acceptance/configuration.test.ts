@@ -115,7 +115,9 @@ test("values come from the environment, a file and a mount; check shows from whe
     said: "The token is [redacted]",
     length: TOKEN.length,
   });
-  expect(operator.log.some(({ msg }) => msg.startsWith("No module takes the values of some files"))).toBe(true);
+  await until(() => operator.log.some(({ msg }) => msg.startsWith("No module takes the values of some files")), {
+    what: () => operator.text,
+  });
   expect(await operator.stop()).toBe(0);
   const { stdout, stderr, code } = await bench.exec("check", "--no-types", ...args);
   expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
@@ -141,8 +143,10 @@ test("a mount that is swapped reloads modules inside an executable, and a bad va
   await shows("first");
   await mount("mount", { "shop.mode": "second", "shop.apiToken": TOKEN }, "2");
   await shows("second");
-  const reloads = operator.log.filter(({ msg }) => msg === "Module reloaded");
-  expect(reloads[0]).toMatchObject({ reason: "its configuration has changed" });
+  const reloaded = () => operator.log.find(({ msg }) => msg === "Module reloaded");
+  expect(await until(reloaded, { what: () => operator.text })).toMatchObject({
+    reason: "its configuration has changed",
+  });
 
   await mount("mount", { "shop.mode": "far-too-long", "shop.apiToken": TOKEN }, "3");
   const refused = () => operator.log.find(({ msg }) => msg.includes("the previous version keeps running"));
