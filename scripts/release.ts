@@ -53,6 +53,10 @@ async function main(): Promise<void> {
   };
   if (!values.snapshot) refuseUnreleased(version, manifest.version);
   const start = performance.now();
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => stop.abort(new Error("Stopped, and nothing has been released")));
+  }
   const work = await mkdtemp(join(tmpdir(), "binnacle-release-"));
   try {
     await mkdir(join(root, "dist"), { recursive: true });
@@ -77,6 +81,11 @@ async function main(): Promise<void> {
         return outfile;
       },
       say: (line) => console.log(line),
+      signal: stop.signal,
+    }).catch((error: unknown) => {
+      // Whatever failed after the signal failed because of it.
+      stop.signal.throwIfAborted();
+      throw error;
     });
     const unsigned = key === undefined ? "; the provenance is not signed, because no --key was given" : "";
     console.log(`${folder} in ${((performance.now() - start) / 1000).toFixed(0)} s${unsigned}`);

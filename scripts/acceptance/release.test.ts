@@ -45,7 +45,7 @@ beforeAll(async () => {
     else await writeFile(file, headersOf(target));
     return file;
   });
-}, 120_000);
+}, 240_000);
 afterAll(async () => rm(folder, { recursive: true, force: true }));
 
 function make(
@@ -53,6 +53,7 @@ function make(
   targets: readonly Target[],
   executableFor: (target: Target, aside: string) => Promise<string>,
   version = VERSION,
+  signal?: AbortSignal,
 ) {
   const key = keys.privateKey.export({ type: "pkcs8", format: "pem" });
   return makeRelease({
@@ -66,6 +67,7 @@ function make(
     orders: [],
     executableFor,
     say() {},
+    ...(signal && { signal }),
   });
 }
 
@@ -152,6 +154,10 @@ describe("a release", () => {
       /^Cannot release windows-x64: .* is Mach-O for arm64, signed, and not PE for x64$/,
     );
     expect(readdirSync(one).sort()).toEqual(["install.sh", "latest", "v1.2.3"]);
+    const stopped = join(folder, "stopped");
+    const signal = AbortSignal.abort(new Error("Stopped"));
+    await expect(make(stopped, [darwin], executables, VERSION, signal)).rejects.toThrow("Stopped");
+    expect(readdirSync(stopped)).toEqual([]);
     const latest = async (version: string) => {
       await make(one, [darwin], executables, version);
       return readFileSync(join(one, "latest"), "utf8");
@@ -187,7 +193,7 @@ describe.skipIf(why !== undefined)("on a bare root folder", () => {
     expect(stdout).toStartWith("binnacle 1.2.3 (");
     for (const name of ["LICENSE", "README.md", "THIRD-PARTY-LICENSES.txt"])
       expect(stdout).toContain(`${folder}/${name}`);
-  }, 60_000);
+  }, 120_000);
 
   test("the installer takes the latest release from a server, and leaves nothing behind when it cannot", async () => {
     using root = new BareRoot(tools);
@@ -330,7 +336,7 @@ describe.skipIf(why !== undefined)("the package of npm", () => {
     const tested = await root.run("npx binnacle test", { cwd: "/user/app" });
     expect(tested.stdout + tested.stderr).toContain(" 1 pass\n 0 fail\n");
     expect(tested.code).toBe(0);
-  }, 60_000);
+  }, 120_000);
 
   test("runs `npx binnacle dev`, which ends as it is told", async () => {
     root.write("user/app/drive.mjs", DRIVE);
@@ -357,7 +363,7 @@ describe.skipIf(why !== undefined)("the package of npm", () => {
     };
     expect(check(["controllers"]).stdout).toBe("");
     expect(check(["wrong.ts"]).stdout).toContain("Type 'number' is not assignable to type 'string'");
-  }, 60_000);
+  }, 120_000);
 
   test("says outside of the binary where it belongs", async () => {
     root.write("user/app/outside.mjs", 'import { defineController } from "binnacle"; console.log(defineController);');
@@ -378,7 +384,7 @@ describe.skipIf(why !== undefined)("the package of npm", () => {
       `binnacle: Cannot find the executable: the package @binnacle/${host.name} is not installed, which is an optional dependency of ` +
         "binnacle; install again on this kind of machine, without --omit=optional or its like\n",
     );
-  }, 60_000);
+  }, 120_000);
 
   test.each([
     [

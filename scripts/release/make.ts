@@ -35,6 +35,8 @@ export interface ReleaseOptions {
   /** Compiles the executable for a target. @returns its path. */
   readonly executableFor: (target: Target, aside: string) => Promise<string>;
   readonly say: (line: string) => void;
+  /** Ends it with the next target; what has been made by then is removed. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -44,7 +46,7 @@ export interface ReleaseOptions {
  * @throws Error where this version is there already, because what was released does not change.
  */
 export async function makeRelease(options: ReleaseOptions): Promise<string> {
-  const { version, targets, packages, output, level = 9, orders, say } = options;
+  const { version, targets, packages, output, level = 9, orders, say, signal } = options;
   const folder = join(output, `v${version}`);
   if (existsSync(folder)) {
     throw new Error(
@@ -61,6 +63,7 @@ export async function makeRelease(options: ReleaseOptions): Promise<string> {
       await writeTarGz(join(draft, "npm", file), entries, { mtime, level });
     };
     for (const target of targets) {
+      signal?.throwIfAborted();
       const start = performance.now();
       const binary = await options.executableFor(target, aside);
       checkFormat(binary, target);
@@ -75,6 +78,7 @@ export async function makeRelease(options: ReleaseOptions): Promise<string> {
       await rm(binary);
       say(`${name}.${ending} in ${((performance.now() - start) / 1000).toFixed(1)} s`);
     }
+    signal?.throwIfAborted();
     await write(mainPackage(targets, { version, exported: await exportedNames() }));
     for (const order of orders) await writeFile(join(draft, basename(order)), readFileSync(order));
     await prove(draft, { ...options, orders: orders.map((order) => basename(order)) });
