@@ -20,7 +20,6 @@ async function watch({ memory, beatEvery, warnAfter, endAfter, format }: StallOr
   let last = -1;
   let stalled = 0;
   let told = false;
-  let mayEnd = endAfter > 0;
   /** Who has the event loop, since how many milliseconds, and who of these was told. */
   let owner = 0;
   let owned = 0;
@@ -40,11 +39,10 @@ async function watch({ memory, beatEvery, warnAfter, endAfter, format }: StallOr
     owner = now;
     // The loop may have stalled only just before the next beat was due.
     const atLeast = stalled - beatEvery;
-    if (mayEnd && atLeast >= endAfter) {
+    if (endAfter > 0 && atLeast >= endAfter) {
       await tell("The event loop is blocked for too long: the process ends", about(marks, atLeast));
       const { exitNow } = await import("#runtime/exit-now");
-      // The runtime may not permit it; then it is reported once, as what blocks the event loop is.
-      mayEnd = await exitNow(1);
+      await exitNow(1);
     }
     if (warnAfter <= 0 || atLeast < warnAfter) continue;
     // What is slow at first may be over, without a beat in between, when somebody blocks the loop for good.

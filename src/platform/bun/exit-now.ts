@@ -9,10 +9,8 @@ const LIBRARIES: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> =
 /**
  * Ends the process at once, also while the thread that runs its JavaScript is busy: `process.exit` of another thread ends that
  * thread alone. Where the C library cannot be called, the process is killed, and has no exit status.
- *
- * @returns whether it is permitted, which it is.
  */
-export async function exitNow(status: number): Promise<boolean> {
+export async function exitNow(status: number): Promise<void> {
   for (const library of LIBRARIES[process.platform] ?? []) {
     try {
       const { dlopen } = await import("bun:ffi");
@@ -22,5 +20,4 @@ export async function exitNow(status: number): Promise<boolean> {
     }
   }
   process.kill(process.pid, "SIGKILL");
-  return true;
 }

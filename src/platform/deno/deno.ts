@@ -3,6 +3,10 @@
 export interface DenoRuntime {
   readonly version: { readonly deno: string };
   serve(options: DenoServeOptions, handler: DenoHandler): DenoServer;
+  dlopen(
+    library: string,
+    symbols: { readonly _exit: { readonly parameters: readonly ["i32"]; readonly result: "void" } },
+  ): { readonly symbols: { _exit(status: number): void } };
   listen(options: { readonly hostname: string; readonly port: number }): DenoListener;
 }
 
