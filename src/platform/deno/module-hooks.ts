@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { OfferedPackages } from "../module-host.ts";
 import { moduleAddress, type ModuleFile, moduleFile } from "./module-address.ts";
 import { leaveModule } from "./module-context.ts";
+import { followedBuiltins, followResources } from "./module-resources.ts";
 import { objectScript, scriptOf } from "./module-source.ts";
 import { isByPath, resolvePath } from "./resolve-file.ts";
 
@@ -167,6 +168,8 @@ export function registerModuleHooks(): void {
       });
     },
   });
+  followResources();
+  for (const [name, namespace] of Object.entries(followedBuiltins())) give(name, namespace);
   Object.defineProperty(globalThis, LEAVE, { value: leaveModule });
   offerToCommonJs();
 }
@@ -186,6 +189,8 @@ function fromModule(
   { importer, resolve }: { readonly importer: ModuleFile; readonly resolve: Resolve },
 ): Resolved {
   if (isOffered(specifier)) return ofProcess(specifier, resolve);
+  const followed = addresses.get(`node:${specifier.replace(/^node:/, "")}`);
+  if (followed !== undefined) return { url: followed, format: "module", shortCircuit: true };
   const parent = pathToFileURL(importer.path).href;
   if (isBuiltin(specifier) || /^(node|data|https?|npm|jsr):/.test(specifier)) {
     return resolve(isBuiltin(specifier) ? `node:${specifier.replace(/^node:/, "")}` : specifier, parent);

@@ -14,7 +14,7 @@ import { removeProcessListeners } from "../process-listeners.ts";
 import { runAs } from "./module-context.ts";
 import { explained } from "./load-errors.ts";
 import { endImport, importModule, knowFolder, loadOffered, registerModuleHooks } from "./module-hooks.ts";
-import { followResources, ModuleResources } from "./module-resources.ts";
+import { ModuleResources } from "./module-resources.ts";
 import { prepareFor } from "./module-source.ts";
 import { followStacks, ownVersion } from "./module-stacks.ts";
 import { importsOf } from "./scan-imports.ts";
@@ -34,7 +34,6 @@ export async function loadGraph(file: string, options: LoadGraphOptions): Promis
   const { name = file, onError, timeout = 10_000, clock = systemClock } = options;
   registerModuleHooks();
   followStacks();
-  followResources();
   const path = realpathSync(file);
   const id = String(++versions);
   const resources = new ModuleResources(onError);

@@ -1,6 +1,7 @@
 /** What a module has opened by the runtime's own functions, to be closed with it. */
+import * as childProcess from "node:child_process";
 import { Server } from "node:net";
-import { ChildProcess } from "node:child_process";
+import * as timers from "node:timers";
 import { tellOwner } from "../error-owner.ts";
 import { moduleInContext } from "./module-context.ts";
 import { deno } from "./deno.ts";
@@ -179,17 +180,48 @@ function followServers(): void {
   };
 }
 
+/** Children that are started by Deno's own functions; those of Node are followed in {@link followedBuiltins}. */
 function followChildren(): void {
-  type Spawn = (this: ChildProcess, ...args: unknown[]) => unknown;
-  const prototype = ChildProcess.prototype as unknown as { spawn?: Spawn };
-  const spawn = prototype.spawn;
-  if (spawn === undefined) return;
-  prototype.spawn = function (...args) {
+  interface Child {
+    readonly status: Promise<unknown>;
+    kill(): void;
+  }
+  const prototype = (deno as unknown as { readonly Command: { readonly prototype: { spawn(this: object): Child } } })
+    .Command.prototype;
+  const spawn = prototype.spawn as (this: object) => Child;
+  prototype.spawn = function () {
     const module = current();
-    if (module !== undefined) {
-      module.add(this, () => void this.kill());
-      this.once("exit", () => module.forget(this));
-    }
-    return spawn.apply(this, args);
+    const child = spawn.call(this);
+    module?.add(child, () => child.kill());
+    void child.status.then(() => module?.forget(child));
+    return child;
+  };
+}
+
+type StartChild = (...args: unknown[]) => childProcess.ChildProcess;
+
+/** Returns modules of Node as code of modules imports them, because their functions cannot be replaced for everybody. */
+export function followedBuiltins(): Readonly<Record<string, object>> {
+  const following =
+    (start: StartChild): StartChild =>
+    (...args) => {
+      const module = current();
+      const child = start(...args);
+      module?.add(child, () => void child.kill());
+      if (module !== undefined) child.once("exit", () => module.forget(child));
+      return child;
+    };
+  const { exec, execFile, fork, spawn } = childProcess as unknown as Readonly<Record<string, StartChild>>;
+  const children = {
+    exec: Object.assign(following(exec!), exec),
+    execFile: Object.assign(following(execFile!), execFile),
+    fork: following(fork!),
+    spawn: following(spawn!),
+  };
+  const { clearImmediate, clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } = globalThis;
+  const timing = { clearImmediate, clearInterval, clearTimeout, setImmediate, setInterval, setTimeout };
+  return {
+    "node:child_process": { ...childProcess, ...children, default: { ...childProcess, ...children } },
+    "node:timers": { ...timers, ...timing, default: { ...timers, ...timing } },
   };
 }
