@@ -1,11 +1,19 @@
-/** The entry for Deno, which runs the sources: `deno run src/main.deno.ts`. */
-import { start } from "./program.ts";
+/**
+ * The entry for Deno, which runs the sources: `deno run src/main.deno.ts`.
+ *
+ * When it is loaded before tests, it prepares for them instead: see `cli/test.ts`.
+ */
+import { offered, start } from "./program.ts";
 
-await start({
-  args: process.argv.slice(2),
-  version: undefined,
-  // The declarations are those of the sources.
-  sdk: () => Promise.resolve(undefined),
-  folder: new URL("./", import.meta.url).href,
-  source: import.meta.filename,
-});
+if (import.meta.main) {
+  await start({
+    args: process.argv.slice(2),
+    version: undefined,
+    // The declarations are those of the sources.
+    sdk: () => Promise.resolve(undefined),
+    folder: new URL("./", import.meta.url).href,
+    source: import.meta.filename,
+  });
+} else {
+  (await import("./cli/test-preload.ts")).prepareTests(await offered());
+}

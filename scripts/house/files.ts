@@ -15,7 +15,7 @@ export function projectFiles(root: string): string[] {
 }
 
 export function isTest(file: string): boolean {
-  return /\.test\.ts$|\/testdata\//.test(file);
+  return /\.test(\.deno)?\.ts$|\/testdata\//.test(file);
 }
 
 /** Returns the TypeScript files below a folder, except declarations of foreign modules, with their imports and exports. */

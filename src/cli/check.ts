@@ -1,4 +1,5 @@
 /** `binnacle check` */
+import { needsDeclarations } from "#runtime/type-checker";
 import type { Permissions } from "../client/permissions.ts";
 import { declarationsOf, isObjectController } from "../controller/declarations.ts";
 import type { AnyObjectController } from "../controller/definition.ts";
@@ -9,7 +10,6 @@ import { typeErrors } from "../loader/type-check.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { permissionsOfPlugin } from "../module/plugin-client.ts";
 import type { KeySource } from "../controller/source.ts";
-import { unpack } from "../platform/unpack.ts";
 import { parseDuration } from "../resource/duration.ts";
 import { declaredWebhooks, type RegistrationRule, webhookName } from "../webhook/declared-webhook.ts";
 import { permissionsOfWebhook } from "../webhook/webhook-scope.ts";
@@ -28,6 +28,7 @@ import {
   moduleConfigOption,
   namespaceOption,
 } from "./shared-options.ts";
+import { sdkFolder } from "./sdk-folder.ts";
 import { UserError } from "./usage-error.ts";
 import { CONVERSION_PATH } from "../webhook/conversion/conversion-endpoint.ts";
 import { webhookAddress, webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
@@ -60,14 +61,12 @@ export const checkCommand: Command = command({
       host.out(describeModule(module, configs.get(module.file) ?? []));
       problems.push(...(await checkConversions(module, { isServed })));
     }
-    const asset = types ? await host.embedded.sdk() : undefined;
-    if (types && asset === undefined && controllers.length > 0)
+    const sdk = types ? await sdkFolder(host) : undefined;
+    const canCheck = sdk !== undefined || !needsDeclarations;
+    if (types && !canCheck && controllers.length > 0)
       host.err("Types are not checked: this binnacle was built without them\n");
     const checked = [...files, ...controllers.flatMap(findTests)];
-    const errors =
-      asset === undefined || checked.length === 0
-        ? ""
-        : await typeErrors(checked, { sdk: await unpack(asset, host.env) });
+    const errors = types && canCheck && checked.length > 0 ? await typeErrors(checked, { sdk }) : "";
     const found = cluster
       ? await checkCluster(modules, {
           cluster: await loadKubeconfig({ kubeconfig, context, env: host.env }),

@@ -1,6 +1,7 @@
 /** `binnacle dev` */
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
+import { needsDeclarations } from "#runtime/type-checker";
 import { type EmbeddedCluster, startEmbeddedCluster } from "../embedded/index.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { Pause } from "../controller/pause.ts";
@@ -82,7 +83,8 @@ export const devCommand: Command = command({
     const log = createLog({ level: values["log-level"], format });
     const signalled = stopSignal(log);
     const sdk = await sdkFolder(host);
-    await using types = sdk === undefined ? undefined : new TypeWatch(values.controllers, { sdk, log });
+    await using types =
+      sdk === undefined && needsDeclarations ? undefined : new TypeWatch(values.controllers, { sdk, log });
     const pause = new Pause();
     using atTheEnd = new DisposableStack();
     const shared = { host, log, format, signalled, pause, development: true, onLook: () => types?.look() };

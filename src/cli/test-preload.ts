@@ -12,8 +12,9 @@ export function prepareTests(offered: OfferedPackages): void {
   delete process.env["BUN_BE_BUN"];
   offerModules(offered);
   keepRecentPast();
-  afterEach(() => {
+  afterEach((hasFailed) => {
     const text = recentPast();
-    if (text !== undefined) writeSync(2, reportLine(text));
+    if (text === undefined || hasFailed === false) return;
+    writeSync(2, hasFailed === undefined ? reportLine(text) : `\n${text}\n`);
   });
 }

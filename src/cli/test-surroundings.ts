@@ -8,6 +8,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { importsOf, resolveImport } from "#runtime/module-host";
 import { closureOf } from "../loader/closure.ts";
 import { printable } from "../observe/printable.ts";
+import type { TestSettings } from "../platform/test-runner.ts";
 import { UserError } from "./usage-error.ts";
 
 /** Files that are given instead of those of the tested folder. */
@@ -18,15 +19,12 @@ export interface NamedFiles {
 }
 
 /**
- * Returns the runner's flags for its settings.
+ * Returns the files with the settings of the runner.
  *
  * @param empty a folder with an empty bunfig.toml and tsconfig.json.
  * @throws UserError when a named file does not exist.
  */
-export function settingsFlags(
-  folder: string,
-  { named, empty }: { named: NamedFiles; empty: string },
-): readonly string[] {
+export function testSettings(folder: string, { named, empty }: { named: NamedFiles; empty: string }): TestSettings {
   const chosen = (name: "bunfig" | "tsconfig", file: string): string => {
     const given = named[name];
     if (given !== undefined) return existing(given, name);
@@ -34,13 +32,11 @@ export function settingsFlags(
     return resolve(existsSync(own) ? own : join(empty, file));
   };
   const own = join(folder, ".env");
-  const environment = named["env-file"]?.map((file) => existing(file, "env-file")) ?? (existsSync(own) ? [own] : []);
-  return [
-    `--config=${chosen("bunfig", "bunfig.toml")}`,
-    `--tsconfig-override=${chosen("tsconfig", "tsconfig.json")}`,
-    ...(environment.length === 0 ? ["--no-env-file"] : environment.map((file) => `--env-file=${file}`)),
-    "--no-install",
-  ];
+  return {
+    bunfig: chosen("bunfig", "bunfig.toml"),
+    tsconfig: chosen("tsconfig", "tsconfig.json"),
+    environment: named["env-file"]?.map((file) => existing(file, "env-file")) ?? (existsSync(own) ? [own] : []),
+  };
 }
 
 function existing(file: string, flag: string): string {

@@ -1,13 +1,15 @@
 /** `binnacle test` */
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { runtimeName } from "#runtime/about";
 import { startTool } from "#runtime/self";
+import { runnerCall, unknownFlags } from "#runtime/test-runner";
 import { unpack } from "../platform/unpack.ts";
 import { type Command, command, type Host } from "./command.ts";
 import { findTests } from "./find-tests.ts";
 import { ReportFilter } from "./test-report.ts";
-import { checkPackages, settingsFlags } from "./test-surroundings.ts";
-import { UserError } from "./usage-error.ts";
+import { checkPackages, testSettings } from "./test-surroundings.ts";
+import { UsageError, UserError } from "./usage-error.ts";
 
 export const testCommand: Command = command({
   options: [
@@ -51,27 +53,31 @@ export const testCommand: Command = command({
     },
   ],
   async run(values, host) {
+    const unknown = unknownFlags.find((name) => Boolean(values[name as keyof typeof values]));
+    if (unknown !== undefined)
+      throw new UsageError(`Cannot use --${unknown}: the test runner of ${runtimeName} has nothing of the kind`);
     const files = testFiles(values.folder, values.filter ?? []);
     const folder = statSync(values.folder).isDirectory() ? values.folder : dirname(values.folder);
     const allowed = values["node-modules"] ?? [];
     checkPackages(files, { folder, allowed, offered: Object.keys(await host.embedded.offered()) });
     const { program, empty } = await preload(host);
-    const flags = [
-      `--preload=${program}`,
-      ...settingsFlags(folder, { named: values, empty }),
-      `--timeout=${values.timeout}`,
-      ...(values["test-name-pattern"] === undefined ? [] : [`--test-name-pattern=${values["test-name-pattern"]}`]),
-      ...(["bail", "coverage", "update-snapshots", "watch"] as const)
-        .filter((name) => values[name])
-        .map((name) => `--${name}`),
-    ];
-    const child = startTool(["test", ...flags, ...files], {
+    const { args, env } = runnerCall({
+      files,
+      program,
+      timeout: values.timeout,
+      pattern: values["test-name-pattern"],
+      bail: values.bail,
+      coverage: values.coverage,
+      updateSnapshots: values["update-snapshots"],
+      watch: values.watch,
+      settings: testSettings(folder, { named: values, empty }),
+    });
+    const child = startTool(args, {
       env: {
         ...host.env,
+        ...env,
         ...(values.server !== undefined && { BINNACLE_TEST_SERVER: values.server }),
         ...(values["as-admin"] && { BINNACLE_TEST_AS_ADMIN: "1" }),
-        // A real server needs a connection for each watch.
-        BUN_CONFIG_MAX_HTTP_REQUESTS: "4096",
         ...(process.stderr.isTTY && !host.env["NO_COLOR"] && { FORCE_COLOR: "1" }),
       },
     });

@@ -9,8 +9,8 @@ import { findTests } from "./find-tests.ts";
 const MOST_ERRORS = 10;
 
 export interface TypeWatchOptions {
-  /** The folder with the types of the SDK. */
-  readonly sdk: string;
+  /** The folder with the types of the SDK, where the type checker needs them. */
+  readonly sdk: string | undefined;
   readonly log: Log;
 }
 

@@ -1,40 +1,17 @@
 /** Finds type errors of modules with nothing but this executable. */
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { runTool } from "#runtime/self";
+import { resolve } from "node:path";
+import { checkTypes } from "#runtime/type-checker";
 import { printable } from "../observe/printable.ts";
+import type { CheckTypesOptions } from "../platform/type-checker.ts";
 import { closureOf } from "./closure.ts";
-
-export interface TypeCheckOptions {
-  /** The folder with the types of the SDK. */
-  readonly sdk: string;
-  /** Ends the compiler, which makes the result meaningless. @default none */
-  readonly signal?: AbortSignal | undefined;
-}
 
 /**
  * Checks the types. @returns the errors as the compiler prints them, with paths relative to the working directory;
  * empty when there are none.
  */
-export async function typeErrors(files: readonly string[], { sdk, signal }: TypeCheckOptions): Promise<string> {
-  const folder = await mkdtemp(join(await realpath(tmpdir()), "binnacle-check-"));
-  try {
-    const config = join(folder, "tsconfig.json");
-    const include = files.filter(isUsable).map((file) => resolve(file));
-    if (include.length === 0) return "";
-    await writeFile(
-      config,
-      JSON.stringify({ extends: join(sdk, "tsconfig.json"), compilerOptions: { allowJs: true }, files: include }),
-    );
-    const { status, stdout, stderr } = await runTool(["check", "--no-script", "--no-pretty", "-p", config], {
-      signal,
-    });
-    if (status === 0) return "";
-    return stdout.trim() === "" ? stderr.trim() : stdout.trim();
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+export async function typeErrors(files: readonly string[], options: CheckTypesOptions): Promise<string> {
+  const included = files.filter(isUsable).map((file) => resolve(file));
+  return included.length === 0 ? "" : await checkTypes(included, options);
 }
 
 /** Whether the compiler may read the file; loading reports what is wrong with others. */

@@ -20,6 +20,8 @@ import type * as bunRegistry from "./bun/registry.ts";
 import type * as bunSecureSocket from "./bun/secure-socket.ts";
 import type * as bunSelf from "./bun/self.ts";
 import type * as bunTestHooks from "./bun/test-hooks.ts";
+import type * as bunTestRunner from "./bun/test-runner.ts";
+import type * as bunTypeChecker from "./bun/type-checker.ts";
 import type * as bunVersions from "./bun/versions.ts";
 import type * as bunYaml from "./bun/yaml.ts";
 import type * as denoAbout from "./deno/about.ts";
@@ -40,6 +42,8 @@ import type * as denoRegistry from "./deno/registry.ts";
 import type * as denoSecureSocket from "./deno/secure-socket.ts";
 import type * as denoSelf from "./deno/self.ts";
 import type * as denoTestHooks from "./deno/test-hooks.ts";
+import type * as denoTestRunner from "./deno/test-runner.ts";
+import type * as denoTypeChecker from "./deno/type-checker.ts";
 import type * as denoVersions from "./deno/versions.ts";
 import type * as denoYaml from "./deno/yaml.ts";
 
@@ -62,6 +66,8 @@ const PARTS: readonly string[] = [
   "secure-socket",
   "self",
   "test-hooks",
+  "test-runner",
+  "type-checker",
   "versions",
   "yaml",
 ];
@@ -97,6 +103,8 @@ test("each part has the same exports in both, of the same types", () => {
   expectTypeOf<typeof bunSecureSocket>().toEqualTypeOf<typeof denoSecureSocket>();
   expectTypeOf<typeof bunSelf>().toEqualTypeOf<typeof denoSelf>();
   expectTypeOf<typeof bunTestHooks>().toEqualTypeOf<typeof denoTestHooks>();
+  expectTypeOf<typeof bunTestRunner>().toEqualTypeOf<typeof denoTestRunner>();
+  expectTypeOf<typeof bunTypeChecker>().toEqualTypeOf<typeof denoTypeChecker>();
   expectTypeOf<typeof bunVersions>().toEqualTypeOf<typeof denoVersions>();
   expectTypeOf<typeof bunYaml>().toEqualTypeOf<typeof denoYaml>();
 });

@@ -4,6 +4,28 @@
  */
 import { expect } from "expect";
 
+/** Those of Bun and of `binnacle/testing`, after `expect.extend(matchers)`. */
+declare module "expect" {
+  interface Matchers<R extends void | Promise<void>, T = unknown> {
+    toStartWith(start: string): R;
+    toEndWith(end: string): R;
+    toBeString(): R;
+    toBeTrue(): R;
+    toBeFalse(): R;
+    toBeEmpty(): R;
+    toHaveCondition(type: string, expected?: ExpectedCondition): R;
+    toBeControlledBy(owner: object): R;
+    toHaveChildren(objects: readonly object[], names: readonly string[]): R;
+  }
+}
+
+/** As `binnacle/testing` has it. */
+interface ExpectedCondition {
+  readonly status?: "True" | "False" | "Unknown" | undefined;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+}
+
 type Hook = () => unknown;
 type Body = (...args: never[]) => unknown;
 
@@ -45,7 +67,11 @@ function groupOf(name: string, outer: Group | undefined, isSkipped: boolean): Gr
 
 const whole: Group = groupOf("", undefined, false);
 let current: Group = whole;
-let defaultTimeout = 30_000;
+/** The variable with the milliseconds that each test has. */
+export const TIMEOUT = "BINNACLE_TEST_TIMEOUT";
+let defaultTimeout = Number(process.env[TIMEOUT] ?? 30_000);
+/** Called after each test of every file. */
+const witnesses: ((hasFailed: boolean | undefined) => void)[] = [];
 let isEndFollowed = false;
 
 /** Milliseconds that each test has from now on, unless it says otherwise. */
@@ -68,6 +94,11 @@ export function afterEach(hook: Hook): void {
 export function afterAll(hook: Hook): void {
   current.after.push(hook);
   followEnd();
+}
+
+/** Calls back after each test. */
+export function afterEachTest(callback: (hasFailed: boolean | undefined) => void): void {
+  witnesses.push(callback);
 }
 
 /** Tests that are filtered out never end, so what is left over is done at the end of the file. */
@@ -109,15 +140,18 @@ function groupsAround(group: Group): readonly Group[] {
 
 async function runTest(group: Group, { body, timeout }: { readonly body: Hook; readonly timeout: number }) {
   const groups = groupsAround(group);
+  let hasFailed = true;
   try {
     await begin(group);
     for (const { beforeEach: hooks } of groups) for (const hook of hooks) await hook();
     try {
       await within(timeout, body);
+      hasFailed = false;
     } finally {
       for (const { afterEach: hooks } of groups.toReversed()) for (const hook of hooks) await hook();
     }
   } finally {
+    for (const witness of witnesses) witness(hasFailed);
     for (const one of groups.toReversed()) if (--one.left === 0) await end(one);
   }
 }

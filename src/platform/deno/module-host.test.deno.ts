@@ -175,7 +175,7 @@ describe("errors of a module", () => {
     const graph = await load("m.ts", (error) => errors.push(error));
     graph.run(graph.exports["fail"] as () => void);
     await until(() => errors.length >= 8);
-    expect(errors.map((error) => (error instanceof Error ? error.message : error)).sort()).toEqual([
+    expect(errors.map((error) => (error instanceof Error ? error.message : String(error))).toSorted()).toEqual([
       "after waiting",
       "late",
       "of a function",
@@ -209,7 +209,7 @@ describe("errors of a module", () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiting = graph.run(() => (graph.exports["wait"] as (released: Promise<void>) => Promise<void>)(promise));
     waiting.catch((error: unknown) => errors.push(error));
-    graph.run(() => void waiting.then());
+    graph.run(() => void waiting.then(() => undefined));
     graph.dispose();
     resolve();
     await until(() => errors.length > 0);

@@ -186,9 +186,9 @@ function followChildren(): void {
     readonly status: Promise<unknown>;
     kill(): void;
   }
-  const prototype = (deno as unknown as { readonly Command: { readonly prototype: { spawn(this: object): Child } } })
+  const prototype = (deno as unknown as { readonly Command: { readonly prototype: { spawn: (this: object) => Child } } })
     .Command.prototype;
-  const spawn = prototype.spawn as (this: object) => Child;
+  const { spawn } = prototype;
   prototype.spawn = function () {
     const module = current();
     const child = spawn.call(this);

@@ -1,7 +1,2 @@
-/** Hooks of the test runner of Deno. */
-import { afterEach as register } from "node:test";
-
-/** Calls back after each test. */
-export function afterEach(callback: () => void): void {
-  register(callback);
-}
+/** Hooks of the tests that import "bun:test". */
+export { afterEachTest as afterEach } from "./bun-test.ts";

@@ -1,0 +1,30 @@
+/** Reads what `deno check` prints. */
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { projectFolder } from "./project.ts";
+
+/**
+ * Rewrites what `deno check` prints: one line for each error, with its place first, and indented lines that explain it.
+ *
+ * Errors in the program's own files are left out, because another compiler and other declarations check those.
+ */
+export function compilerErrors(printed: string, files: readonly string[]): string {
+  const [before = "", ...blocks] = printed.split(/^(?=TS\d+ \[ERROR\]: )/m);
+  const errors = blocks.flatMap((block) => compilerError(block, files));
+  if (errors.length > 0) return errors.join("\n");
+  return blocks.length > 0 ? "" : before.replace(/^error: /, "").trim();
+}
+
+function compilerError(block: string, files: readonly string[]): readonly string[] {
+  const lines = block.trimEnd().split("\n");
+  const at = lines.findIndex((line) => /^\s+at file:\/\/.+:\d+:\d+$/.test(line));
+  const [, url = "", line, column] = /at (file:\/\/.+):(\d+):(\d+)$/.exec(lines[at] ?? "") ?? [];
+  const [, code = "", message = ""] = /^(TS\d+) \[ERROR\]: (.*)$/.exec(lines[0]!) ?? [];
+  if (url === "") return [`error ${code}: ${message}`];
+  const file = fileURLToPath(url);
+  if (file.startsWith(projectFolder) && !files.includes(file)) return [];
+  // Between the message and the place there is the line of the source, with marks below it.
+  const source = lines.findIndex((text, index) => index < at && /^\s*~+\s*$/.test(text)) - 1;
+  const more = lines.slice(1, source < 0 ? at : source).filter((text) => /^\s+\S/.test(text));
+  return [`${relative(process.cwd(), file)}(${line},${column}): error ${code}: ${message}`, ...more];
+}

@@ -1,0 +1,31 @@
+/** How the runtime runs tests. */
+
+export interface TestRun {
+  /** Of the files, as paths. */
+  readonly files: readonly string[];
+  /** What is loaded before the tests. */
+  readonly program: string;
+  /** Milliseconds for each test. */
+  readonly timeout: number;
+  /** A regular expression that names of tests match. */
+  readonly pattern: string | undefined;
+  readonly bail: boolean;
+  readonly coverage: boolean;
+  readonly updateSnapshots: boolean;
+  readonly watch: boolean;
+  readonly settings: TestSettings;
+}
+
+/** Files with settings, by their absolute paths. */
+export interface TestSettings {
+  readonly bunfig: string;
+  readonly tsconfig: string;
+  readonly environment: readonly string[];
+}
+
+/** How the runner is called. */
+export interface RunnerCall {
+  readonly args: readonly string[];
+  /** What is set besides the environment. */
+  readonly env: Readonly<Record<string, string>>;
+}
