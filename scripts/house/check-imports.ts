@@ -40,7 +40,7 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
 /** The entries start the program, which calls the commands, and is the only file that knows what is embedded. */
 const above: Readonly<Record<string, readonly string[]>> = {
   "main.ts": ["cli", "program.ts"],
-  "main.deno.ts": ["program.ts"],
+  "main.deno.ts": ["cli", "program.ts"],
   "program.ts": ["cli"],
 };
 const fromBuild = /^(dist\/|package\.json$)/;

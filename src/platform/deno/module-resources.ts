@@ -186,8 +186,9 @@ function followChildren(): void {
     readonly status: Promise<unknown>;
     kill(): void;
   }
-  const prototype = (deno as unknown as { readonly Command: { readonly prototype: { spawn: (this: object) => Child } } })
-    .Command.prototype;
+  const prototype = (
+    deno as unknown as { readonly Command: { readonly prototype: { spawn: (this: object) => Child } } }
+  ).Command.prototype;
   const { spawn } = prototype;
   prototype.spawn = function () {
     const module = current();
