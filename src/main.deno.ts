@@ -3,7 +3,11 @@
  *
  * When it is loaded before tests, it prepares for them instead: see `cli/test.ts`.
  */
-import { offered, start } from "./program.ts";
+import { readOnlyPermittedVariables } from "./platform/deno/environment.ts";
+
+readOnlyPermittedVariables();
+// Packages read the environment when they are loaded.
+const { offered, start } = await import("./program.ts");
 
 if (import.meta.main) {
   await start({

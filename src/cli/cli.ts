@@ -26,12 +26,15 @@ export async function cli(args: readonly string[], host: Host): Promise<number> 
   }
 }
 
+/** Errors whose message says everything; the second one is of a runtime that was not permitted what a command needs. */
+const REPORTED: readonly string[] = ["UserError", "NotCapable"];
+
 function report(error: unknown, host: Host): number {
   if (error instanceof UsageError || (error instanceof Error && error.name === "YError")) {
     host.err(`${programName(host)}: ${error.message}\n`);
     return 2;
   }
-  const known = error instanceof Error && (error.name === "UserError" || isConfigError(error) || isSystemError(error));
+  const known = error instanceof Error && (REPORTED.includes(error.name) || isConfigError(error) || isSystemError(error));
   const text = error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error);
   host.err(`${programName(host)}: ${text}\n`);
   return 1;
