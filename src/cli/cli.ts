@@ -34,7 +34,8 @@ function report(error: unknown, host: Host): number {
     host.err(`${programName(host)}: ${error.message}\n`);
     return 2;
   }
-  const known = error instanceof Error && (REPORTED.includes(error.name) || isConfigError(error) || isSystemError(error));
+  const known =
+    error instanceof Error && (REPORTED.includes(error.name) || isConfigError(error) || isSystemError(error));
   const text = error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error);
   host.err(`${programName(host)}: ${text}\n`);
   return 1;

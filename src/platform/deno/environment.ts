@@ -14,15 +14,18 @@ export function readOnlyPermittedVariables(): void {
     }
   };
   // The object that stands for it is empty, because the runtime compares what it is told with the object itself.
-  process.env = new Proxy({} as NodeJS.ProcessEnv, {
-    get: (_, name) => permitted(() => Reflect.get(all, name) as string | undefined, undefined),
-    set: (_, name, value) => Reflect.set(all, name, value),
-    deleteProperty: (_, name) => Reflect.deleteProperty(all, name),
-    has: (_, name) => permitted(() => Reflect.has(all, name), false),
-    ownKeys: () => permitted(() => Reflect.ownKeys(all), []),
-    getOwnPropertyDescriptor: (_, name) => {
-      const found = permitted(() => Reflect.getOwnPropertyDescriptor(all, name), undefined);
-      return found && { ...found, configurable: true };
+  process.env = new Proxy(
+    {},
+    {
+      get: (_, name) => permitted(() => Reflect.get(all, name) as string | undefined, undefined),
+      set: (_, name, value) => Reflect.set(all, name, value),
+      deleteProperty: (_, name) => Reflect.deleteProperty(all, name),
+      has: (_, name) => permitted(() => Reflect.has(all, name), false),
+      ownKeys: () => permitted(() => Reflect.ownKeys(all), []),
+      getOwnPropertyDescriptor: (_, name) => {
+        const found = permitted(() => Reflect.getOwnPropertyDescriptor(all, name), undefined);
+        return found && { ...found, configurable: true };
+      },
     },
-  });
+  );
 }
