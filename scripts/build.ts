@@ -1,10 +1,14 @@
-/** Builds the one executable, dist/binnacle: `bun scripts/build.ts [--release]`. */
+/**
+ * Builds the one executable, dist/binnacle: `bun scripts/build.ts [--release]`. With `--deno` it is the one for Deno,
+ * dist/binnacle-deno-compiled.
+ */
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { bytecodeOrder } from "./bytecode-order.ts";
+import { compileForDeno } from "./deno/compile.ts";
 import { packOrder, packSdk } from "./pack-sdk.ts";
 import { versionOf } from "./release/version.ts";
 
@@ -100,15 +104,16 @@ export function isBuilt(): boolean {
 if (import.meta.main) {
   const start = performance.now();
   const [flag, ...more] = process.argv.slice(2);
-  if ((flag !== undefined && flag !== "--release") || more.length > 0) {
-    console.error("Cannot build: the only argument is --release");
+  if ((flag !== undefined && flag !== "--release" && flag !== "--deno") || more.length > 0) {
+    console.error("Cannot build: the only argument is --release or --deno");
     process.exit(2);
   }
   try {
-    await build({ release: flag === "--release" });
-    const { size } = await stat(binary);
+    if (flag !== "--deno") await build({ release: flag === "--release" });
+    const file = flag === "--deno" ? compileForDeno() : binary;
+    const { size } = await stat(file);
     console.log(
-      `dist/binnacle: ${(size / 2 ** 20).toFixed(1)} MiB in ${((performance.now() - start) / 1000).toFixed(1)} s`,
+      `${relative(root, file)}: ${(size / 2 ** 20).toFixed(1)} MiB in ${((performance.now() - start) / 1000).toFixed(1)} s`,
     );
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

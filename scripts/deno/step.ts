@@ -13,6 +13,9 @@ const root = join(import.meta.dirname, "../..");
 
 /** Test files of what is implemented for each runtime, and of what builds on it at once. They use nothing of Bun. */
 const shared: readonly string[] = [
+  "controllers",
+  "src/loader/load.test.ts",
+  "src/platform/deno/module-host.test.deno.ts",
   "src/platform/abortable.test.ts",
   "src/platform/gunzip.test.ts",
   "src/platform/http-server.test.ts",
@@ -28,6 +31,7 @@ const shared: readonly string[] = [
 
 /** Files of the suites that drive the program from outside. `BINNACLE_PROGRAM` lets them drive it on Deno; others run there by hand. */
 const driven: readonly string[] = [
+  "scripts/acceptance/deno-permissions.test.ts",
   "scripts/acceptance/guestbook.test.ts",
   "scripts/acceptance/signals.test.ts",
   "scripts/acceptance/faults.test.ts",

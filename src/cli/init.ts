@@ -38,9 +38,11 @@ export const initCommand: Command = command({
     const modules = Object.entries(filesFor("controller", { name, group, builtin: undefined }));
     const files = Object.fromEntries(modules.map(([file, text]) => [`controllers/${file}`, text]));
     // Existing files, such as a .gitignore or a tsconfig.json, stay as they are.
-    const missing = Object.entries(project).filter(([file]) => !existsSync(join(folder, file)));
-    const written = writeNew(folder, { ...files, ...Object.fromEntries(missing) });
     const sdk = await sdkFolder(host);
+    const missing = Object.entries(project).filter(([file]) => {
+      return !existsSync(join(folder, file)) && (sdk !== undefined || file !== "tsconfig.json"); // which leads to the SDK
+    });
+    const written = writeNew(folder, { ...files, ...Object.fromEntries(missing) });
     if (sdk !== undefined) {
       const state = join(folder, STATE);
       makeStateFolder(state);
