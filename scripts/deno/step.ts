@@ -31,7 +31,6 @@ const shared: readonly string[] = [
 
 /** Files of the suites that drive the program from outside. `BINNACLE_PROGRAM` lets them drive it on Deno; others run there by hand. */
 const driven: readonly string[] = [
-  "scripts/acceptance/deno-permissions.test.ts",
   "scripts/acceptance/guestbook.test.ts",
   "scripts/acceptance/signals.test.ts",
   "scripts/acceptance/faults.test.ts",
