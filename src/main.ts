@@ -4,9 +4,11 @@
  * When it is loaded before tests, it offers them the same packages instead: see `cli/test.ts`.
  */
 import { commandIndex } from "./cli/commands.ts";
+import { memoryGiven } from "./cli/memory-option.ts";
 import { withCommand } from "./cli/operator.ts";
 import { type BuiltInOperator, builtInModules } from "./loader/built-in.ts";
 import { beginAnew } from "./platform/bun/begin-anew.ts";
+import { memoryLimit } from "./platform/memory-limit.ts";
 import { offered, start } from "./program.ts";
 
 /** The version and its commit, which the build sets. */
@@ -28,7 +30,10 @@ async function main(): Promise<void> {
   const operator = typeof BUILD_OPERATOR === "object" ? BUILD_OPERATOR : undefined;
   const given = process.argv.slice(2);
   const args = withCommand(given, operator);
-  if (version !== undefined) beginAnew(given, { isTuned: args[commandIndex(args)] === "run" });
+  if (version !== undefined) {
+    const isTuned = args[commandIndex(args)] === "run";
+    beginAnew(given, { isTuned, memory: () => memoryLimit(memoryGiven(args, process.env))?.bytes });
+  }
   await start({
     args,
     version,

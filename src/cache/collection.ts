@@ -87,7 +87,7 @@ export class Collection {
 
   /** Lists metadata where metadata is all, or most, of what is needed. @returns `undefined` where it is not. */
   async #listSelectively(mapping: Mapping, { reason, signal }: Listing): Promise<string | undefined> {
-    const { sink, metadataOnly, wants, namespace, fields, pageSize, transport, onLeftOut } = this.#options;
+    const { sink, metadataOnly, wants, namespace, fields, pageSize, transport, room, onLeftOut } = this.#options;
     const labels = this.#labels;
     const isWanted = metadataOnly === true ? () => NONE : wants;
     if (isWanted?.() === undefined) return undefined;
@@ -99,6 +99,7 @@ export class Collection {
       labels,
       fields,
       pageSize,
+      room,
       signal,
       wants: isWanted,
       reduce: metadataOnly === true ? plainObject : toStub,
@@ -116,7 +117,7 @@ export class Collection {
   }
 
   async #listWhole(mapping: Mapping, { reason, signal }: Listing): Promise<string> {
-    const { sink, namespace, fields, pageSize: limit, transport, onLeftOut, divided } = this.#options;
+    const { sink, namespace, fields, pageSize: limit, transport, room, onLeftOut, divided } = this.#options;
     const path = collectionPath(mapping, namespace);
     const shards = this.#shards(path);
     const listed = listPages<AnyObject>(transport, {
@@ -125,6 +126,7 @@ export class Collection {
       fields,
       shards,
       limit,
+      room,
       signal,
       fullListIfExpired: true,
       onRestart: () => sink.beginList(reason),

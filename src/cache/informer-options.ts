@@ -1,4 +1,5 @@
 /** What an informer is made of: the way to the server, the set of objects, and what is kept of them. */
+import type { ListRoom } from "../kube/api/list-room.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
@@ -42,6 +43,8 @@ export interface SharedInformerOptions {
   readonly pageSize?: number | undefined;
   /** Paths that are kept besides metadata, such as `spec.nodeName`; an empty list keeps metadata only. @default everything */
   readonly keep?: readonly string[] | undefined;
+  /** What there is room for where memory is limited. @default enough */
+  readonly room?: ListRoom | undefined;
   /** How to list. @default {@link DEFAULT_LIST_MODE} */
   readonly list?: ListMode | undefined;
   /** Shared by the informers of one server. @default one of its own */

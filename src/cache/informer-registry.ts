@@ -1,4 +1,5 @@
 /** Shares informers: one for each resource, set of namespaces and selectors, for as long as it has users. */
+import type { ListRoom } from "../kube/api/list-room.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
@@ -27,6 +28,8 @@ export interface InformerRegistryOptions {
   readonly grace?: number | undefined;
   /** Milliseconds, with jitter, after which each informer lists again to find missed changes. @default 6 hours */
   readonly checkEvery?: number | undefined;
+  /** What there is room for where memory is limited. @default enough */
+  readonly room?: ListRoom | undefined;
   /** How informers list. @default {@link DEFAULT_LIST_MODE} */
   readonly list?: ListMode | undefined;
   /** Random numbers from 0 up to 1. @default Math.random */
@@ -91,7 +94,7 @@ const NONE: readonly SharedInformer[] = Object.freeze([]);
 export class InformerRegistry {
   readonly #options: InformerRegistryOptions;
   readonly #clock: Clock;
-  readonly #listSemaphore = new ListSemaphore();
+  readonly #listSemaphore: ListSemaphore;
   readonly #streams = new StreamMemory();
   readonly #divided = new DividedCollections();
   readonly #shared = new Map<string, Shared>();
@@ -105,6 +108,7 @@ export class InformerRegistry {
   constructor(options: InformerRegistryOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#listSemaphore = new ListSemaphore(options.room?.lists);
   }
 
   /**
@@ -241,7 +245,7 @@ export class InformerRegistry {
   }
 
   #informer(resource: Resource, options: AcquireOptions): SharedInformer {
-    const { transport, mapper, log, random, freeze, list } = this.#options;
+    const { transport, mapper, log, random, freeze, list, room } = this.#options;
     const isCluster = resource.scope === "Cluster" || mapper.known(resource)?.namespaced === false;
     const kind = this.#kind(resource);
     const namespaces = isCluster ? [] : options.namespaces;
@@ -255,6 +259,7 @@ export class InformerRegistry {
       clock: this.#clock,
       listSemaphore: this.#listSemaphore,
       list,
+      room,
       streams: this.#streams,
       divided: this.#divided,
       portion: options.portion,

@@ -1,4 +1,5 @@
 /** The options of a reflector: the collection, how to reach the server, and the sink for what it finds. */
+import type { ListRoom } from "../kube/api/list-room.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { WatchType } from "../kube/api/watch.ts";
@@ -48,6 +49,8 @@ export interface ReflectorOptions {
   readonly checkEvery?: number | undefined;
   /** Objects per page. @default 500 */
   readonly pageSize?: number | undefined;
+  /** What there is room for where memory is limited. @default enough */
+  readonly room?: ListRoom | undefined;
   /** How to list. A resource that the server cannot stream is listed in pages from then on. @default {@link DEFAULT_LIST_MODE} */
   readonly list?: ListMode | undefined;
   /** Shared by the reflectors of one server. @default one of its own */

@@ -1,5 +1,6 @@
 /** Lists the metadata of a collection, then fetches whole only those objects that are needed. */
 import { listMetadata, listPages, type Page } from "../kube/api/list.ts";
+import type { ListRoom } from "../kube/api/list-room.ts";
 import { collectionPath, type Mapping } from "../kube/api/mapper.ts";
 import { streamMetadata } from "../kube/api/metadata-stream.ts";
 import type { Transport } from "../kube/transport/transport.ts";
@@ -16,6 +17,8 @@ export interface SelectiveListOptions {
   readonly fields: string | undefined;
   /** Objects per page. @default grows with the list */
   readonly pageSize: number | undefined;
+  /** What there is room for where memory is limited. @default enough */
+  readonly room?: ListRoom | undefined;
   readonly signal: AbortSignal;
   /** Which objects are needed whole, decided by their metadata; `undefined` once all are. */
   readonly wants: () => ((object: AnyObject) => boolean) | undefined;
@@ -66,7 +69,17 @@ class SelectiveList {
 
   /** Hands over the objects that are not needed whole. @returns `false` when it is cheaper to list all objects whole. */
   async metadata(mayTryStream: boolean): Promise<boolean> {
-    const { transport, mapping: type, labels, fields, pageSize: limit, signal, onObjects, onLeftOut } = this.#options;
+    const {
+      transport,
+      mapping: type,
+      labels,
+      fields,
+      pageSize: limit,
+      room,
+      signal,
+      onObjects,
+      onLeftOut,
+    } = this.#options;
     if (mayTryStream && this.#options.mayStreamMetadata(0)) return (await this.#streamed(0)) || this.metadata(false);
     this.#seen = undefined;
     let isWorthIt = true;
@@ -77,6 +90,7 @@ class SelectiveList {
       labels,
       fields,
       limit,
+      room,
       signal,
       fullListIfExpired: true,
       onLeftOut,
@@ -188,13 +202,13 @@ class SelectiveList {
    * So a few objects show how large the result is, and if it is small enough everything is requested in one page.
    */
   async #selected(selectors: Pick<Part, "labels" | "fields">, objects: number): Promise<void> {
-    const { signal, pageSize = SAMPLE } = this.#options;
+    const { signal, pageSize = SAMPLE, room } = this.#options;
     const part = { ...selectors, signal };
     let isAll = true;
     let isForOnce = false;
     await this.#whole(this.#path, { ...part, limit: Math.min(pageSize, SAMPLE) }, (items, { hasNext, bytes }) => {
       isAll = !hasNext;
-      isForOnce = (bytes() / items) * objects <= AT_ONCE_BYTES;
+      isForOnce = (bytes() / items) * objects <= Math.min(AT_ONCE_BYTES, 2 * (room?.pageBytes ?? Infinity));
       return true;
     });
     if (!isAll) await this.#whole(this.#path, isForOnce ? { ...part, limit: 0 } : part);
@@ -206,11 +220,12 @@ class SelectiveList {
     part: Part,
     isEnough: (objects: number, page: Page) => boolean = () => false,
   ): Promise<void> {
-    const { transport, onObjects, pageSize, onLeftOut } = this.#options;
+    const { transport, onObjects, pageSize, room, onLeftOut } = this.#options;
     const seen = this.#seen!;
     await listPages<AnyObject>(transport, {
       path,
       limit: pageSize,
+      room,
       ...part,
       notOlderThan: this.#version,
       fullListIfExpired: true,

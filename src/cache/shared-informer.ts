@@ -101,6 +101,7 @@ export class SharedInformer {
           pageSize,
           checkEvery: options.checkEvery,
           list: options.list,
+          room: options.room,
           metadataOnly: keep?.isMetadataOnly,
           streams: options.streams,
           sink: portion === undefined ? processor : new PortionSink(processor, { portion, store: this.store }),

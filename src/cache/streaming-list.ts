@@ -1,4 +1,6 @@
 /** Streaming lists: a list that arrives as the beginning of a watch. */
+import type { ListRoom } from "../kube/api/list-room.ts";
+import { MOST_BYTES } from "../kube/api/page-size.ts";
 import { MOST_COLLECTION_BYTES } from "../kube/limits.ts";
 import { END_OF_LIST } from "../kube/api/metadata-stream.ts";
 import type { WatchType } from "../kube/api/watch.ts";
@@ -24,6 +26,7 @@ const BROKEN_STREAMS = 3;
 
 interface StreamOptions {
   readonly list?: ListMode | undefined;
+  readonly room?: ListRoom | undefined;
   readonly streams: StreamMemory;
   readonly clock: Clock;
 }
@@ -61,9 +64,10 @@ export class StreamMemory {
 
 /** Whether the metadata of a collection of that many objects is streamed, as far as the server is known to support it. */
 export function mayStreamMetadata(objects: number, path: string, options: StreamOptions): boolean {
-  const { list = DEFAULT_LIST_MODE, streams } = options;
+  const { list = DEFAULT_LIST_MODE, streams, room } = options;
   if (list === "pages" || !streams.isUsable(path)) return false;
-  return list === "stream" || objects >= STREAMED_FROM;
+  // A stream cannot be stopped between two of its objects while memory is made free.
+  return list === "stream" || (objects >= STREAMED_FROM && (room === undefined || room.pageBytes >= MOST_BYTES));
 }
 
 /**

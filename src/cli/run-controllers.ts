@@ -1,4 +1,5 @@
 /** Runs the modules of the controllers folders against a cluster, until a signal. */
+import { memoryLimit } from "../platform/memory-limit.ts";
 import { isDebugged } from "#runtime/self";
 import { findModules, loadAll } from "../loader/load-all.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
@@ -8,6 +9,7 @@ import type { Pause } from "../controller/pause.ts";
 import type { ElectionOptions } from "../manager/elections.ts";
 import { loadConfigOf } from "../loader/module-config.ts";
 import { protectSharedObjects } from "../loader/shared-objects.ts";
+import { MemoryGuard } from "../manager/memory-guard.ts";
 import { Manager } from "../manager/manager.ts";
 import { StallWatch } from "../manager/stall-watch.ts";
 import type { Log } from "../observe/log.ts";
@@ -15,6 +17,7 @@ import { disabledBy } from "../platform/switches.ts";
 import type { Host } from "./command.ts";
 import { sourcesOf, tellUnusedKeys } from "./config-messages.ts";
 import { electionOf, shardingOf } from "./election-options.ts";
+import { memoryOf } from "./memory-option.ts";
 import { metricsCertificates } from "./metrics-options.ts";
 import type { RunValues } from "./run-options.ts";
 import { startModules } from "./start-modules.ts";
@@ -58,6 +61,8 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     log,
     format: options.format,
   });
+  const limit = memoryLimit(memoryOf(values));
+  using memory = limit && new MemoryGuard({ limit, log });
   const requestRate = rateOf(values["kube-api-qps"], values["kube-api-burst"]);
   const inside = values.controllers.length === 0 ? host.embedded.operator?.modules : undefined;
   if (inside !== undefined && values.watch) {
@@ -105,6 +110,7 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     namespaces: values.namespace,
     concurrency: values.concurrency,
     requestRate,
+    memory,
     grace: values["grace-period"],
     shutdownDelay: values["shutdown-delay-duration"],
     strict: values.strict,

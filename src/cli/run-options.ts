@@ -1,6 +1,7 @@
 /** The options for running controllers: those of `run`, and with other defaults those of `dev`. */
 import type { LogLevel } from "../observe/log.ts";
 import { type ElectionValues, electionOptions } from "./election-options.ts";
+import { memoryOption } from "./memory-option.ts";
 import { metricsOptions, type MetricsValues } from "./metrics-options.ts";
 import type { Option, ValuesOf } from "./option.ts";
 import { type WebhookValues, webhookOptions } from "./webhook-options.ts";
@@ -69,6 +70,7 @@ const options = [
     type: "number",
     describe: "Requests at once within --kube-api-qps; twice as many when left out",
   },
+  memoryOption,
   {
     name: "stall-warning",
     type: "duration",
@@ -115,6 +117,7 @@ export interface RunValues extends ElectionValues, MetricsValues, WebhookValues 
   readonly concurrency: number | undefined;
   readonly "kube-api-qps": number | undefined;
   readonly "kube-api-burst": number | undefined;
+  readonly "memory-limit": string | undefined;
   /** Milliseconds. */
   readonly "stall-warning": number;
   /** Milliseconds. */

@@ -5,6 +5,7 @@ import type { RateLimit } from "../kube/transport/request-rate.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { CertificateSource } from "../server/certificate-source.ts";
+import type { MemoryGuard } from "./memory-guard.ts";
 import type { AccessOptions } from "./account-access.ts";
 import type { ElectionOptions } from "./elections.ts";
 import type { ShardingOptions } from "./sharding.ts";
@@ -27,6 +28,8 @@ export interface ManagerOptions {
   readonly concurrency?: number | undefined;
   /** Limits the requests to the API server; watches and the Lease never wait. @default none */
   readonly requestRate?: RateLimit | undefined;
+  /** Keeps the process below the limit of its memory. @default memory has no limit */
+  readonly memory?: MemoryGuard | undefined;
   /** How many milliseconds runs get to finish when the process stops. @default 30_000 */
   readonly grace?: number | undefined;
   /** For how many milliseconds a stopping process keeps working while `/readyz` already fails. @default 0 */

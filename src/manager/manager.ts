@@ -97,6 +97,7 @@ export class Manager implements AsyncDisposable {
         log,
         clock: this.#connectionClock,
         freeze: development,
+        room: options.memory,
       }),
       events: createEventRecorder({
         transport,
@@ -164,6 +165,7 @@ export class Manager implements AsyncDisposable {
       this.#runtime.informers.all().map((informer) => informerReading(informer, this.#connectionClock.now())),
     );
     readModules(this.metrics, this.modules);
+    options.memory?.show({ metrics: this.metrics, readyz, informers: this.#runtime.informers });
     this.#health.readyz.add("controllers", () =>
       notReady({
         loaded: this.#loaded,

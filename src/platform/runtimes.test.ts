@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type * as bunAbout from "./bun/about.ts";
 import type * as bunBundler from "./bun/bundler.ts";
+import type * as bunCollectGarbage from "./bun/collect-garbage.ts";
 import type * as bunCompression from "./bun/compression.ts";
 import type * as bunCurrentModule from "./bun/current-module.ts";
 import type * as bunDatabase from "./bun/database.ts";
@@ -26,6 +27,7 @@ import type * as bunVersions from "./bun/versions.ts";
 import type * as bunYaml from "./bun/yaml.ts";
 import type * as denoAbout from "./deno/about.ts";
 import type * as denoBundler from "./deno/bundler.ts";
+import type * as denoCollectGarbage from "./deno/collect-garbage.ts";
 import type * as denoCompression from "./deno/compression.ts";
 import type * as denoCurrentModule from "./deno/current-module.ts";
 import type * as denoDatabase from "./deno/database.ts";
@@ -50,6 +52,7 @@ import type * as denoYaml from "./deno/yaml.ts";
 const PARTS: readonly string[] = [
   "about",
   "bundler",
+  "collect-garbage",
   "compression",
   "current-module",
   "database",
@@ -87,6 +90,7 @@ test("each runtime has every part", () => {
 test("each part has the same exports in both, of the same types", () => {
   expectTypeOf<typeof bunAbout>().toEqualTypeOf<typeof denoAbout>();
   expectTypeOf<typeof bunBundler>().toEqualTypeOf<typeof denoBundler>();
+  expectTypeOf<typeof bunCollectGarbage>().toEqualTypeOf<typeof denoCollectGarbage>();
   expectTypeOf<typeof bunCompression>().toEqualTypeOf<typeof denoCompression>();
   expectTypeOf<typeof bunCurrentModule>().toEqualTypeOf<typeof denoCurrentModule>();
   expectTypeOf<typeof bunDatabase>().toEqualTypeOf<typeof denoDatabase>();

@@ -1,10 +1,14 @@
 import { describe, expect, test } from "bun:test";
+import { networkInterfaces } from "node:os";
 import { Hono } from "hono";
 import parse from "parse-prometheus-text-format";
 import { createLog } from "../observe/log.ts";
 import { createMetrics } from "../observe/metrics.ts";
 import { startListeners } from "./listeners.ts";
 import { metricsApp } from "./metrics-app.ts";
+
+/** Some machines have IPv6 switched off. */
+const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
 
 function app(path: string): Hono {
   return new Hono().get(path, (context) => context.text(path));
@@ -25,6 +29,19 @@ describe("startListeners", () => {
     const response = await fetch(`http://${listeners.address("health")}/a`);
     expect([response.status, await response.text()]).toEqual([200, "/a"]);
     expect((await fetch(`http://${listeners.address("health")}/b`)).status).toBe(404);
+  });
+
+  test.skipIf(!hasIPv6)("startListeners answers both families on [::] and on a port alone", async () => {
+    for (const address of ["[::]:0", ":0"]) {
+      await using listeners = await startListeners([{ name: "health", address, app: app("/a") }]);
+      const port = listeners.address("health")!.replace(/^.*:/, "");
+      for (const host of ["127.0.0.1", "[::1]"]) {
+        expect(await (await fetch(`http://${host}:${port}/a`)).text(), `${address} at ${host}`).toBe("/a");
+      }
+    }
+    await using listeners = await startListeners([{ name: "health", address: "[::1]:0", app: app("/a") }]);
+    expect(listeners.address("health")).toStartWith("[::1]:");
+    expect(await (await fetch(`http://${listeners.address("health")}/a`)).text()).toBe("/a");
   });
 
   test("startListeners shares one listener between equal addresses", async () => {

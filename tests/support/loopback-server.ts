@@ -23,6 +23,8 @@ export interface LoopbackRequest {
 }
 
 export interface LoopbackOptions {
+  /** @default "127.0.0.1" */
+  readonly host?: "127.0.0.1" | "::1" | undefined;
   /** @default "h2" */
   readonly protocol?: "h2" | "http/1.1" | "plain";
   readonly port?: number;
@@ -32,7 +34,7 @@ export interface LoopbackOptions {
 }
 
 const ca = { ...createAuthority("loopback"), name: "loopback" };
-const serverCert = issue(ca, { subject: { name: "server" }, hosts: ["127.0.0.1", "localhost"] });
+const serverCert = issue(ca, { subject: { name: "server" }, hosts: ["127.0.0.1", "::1", "localhost"] });
 const clientCert = issue(ca, { subject: { name: "jane", groups: ["testers"] } });
 
 export const loopbackTls: TlsSettings = {
@@ -81,7 +83,7 @@ export class LoopbackServer implements AsyncDisposable {
 }
 
 export async function startLoopback(handler: Handler, options: LoopbackOptions = {}): Promise<LoopbackServer> {
-  const { protocol = "h2", headers = () => NONE, reload = async () => false, proxy } = options;
+  const { protocol = "h2", headers = () => NONE, reload = async () => false, proxy, host = "127.0.0.1" } = options;
   const listener = (incoming: IncomingMessage, reply: ServerResponse) => void serve(incoming, reply, () => server);
   const tls = { ca: ca.cert, cert: serverCert.cert, key: serverCert.key, requestCert: true, rejectUnauthorized: false };
   const settings = { maxConcurrentStreams: 100 };
@@ -100,11 +102,11 @@ export async function startLoopback(handler: Handler, options: LoopbackOptions =
   listening.on("connection", track);
   await new Promise<void>((resolve, reject) => {
     listening.once("error", reject);
-    listening.listen(options.port ?? 0, "127.0.0.1", resolve);
+    listening.listen(options.port ?? 0, host, resolve);
   });
   const { port } = listening.address() as AddressInfo;
   const config: ClusterConfig = {
-    server: `${protocol === "plain" ? "http" : "https"}://127.0.0.1:${port}`,
+    server: `${protocol === "plain" ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${port}`,
     context: "loopback",
     user: "jane",
     namespace: "default",

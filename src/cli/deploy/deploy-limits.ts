@@ -1,7 +1,7 @@
 /** Parses the pod's resource limits from the command line. */
+import { quantity } from "../quantity.ts";
 import { UsageError } from "../usage-error.ts";
 import type { DeployPlan } from "./deploy-plan.ts";
-import { quantity } from "./deployment.ts";
 
 /** With less memory the process would be killed before its caches have synced. */
 const LEAST_MEMORY = 96 * 2 ** 20;

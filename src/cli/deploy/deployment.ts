@@ -1,5 +1,6 @@
 /** The Deployment that runs the modules, and its disruption budget. */
 import { createHash } from "node:crypto";
+import { quantity } from "../quantity.ts";
 import { WEBHOOK_PORT } from "../webhook-manifests.ts";
 import type { MountedFile } from "./config-map-files.ts";
 import { configInPod } from "./deployed-config.ts";
@@ -116,6 +117,8 @@ function container(plan: DeployPlan): ContainerManifest {
     livenessProbe: { ...probe, httpGet: at("/livez"), periodSeconds: 10, failureThreshold: 6 },
     readinessProbe: { ...probe, httpGet: at("/readyz"), periodSeconds: 5, failureThreshold: 3 },
     resources: resourcesOf(plan),
+    // Of a process that fails, the end of its log is what says why.
+    terminationMessagePolicy: "FallbackToLogsOnError",
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, readOnlyRootFilesystem: true },
     ...(mounts.length > 0 && { volumeMounts: mounts }),
   };
@@ -149,24 +152,6 @@ export function resourcesOf({ limits: { memory, cpu } }: Pick<DeployPlan, "limit
     memory: memory !== undefined && quantity(memory)! < quantity(REQUESTED.memory)! ? memory : REQUESTED.memory,
   };
   return { requests, ...(Object.keys(limits).length > 0 && { limits }) };
-}
-
-const SUFFIXES: Readonly<Record<string, number>> = {
-  "": 1,
-  m: 1e-3,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-};
-
-/** Parses a quantity such as `200m` or `256Mi`; `undefined` for text that is none, or not above zero. */
-export function quantity(text: string): number | undefined {
-  const [, digits, suffix = ""] = /^(\d+(?:\.\d+)?)(m|k|M|G|Ki|Mi|Gi)?$/.exec(text) ?? [];
-  const number = Number(digits) * (SUFFIXES[suffix] ?? Number.NaN);
-  return number > 0 ? number : undefined;
 }
 
 function hashOf(files: readonly MountedFile[]): string {

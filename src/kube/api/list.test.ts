@@ -174,3 +174,21 @@ test("listPages asks for smaller pages where items are so large that a page is n
   expect(asked.slice(0, 3)).toEqual(["40 from 0", "5 from 0", "5 from 5"]);
   await transport.close();
 });
+
+test("listPages asks for smaller pages where memory is limited, and for room before each", async () => {
+  await using kit = await start(1_000, { bytes: 1_000, counts: true });
+  let made = 0;
+  const make = (): undefined => void made++;
+  const room = { pageBytes: 100_000, answerBytes: 300_000, lists: 1, make };
+  let seen = 0;
+  const { pages } = await listPages<Item>(kit.transport, {
+    path,
+    room,
+    onPage: (items) => void (seen += items.length),
+  });
+  expect(seen).toBe(1_000);
+  // The first page turns out to be too large; the other ones have what fits into 100,000 bytes.
+  expect(kit.limits().slice(0, 2)).toEqual(["500", "63"]);
+  expect(Math.max(...kit.limits().slice(2).map(Number))).toBeLessThanOrEqual(63);
+  expect(made).toBe(pages + 1);
+});

@@ -4,6 +4,7 @@ import { isAnswerTooLarge } from "../transport/answer.ts";
 import { isGone } from "../errors/api-error.ts";
 import { MOST_COLLECTION_BYTES, MOST_PAGE_BYTES } from "../limits.ts";
 import { METADATA_LIST, readMetadataList } from "./metadata-list.ts";
+import type { ListRoom } from "./list-room.ts";
 import { PageCount } from "./page-count.ts";
 import { metadataPageSize, METADATA_PAGE_SIZE, PAGE_SIZE, type SoFar, wholePageSize } from "./page-size.ts";
 import { type ReceivedPage, receivedPage } from "./received-page.ts";
@@ -52,6 +53,8 @@ export interface ListOptions<T> {
    */
   readonly fullListIfExpired?: boolean | undefined;
   onRestart?(): void;
+  /** What there is room for. @default there is enough for pages of every size */
+  readonly room?: ListRoom | undefined;
   /** Called for a malformed item, which is ignored, with its flaw. */
   readonly onLeftOut?: ((item: unknown, flaw: string) => void) | undefined;
   /** Ends the list after this page with `false`. */
@@ -113,6 +116,7 @@ interface Paging<T> {
 
 async function eachPage<T>(options: ListOptions<T>, { read, first, next }: Paging<T>): Promise<Listed> {
   const pages = new PageCount(options.path);
+  const { room } = options;
   /** What was too large once is not asked for again. */
   let most = Infinity;
   let limit = first;
@@ -122,7 +126,8 @@ async function eachPage<T>(options: ListOptions<T>, { read, first, next }: Pagin
   for (;;) {
     let page: ReceivedPage<T>;
     try {
-      const mostBytes = limit === 0 ? MOST_COLLECTION_BYTES : MOST_PAGE_BYTES;
+      if (room !== undefined) await room.make(options.signal);
+      const mostBytes = Math.min(limit === 0 ? MOST_COLLECTION_BYTES : MOST_PAGE_BYTES, room?.answerBytes ?? Infinity);
       page = await read({ query: queryOf(options, { limit, token }), mostBytes });
     } catch (error) {
       if (isAnswerTooLarge(error) && limit !== 1 && most > 1) {
@@ -147,7 +152,8 @@ async function eachPage<T>(options: ListOptions<T>, { read, first, next }: Pagin
     const isOver = (await options.onPage(items, { ...about, resourceVersion, hasNext: token !== undefined })) === false;
     if (isOver || token === undefined) return { resourceVersion, pages: pages.count };
     if (options.limit === undefined && limit > 0 && items.length > 0) {
-      limit = Math.min(most, next({ seen, remaining: page.remaining, bytes: page.bytes() / items.length }));
+      const bytes = page.bytes() / items.length;
+      limit = Math.min(most, next({ seen, remaining: page.remaining, bytes, most: room?.pageBytes }));
     }
   }
 }

@@ -25,6 +25,7 @@ export async function inClusterKubeconfig(
     "certificate-authority": join(directory, "ca.crt"),
   };
   return {
+    isInCluster: true,
     files: [directory],
     currentContext: NAME,
     clusters: new Map([[NAME, { entry: cluster, file: directory }]]),

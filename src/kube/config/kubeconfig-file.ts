@@ -62,6 +62,8 @@ export interface Located<T> {
 
 /** The merged content of one or more kubeconfig files; relative paths are made absolute. */
 export interface Kubeconfig {
+  /** Whether it describes the account of the pod that this process runs in. @default false */
+  readonly isInCluster?: boolean | undefined;
   readonly files: readonly string[];
   readonly currentContext: string | undefined;
   readonly clusters: ReadonlyMap<string, Located<ClusterEntry>>;

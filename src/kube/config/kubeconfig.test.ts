@@ -235,6 +235,11 @@ test("CLI-04 loadKubeconfig prefers --kubeconfig, then $KUBECONFIG, then the pod
     user: "in-cluster",
   });
   expect(inCluster.tls.ca).toBe(ca.cert);
+  const proxied = { ...env, KUBECONFIG: "", HTTPS_PROXY: "http://proxy.example.com:3128" };
+  expect((await loadKubeconfig({ ...options, env: proxied })).proxy).toBeUndefined();
+  expect((await loadKubeconfig({ env: { ...proxied, KUBECONFIG: env.KUBECONFIG } })).proxy).toBe(proxied.HTTPS_PROXY);
+  const byName = { ...env, KUBECONFIG: "", KUBERNETES_SERVICE_HOST: "kubernetes.default.svc" };
+  expect((await loadKubeconfig({ ...options, env: byName })).server).toBe("https://kubernetes.default.svc:443");
   expect(await inCluster.headers()).toEqual({ authorization: "Bearer pod" });
   await writeFile(join(pod, "token"), "rotated");
   const renewedCa = createAuthority("ca2").cert;

@@ -64,7 +64,8 @@ export async function loadKubeconfig(options: LoadOptions = {}): Promise<Cluster
   }
   const server = serverOf(cluster.entry, clusterName ?? "", cluster.file);
   checkTrust(cluster.entry, clusterName ?? "", cluster.file);
-  const proxy = proxyFor(server, { proxyUrl: cluster.entry["proxy-url"], env });
+  // A proxy of the environment leads out of the cluster; what the pod needs inside must not depend on it.
+  const proxy = kubeconfig.isInCluster ? undefined : proxyFor(server, { proxyUrl: cluster.entry["proxy-url"], env });
   const caStamp = stampOf(caFileOf(cluster.entry));
   const ca = await readCa(cluster.entry, clusterName ?? "", now);
   const credentials = await Credentials.load({

@@ -19,6 +19,30 @@ test.each([
   ["NO_PROXY port", server, { HTTPS_PROXY: "http://p", NO_PROXY: "api.example.com:443" }, "http://p"],
   ["NO_PROXY range", "https://10.1.2.3", { HTTPS_PROXY: "http://p", NO_PROXY: "10.0.0.0/8" }, undefined],
   ["outside the range", "https://11.1.2.3", { HTTPS_PROXY: "http://p", NO_PROXY: "10.0.0.0/8" }, "http://p"],
+  ["NO_PROXY address", "https://10.1.2.3:6443", { HTTPS_PROXY: "http://p", NO_PROXY: "10.1.2.3" }, undefined],
+  ["NO_PROXY port of the scheme", "https://10.1.2.3", { HTTPS_PROXY: "http://p", NO_PROXY: "10.1.2.3:443" }, undefined],
+  [
+    "NO_PROXY range of IPv6",
+    "https://[fd00:10::1]:443",
+    { HTTPS_PROXY: "http://p", NO_PROXY: "fd00:10::/32" },
+    undefined,
+  ],
+  [
+    "outside the range of IPv6",
+    "https://[fd00:11::1]",
+    { HTTPS_PROXY: "http://p", NO_PROXY: "fd00:10::/32" },
+    "http://p",
+  ],
+  ["NO_PROXY IPv6", "https://[fd00::1]:6443", { HTTPS_PROXY: "http://p", NO_PROXY: "FD00:0:0::1" }, undefined],
+  ["NO_PROXY IPv6 port", "https://[fd00::1]:6443", { HTTPS_PROXY: "http://p", NO_PROXY: "[fd00::1]:6443" }, undefined],
+  [
+    "NO_PROXY IPv6 and another port",
+    "https://[fd00::1]",
+    { HTTPS_PROXY: "http://p", NO_PROXY: "[fd00::1]:1" },
+    "http://p",
+  ],
+  ["a range that is none", "https://10.1.2.3", { HTTPS_PROXY: "http://p", NO_PROXY: "10.0.0.0/,x/8" }, "http://p"],
+  ["IPv6 loopback", "https://[::1]:6443", { HTTPS_PROXY: "http://p" }, undefined],
   ["NO_PROXY star", server, { HTTPS_PROXY: "http://p", NO_PROXY: "*" }, undefined],
 ])("proxyFor obeys %s", (_, url, env, proxy) => {
   expect(proxyFor(url, { env })).toBe(proxy);

@@ -1,6 +1,6 @@
 /** Which proxy, if any, stands between us and a server. */
 import { ConfigError } from "./config-error.ts";
-import { isIPv4, isIPv6 } from "./ip-address.ts";
+import { addressBytes, isIPv6 } from "./ip-address.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -30,27 +30,37 @@ function check(proxy: string, where: string): string {
 
 function isExempt(url: URL, noProxy: string): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, "");
+  const port = url.port || (url.protocol === "https:" ? "443" : "80");
   if (host === "localhost" || host === "::1" || host.startsWith("127.")) return true;
-  return noProxy.split(",").some((part) => matches(part.trim().toLowerCase(), host, url.port));
+  return noProxy.split(",").some((part) => matches(part.trim().toLowerCase(), host, port));
 }
 
 function matches(pattern: string, host: string, port: string): boolean {
   if (pattern === "") return false;
   if (pattern === "*") return true;
-  if (pattern.includes("/")) return isIPv4(host) && inRange(host, pattern);
-  const [name = "", onlyPort] = isIPv6(pattern) ? [pattern] : pattern.split(":");
+  if (pattern.includes("/")) return inRange(host, pattern);
+  const [name, onlyPort] = withPort(pattern);
   if (onlyPort !== undefined && onlyPort !== port) return false;
+  const address = addressBytes(name);
+  if (address !== undefined) return addressBytes(host)?.join() === address.join();
   const suffix = name.replace(/^\*?\./, "");
   return host === suffix || host.endsWith(`.${suffix}`);
 }
 
-function inRange(address: string, range: string): boolean {
-  const [base = "", bits = ""] = range.split("/");
-  if (!isIPv4(base)) return false;
-  const shift = 2 ** (32 - Number(bits));
-  return Math.floor(numberOf(address) / shift) === Math.floor(numberOf(base) / shift);
+/** An IPv6 address has a port only behind brackets. */
+function withPort(pattern: string): readonly [name: string, port: string | undefined] {
+  const [, address, ofAddress] = /^\[([^\]]*)\](?::(\d+))?$/.exec(pattern) ?? [];
+  if (address !== undefined) return [address, ofAddress];
+  if (isIPv6(pattern)) return [pattern, undefined];
+  const [name = "", port] = pattern.split(":");
+  return [name, port];
 }
 
-function numberOf(address: string): number {
-  return address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+function inRange(host: string, range: string): boolean {
+  const [text = "", prefix = ""] = range.split("/");
+  const [address, base] = [addressBytes(host), addressBytes(text)];
+  if (address === undefined || base?.length !== address.length || !/^\d{1,3}$/.test(prefix)) return false;
+  if (Number(prefix) > 8 * base.length) return false;
+  const bits = (bytes: readonly number[]): string => bytes.map((byte) => byte.toString(2).padStart(8, "0")).join("");
+  return bits(address).startsWith(bits(base).slice(0, Number(prefix)));
 }

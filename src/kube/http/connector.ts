@@ -42,7 +42,7 @@ async function openTunnel(server: URL, proxy: URL): Promise<Socket> {
   const target = `${server.hostname}:${server.port || 443}`;
   const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   const request = (proxy.protocol === "https:" ? https : http).request({
-    host: proxy.hostname,
+    host: proxy.hostname.replace(/^\[|\]$/g, ""),
     port: Number(proxy.port) || (proxy.protocol === "https:" ? 443 : 80),
     method: "CONNECT",
     path: target,

@@ -86,7 +86,7 @@ export async function openChannels(request: ChannelsRequest, options: OpenOption
 
 async function connect({ tls, proxy }: ClusterConfig, server: URL): Promise<Socket> {
   if (server.protocol === "https:") return connectTls({ server, tls, proxy, protocols: ["http/1.1"] });
-  const socket = net.connect(Number(server.port) || 80, server.hostname);
+  const socket = net.connect(Number(server.port) || 80, server.hostname.replace(/^\[|\]$/g, ""));
   await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
   socket.on("error", () => {});
   return socket;

@@ -7,18 +7,22 @@ import { hasRuntimeVariables, withoutRuntimeVariables } from "../runtime-variabl
  * - Without the last compiler, which pays off only for loops that compute for seconds: it takes a fifth of the CPU of 2,000
  *   reconciles and 2 MiB at the start, without a gain.
  * - As on a machine of 128 MiB, where the heap grows by a quarter between collections from 64 MiB on. By default it may double
- *   as long as it takes less than a quarter of the machine's memory.
+ *   as long as it takes less than a quarter of the machine's memory. A process with a limit on its memory has even less.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   BUN_JSC_useFTLJIT: "0",
-  BUN_JSC_forceRAMSize: String(128 * 1024 * 1024),
 };
+/** In bytes, as is what follows from a limit: half of it, because the rest is the program and what the heap points to. */
+const RAM_SIZE = 128 * 1024 * 1024;
+const PART_OF_LIMIT = 1 / 2;
 /** Names the settings of ours with which a process was restarted; its children must not inherit them. */
 const MARK = "_BINNACLE_STARTED_ANEW";
 
 export interface BeginOptions {
   /** Whether the process is a controller process, for which the runtime has settings of its own. */
   readonly isTuned: boolean;
+  /** The limit on the memory of the process in bytes. @default none */
+  readonly memory?: (() => number | undefined) | undefined;
 }
 
 /**
@@ -29,14 +33,16 @@ export interface BeginOptions {
  * It returns if no change is necessary, or possible, as on Windows. The variables that it has set are then gone from
  * `process.env`, so that child processes do not inherit them.
  */
-export function beginAnew(args: readonly string[], { isTuned }: BeginOptions): void {
+export function beginAnew(args: readonly string[], { isTuned, memory }: BeginOptions): void {
   const applied = process.env[MARK];
   if (applied !== undefined) {
     for (const name of [MARK, ...applied.split(",")]) delete process.env[name];
     passEnvironment();
     return;
   }
-  const settings = Object.entries(isTuned ? SETTINGS : {}).filter(([name]) => process.env[name] === undefined);
+  const settings = Object.entries(isTuned ? settingsFor(memory?.()) : {}).filter(
+    ([name]) => process.env[name] === undefined,
+  );
   if ((settings.length === 0 && !hasRuntimeVariables(process.env)) || typeof process.execve !== "function") return;
   const env: Record<string, string | undefined> = {
     ...withoutRuntimeVariables(process.env),
@@ -48,6 +54,10 @@ export function beginAnew(args: readonly string[], { isTuned }: BeginOptions): v
   } catch {
     // The program runs as it is.
   }
+}
+
+function settingsFor(memory = Infinity): Readonly<Record<string, string>> {
+  return { ...SETTINGS, BUN_JSC_forceRAMSize: String(Math.floor(Math.min(RAM_SIZE, memory * PART_OF_LIMIT))) };
 }
 
 /** By default `Bun.spawn` gives children the environment with which this process began. */

@@ -16,7 +16,7 @@ import {
   GeneralName,
   GeneralNames,
 } from "pkijs";
-import { isIPv4, isIPv6 } from "../../kube/config/ip-address.ts";
+import { addressBytes } from "../../kube/config/ip-address.ts";
 
 /** A certificate and its private key, both PEM. */
 export interface KeyPair {
@@ -148,20 +148,7 @@ async function keyIdentifier(key: CryptoKey): Promise<ArrayBuffer> {
 function generalName(host: string): GeneralName {
   const bytes = addressBytes(host);
   if (bytes === undefined) return new GeneralName({ type: DNS_NAME, value: host });
-  return new GeneralName({ type: ADDRESS, value: new OctetString({ valueHex: bytes }) });
-}
-
-/** Returns the 4 or 16 bytes of an address; `undefined` for a DNS name. */
-function addressBytes(host: string): ArrayBuffer | undefined {
-  if (isIPv4(host)) return new Uint8Array(host.split(".").map(Number)).buffer;
-  if (!isIPv6(host)) return undefined;
-  // The URL parser reads every form of an address and writes one, with at most one run of zeros omitted.
-  const [head = "", tail] = new URL(`https://[${host}]`).hostname.slice(1, -1).split("::");
-  const groups = (text: string | undefined): string[] => (text ? text.split(":") : []);
-  const [first, last] = [groups(head), groups(tail)];
-  const zeros = Array.from({ length: 8 - first.length - last.length }, () => "0");
-  const all = [...first, ...zeros, ...last].map((group) => Number.parseInt(group, 16));
-  return new Uint8Array(all.flatMap((group) => [group >> 8, group & 0xff])).buffer;
+  return new GeneralName({ type: ADDRESS, value: new OctetString({ valueHex: new Uint8Array(bytes).buffer }) });
 }
 
 function derOf(text: string): ArrayBuffer {

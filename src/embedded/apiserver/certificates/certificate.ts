@@ -1,7 +1,7 @@
 /** Issues the certificates of a control plane: an authority, a server, clients. They use ECDSA P-256 with SHA-256. */
 
 import { createHash, createPublicKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
-import { isIPv4 } from "node:net";
+import { isIPv4, isIPv6 } from "node:net";
 import { bits, boolean, explicit, identifier, integer, octets, sequence, set, text, time, value } from "./der.ts";
 
 /** A certificate and its private key, both PEM. */
@@ -109,7 +109,19 @@ function distinguishedName({ name, groups = [] }: Subject): Buffer {
 }
 
 function generalName(host: string): Buffer {
-  return isIPv4(host) ? value(0x87, Buffer.from(host.split(".").map(Number))) : value(0x82, Buffer.from(host));
+  if (isIPv4(host)) return value(0x87, Buffer.from(host.split(".").map(Number)));
+  return isIPv6(host) ? value(0x87, addressBytes(host)) : value(0x82, Buffer.from(host));
+}
+
+/** The 16 bytes of an address of IPv6, without its zone. The URL parser writes it with at most one run of zeros omitted. */
+function addressBytes(host: string): Buffer {
+  const halves = new URL(`https://[${host.split("%")[0]}]`).hostname.slice(1, -1).split("::");
+  const [head = [], tail = []] = halves.map((half) => half.split(":").filter((group) => group !== ""));
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => "0");
+  const bytes = Buffer.alloc(16);
+  for (const [index, group] of [...head, ...zeros, ...tail].entries())
+    bytes.writeUInt16BE(Number.parseInt(group, 16), 2 * index);
+  return bytes;
 }
 
 function extension(type: string, content: Buffer, critical = false): Buffer {

@@ -1,0 +1,38 @@
+/** The limit of the process's memory, from the command line. */
+import { environmentName } from "./option.ts";
+import { quantity } from "./quantity.ts";
+import { UsageError } from "./usage-error.ts";
+
+export const memoryOption: { readonly name: "memory-limit"; readonly type: "string"; readonly describe: string } = {
+  name: "memory-limit",
+  type: "string",
+  describe: "Memory to stay below, such as 256Mi; the container's limit when left out, 0 for none",
+};
+
+const FLAG = `--${memoryOption.name}`;
+
+/** @returns bytes, 0 for no limit; `undefined` when nothing is given. @throws UsageError when it is no quantity. */
+export function memoryOf(values: { readonly "memory-limit": string | undefined }): number | undefined {
+  const given = values[memoryOption.name];
+  if (given === undefined) return undefined;
+  const bytes = given === "0" ? 0 : quantity(given);
+  if (bytes === undefined) {
+    throw new UsageError(`${FLAG} is '${given}': expected a quantity such as 256Mi, or 0 for no limit`);
+  }
+  return bytes;
+}
+
+/**
+ * What is given before anything is parsed, for settings of the runtime that must be made before its first line. A value that
+ * is no quantity is refused later, and one in a configuration file does not change these settings.
+ */
+export function memoryGiven(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): number | undefined {
+  const at = args.findLastIndex((argument) => argument === FLAG || argument.startsWith(`${FLAG}=`));
+  const flag = args[at] === FLAG ? args[at + 1] : args[at]?.slice(FLAG.length + 1);
+  const given = flag ?? env[environmentName(memoryOption.name)];
+  if (given === undefined || given === "") return undefined;
+  return given === "0" ? 0 : quantity(given);
+}

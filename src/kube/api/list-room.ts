@@ -1,0 +1,15 @@
+/** What a list may take of a memory that is limited. */
+
+export interface ListRoom {
+  /** The bytes of objects that a page should have at most. */
+  readonly pageBytes: number;
+  /** The bytes of a response from which on it is not read, and fewer objects are requested. */
+  readonly answerBytes: number;
+  /** How many lists may run at the same time. */
+  readonly lists: number;
+  /**
+   * Makes room for a page before it is requested. It waits a moment when there is little room left, but never until there
+   * is enough: a list that waited for ever would be no better than a process that is killed and says why.
+   */
+  make(signal?: AbortSignal): Promise<void> | undefined;
+}

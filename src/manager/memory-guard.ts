@@ -1,0 +1,193 @@
+/**
+ * Keeps a process below the limit of its memory, as far as that is possible, and says in time that it will be killed.
+ *
+ * The runtime does not know the limit: garbage may grow until the kernel ends the process. So the guard looks at what counts
+ * towards the limit, often while there is little left and otherwise once a second, and collects garbage before it is too late.
+ */
+import type { InformerRegistry } from "../cache/informer-registry.ts";
+import type { ListRoom } from "../kube/api/list-room.ts";
+import { MOST_BYTES } from "../kube/api/page-size.ts";
+import type { Log } from "../observe/log.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import { type Clock, monotonic, sleep } from "../platform/clock.ts";
+import type { MemoryLimit } from "../platform/memory-limit.ts";
+import type { HealthChecks, Told } from "../server/health-checks.ts";
+import { collectGarbage } from "#runtime/collect-garbage";
+
+export interface MemoryGuardOptions {
+  readonly limit: MemoryLimit;
+  readonly log: Log;
+  /** @default collects the runtime's garbage */
+  readonly collect?: (() => void) | undefined;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+}
+
+/** Where the state of memory is shown, and what takes it. */
+export interface MemoryDisplay {
+  readonly metrics: Metrics;
+  readonly readyz: HealthChecks;
+  readonly informers: Pick<InformerRegistry, "all">;
+}
+
+const MIB = 2 ** 20;
+/** A process without objects takes 35 MiB of it, and the pages of the executable that it needs all the time as much again. */
+export const LEAST_LIMIT: number = 64 * MIB;
+/** The part of the limit from which on garbage is collected. */
+const COLLECT_FROM = 0.75;
+/** The part from which on the process says that it may be killed, and below which it may say so again. */
+const WARN_FROM = 0.9;
+const WARN_AGAIN_BELOW = 0.8;
+/** Another collection waits until memory has grown by this part of the limit, because what is in use stays. */
+const GROWTH = 1 / 32;
+/** After a collection the next one waits for so many times its duration, so that they never take most of the time. */
+const REST = 3;
+/** Milliseconds between two looks, and between two when there is little left. */
+const LOOK_MS = 1_000;
+const LOOK_CLOSELY_MS = 50;
+/** The runtime gives memory back some milliseconds after a collection; a list waits for it at most this often. */
+const PAUSE_MS = 50;
+const MOST_PAUSES = 10;
+/** Of the limit, what a page of a list, and a response that is read as a whole, may take. */
+const PAGE_PART = 1 / 64;
+const ANSWER_PART = 1 / 8;
+/** Each of the lists that run at the same time holds a page or two. */
+const LIMIT_PER_LIST = 128 * MIB;
+const MOST_LISTS = 4;
+/** Informers that a warning names. */
+const NAMED = 3;
+
+export class MemoryGuard implements ListRoom, Disposable {
+  readonly pageBytes: number;
+  readonly answerBytes: number;
+  readonly lists: number;
+  readonly #limit: MemoryLimit;
+  readonly #log: Log;
+  readonly #collect: () => void;
+  readonly #clock: Clock;
+  #informers: Pick<InformerRegistry, "all"> | undefined;
+  #timer: Disposable;
+  /** What was in use after the last collection. */
+  #least = 0;
+  #collectFrom = -Infinity;
+  #isShort = false;
+  #warnings = 0;
+  #collections = 0;
+
+  /** Begins to look at once, and says so if the process can hardly run within the limit. */
+  constructor({ limit, log, collect = collectGarbage, clock }: MemoryGuardOptions) {
+    this.#limit = limit;
+    this.#log = log;
+    this.#collect = collect;
+    this.#clock = monotonic(clock);
+    this.pageBytes = Math.min(MOST_BYTES, limit.bytes * PAGE_PART);
+    this.answerBytes = limit.bytes * ANSWER_PART;
+    this.lists = Math.max(1, Math.min(MOST_LISTS, Math.floor(limit.bytes / LIMIT_PER_LIST)));
+    if (limit.bytes < LEAST_LIMIT) {
+      const about = { limit: mib(limit.bytes), needed: mib(LEAST_LIMIT), from: limit.source };
+      log.error("The memory limit is too low: the kernel will probably kill this process. Raise the limit", about);
+    }
+    this.#timer = this.#clock.setTimeout(() => this.#look(), LOOK_MS);
+  }
+
+  /** Adds its measurements to the metrics and to `/readyz?verbose`, and learns what takes the memory. */
+  show({ metrics, readyz, informers }: MemoryDisplay): void {
+    this.#informers = informers;
+    const add = (name: string, of: { help: string; type?: "counter"; read: () => number }): void => {
+      const { help, type, read } = of;
+      metrics.add({ name, help, ...(type && { type }), read: () => [{ labels: {}, value: read() }] });
+    };
+    add("binnacle_memory_limit_bytes", {
+      help: "The limit of the memory that this process, or its container, may take",
+      read: () => this.#limit.bytes,
+    });
+    add("binnacle_memory_used_bytes", {
+      help: "What counts towards the limit and cannot be taken back by the kernel",
+      read: () => this.#limit.used(),
+    });
+    add("binnacle_memory_collections_total", {
+      help: "Number of times that garbage was collected because the limit was near",
+      type: "counter",
+      read: () => this.#collections,
+    });
+    add("binnacle_memory_warnings_total", {
+      help: "Number of times that the limit was so near that the process may be killed",
+      type: "counter",
+      read: () => this.#warnings,
+    });
+    readyz.note("memory", () => this.#note());
+  }
+
+  make(signal?: AbortSignal): Promise<void> | undefined {
+    if (this.#check() < this.#limit.bytes * WARN_FROM) return undefined;
+    return this.#wait(signal);
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer[Symbol.dispose]();
+  }
+
+  #look(): void {
+    const isClose = this.#check() >= this.#limit.bytes * COLLECT_FROM;
+    this.#timer = this.#clock.setTimeout(() => this.#look(), isClose ? LOOK_CLOSELY_MS : LOOK_MS);
+  }
+
+  async #wait(signal: AbortSignal | undefined): Promise<void> {
+    for (let pauses = 0; pauses < MOST_PAUSES; pauses++) {
+      await sleep(PAUSE_MS, { clock: this.#clock, signal });
+      if (this.#check() < this.#limit.bytes * WARN_FROM) return;
+    }
+  }
+
+  /** Collects garbage and warns as necessary. @returns the bytes in use. */
+  #check(): number {
+    const { bytes } = this.#limit;
+    let used = this.#limit.used();
+    if (used < this.#least) this.#least = used;
+    if (used >= bytes * COLLECT_FROM && used - this.#least >= bytes * GROWTH) {
+      const began = this.#clock.now();
+      if (began >= this.#collectFrom) {
+        this.#collect();
+        this.#collections++;
+        const now = this.#clock.now();
+        this.#collectFrom = now + REST * (now - began);
+        used = this.#least = this.#limit.used();
+      }
+    }
+    if (used < bytes * WARN_AGAIN_BELOW) {
+      if (this.#isShort) this.#log.info("There is enough memory again", { limit: mib(bytes), used: mib(used) });
+      this.#isShort = false;
+    } else if (used >= bytes * WARN_FROM && !this.#isShort) {
+      this.#isShort = true;
+      this.#warnings++;
+      this.#log.warn(
+        "Memory is nearly used up: the kernel kills this process at its limit. Raise the limit, or watch less",
+        { ...this.#figures(used), heap: mib(process.memoryUsage().heapUsed), informers: this.#largest() },
+      );
+    }
+    return used;
+  }
+
+  #figures(used: number): { readonly limit: string; readonly used: string } {
+    return { limit: mib(this.#limit.bytes), used: mib(used) };
+  }
+
+  #note(): Told | undefined {
+    if (!this.#isShort) return undefined;
+    const { limit, used } = this.#figures(this.#limit.used());
+    const text = `nearly used up: ${used} of ${limit}`;
+    return { cause: text, text };
+  }
+
+  #largest(): readonly string[] {
+    const informers = [...(this.#informers?.all() ?? [])].sort((a, b) => b.bytes - a.bytes).slice(0, NAMED);
+    return informers.map(
+      ({ resource, store, bytes, hasSynced }) =>
+        `${resource.kind}: ${store.size} objects, ${mib(bytes)}${hasSynced ? "" : ", still listing"}`,
+    );
+  }
+}
+
+function mib(bytes: number): string {
+  return `${Math.round(bytes / MIB)} MiB`;
+}

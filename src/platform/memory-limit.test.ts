@@ -1,0 +1,93 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { memoryLimit, ownMemory, readMemoryLimit } from "./memory-limit.ts";
+
+const MIB = 1_048_576;
+const folder = mkdtempSync(join(tmpdir(), "memory-limit-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let count = 0;
+
+/** A file system with what the kernel shows. */
+function machine(files: Readonly<Record<string, string>>): string {
+  const root = join(folder, String(count++));
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+  }
+  return root;
+}
+
+const UNIFIED = "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+
+test("readMemoryLimit reads the group of a container, and what the kernel cannot take back", () => {
+  const root = machine({
+    "proc/self/cgroup": "0::/\n",
+    "proc/self/mountinfo": UNIFIED,
+    "sys/fs/cgroup/memory.max": `${128 * MIB}\n`,
+    "sys/fs/cgroup/memory.current": `${100 * MIB}\n`,
+    "sys/fs/cgroup/memory.stat": `anon ${40 * MIB}\nfile ${55 * MIB}\nshmem ${2 * MIB}\nslab_reclaimable ${MIB}\n`,
+  });
+  const limit = readMemoryLimit(root);
+  expect(limit?.bytes).toBe(128 * MIB);
+  expect(limit?.source).toBe(join(root, "sys/fs/cgroup/memory.max"));
+  expect(limit?.used()).toBe(46 * MIB);
+});
+
+test("readMemoryLimit takes the lowest limit of nested groups", () => {
+  const files = {
+    "proc/self/cgroup": "0::/kubepods/pod1/main\n",
+    "proc/self/mountinfo": UNIFIED,
+    "sys/fs/cgroup/kubepods/memory.max": "max\n",
+    "sys/fs/cgroup/kubepods/pod1/memory.max": `${96 * MIB}\n`,
+    "sys/fs/cgroup/kubepods/pod1/memory.current": `${10 * MIB}\n`,
+    "sys/fs/cgroup/kubepods/pod1/main/memory.max": "max\n",
+  };
+  const limit = readMemoryLimit(machine(files));
+  expect([limit?.bytes, limit?.used()]).toEqual([96 * MIB, 10 * MIB]);
+  const lower = { ...files, "sys/fs/cgroup/kubepods/pod1/main/memory.max": `${64 * MIB}` };
+  expect(readMemoryLimit(machine(lower))?.bytes).toBe(64 * MIB);
+});
+
+test("readMemoryLimit reads version 1, also where a container sees its own group alone", () => {
+  const limits = {
+    "memory.limit_in_bytes": `${256 * MIB}\n`,
+    "memory.usage_in_bytes": `${90 * MIB}\n`,
+    "memory.stat": `cache 1\nactive_file 7\ntotal_inactive_file ${20 * MIB}\ntotal_active_file ${10 * MIB}\n`,
+  };
+  const at = (group: string) =>
+    Object.fromEntries(Object.entries(limits).map(([file, text]) => [`sys/fs/cgroup/memory${group}/${file}`, text]));
+  const cgroup = "9:cpu,cpuacct:/x\n4:memory:/docker/abc\n0::/\n";
+  const host = machine({
+    "proc/self/cgroup": cgroup,
+    "proc/self/mountinfo": `35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n${UNIFIED}`,
+    ...at("/docker/abc"),
+    "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+  });
+  const inside = machine({
+    "proc/self/cgroup": cgroup,
+    "proc/self/mountinfo": "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
+    ...at(""),
+  });
+  for (const root of [host, inside]) {
+    const limit = readMemoryLimit(root);
+    expect([limit?.bytes, limit?.used()]).toEqual([256 * MIB, 60 * MIB]);
+  }
+});
+
+test("readMemoryLimit finds none without a limit, or without control groups", () => {
+  expect(readMemoryLimit(machine({}))).toBeUndefined();
+  const files = { "proc/self/cgroup": "0::/\n", "proc/self/mountinfo": UNIFIED, "sys/fs/cgroup/memory.max": "max\n" };
+  expect(readMemoryLimit(machine(files))).toBeUndefined();
+});
+
+test("memoryLimit takes the lower one of what is given and what the group has, and none for 0", () => {
+  const group = { bytes: 128 * MIB, source: "memory.max", used: () => 5 };
+  expect(memoryLimit(0, group)).toBeUndefined();
+  expect(memoryLimit(undefined, group)).toBe(group);
+  expect(memoryLimit(256 * MIB, group)).toBe(group);
+  expect(memoryLimit(64 * MIB, group)).toMatchObject({ bytes: 64 * MIB, source: "--memory-limit" });
+  expect(memoryLimit(64 * MIB, group)?.used()).toBe(5);
+  expect(ownMemory()).toBeGreaterThan(MIB);
+});

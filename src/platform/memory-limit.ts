@@ -1,0 +1,128 @@
+/** How much memory this process may take before the kernel ends it: the limit of its container, or of any group above. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** A limit on memory, and how much of it is taken. */
+export interface MemoryLimit {
+  /** In bytes. */
+  readonly bytes: number;
+  /** What the limit is: the file of the control group, or the option that sets it. */
+  readonly source: string;
+  /** The bytes that count towards the limit and that the kernel cannot take back, so that they grow until it kills. */
+  used(): number;
+}
+
+/** Version 1 writes about 2^63 for "no limit", rounded down to whole pages. */
+const UNLIMITED = 2 ** 60;
+
+/**
+ * Reads the limit of the control group that this process is in, and of all groups above it: the lowest one counts.
+ *
+ * Both versions are read. A container sees its own group at the mount point and nothing above it; a process of the machine
+ * sees the whole tree.
+ *
+ * @param root is the root of the file system. @default "/"
+ * @returns `undefined` without a limit, and on systems without control groups.
+ */
+export function readMemoryLimit(root = "/"): MemoryLimit | undefined {
+  const lines = (file: string): string[] => (readText(join(root, file)) ?? "").split("\n");
+  const paths = lines("proc/self/cgroup").map((line) => /^\d+:([^:]*):(.*)$/.exec(line));
+  let lowest: MemoryLimit | undefined;
+  for (const line of lines("proc/self/mountinfo")) {
+    // The fields are described in proc_pid_mountinfo(5): root, mount point, options; after the dash type and options again.
+    const match = /^\d+ \d+ \S+ (\S+) (\S+) .* - (cgroup2?) \S+ (\S+)$/.exec(line);
+    if (match === null) continue;
+    const [, mounted = "/", point = "", type, options = ""] = match;
+    if (type === "cgroup" && !options.split(",").includes("memory")) continue;
+    const isOurs = ([, names = ""]: RegExpExecArray): boolean =>
+      type === "cgroup2" ? names === "" : names.split(",").includes("memory");
+    const path = paths.find((one) => one !== null && isOurs(one))?.[2] ?? "/";
+    for (const group of groupsAbove(below(mounted, path))) {
+      const limit = (type === "cgroup2" ? unified : legacy)(join(root, point, group));
+      if (limit !== undefined && limit.bytes < (lowest?.bytes ?? Infinity)) lowest = limit;
+    }
+  }
+  return lowest;
+}
+
+/** The path of a group below what is mounted; a group that the mount does not show is not looked for. */
+function below(mounted: string, path: string): string {
+  if (mounted === "/") return path;
+  return path === mounted || path.startsWith(`${mounted}/`) ? path.slice(mounted.length) : "/";
+}
+
+/** A path and all above it, such as `/a/b`, `/a` and the root. */
+function* groupsAbove(path: string): Generator<string> {
+  // Behind a namespace, a group elsewhere in the tree shows as `/../other`.
+  const parts = path.split("/").filter((part) => part !== "" && part !== "..");
+  for (let length = parts.length; length >= 0; length--) yield parts.slice(0, length).join("/");
+}
+
+/** @see https://docs.kernel.org/admin-guide/cgroup-v2.html#memory-interface-files */
+function unified(group: string): MemoryLimit | undefined {
+  return limitOf(join(group, "memory.max"), () => {
+    const stat = statOf(group);
+    const current = numberIn(join(group, "memory.current")) ?? 0;
+    // What is shared counts among the files, but can only be swapped.
+    return current - stat("file") + stat("shmem") - stat("slab_reclaimable");
+  });
+}
+
+/** @see https://docs.kernel.org/admin-guide/cgroup-v1/memory.html */
+function legacy(group: string): MemoryLimit | undefined {
+  return limitOf(join(group, "memory.limit_in_bytes"), () => {
+    const stat = statOf(group);
+    const current = numberIn(join(group, "memory.usage_in_bytes")) ?? 0;
+    return current - stat("total_active_file") - stat("total_inactive_file");
+  });
+}
+
+function limitOf(file: string, used: () => number): MemoryLimit | undefined {
+  const bytes = numberIn(file);
+  if (bytes === undefined || bytes >= UNLIMITED) return undefined;
+  return { bytes, source: file, used: () => Math.max(0, used()) };
+}
+
+function statOf(group: string): (name: string) => number {
+  const text = readText(join(group, "memory.stat")) ?? "";
+  return (name) => {
+    const start = text.startsWith(`${name} `) ? 0 : text.indexOf(`\n${name} `) + 1;
+    return start === 0 && !text.startsWith(`${name} `) ? 0 : Number.parseInt(text.slice(start + name.length + 1), 10);
+  };
+}
+
+/** `undefined` where there is no such file, or it says `max`. */
+function numberIn(file: string): number | undefined {
+  const text = readText(file)?.trim();
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** What this process alone takes, for a limit that no control group has. */
+export function ownMemory(): number {
+  const status = readText("/proc/self/status");
+  if (status === undefined) return process.memoryUsage.rss();
+  const kib = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0);
+  return (kib("RssAnon") + kib("RssShmem")) * 1_024;
+}
+
+/**
+ * The limit that holds: the lower one of what was given and of the control group's.
+ *
+ * @param given in bytes; 0 turns the limit off. @default the control group's
+ */
+export function memoryLimit(
+  given: number | undefined,
+  group: MemoryLimit | undefined = readMemoryLimit(),
+): MemoryLimit | undefined {
+  if (given === 0) return undefined;
+  if (given === undefined || (group !== undefined && group.bytes <= given)) return group;
+  return { bytes: given, source: "--memory-limit", used: group === undefined ? ownMemory : () => group.used() };
+}
