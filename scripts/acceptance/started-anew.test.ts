@@ -73,7 +73,10 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test.skipIf(process.platform !== "linux")("the heap follows a limit of the memory that is lower than usual", async () => {
-  const { own } = await environments("limited", ["run", "--memory-limit", "96Mi"]);
-  expect(own).toContain("BUN_JSC_forceRAMSize=50331648");
-});
+test.skipIf(process.platform !== "linux")(
+  "the heap follows a limit of the memory that is lower than usual",
+  async () => {
+    const { own } = await environments("limited", ["run", "--memory-limit", "96Mi"]);
+    expect(own).toContain("BUN_JSC_forceRAMSize=50331648");
+  },
+);

@@ -107,3 +107,20 @@ test("RunTurns goes on when beginning a run throws", async () => {
   const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
   expect((await new Response(child.stdout).text()).trim().split("\n")).toEqual(["uncaught no", "begun", "later"]);
 });
+
+test("RunTurns lets requests be answered between two long runs", async () => {
+  const happened: string[] = [];
+  let now = 0;
+  const all = new RunTurns({ now: () => now });
+  const done = Promise.withResolvers<void>();
+  const work = (): void => {
+    now += 400;
+    // A response arrives some rounds of the event loop later.
+    setTimeout(() => setImmediate(() => happened.push("answered")), 5);
+    if (runs.left === 0) done.resolve();
+  };
+  const runs = new Runs("r", { left: 2, happened, work });
+  all.afterEvents(runs);
+  await done.promise;
+  expect(happened.join(" ")).toBe("r answered r");
+});

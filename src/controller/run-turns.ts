@@ -3,6 +3,15 @@
 /** The length of a turn in milliseconds, after which other due work comes first. An active run is not interrupted. */
 const TURN_MS = 5;
 
+/**
+ * A turn of this length is followed by a rest of an eighth of it, and at most {@link LONGEST_REST_MS}. One round of the event
+ * loop is not enough there: a request that it sends is answered only after the next run, so that renewing a Lease, which takes
+ * a timer, a request and a response, would take three of them. A process with a fraction of a processor has long turns.
+ */
+const LONG_TURN_MS = 50;
+const REST_PART = 8;
+const LONGEST_REST_MS = 50;
+
 /** Begins runs: the workers of a controller. */
 export interface RunStarter {
   /** Begins a run if a key is ready and a worker is free. @returns whether another one may begin. */
@@ -27,7 +36,7 @@ export interface RunTurnsOptions {
  *
  * **Guarantees.** No run begins while events are delivered: everything that was read from the connections has reached all
  * stores, handlers and queues. Controllers begin their runs one by one, in turn. After 5 ms, or one run that takes longer,
- * connections, timers and probes come first. The time that a run spends after a response arrives is not counted.
+ * connections, timers and probes come first; after 50 ms they have an eighth of that time for themselves. The time that a run spends after a response arrives is not counted.
  */
 export class RunTurns implements Turns {
   readonly #now: () => number;
@@ -40,9 +49,13 @@ export class RunTurns implements Turns {
   /** The next tick comes when no microtask is left: after the synchronous part of a run and what follows its end. */
   readonly #soon = (): void => process.nextTick(this.#goOn);
   readonly #goOn = (): void => {
-    if (this.#waiting.size > 0 && this.#now() - this.#since >= TURN_MS) setImmediate(this.#turn);
-    else this.#beginNext();
+    const took = this.#now() - this.#since;
+    if (this.#waiting.size === 0 || took < TURN_MS) this.#beginNext();
+    else if (took < LONG_TURN_MS) setImmediate(this.#turn);
+    else setTimeout(this.#afterRest, Math.min(took / REST_PART, LONGEST_REST_MS));
   };
+  /** What has arrived by the end of a rest is processed first. */
+  readonly #afterRest = (): void => void setImmediate(this.#turn);
   #since = 0;
   /** Whether a turn is active or scheduled. */
   #isDue = false;

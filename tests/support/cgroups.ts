@@ -51,7 +51,11 @@ export class ControlGroup {
   /** All processes inside have to be at their end. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const folder of this.#folders) {
-      const isRemoved = (): Promise<boolean> => rmdir(folder).then(() => true, () => !existsSync(folder));
+      const isRemoved = (): Promise<boolean> =>
+        rmdir(folder).then(
+          () => true,
+          () => !existsSync(folder),
+        );
       await until(isRemoved, { what: `${folder} is empty` });
     }
   }
@@ -67,14 +71,20 @@ function filesOf({ memory, cpu }: GroupLimits): [controller: string, files: Read
   }
   if (cpu !== undefined) {
     const quota = String(Math.round(cpu * PERIOD));
-    const legacy = [["cpu.cfs_period_us", String(PERIOD)], ["cpu.cfs_quota_us", quota]] as const;
+    const legacy = [
+      ["cpu.cfs_period_us", String(PERIOD)],
+      ["cpu.cfs_quota_us", quota],
+    ] as const;
     all.push(["cpu", { 1: legacy, 2: [["cpu.max", `${quota} ${PERIOD}`]] }]);
   }
   return all;
 }
 
 async function parentOf(controller: string): Promise<{ readonly folder: string; readonly version: 1 | 2 } | undefined> {
-  const own = (await readFile("/proc/self/cgroup", "utf8")).trim().split("\n").map((line) => line.split(":"));
+  const own = (await readFile("/proc/self/cgroup", "utf8"))
+    .trim()
+    .split("\n")
+    .map((line) => line.split(":"));
   const legacy = own.find(([, names = ""]) => names.split(",").includes(controller));
   if (legacy !== undefined) return { folder: join("/sys/fs/cgroup", controller, legacy[2]!), version: 1 };
   // A group of version 2 that has processes can have none below it with controllers, except at the root.
