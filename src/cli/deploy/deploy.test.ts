@@ -144,6 +144,7 @@ describe("printed", () => {
       capabilities: { drop: ["ALL"] },
       readOnlyRootFilesystem: true,
     });
+    expect(spec.containers[0].terminationMessagePolicy).toBe("FallbackToLogsOnError");
   });
 
   test("namespaces that every cluster has are left as they are", async () => {
