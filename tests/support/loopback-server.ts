@@ -30,7 +30,7 @@ export interface LoopbackOptions {
   readonly port?: number;
   readonly headers?: () => HeaderValues | Promise<HeaderValues>;
   readonly reload?: () => Promise<boolean>;
-  readonly proxy?: string;
+  readonly proxy?: string | undefined;
 }
 
 const ca = { ...createAuthority("loopback"), name: "loopback" };
