@@ -124,3 +124,18 @@ test("RunTurns lets requests be answered between two long runs", async () => {
   await done.promise;
   expect(happened.join(" ")).toBe("r answered r");
 });
+
+test("RunTurns begins nothing while a request that goes first is under way", async () => {
+  const happened: string[] = [];
+  const all = new RunTurns({ now: () => 0 });
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  all.giveWay(first.promise);
+  all.giveWay(second.promise);
+  all.afterEvents(new Runs("r", { left: 2, happened }));
+  await turns(2, happened);
+  first.resolve();
+  await turns(2, happened);
+  second.reject(new Error("the server is gone"));
+  await turns(2, happened);
+  expect(happened.join(" ")).toMatch(/^\| \| \| \| [|r ]*r r/);
+});

@@ -12,6 +12,9 @@ const LONG_TURN_MS = 50;
 const REST_PART = 8;
 const LONGEST_REST_MS = 50;
 
+/** No request may keep runs from beginning for longer: an API server that does not answer must not stop the controllers. */
+const MOST_HELD_MS = 500;
+
 /** Begins runs: the workers of a controller. */
 export interface RunStarter {
   /** Begins a run if a key is ready and a worker is free. @returns whether another one may begin. */
@@ -59,6 +62,10 @@ export class RunTurns implements Turns {
   #since = 0;
   /** Whether a turn is active or scheduled. */
   #isDue = false;
+  /** How many requests are under way for which runs wait. */
+  #ahead = 0;
+  /** Whether a turn waits for them. */
+  #isHeld = false;
 
   constructor(options: RunTurnsOptions = {}) {
     this.#now = options.now ?? (() => performance.now());
@@ -84,7 +91,30 @@ export class RunTurns implements Turns {
     queueMicrotask(this.#soon);
   }
 
+  /**
+   * Begins no more runs until the request is answered, for half a second at most. A response that would be there after some
+   * milliseconds is otherwise read after the run that began meanwhile, which may be too late for a Lease.
+   */
+  giveWay(request: Promise<unknown>): void {
+    this.#ahead++;
+    let isOver = false;
+    const goOn = (): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      if (--this.#ahead > 0 || !this.#isHeld) return;
+      this.#isHeld = false;
+      setImmediate(this.#turn);
+    };
+    const timer = setTimeout(goOn, MOST_HELD_MS);
+    request.then(goOn, goOn);
+  }
+
   #beginNext(): void {
+    if (this.#ahead > 0) {
+      this.#isHeld = true;
+      return;
+    }
     const [starter] = this.#waiting;
     if (starter === undefined) {
       this.#isDue = false;

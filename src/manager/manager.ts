@@ -11,6 +11,7 @@ import { RunHooks } from "../controller/run-hooks.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { createEventRecorder } from "../events/recorder.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
+import type { KubeRequest } from "../kube/transport/kube-request.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
 import { ModuleRegistry } from "../module/module-registry.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
@@ -78,8 +79,9 @@ export class Manager implements AsyncDisposable {
     const transport = hostBound(this.#transport);
     const mapper = new RestMapper(transport);
     const { healthz, readyz } = this.#health;
+    const turns = options.runsAtOnce === true ? new ImmediateTurns() : new RunTurns();
     const electing = {
-      transport: this.#transport,
+      transport: turns instanceof RunTurns ? leaseFirst(this.#transport, turns) : this.#transport,
       clock: hostClock(monotonic(options.clock)),
       wall: clock,
       log,
@@ -109,7 +111,7 @@ export class Manager implements AsyncDisposable {
       }),
       finalizers: new FinalizerClaims({ clock, log }),
       definedKinds: new DefinedKinds(),
-      turns: hostBound(options.runsAtOnce === true ? new ImmediateTurns() : new RunTurns()),
+      turns: hostBound(turns),
       hooks: new RunHooks(),
       sources: new NamedSources(),
       leadership: alwaysLeader,
@@ -341,6 +343,19 @@ export class Manager implements AsyncDisposable {
     const answer = plugin === "" ? undefined : await this.modules.answer(plugin, new Request(url, request));
     return answer ?? new Response("404 page not found\n", { status: 404 });
   }
+}
+
+/** Makes runs wait for requests for the Lease, which is lost when it is renewed too late. */
+function leaseFirst(transport: Transport, turns: RunTurns): Pick<Transport, "request" | "stream" | "endRefused"> {
+  return {
+    request: <T>(request: KubeRequest): Promise<T> => {
+      const answer = transport.request<T>(request);
+      if (request.traffic === "lease") turns.giveWay(answer);
+      return answer;
+    },
+    stream: (request) => transport.stream(request),
+    endRefused: () => transport.endRefused(),
+  };
 }
 
 /** Returns a text such as `binnacle/1.2.3 (linux/x64)`. */
