@@ -2,7 +2,7 @@
  * Keeps a process below the limit of its memory, as far as that is possible, and says in time that it will be killed.
  *
  * The runtime does not know the limit: garbage may grow until the kernel ends the process. So the guard looks at what counts
- * towards the limit, often while there is little left and otherwise once a second, and collects garbage before it is too late.
+ * towards the limit, more often the less is left, and collects garbage before it is too late.
  */
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { ListRoom } from "../kube/api/list-room.ts";
@@ -33,6 +33,7 @@ export interface MemoryDisplay {
 const MIB = 2 ** 20;
 /** A process without objects takes 35 MiB of it, and the pages of the executable that it needs all the time as much again. */
 export const LEAST_LIMIT: number = 64 * MIB;
+const LOOK_SOON_FROM = 0.5;
 /** The part of the limit from which on garbage is collected. */
 const COLLECT_FROM = 0.75;
 /** The part from which on the process says that it may be killed, and below which it may say so again. */
@@ -42,8 +43,9 @@ const WARN_AGAIN_BELOW = 0.8;
 const GROWTH = 1 / 32;
 /** After a collection the next one waits for so many times its duration, so that they never take most of the time. */
 const REST = 3;
-/** Milliseconds between two looks, and between two when there is little left. */
+/** Milliseconds between two looks: while less than half is in use, less than three quarters, and more. */
 const LOOK_MS = 1_000;
+const LOOK_SOON_MS = 250;
 const LOOK_CLOSELY_MS = 50;
 /** The runtime gives memory back some milliseconds after a collection; a list waits for it at most this often. */
 const PAUSE_MS = 50;
@@ -128,8 +130,9 @@ export class MemoryGuard implements ListRoom, Disposable {
   }
 
   #look(): void {
-    const isClose = this.#check() >= this.#limit.bytes * COLLECT_FROM;
-    this.#timer = this.#clock.setTimeout(() => this.#look(), isClose ? LOOK_CLOSELY_MS : LOOK_MS);
+    const part = this.#check() / this.#limit.bytes;
+    const pause = part >= COLLECT_FROM ? LOOK_CLOSELY_MS : part >= LOOK_SOON_FROM ? LOOK_SOON_MS : LOOK_MS;
+    this.#timer = this.#clock.setTimeout(() => this.#look(), pause);
   }
 
   async #wait(signal: AbortSignal | undefined): Promise<void> {
