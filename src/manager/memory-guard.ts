@@ -32,7 +32,7 @@ export interface MemoryDisplay {
 
 const MIB = 2 ** 20;
 /** A process without objects takes 35 MiB of it, and the pages of the executable that it needs all the time as much again. */
-export const LEAST_LIMIT: number = 64 * MIB;
+const LEAST_LIMIT = 64 * MIB;
 const LOOK_SOON_FROM = 0.5;
 /** The part of the limit from which on garbage is collected. */
 const COLLECT_FROM = 0.75;

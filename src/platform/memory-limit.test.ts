@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { memoryLimit, ownMemory, readMemoryLimit } from "./memory-limit.ts";
+import { memoryLimit } from "./memory-limit.ts";
 
 const MIB = 1_048_576;
 const folder = mkdtempSync(join(tmpdir(), "memory-limit-"));
@@ -21,7 +21,7 @@ function machine(files: Readonly<Record<string, string>>): string {
 
 const UNIFIED = "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
 
-test("readMemoryLimit reads the group of a container, and what the kernel cannot take back", () => {
+test("memoryLimit reads the group of a container, and what the kernel cannot take back", () => {
   const root = machine({
     "proc/self/cgroup": "0::/\n",
     "proc/self/mountinfo": UNIFIED,
@@ -29,13 +29,13 @@ test("readMemoryLimit reads the group of a container, and what the kernel cannot
     "sys/fs/cgroup/memory.current": `${100 * MIB}\n`,
     "sys/fs/cgroup/memory.stat": `anon ${40 * MIB}\nfile ${55 * MIB}\nshmem ${2 * MIB}\nslab_reclaimable ${MIB}\n`,
   });
-  const limit = readMemoryLimit(root);
+  const limit = memoryLimit(undefined, root);
   expect(limit?.bytes).toBe(128 * MIB);
   expect(limit?.source).toBe(join(root, "sys/fs/cgroup/memory.max"));
   expect(limit?.used()).toBe(46 * MIB);
 });
 
-test("readMemoryLimit takes the lowest limit of nested groups", () => {
+test("memoryLimit takes the lowest limit of nested groups", () => {
   const files = {
     "proc/self/cgroup": "0::/kubepods/pod1/main\n",
     "proc/self/mountinfo": UNIFIED,
@@ -44,13 +44,13 @@ test("readMemoryLimit takes the lowest limit of nested groups", () => {
     "sys/fs/cgroup/kubepods/pod1/memory.current": `${10 * MIB}\n`,
     "sys/fs/cgroup/kubepods/pod1/main/memory.max": "max\n",
   };
-  const limit = readMemoryLimit(machine(files));
+  const limit = memoryLimit(undefined, machine(files));
   expect([limit?.bytes, limit?.used()]).toEqual([96 * MIB, 10 * MIB]);
   const lower = { ...files, "sys/fs/cgroup/kubepods/pod1/main/memory.max": `${64 * MIB}` };
-  expect(readMemoryLimit(machine(lower))?.bytes).toBe(64 * MIB);
+  expect(memoryLimit(undefined, machine(lower))?.bytes).toBe(64 * MIB);
 });
 
-test("readMemoryLimit reads version 1, also where a container sees its own group alone", () => {
+test("memoryLimit reads version 1, also where a container sees its own group alone", () => {
   const limits = {
     "memory.limit_in_bytes": `${256 * MIB}\n`,
     "memory.usage_in_bytes": `${90 * MIB}\n`,
@@ -71,23 +71,28 @@ test("readMemoryLimit reads version 1, also where a container sees its own group
     ...at(""),
   });
   for (const root of [host, inside]) {
-    const limit = readMemoryLimit(root);
+    const limit = memoryLimit(undefined, root);
     expect([limit?.bytes, limit?.used()]).toEqual([256 * MIB, 60 * MIB]);
   }
 });
 
-test("readMemoryLimit finds none without a limit, or without control groups", () => {
-  expect(readMemoryLimit(machine({}))).toBeUndefined();
+test("memoryLimit finds none without a limit, or without control groups", () => {
+  expect(memoryLimit(undefined, machine({}))).toBeUndefined();
   const files = { "proc/self/cgroup": "0::/\n", "proc/self/mountinfo": UNIFIED, "sys/fs/cgroup/memory.max": "max\n" };
-  expect(readMemoryLimit(machine(files))).toBeUndefined();
+  expect(memoryLimit(undefined, machine(files))).toBeUndefined();
 });
 
 test("memoryLimit takes the lower one of what is given and what the group has, and none for 0", () => {
-  const group = { bytes: 128 * MIB, source: "memory.max", used: () => 5 };
-  expect(memoryLimit(0, group)).toBeUndefined();
-  expect(memoryLimit(undefined, group)).toBe(group);
-  expect(memoryLimit(256 * MIB, group)).toBe(group);
-  expect(memoryLimit(64 * MIB, group)).toMatchObject({ bytes: 64 * MIB, source: "--memory-limit" });
-  expect(memoryLimit(64 * MIB, group)?.used()).toBe(5);
-  expect(ownMemory()).toBeGreaterThan(MIB);
+  const root = machine({
+    "proc/self/cgroup": "0::/\n",
+    "proc/self/mountinfo": UNIFIED,
+    "sys/fs/cgroup/memory.max": `${128 * MIB}\n`,
+    "sys/fs/cgroup/memory.current": "5\n",
+  });
+  expect(memoryLimit(0, root)).toBeUndefined();
+  expect(memoryLimit(256 * MIB, root)?.bytes).toBe(128 * MIB);
+  const given = memoryLimit(64 * MIB, root);
+  expect([given?.bytes, given?.source, given?.used()]).toEqual([64 * MIB, "--memory-limit", 5]);
+  // Without a control group the process itself is measured.
+  expect(memoryLimit(64 * MIB, machine({}))?.used()).toBeGreaterThan(MIB);
 });

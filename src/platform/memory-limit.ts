@@ -21,10 +21,10 @@ const UNLIMITED = 2 ** 60;
  * Both versions are read. A container sees its own group at the mount point and nothing above it; a process of the machine
  * sees the whole tree.
  *
- * @param root is the root of the file system. @default "/"
+ * @param root is the root of the file system.
  * @returns `undefined` without a limit, and on systems without control groups.
  */
-export function readMemoryLimit(root = "/"): MemoryLimit | undefined {
+function readMemoryLimit(root: string): MemoryLimit | undefined {
   const lines = (file: string): string[] => (readText(join(root, file)) ?? "").split("\n");
   const paths = lines("proc/self/cgroup").map((line) => /^\d+:([^:]*):(.*)$/.exec(line));
   let lowest: MemoryLimit | undefined;
@@ -106,7 +106,7 @@ function readText(file: string): string | undefined {
 }
 
 /** What this process alone takes, for a limit that no control group has. */
-export function ownMemory(): number {
+function ownMemory(): number {
   const status = readText("/proc/self/status");
   if (status === undefined) return process.memoryUsage.rss();
   const kib = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0);
@@ -117,12 +117,11 @@ export function ownMemory(): number {
  * The limit that holds: the lower one of what was given and of the control group's.
  *
  * @param given in bytes; 0 turns the limit off. @default the control group's
+ * @param root is the root of the file system. @default "/"
  */
-export function memoryLimit(
-  given: number | undefined,
-  group: MemoryLimit | undefined = readMemoryLimit(),
-): MemoryLimit | undefined {
+export function memoryLimit(given: number | undefined, root = "/"): MemoryLimit | undefined {
   if (given === 0) return undefined;
+  const group = readMemoryLimit(root);
   if (given === undefined || (group !== undefined && group.bytes <= given)) return group;
   return { bytes: given, source: "--memory-limit", used: group === undefined ? ownMemory : () => group.used() };
 }
