@@ -71,6 +71,8 @@ interface ValidateOptions {
   readonly old: KubeObject | undefined;
   readonly only?: "status" | undefined;
   readonly scale?: ScaleFields | undefined;
+  /** Called with rules that unchanged parts break, which does not refuse the object. */
+  readonly warn?: ((problem: string) => void) | undefined;
 }
 
 export interface Schemas {

@@ -5,18 +5,28 @@ import { registerLists } from "./lists.ts";
 import { registerLoops } from "./loops.ts";
 import { registerMatches } from "./matches.ts";
 import { registerNetwork } from "./network.ts";
+import { registerOptionals } from "./optionals.ts";
 import { registerQuantities } from "./quantities.ts";
 import { registerVersions } from "./semver.ts";
 import { registerStrings } from "./strings.ts";
 
-let environment: Environment | undefined;
+let plain: Environment | undefined;
+let optional: Environment | undefined;
 
 /** Creates the environment at its first use; `self` and `oldSelf` may have any type. */
 export function celEnvironment(): Environment {
-  if (environment) return environment;
+  return (plain ??= created("dyn"));
+}
+
+/** Creates the environment of rules with `optionalOldSelf`; the interpreter must know that `oldSelf` is an optional. */
+export function optionalEnvironment(): Environment {
+  return (optional ??= created("optional<dyn>"));
+}
+
+function created(oldSelf: string): Environment {
   const limit = 1_000_000;
   const library = celLibrary();
-  environment = new library.Environment({
+  const environment = new library.Environment({
     enableOptionalTypes: true,
     homogeneousAggregateLiterals: false,
     limits: {
@@ -28,9 +38,10 @@ export function celEnvironment(): Environment {
     },
   })
     .registerVariable("self", "dyn")
-    .registerVariable("oldSelf", "dyn");
+    .registerVariable("oldSelf", oldSelf);
   registerLists(environment);
   registerLoops(environment);
+  registerOptionals(environment);
   registerStrings(environment);
   registerMatches(environment);
   registerQuantities(environment);

@@ -1,40 +1,15 @@
 /** Macros that loop over keys and values together, and sorting by a computed value. */
 import type { Environment } from "@marcbachmann/cel-js";
+import { type Checker, type Evaluator, type Found, type Node, type Scope, variableName } from "./macro-parts.ts";
 
-/** The parts of the interpreter that a macro works with. */
-interface Node {
-  readonly op: string;
-  readonly args: unknown;
-}
-interface Scope {
-  forkWithVariable(name: string, type: unknown): Scope;
-  reuse(outer: unknown): Scope;
-  setIterValue(value: unknown, evaluator: unknown): Scope;
-}
-interface Checker {
-  check(node: Node, scope: Scope): unknown;
-  getType(name: string): unknown;
-}
-interface Evaluator {
-  run(node: Node, scope: unknown): unknown;
-}
 interface Loop {
   readonly receiver: Node;
   readonly variables: readonly string[];
   readonly bodies: readonly Node[];
   inner: Scope[];
 }
-interface Found {
-  readonly args: readonly Node[];
-  readonly receiver: Node;
-}
 /** One entry of the loop; the third element evaluates one of the bodies for it. */
 type Entry = readonly [key: unknown, value: unknown, give: (body: number) => unknown];
-
-function variableName({ op, args }: Node): string {
-  if (op !== "id") throw new Error("argument must be a simple name");
-  return String(args);
-}
 
 function macro(
   count: 1 | 2,

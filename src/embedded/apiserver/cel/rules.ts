@@ -1,7 +1,8 @@
 /** Evaluates the rules of a schema, `x-kubernetes-validations`, on an object. */
-import type { FieldError, FieldErrorType } from "../field-error.ts";
+import type { Environment } from "@marcbachmann/cel-js";
+import { errorText, type FieldError, type FieldErrorType } from "../field-error.ts";
 import { equalValues } from "../patch/typed-values.ts";
-import { celEnvironment } from "./environment.ts";
+import { celEnvironment, optionalEnvironment } from "./environment.ts";
 import { matchAsGo } from "./matches.ts";
 import { withoutLeadingDots } from "./tokens.ts";
 import { celLibrary } from "./library.ts";
@@ -12,12 +13,29 @@ import { byKeys, keyOf } from "../schema/value-validation.ts";
 export interface RuleOptions {
   /** The object that is replaced. */
   readonly old?: unknown;
+  /** Called with what an unchanged part breaks, which does not refuse the object. */
+  readonly warn?: ((problem: string) => void) | undefined;
 }
 
-export function validateRules(schema: Schema, object: unknown, { old }: RuleOptions = {}): FieldError[] {
+export function validateRules(schema: Schema, object: unknown, { old, warn }: RuleOptions = {}): FieldError[] {
   const errors: FieldError[] = [];
-  visit(schema, object, { old, path: "", root: true, errors });
+  visit(schema, object, { old, path: "", root: true, errors, warn });
   return errors;
+}
+
+/** The objects and lists that fulfil the rules of their schema, so that a change elsewhere does not run these again. */
+const sound = new WeakMap<Schema, WeakSet<object>>();
+
+const withRules = new WeakMap<Schema, boolean>();
+
+/** Whether the schema contains rules anywhere. */
+export function hasRules(schema: Schema): boolean {
+  return withRules.getOrInsertComputed(schema, () => {
+    if (schema.go) return false;
+    if (schema.values?.rules) return true;
+    const inside = [...(schema.properties?.values() ?? []), schema.items, schema.additional];
+    return inside.some((one) => one !== undefined && hasRules(one));
+  });
 }
 
 interface Place {
@@ -26,18 +44,21 @@ interface Place {
   readonly path: string;
   readonly root: boolean;
   readonly errors: FieldError[];
+  readonly warn: RuleOptions["warn"];
 }
 
 function visit(schema: Schema, value: unknown, place: Place): void {
-  if (value === null || value === undefined || schema.go) return;
+  if (value === null || value === undefined || !hasRules(schema)) return;
   if (schema.values?.rules) run(schema, value, place);
-  const { old, path, errors } = place;
+  const { old, path, errors, warn } = place;
   if (Array.isArray(value)) {
     if (!schema.items) return;
     const before = schema.listType === "map" && Array.isArray(old) ? byKeys(old, schema.listKeys) : undefined;
+    const isSame = before === undefined && Array.isArray(old) && equalValues(old, value);
     for (const [index, item] of value.entries()) {
-      const same = before?.get(keyOf(item, schema.listKeys));
-      visit(schema.items, item, { old: same, path: `${path}[${index}]`, root: false, errors });
+      // Items of other lists have an old value only where nothing of the list changed.
+      const same = isSame ? (old as unknown[])[index] : before?.get(keyOf(item, schema.listKeys));
+      visit(schema.items, item, { old: same, path: `${path}[${index}]`, root: false, errors, warn });
     }
   } else if (typeof value === "object") {
     const before = typeof old === "object" && old !== null ? (old as Readonly<Record<string, unknown>>) : {};
@@ -46,7 +67,7 @@ function visit(schema: Schema, value: unknown, place: Place): void {
       const inner = property ? (path === "" ? name : `${path}.${name}`) : `${path}[${name}]`;
       const next = property ?? schema.additional;
       const same = Object.hasOwn(before, name) ? before[name] : undefined;
-      if (next) visit(next, field, { old: same, path: inner, root: false, errors });
+      if (next) visit(next, field, { old: same, path: inner, root: false, errors, warn });
     }
   }
 }
@@ -62,19 +83,20 @@ const programs = new Map<string, Program>();
 /** Limits the cache, because definitions come and go; each has few expressions. */
 const mostPrograms = 2000;
 
-function program(expression: string): Program {
-  const known = programs.get(expression);
+function program(expression: string, optionalOldSelf: boolean | undefined): Program {
+  const key = optionalOldSelf === true ? `?${expression}` : expression;
+  const known = programs.get(key);
   if (known) return known;
   if (programs.size >= mostPrograms) programs.clear();
-  const made = compile(expression);
-  programs.set(expression, made);
+  const made = compile(expression, optionalOldSelf === true ? optionalEnvironment() : celEnvironment());
+  programs.set(key, made);
   return made;
 }
 
-function compile(expression: string): Program {
+function compile(expression: string, environment: Environment): Program {
   const usesOld = usesOldSelf(expression);
   try {
-    const parsed = celEnvironment().parse(withoutLeadingDots(expression));
+    const parsed = environment.parse(withoutLeadingDots(expression));
     matchAsGo(parsed.ast);
     return { usesOld, error: undefined, run: (context) => parsed(context) as unknown };
   } catch (error) {
@@ -87,23 +109,32 @@ export function usesOldSelf(expression: string): boolean {
   return /\boldSelf\b/.test(expression.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, ""));
 }
 
-function run(schema: Schema, value: unknown, { old, path, root, errors }: Place): void {
+function run(schema: Schema, value: unknown, { old, path, root, errors, warn }: Place): void {
   const shown = path === "" ? "<nil>" : path;
   const unchanged = old !== undefined && old !== null && equalValues(old, value);
+  const known = sound.getOrInsertComputed(schema, () => new WeakSet());
+  const isSound = unchanged && typeof old === "object" && known.has(old);
+  let isBroken = false;
+  /** Refuses the object, or warns where the broken part was there before and the rule is not about the change. */
+  const report = (error: FieldError, usesOld: boolean): void => {
+    if (!usesOld) isBroken = true;
+    if (unchanged && !usesOld) warn?.(errorText(error));
+    else errors.push(error);
+  };
   const convert = (one: unknown): unknown =>
     root ? toCelRoot(one as Readonly<Record<string, unknown>>, schema) : toCel(one, schema);
   let self: unknown;
   for (const rule of schema.values!.rules!) {
-    const { usesOld, error, run: evaluate } = program(rule.rule);
+    const { usesOld, error, run: evaluate } = program(rule.rule, rule.optionalOldSelf);
     const invalid = (detail: string): void =>
-      void errors.push({ type: "Invalid", field: shown, badValue: schema.type, detail });
+      report({ type: "Invalid", field: shown, badValue: schema.type, detail }, usesOld);
     if (error !== undefined) {
       invalid(`rule compile error: ${error}`);
       continue;
     }
     const hasOld = old !== undefined && old !== null;
     if (usesOld && !hasOld && !rule.optionalOldSelf) continue;
-    if (!usesOld && unchanged) continue;
+    if (!usesOld && isSound) continue;
     self ??= convert(value);
     const before = hasOld && usesOld ? convert(old) : undefined;
     const { Optional } = celLibrary();
@@ -115,8 +146,9 @@ function run(schema: Schema, value: unknown, { old, path, root, errors }: Place)
       invalid(runtimeError(words(problem), rule));
       continue;
     }
-    errors.push(broken(rule, { schema, value, path, context }));
+    report(broken(rule, { schema, value, path, context }), usesOld);
   }
+  if (!isBroken && typeof value === "object" && value !== null) known.add(value);
 }
 
 interface Broken {
@@ -159,7 +191,7 @@ function ruleField(fieldPath: string | undefined, schema: Schema, prefix: string
 function messageOf(rule: CelRule, context: Readonly<Record<string, unknown>>): string | undefined {
   if (!rule.messageExpression) return undefined;
   try {
-    const message = program(rule.messageExpression).run(context);
+    const message = program(rule.messageExpression, rule.optionalOldSelf).run(context);
     if (typeof message !== "string") return undefined;
     const text = message.trim();
     return text === "" || text.includes("\n") || text.length > 5120 ? undefined : text;
@@ -183,5 +215,7 @@ export function words(error: unknown): string {
   const index = /index (-?\d+) >= size/.exec(text)?.[1];
   if (index !== undefined) return `index out of bounds: ${index}`;
   if (text.startsWith("found no matching overload")) return "no such overload";
+  const conversion = /^(int|uint|double)\(\) type error: cannot convert to/.exec(text)?.[1];
+  if (conversion !== undefined) return `type conversion error from 'string' to '${conversion}'`;
   return text.replace(/^No such key/, "no such key");
 }

@@ -1,6 +1,6 @@
 /** Validates an object against the schema of its custom resource. */
 import type { FieldError } from "../field-error.ts";
-import { validateRules } from "../cel/rules.ts";
+import { hasRules, validateRules } from "../cel/rules.ts";
 import { validateLists } from "./list-validation.ts";
 import { type ScaleFields, validateScale } from "./scale-values.ts";
 import type { Schema } from "./schema.ts";
@@ -14,12 +14,18 @@ export interface ValidateOptions {
   readonly only?: "status" | undefined;
   /** The paths of the object's scale, if it has one. */
   readonly scale?: ScaleFields | undefined;
+  /** Called with rules that unchanged parts break. */
+  readonly warn?: ((problem: string) => void) | undefined;
 }
 
 const blocking: ReadonlySet<string> = new Set(["NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"]);
 
 /** Returns the errors of types, values, lists and rules, in the server's order and words. Built-in kinds have none. */
-export function validate(schema: Schema, object: unknown, { old, only, scale }: ValidateOptions = {}): FieldError[] {
+export function validate(
+  schema: Schema,
+  object: unknown,
+  { old, only, scale, warn }: ValidateOptions = {},
+): FieldError[] {
   if (schema.go) return [];
   const errors =
     only === undefined ? validateValues(schema, object, { old }) : validatePart(schema, object, { old, only });
@@ -32,7 +38,7 @@ export function validate(schema: Schema, object: unknown, { old, only, scale }: 
       "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
     return [...errors, { type: "Invalid", field: "<nil>", badValue: null, detail }];
   }
-  errors.push(...validateRules(schema, object, { old }));
+  errors.push(...validateRules(schema, object, { old, warn }));
   return errors;
 }
 
@@ -49,16 +55,4 @@ function validatePart(
 
 function fieldOf(object: unknown, name: string): unknown {
   return (object as Readonly<Record<string, unknown>> | undefined)?.[name];
-}
-
-const known = new WeakMap<Schema, boolean>();
-
-/** Whether the schema contains rules anywhere. */
-function hasRules(schema: Schema): boolean {
-  return known.getOrInsertComputed(schema, () => {
-    if (schema.go) return false;
-    if (schema.values?.rules) return true;
-    const inside = [...(schema.properties?.values() ?? []), schema.items, schema.additional];
-    return inside.some((one) => one !== undefined && hasRules(one));
-  });
 }
