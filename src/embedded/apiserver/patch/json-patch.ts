@@ -1,6 +1,7 @@
 /** Applies JSON patches as the server does. @see https://datatracker.ietf.org/doc/html/rfc6902 */
 import { badRequest, StatusError } from "../status.ts";
 import { goQuoted } from "../field-error.ts";
+import { copied, NumberText } from "../schema/number-text.ts";
 import { setField } from "../schema/set-field.ts";
 import { equalValues } from "./typed-values.ts";
 
@@ -26,7 +27,7 @@ export function jsonPatch(document: unknown, patch: unknown): unknown {
     const message = `Request entity is too large: The allowed maximum operations in a JSON patch is ${mostOperations}, got ${patch.length}`;
     throw new StatusError(413, "RequestEntityTooLarge", { message });
   }
-  const root = { document: structuredClone(document) as Container };
+  const root = { document: copied(document) as Container };
   for (const operation of patch as unknown[]) {
     if (typeof operation !== "object" || operation === null || !apply(root, operation)) throw failed();
   }
@@ -67,7 +68,7 @@ interface Root {
 /** Applies an operation. @returns whether that was possible */
 function apply(root: Root, operation: Operation): boolean {
   const { op, path, from } = operation;
-  const value = structuredClone(operation.value ?? null);
+  const value = copied(operation.value ?? null);
   if (typeof path !== "string") return false;
   switch (op) {
     case "add":
@@ -83,7 +84,7 @@ function apply(root: Root, operation: Operation): boolean {
       const source = typeof from === "string" ? locate(root, from) : undefined;
       const found = source && read(source);
       if (!source || !found || (op === "move" && !remove(root, from as string))) return false;
-      return add(root, path, op === "copy" ? structuredClone(found.value ?? null) : (found.value ?? null));
+      return add(root, path, op === "copy" ? copied(found.value ?? null) : (found.value ?? null));
     }
     default:
       return false;
@@ -101,7 +102,7 @@ function locate({ document }: Root, path: string): Location | undefined {
   let container = document;
   for (const key of keys.slice(1, -1)) {
     const next = read({ container, key })?.value;
-    if (typeof next !== "object" || next === null) return undefined;
+    if (typeof next !== "object" || next === null || next instanceof NumberText) return undefined;
     container = next as Container;
   }
   return { container, key: keys.at(-1)! };

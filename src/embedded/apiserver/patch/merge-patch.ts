@@ -1,6 +1,7 @@
 /** JSON merge patch. @see https://datatracker.ietf.org/doc/html/rfc7386 */
 import { badRequest } from "../status.ts";
 import { jsonKind } from "./json-patch.ts";
+import { NumberText } from "../schema/number-text.ts";
 import { asMap, type JsonMap } from "./typed-values.ts";
 import { setField } from "../schema/set-field.ts";
 
@@ -11,12 +12,17 @@ import { setField } from "../schema/set-field.ts";
  */
 export function mergePatch(document: unknown, patch: unknown): unknown {
   if (patch === null) throw badRequest("Invalid JSON Patch");
-  const fields = asMap(patch);
+  const fields = fieldsOf(patch);
   if (!fields) {
     const type = "map[string]interface {}";
     throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonKind(patch)} into Go value of type ${type}`);
   }
   return merged(asMap(document) ?? {}, fields);
+}
+
+/** Numbers that keep their spelling are no objects. */
+function fieldsOf(value: unknown): JsonMap | undefined {
+  return value instanceof NumberText ? undefined : asMap(value);
 }
 
 function merged(document: JsonMap, patch: JsonMap): JsonMap {
@@ -26,7 +32,7 @@ function merged(document: JsonMap, patch: JsonMap): JsonMap {
       delete result[name];
       continue;
     }
-    const fields = asMap(value);
+    const fields = fieldsOf(value);
     const before = Object.hasOwn(document, name) ? asMap(document[name]) : undefined;
     setField(result, name, fields && before ? merged(before, fields) : withoutNulls(value));
   }
@@ -43,7 +49,7 @@ function sorted(fields: JsonMap): JsonMap {
 /** Items of lists may be null, fields may not. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
-  const fields = asMap(value);
+  const fields = fieldsOf(value);
   if (!fields) return value;
   return Object.fromEntries(
     Object.entries(fields)

@@ -81,6 +81,8 @@ function laidOut(json: string, isPretty: boolean): string {
 
 /** Whether a person at a terminal or browser sends the request; they get indented JSON. */
 function isPretty(request: Request): boolean {
+  const accept = request.headers.get("accept") ?? "";
+  if (accept.includes("pretty=") && /;\s*pretty=(1|t|T|TRUE|true|True)\s*(;|,|$)/.test(accept)) return true;
   const agent = request.headers.get("user-agent") ?? "";
   const isReader = agent.startsWith("curl") || agent.startsWith("Wget") || agent.startsWith("Mozilla/5.0");
   const index = request.url.indexOf("pretty");

@@ -6,7 +6,7 @@ import { isRegistered } from "../registry/registered-kinds.ts";
 import { endlessNumber, hasOddNumbers, NumberText, parseWithNumberTexts } from "../schema/number-text.ts";
 import { badRequest, StatusError } from "../status.ts";
 import { jsonProblem } from "./json-problem.ts";
-import { duplicateFields } from "./strict-json.ts";
+import { duplicateFields, findingsInOrder } from "./strict-json.ts";
 import { decodeYaml } from "../yaml/decode-yaml.ts";
 import { YamlError } from "../yaml/cursor.ts";
 
@@ -22,6 +22,8 @@ export interface BodyText {
   /** Where the object comes from. @default "json" */
   readonly from?: "json" | "value";
   readonly type: string;
+  /** Whether the text is looked through for repeated fields before anything is decoded. @default false */
+  readonly repeatedFirst?: boolean;
   /** The bytes as they arrived, for messages that quote an invalid text. */
   readonly bytes?: Uint8Array;
 }
@@ -138,7 +140,7 @@ export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject
   if (options.alsoFrom?.includes(object.apiVersion) === true) object.apiVersion = expected;
   if (!row.custom && (object.kind !== row.kind || !isServed(object, options))) throw otherKind(object, options);
   if (object.apiVersion !== expected) throw otherVersion(object.apiVersion, expected);
-  const result = typed(object, body, options);
+  const result = typed(object, row.custom ? { ...body, repeatedFirst: true } : body, options);
   if (result.hasEmpty) options.noteEmpty?.();
   return checkedTyped(result, options);
 }
@@ -161,7 +163,6 @@ export function typed(object: KubeObject, body: BodyText, options: Pick<DecodeOp
   if (error !== undefined) return { object, error, strict: [], hasEmpty };
   const isJson = body.type !== "application/yaml" && body.text !== "";
   const twice = isJson ? duplicateFields(body.text).map((path) => `duplicate field ${JSON.stringify(path)}`) : [];
-  const repeated = body.type === "application/yaml" ? decodeYaml(body.text).repeated : undefined;
   decoded.metadata ??= {};
   // Decoding drops empty lists, but this one says that nobody manages anything any more.
   if (object.metadata?.managedFields?.length === 0) decoded.metadata.managedFields = [];
@@ -169,9 +170,25 @@ export function typed(object: KubeObject, body: BodyText, options: Pick<DecodeOp
   return {
     object: decoded,
     error: undefined,
-    strict: [...(repeated === undefined ? [] : [repeated]), ...unknown, ...twice],
+    strict: strictFindings(body, { unknown, twice }),
     hasEmpty,
   };
+}
+
+interface Findings {
+  readonly unknown: readonly string[];
+  readonly twice: readonly string[];
+}
+
+/** Puts the findings of strict decoding into the order of the decoder that found them. */
+function strictFindings({ text, type, repeatedFirst }: BodyText, { unknown, twice }: Findings): readonly string[] {
+  if (type === "application/yaml") {
+    // The fields of YAML are sorted before they are decoded.
+    const { repeated } = decodeYaml(text);
+    return [...(repeated === undefined ? [] : [repeated]), ...unknown.toSorted()];
+  }
+  if (twice.length === 0) return unknown;
+  return repeatedFirst === true || unknown.length === 0 ? [...twice, ...unknown] : findingsInOrder(text, unknown);
 }
 
 /** Returns the object, or throws the 400 that says what is wrong with it. */
@@ -220,7 +237,7 @@ function parsed(body: BodyText, { kind, version, custom }: DecodeOptions["row"])
 }
 
 /** Replaces unpaired surrogates, as Go does. */
-function parsedJson(text: string): unknown {
+export function parsedJson(text: string): unknown {
   if (!/\\u[dD][89a-fA-F]/.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value));
 }

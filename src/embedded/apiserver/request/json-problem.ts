@@ -30,6 +30,20 @@ export function jsonProblem(text: string, encoding: "utf8" | "latin1" = "utf8"):
 /** Go stops at this depth too. */
 const deepest = 10_000;
 
+/** Returns the message for JSON that is nested too deeply, before the recursion of anything else fails at it. */
+export function depthProblem(text: string): string | undefined {
+  if (text.length < 2 * deepest) return undefined;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x7b || code === 0x5b) depth += 1;
+    else if (code === 0x7d || code === 0x5d) depth -= 1;
+    // Brackets in strings count too, so only this calls for a closer look.
+    if (depth > deepest) return jsonProblem(text);
+  }
+  return undefined;
+}
+
 class Scanner {
   readonly #text: string;
   readonly #encoding: "utf8" | "latin1";

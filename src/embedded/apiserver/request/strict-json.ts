@@ -1,13 +1,44 @@
 /** Finds duplicate fields in JSON, which `JSON.parse` ignores: the last one counts, and the server reports them. */
 
+import { goQuoted } from "../field-error.ts";
+
 /** Returns the paths of duplicate fields, as `duplicate field "spec.x"` quotes them. */
 export function duplicateFields(text: string): string[] {
-  const found: string[] = [];
+  const found = new Set<string>();
+  eachField(text, (path, isRepeated) => {
+    if (isRepeated) found.add(path());
+  });
+  return [...found];
+}
+
+/**
+ * Returns what strict decoding finds in text, in its order: unknown fields, each once and with nothing inside it, and
+ * known ones that are repeated.
+ */
+export function findingsInOrder(text: string, unknown: readonly string[]): string[] {
+  const left = new Set(unknown);
+  const found = new Set<string>();
+  let skipped = "";
+  eachField(text, (pathOf, isRepeated) => {
+    const path = pathOf();
+    if (skipped !== "" && (path.startsWith(`${skipped}.`) || path.startsWith(`${skipped}[`))) return;
+    const strange = `unknown field ${goQuoted(path)}`;
+    if (left.has(strange)) {
+      skipped = path;
+      found.add(strange);
+    } else if (isRepeated) found.add(`duplicate field ${JSON.stringify(path)}`);
+  });
+  return [...found, ...unknown.filter((one) => !found.has(one))];
+}
+
+/** Visits each field, with a function that returns its path, and whether its object had one of this name before. */
+function eachField(text: string, seen: (path: () => string, isRepeated: boolean) => void): void {
   const path: string[] = [];
   // For each open bracket: the names so far, or the index in an array.
   const open: ({ names: Set<string> } | { index: number })[] = [];
   let at = 0;
   let expectsName = false;
+  const joinedPath = (): string => joined(path.slice(0, open.length), open);
   while (at < text.length) {
     const character = text.charCodeAt(at);
     const top = open.at(-1);
@@ -16,7 +47,7 @@ export function duplicateFields(text: string): string[] {
       if (expectsName && top !== undefined && "names" in top) {
         const name = JSON.parse(text.slice(at, end)) as string;
         path[open.length - 1] = name;
-        if (top.names.has(name)) found.push(joined(path.slice(0, open.length), open));
+        seen(joinedPath, top.names.has(name));
         top.names.add(name);
         expectsName = false;
       }
@@ -41,7 +72,6 @@ export function duplicateFields(text: string): string[] {
     }
     at += 1;
   }
-  return [...new Set(found)];
 }
 
 function stringEnd(text: string, start: number): number {

@@ -7,6 +7,8 @@ export interface Target {
   readonly plural: string;
   /** The namespace; `""` where the path has none. */
   readonly namespace: string;
+  /** Whether the path names an empty namespace, as in `namespaces//pods`. */
+  readonly hasEmptyNamespace: boolean;
   /** The name; `""` for the whole collection. */
   readonly name: string;
   /** The subresource; `""` for the object itself. */
@@ -33,7 +35,8 @@ export function parseTarget(path: string): Target | undefined {
   const [group, version, ...found] = core ? ["", ...parts.slice(1)] : parts.slice(1);
   if (group === undefined || version === undefined || found.length === 0) return undefined;
   // An empty namespace stands for all namespaces.
-  if (found[0] === "namespaces" && found[1] === "" && found.length > 2) found.splice(0, 2);
+  const hasEmptyNamespace = found[0] === "namespaces" && found[1] === "" && found.length > 2;
+  if (hasEmptyNamespace) found.splice(0, 2);
   if (found.includes("")) return undefined;
   const watchPath = found[0] === "watch" && found.length > 1;
   let rest = watchPath ? found.slice(1) : found;
@@ -45,5 +48,5 @@ export function parseTarget(path: string): Target | undefined {
     else if (core) namespace = "";
   }
   const [plural = "", name = "", subresource = "", ...more] = rest;
-  return { group, version, plural, namespace, name, subresource, rest: more.join("/"), watchPath };
+  return { group, version, plural, namespace, hasEmptyNamespace, name, subresource, rest: more.join("/"), watchPath };
 }

@@ -1,7 +1,7 @@
 /** Decodes and encodes built-in objects as Go does: unknown fields, type errors, empty values, the order of fields. */
 import { goQuoted, isInteger } from "../field-error.ts";
 import { canonical, HardError, type OwnContext, TypeMismatch } from "./own-types.ts";
-import { NumberText, withoutNumberTexts } from "./number-text.ts";
+import { isInt64, NumberText, withoutNumberTexts } from "./number-text.ts";
 import type { Schema } from "./schema.ts";
 import { setField } from "./set-field.ts";
 
@@ -134,7 +134,8 @@ class Decoding {
       const field = schema.properties!.get(name);
       const path = strict === "" ? name : `${strict}.${name}`;
       if (!field) {
-        if (this.unknown.size < 100) this.unknown.add(`unknown field ${goQuoted(path)}`);
+        const shown = this.#from === "unstructured" ? `"${path}"` : goQuoted(path);
+        if (this.unknown.size < 100) this.unknown.add(`unknown field ${shown}`);
         continue;
       }
       this.#struct = schema.go!.struct!;
@@ -199,6 +200,7 @@ class Decoding {
 
   #integer(schema: Schema, value: unknown): unknown {
     if (typeof value !== "number") return this.#mismatch(schema, value);
+    if (this.#from === "unstructured" && Number.isInteger(value)) return converted(value, schema.go!.type);
     const limit = schema.go!.type === "int32" ? 2 ** 31 : 2 ** 63;
     if (Number.isInteger(value) && value < limit && value >= -limit) return value;
     if (this.#from === "unstructured" && !Number.isInteger(value))
@@ -235,11 +237,14 @@ function unstructuredMismatch(schema: Schema, value: unknown): string {
       : `cannot restore map from ${kind ?? "string"}`;
   }
   if (schema.type === "array") return `cannot restore slice from ${kind ?? "string"}`;
+  if (schema.type === "string" && kind === "int64") return "cannot convert int64 to string";
   return `unrecognized type: ${schema.type === "string" ? "string" : goType(schema)}`;
 }
 
-function isInt64(text: string): boolean {
-  return /^-?\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
+/** Converts a whole number as Go does, without a check: what is too large for 64 bits is the smallest number. */
+function converted(value: number, type: string): number {
+  const whole = Math.abs(value) < 2 ** 63 ? BigInt(value) : -(2n ** 63n);
+  return Number(BigInt.asIntN(type === "int32" ? 32 : 64, whole));
 }
 
 function goType(schema: Schema): string {

@@ -1,4 +1,8 @@
 /** Numbers whose spelling matters: Go accepts neither `1e2` nor `2.0` as an integer, although both are integers. */
+import { setField } from "./set-field.ts";
+
+/** Makes a value that `JSON.stringify` writes as the text; the types of the language do not know it yet. */
+const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
 
 export class NumberText {
   readonly text: string;
@@ -10,6 +14,20 @@ export class NumberText {
   get value(): number {
     return Number(this.text);
   }
+
+  /** Lets `JSON.stringify` write the number as it was written. */
+  toJSON(): unknown {
+    return rawJson(this.text);
+  }
+}
+
+/** Copies a value of JSON; numbers keep their spelling. */
+export function copied<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(copied) as Value;
+  if (typeof value !== "object" || value === null || value instanceof NumberText) return value;
+  const copy: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(value)) setField(copy, name, copied(field));
+  return copy as Value;
 }
 
 /** Matches an integer in another spelling, or one that may be too large to be represented exactly. */
@@ -22,12 +40,12 @@ export function hasOddNumbers(text: string): boolean {
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
-/** Parses JSON and keeps the text of integers in another spelling. */
+/** Parses JSON and keeps the text of numbers in another spelling. */
 export function parseWithNumberTexts(text: string): unknown {
   const keep: Reviver = (_, value, { source = "" }) => {
     if (typeof value === "string") return value.toWellFormed();
     if (typeof value !== "number" || /^-?\d{1,15}$/.test(source) || source === "") return value;
-    return Number.isInteger(value) || !Number.isFinite(value) ? new NumberText(source) : value;
+    return Number.isInteger(value) || String(value) !== source ? new NumberText(source) : value;
   };
   return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
 }
@@ -49,4 +67,9 @@ export function withoutNumberTexts(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNumberTexts);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutNumberTexts(inner)]));
+}
+
+/** Whether the text spells an integer of 64 bits. */
+export function isInt64(text: string): boolean {
+  return /^-?\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }

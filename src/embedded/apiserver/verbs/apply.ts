@@ -2,6 +2,7 @@
 import type { Fields, KubeObject } from "../hooks.ts";
 import { badRequest, conflict } from "../status.ts";
 import { strictWarnings } from "../request/body.ts";
+import { depthProblem } from "../request/json-problem.ts";
 import { duplicateFields } from "../request/strict-json.ts";
 import { YamlError } from "../yaml/cursor.ts";
 import { type DecodedYaml, decodeYaml } from "../yaml/decode-yaml.ts";
@@ -85,6 +86,8 @@ interface LazilyChecked {
 }
 
 function decoded(text: string): LazilyChecked {
+  if (depthProblem(text) !== undefined)
+    throw badRequest("error decoding YAML: error converting YAML to JSON: yaml: exceeded max depth of 10000");
   const json = asJson(text);
   try {
     if (json === undefined) {

@@ -4,6 +4,7 @@ import type { Fields } from "../hooks.ts";
 import { bodyBytes, decodeText, checkedMediaType, goKind, notAnObject, unsupportedMediaType } from "../request/body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import { dryRunErrors } from "../request/query.ts";
+import { hasOddNumbers, isInt64, NumberText, parseWithNumberTexts } from "../schema/number-text.ts";
 import { decodeYaml } from "../yaml/decode-yaml.ts";
 import { badRequest, invalid } from "../status.ts";
 import type { ApiCall } from "./api-call.ts";
@@ -55,7 +56,7 @@ function fromQuery(query: URLSearchParams): DeleteOptions {
     options.gracePeriodSeconds = Number(seconds);
   }
   const policy = query.get("propagationPolicy");
-  if (policy) options.propagationPolicy = policy;
+  if (policy !== null) options.propagationPolicy = policy;
   const orphan = query.get("orphanDependents");
   if (orphan !== null) options.orphanDependents = orphan !== "false" && orphan !== "0";
   const dryRun = query.getAll("dryRun");
@@ -81,7 +82,7 @@ function fromBody(
   const text = decodeText(bytes);
   let value: unknown;
   try {
-    value = type === "application/yaml" ? decodeYaml(text).value : JSON.parse(text);
+    value = type === "application/yaml" ? decodeYaml(text).value : parsedOptions(text);
   } catch {
     throw badRequest(`couldn't get version/kind; json parse error: ${jsonProblem(text) ?? "invalid"}`);
   }
@@ -92,6 +93,15 @@ function fromBody(
   for (const [name, type, goType] of types) checkType(fields, name, [type, goType]);
   checkInside(fields);
   return withoutNulls(fields);
+}
+
+/** Parses JSON; a number that is not spelled as an integer is none, and neither is one beyond 64 bits. */
+function parsedOptions(text: string): unknown {
+  if (!hasOddNumbers(text)) return JSON.parse(text);
+  const value = parseWithNumberTexts(text);
+  const seconds = (value as Fields | null)?.["gracePeriodSeconds"];
+  if (seconds instanceof NumberText && isInt64(seconds.text)) (value as Fields)["gracePeriodSeconds"] = seconds.value;
+  return value;
 }
 
 const types = [
@@ -119,8 +129,10 @@ function checkKind({ kind, apiVersion }: Fields): void {
 function checkInside({ gracePeriodSeconds, dryRun, preconditions }: Fields): void {
   const cannot = (what: string, field: string, goType: string): Error =>
     badRequest(`json: cannot unmarshal ${what} into Go struct field ${field} of type ${goType}`);
-  if (typeof gracePeriodSeconds === "number" && !Number.isInteger(gracePeriodSeconds))
-    throw cannot(`number ${gracePeriodSeconds}`, "DeleteOptions.gracePeriodSeconds", "int64");
+  if (gracePeriodSeconds instanceof NumberText || !Number.isInteger(gracePeriodSeconds ?? 0)) {
+    const text = gracePeriodSeconds instanceof NumberText ? gracePeriodSeconds.text : String(gracePeriodSeconds);
+    throw cannot(`number ${text}`, "DeleteOptions.gracePeriodSeconds", "int64");
+  }
   for (const value of (dryRun ?? []) as unknown[])
     if (typeof value !== "string") throw cannot(goKind(value), "DeleteOptions.dryRun", "string");
   for (const [name, goType] of [
@@ -136,6 +148,7 @@ function checkInside({ gracePeriodSeconds, dryRun, preconditions }: Fields): voi
 function checkType(fields: Fields, name: string, [type, goType]: readonly [string, string]): void {
   const value = fields[name];
   if (value === undefined || value === null) return;
+  if (value instanceof NumberText && type === "number") return;
   if (type === (Array.isArray(value) ? "array" : typeof value)) return;
   throw badRequest(
     `json: cannot unmarshal ${goKind(value)} into Go struct field DeleteOptions.${name} of type ${goType}`,

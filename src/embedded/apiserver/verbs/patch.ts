@@ -2,10 +2,11 @@
 import { type FieldError, goJson } from "../field-error.ts";
 import type { KubeObject } from "../hooks.ts";
 import type { Patches, SchemaHandle, Schemas } from "../machinery.ts";
+import { copied, endlessNumber, hasOddNumbers, parseWithNumberTexts } from "../schema/number-text.ts";
 import { goPlain } from "../schema/go-format.ts";
 import { answerJson } from "../request/answer.ts";
-import { groupVersionOf, typed, whyOther } from "../request/body.ts";
-import { jsonProblem } from "../request/json-problem.ts";
+import { groupVersionOf, parsedJson, typed, whyOther } from "../request/body.ts";
+import { depthProblem, jsonProblem } from "../request/json-problem.ts";
 import { badRequest, invalid, StatusError } from "../status.ts";
 import { ensureNamespace } from "./create.ts";
 import { applied } from "./apply.ts";
@@ -70,8 +71,8 @@ function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
   const { live, row, schema, warn } = of;
   const { schemas, patches } = call.kernel.machinery;
   const { fieldValidation } = body.options;
-  const patch = parsedPatch(body);
-  const value = structuredClone(patchValue(patches, { body, patch, schema, live }));
+  const patch = parsedPatch(body, row.custom);
+  const value = copied(patchValue(patches, { body, patch, schema, live }));
   const isStrategic = body.type === "application/strategic-merge-patch+json";
   if (value.kind !== row.kind || value.apiVersion !== live.apiVersion) {
     if (row.custom) {
@@ -86,6 +87,7 @@ function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
   const source = {
     text: body.text,
     type: "application/json",
+    repeatedFirst: true,
     from: isStrategic ? ("value" as const) : ("json" as const),
   };
   const { object, error, strict, hasEmpty } = typed(value, source, { schema, schemas });
@@ -98,9 +100,10 @@ function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
     const again =
       schema === undefined
         ? value
-        : structuredClone(patchValue(patches, { body, patch, schema, live: schemas.ordered(schema, live) }));
+        : copied(patchValue(patches, { body, patch, schema, live: schemas.ordered(schema, live) }));
     const isBytes = isStrategic && refused.startsWith("illegal base64");
     throw cannotDecode(body, {
+      custom: row.custom,
       patch: isStrategic && schema !== undefined ? patches.strategicRest(schema, live, patch) : patch,
       value: again,
       refused: isBytes ? `error decoding from json: ${refused}` : refused,
@@ -128,7 +131,12 @@ function checkKind(value: KubeObject, { body, patch, row, schemas, live, warn }:
   }
   if (!value.kind) value.kind = row.kind;
   if (value.kind === row.kind && value.apiVersion === live.apiVersion) return;
-  throw cannotDecode(body, { patch, value, refused: asItsKind(value, schemas) ?? whyOther(value, { row, schemas }) });
+  throw cannotDecode(body, {
+    custom: false,
+    patch,
+    value,
+    refused: asItsKind(value, schemas) ?? whyOther(value, { row, schemas }),
+  });
 }
 
 /** Returns why it is not an object of the kind that it names. */
@@ -136,7 +144,7 @@ function asItsKind(value: KubeObject, schemas: Schemas): string | undefined {
   const schema = schemas.builtIn({ ...groupVersionOf(value.apiVersion), kind: value.kind });
   if (schema === undefined) return undefined;
   const source = { text: "", type: "application/json", from: "json" as const };
-  return typed(structuredClone(value), source, { schema, schemas }).error;
+  return typed(copied(value), source, { schema, schemas }).error;
 }
 
 /** Checks a custom object. @throws StatusError 422, or 500 where the real server notices it too late */
@@ -167,14 +175,17 @@ function checkCustomKind(value: KubeObject, { row, live }: Pick<PatchOf, "row" |
 }
 
 interface Refusal {
+  /** Whether the fields of the object have no order of their own. */
+  readonly custom: boolean;
   readonly patch: unknown;
   readonly value: KubeObject;
   readonly refused: string;
 }
 
 /** Makes the 422 that quotes the patched object, or the patch where the server never encodes the object. */
-function cannotDecode({ type }: PatchBody, { patch, value, refused }: Refusal): StatusError {
-  const badValue = type === "application/strategic-merge-patch+json" ? goPlain(patch) : patchedText(type, value, patch);
+function cannotDecode({ type }: PatchBody, { custom, patch, value, refused }: Refusal): StatusError {
+  const text = (): string => (custom ? goJson(value) : patchedText(type, value, patch));
+  const badValue = type === "application/strategic-merge-patch+json" ? goPlain(patch) : text();
   const errors = [{ type: "Invalid" as const, field: "patch", badValue, detail: refused }];
   const error = invalid({ group: "", kind: "" }, "", { errors });
   return error;
@@ -195,12 +206,21 @@ function patchValue(patches: Patches, { body, patch, schema, live }: PatchInput)
   return patches.merge(live, patch);
 }
 
-function parsedPatch({ text, type }: PatchBody): unknown {
+function parsedPatch({ text, type }: PatchBody, custom: boolean): unknown {
+  const isStrategic = type === "application/strategic-merge-patch+json";
+  const prefix = isStrategic ? "" : "error decoding patch: ";
+  const deep = depthProblem(text);
+  if (deep !== undefined) throw badRequest(prefix + deep);
   try {
-    const patch = JSON.parse(text) as unknown;
+    const endless = /\d[eE]\+?\d{3}/.test(text) ? endlessNumber(text) : undefined;
+    if (endless !== undefined)
+      throw badRequest(`${prefix}json: cannot unmarshal number ${endless} into Go value of type float64`);
+    // The other two patches change JSON text, in which numbers keep their spelling.
+    const isSpelled = !custom && !isStrategic && hasOddNumbers(text);
+    const patch = isSpelled ? parseWithNumberTexts(text) : parsedJson(text);
     return patch === null && type === "application/json-patch+json" ? [] : patch;
-  } catch {
-    const prefix = type === "application/strategic-merge-patch+json" ? "" : "error decoding patch: ";
+  } catch (error) {
+    if (error instanceof StatusError) throw error;
     throw badRequest(prefix + (jsonProblem(text) ?? "exceeded max depth"));
   }
 }

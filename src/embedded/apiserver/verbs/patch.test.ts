@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type ApiServer, createApiServer } from "../server.ts";
+
+let server: ApiServer;
+
+beforeAll(async () => {
+  server = await createApiServer();
+  await send("POST", "/api/v1/namespaces", '{"metadata":{"name":"n"}}');
+  const template = '{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}';
+  const spec = `{"selector":{"matchLabels":{"a":"b"}},"template":${template}}`;
+  await send("POST", deployments, `{"metadata":{"name":"d"},"spec":${spec}}`);
+  await send("POST", "/api/v1/namespaces/n/configmaps", '{"metadata":{"name":"m"}}');
+});
+
+afterAll(async () => {
+  await server.stop();
+});
+
+const deployments = "/apis/apps/v1/namespaces/n/deployments";
+
+interface Answer {
+  readonly code: number;
+  readonly message: string;
+  readonly warning: string;
+  readonly body: { readonly metadata?: { readonly ownerReferences?: unknown[] } };
+}
+
+async function send(method: string, path: string, body?: string, type = "application/json"): Promise<Answer> {
+  const init = body === undefined ? {} : { body };
+  const answer = await server.fetch(
+    new Request(`http://server${path}`, { method, headers: { "content-type": type }, ...init }),
+  );
+  const json = (await answer.json()) as { message?: string };
+  const warning = answer.headers.get("warning") ?? "";
+  return { code: answer.status, message: json.message ?? "", warning, body: json as Answer["body"] };
+}
+
+const merge = "application/merge-patch+json";
+
+test("a merge patch of a built-in kind takes integers only as Go spells them, and quotes what was written", async () => {
+  const { code, message } = await send("PATCH", `${deployments}/d`, '{"spec":{"replicas":1e2}}', merge);
+  expect(code).toBe(422);
+  expect(message).toContain(String.raw`\"replicas\":1e2,`);
+  expect(message).toContain(
+    "cannot unmarshal number 1e2 into Go struct field DeploymentSpec.spec.replicas of type int32",
+  );
+});
+
+test("a JSON patch keeps the spelling of numbers, and one without any is applied", async () => {
+  const type = "application/json-patch+json";
+  const patch = (value: string): string => `[{"op":"add","path":"/spec/replicas","value":${value}}]`;
+  expect((await send("PATCH", `${deployments}/d`, patch("2.0"), type)).code).toBe(422);
+  expect((await send("PATCH", `${deployments}/d`, patch("2"), type)).code).toBe(200);
+});
+
+test("a patch that is nested too deeply is refused before anything recurses", async () => {
+  const deep = `${'{"a":'.repeat(11_000)}1${"}".repeat(11_000)}`;
+  for (const type of [merge, "application/strategic-merge-patch+json", "application/apply-patch+yaml"]) {
+    const { code, message } = await send("PATCH", `${deployments}/d?fieldManager=m`, deep, type);
+    expect({ code, message }).toEqual({ code: 400, message: expect.stringContaining("exceeded max depth") });
+  }
+});
+
+test("a patch that repeats an owner stores it once, and warns", async () => {
+  const owner = '{"apiVersion":"v1","kind":"K","name":"n","uid":"u"}';
+  const body = `{"metadata":{"ownerReferences":[${owner},${owner}]}}`;
+  const answer = await send("PATCH", "/api/v1/namespaces/n/configmaps/m", body, merge);
+  expect(answer.body.metadata?.ownerReferences).toHaveLength(1);
+  expect(answer.warning).toContain("contains duplicate entries after mutating admission happens");
+});
+
+test("strict decoding of a patch names repeated fields before unknown ones", async () => {
+  const body = '{"nope":1,"nope":2,"metadata":{"labels":{}}}';
+  const { warning } = await send("PATCH", "/api/v1/namespaces/n/configmaps/m", body, merge);
+  expect(warning).toBe(String.raw`299 - "duplicate field \"nope\"", 299 - "unknown field \"nope\""`);
+});
+
+test("component statuses are computed", async () => {
+  expect((await send("GET", "/api/v1/componentstatuses")).body).toMatchObject({
+    items: [{ metadata: { name: "controller-manager" } }, { metadata: { name: "etcd-0" } }, {}],
+  });
+  const one = await send("GET", "/api/v1/componentstatuses/etcd-0");
+  expect(one.body).toMatchObject({ conditions: [{ type: "Healthy", status: "True", message: "ok" }] });
+  expect((await send("GET", "/api/v1/componentstatuses/none")).code).toBe(404);
+});
+
+test("objects of built-in kinds have no path without a namespace", async () => {
+  for (const method of ["PUT", "DELETE"]) {
+    expect((await send(method, "/api/v1/configmaps/m", method === "PUT" ? "{}" : undefined)).code).toBe(404);
+  }
+  const { message } = await send("POST", "/api/v1/namespaces//configmaps", '{"metadata":{"name":"a"}}');
+  expect(message).toBe('ConfigMap "a" is invalid: metadata.namespace: Required value');
+});
+
+test("an empty policy of propagation is not the default one", async () => {
+  const { code } = await send("DELETE", "/api/v1/namespaces/n/configmaps/m?propagationPolicy=&dryRun=All");
+  expect(code).toBe(422);
+});
