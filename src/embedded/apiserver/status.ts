@@ -1,6 +1,6 @@
 /** `Status` objects, which report errors. @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/ */
 import type { KubeObject } from "./hooks.ts";
-import { causeReason, errorBody, errorText, type FieldError } from "./field-error.ts";
+import { causeReason, errorBody, errorText, type FieldError, goQuoted } from "./field-error.ts";
 
 export interface StatusCause {
   readonly reason?: string;
@@ -68,7 +68,7 @@ function about(subject: Subject, name: string): StatusDetails {
 }
 
 export function notFound(subject: Subject, name: string): StatusError {
-  const message = `${qualified(subject)} "${name}" not found`;
+  const message = `${qualified(subject)} ${goQuoted(name)} not found`;
   return new StatusError(404, "NotFound", { message, details: about(subject, name) });
 }
 

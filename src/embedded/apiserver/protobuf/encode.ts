@@ -70,7 +70,14 @@ function writeMessage(to: WireWriter, value: Fields, { message, schema }: Place)
 }
 
 /** The pointer fields of the kinds that have no schema here. */
-const pointers: ReadonlySet<string> = new Set(["details", "remainingItemCount", "shardInfo", "managedFields"]);
+const pointers: ReadonlySet<string> = new Set([
+  "details",
+  "remainingItemCount",
+  "shardInfo",
+  "managedFields",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+]);
 
 interface FieldPlace {
   readonly row: FieldRow;

@@ -12,16 +12,17 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
   bsonobjectid: (text) => /^[0-9a-fA-F]{24}$/.test(text),
   cidr: isCidr,
   creditcard: (text) => /^\d{13,19}$/.test(text.replace(/[ -]/g, "")),
-  date: (text) => date.test(text) && !Number.isNaN(Date.parse(text)),
+  date: (text) => date.test(text) && isDay(text),
   datetime: (text) => {
     const [, day, time] = dateTime.exec(text) ?? [];
     return day !== undefined && date.test(day) && /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/.test(time!);
   },
   duration: (text) => isDuration(text),
-  email: (text) => /^[^\s@<>]+@[^\s@<>]+$/.test(text),
+  email: (text) => /^([^<>@]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/.test(text.trim()),
   hexcolor: (text) => /^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/.test(text),
   hostname: (text) => hostname.test(text) && text.length <= 253,
-  ipv4: (text) => isIPv4(text),
+  // Leading zeros are allowed, as before Go 1.17.
+  ipv4: (text) => isIPv4(text.replace(/\b0+(?=\d)/g, "")),
   ipv6: (text) => isIPv6(text),
   isbn: (text) => /^(\d{9}[\dX]|\d{13})$/.test(text.replace(/[ -]/g, "")),
   isbn10: (text) => /^\d{9}[\dX]$/.test(text.replace(/[ -]/g, "")),
@@ -68,8 +69,17 @@ export function isCidr(text: string): boolean {
   return family !== 0 && Number(length) <= (family === 4 ? 32 : 128);
 }
 
+/** Whether the calendar has the day: JavaScript takes 30 February for a day in March. */
+function isDay(text: string): boolean {
+  const at = Date.parse(text);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
+}
+
+const isoDuration = /^-?P(?=.)(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?)$/;
+
 function isDuration(text: string): boolean {
   return (
+    isoDuration.test(text) ||
     /^[+-]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*)$/.test(text) ||
     /^\d+\s*(ns|us|µs|ms|s|m|h|d|w|sec|second|min|minute|hr|hour|day|week|wk)s?$/i.test(text)
   );

@@ -21,7 +21,7 @@ function errorsOf(properties: Fields, spec: unknown, old?: unknown): string[] {
 test.each<[Fields, unknown, string]>([
   [{ type: "integer" }, "x", 'spec.x: Invalid value: "string": spec.x in body must be of type integer: "string"'],
   [{ type: "integer", minimum: 1 }, 0, "spec.x: Invalid value: 0: spec.x in body should be greater than or equal to 1"],
-  [{ type: "string", maxLength: 1 }, "ab", "spec.x: Too long: may not be more than 1 bytes"],
+  [{ type: "string", maxLength: 1 }, "ab", "spec.x: Too long: may not be more than 1 byte"],
   [{ type: "string", pattern: "^a$" }, "b", "spec.x: Invalid value: \"b\": spec.x in body should match '^a$'"],
   [{ type: "string", enum: ["z", "a"] }, "b", 'spec.x: Unsupported value: "b": supported values: "z", "a"'],
   [{ type: "string", format: "date" }, "b", 'spec.x: Invalid value: "b": spec.x in body must be of type date: "b"'],

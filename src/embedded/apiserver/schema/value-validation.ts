@@ -123,7 +123,7 @@ function checkString({ values, format }: Schema, value: string, at: At): void {
   if (values) {
     const length = values.maxLength === undefined && values.minLength === undefined ? 0 : Array.from(value).length;
     if (values.maxLength !== undefined && length > values.maxLength) {
-      const detail = `may not be more than ${values.maxLength} bytes`;
+      const detail = `may not be more than ${values.maxLength} byte${values.maxLength === 1 ? "" : "s"}`;
       result.errors.push({ type: "TooLong", field: fieldOf(path), badValue: "", detail });
     } else if (values.minLength !== undefined && length < values.minLength) {
       invalid(at, value, `should be at least ${values.minLength} chars long`);

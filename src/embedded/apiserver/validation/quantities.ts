@@ -11,3 +11,9 @@ export function quantityOrder(left: unknown, right: unknown): number {
 export function isNegative(quantity: unknown): boolean {
   return quantityOrder(quantity, "0") < 0;
 }
+
+/** Returns a quantity as a number, which may be less precise; `NaN` where it is invalid. */
+export function quantityNumber(quantity: unknown): number {
+  const parsed = parseQuantity(String(quantity));
+  return parsed instanceof Error ? NaN : Number(parsed.nanos) / 1e9;
+}

@@ -1,4 +1,5 @@
 /** Continue tokens: where a list continues, relative to what it lists, and at which version. */
+import { goKind } from "../request/body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import { badRequest, type StatusError } from "../status.ts";
 
@@ -26,6 +27,10 @@ export function readContinueToken(text: string, prefix: string): ContinueToken {
   if (problem !== undefined) throw refused(problem);
   const content: unknown = JSON.parse(bytes.toString());
   const { v, rv, start } = (content ?? {}) as { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown };
+  if (typeof rv === "string" || Array.isArray(rv) || typeof rv === "boolean") {
+    const why = `json: cannot unmarshal ${goKind(rv)} into Go struct field continueToken.rv of type int64`;
+    throw refused(why);
+  }
   if (v !== known) throw refused(`server does not recognize this encoded version ${typeof v === "string" ? v : ""}`);
   if (typeof rv !== "number" || rv === 0) throw refused(`incorrect encoded start resourceVersion (version ${known})`);
   if (typeof start !== "string" || start === "") throw refused(`encoded start key empty (version ${known})`);

@@ -1,5 +1,6 @@
 /** POST, which creates an object. */
 import { randomUUID } from "node:crypto";
+import type { FieldError } from "../field-error.ts";
 import type { KubeObject, ObjectMetadata, WriteContext } from "../hooks.ts";
 import { accessForbidden } from "../authorization/forbidden.ts";
 import { guardRole, rbacGroup, type RoleWrite } from "../authorization/role-guard.ts";
@@ -207,7 +208,7 @@ export function checkNamespaceOpen(
   { kernel, resource: { row }, target }: ApiCall,
   name: string | undefined = target.name,
 ): void {
-  if (!row.namespaced || row.kind === "LocalSubjectAccessReview") return;
+  if (!row.namespaced || target.hasEmptyNamespace || row.kind === "LocalSubjectAccessReview") return;
   const namespace = kernel.reader.get({ group: "", plural: "namespaces" }, { name: target.namespace });
   if (namespace === undefined) throw notFound({ group: "", plural: "namespaces" }, target.namespace);
   const { phase } = (namespace["status"] ?? {}) as { phase?: string };
@@ -235,7 +236,10 @@ export function checkNamespaceOpen(
 function validateNew(call: ApiCall, object: KubeObject, context: WriteContext): void {
   const { kernel, resource } = call;
   const { behaviour, schema } = resource;
-  const found = [
+  const { namespaced, custom } = resource.row;
+  const isNowhere = namespaced && !custom && call.target.namespace === "";
+  const found: readonly FieldError[] = [
+    ...(isNowhere ? [{ type: "Required", field: "metadata.namespace", detail: "" } as const] : []),
     ...(behaviour.validateCreate?.(object, context) ?? []),
     ...(schema === undefined || object.kind !== resource.row.kind
       ? []

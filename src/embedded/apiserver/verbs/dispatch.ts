@@ -31,10 +31,9 @@ export async function dispatch(call: ApiCall): Promise<Response> {
   if (resource.row.custom && (target.namespace !== "") !== resource.row.namespaced && !isListing(call))
     return nothing(request, new URL(request.url).pathname, kernel.registry);
   if (!hasPath(call)) throw unknownResource();
-  if (verb === "get" && target.namespace === "" && resource.row.namespaced && !resource.row.custom)
-    throw unknownResource();
-  if (!resource.row.verbs.includes(verb) || (target.namespace === "" && resource.row.namespaced && !isAcross(verb)))
-    throw methodNotAllowed();
+  if (isOfNowhere(call, verb)) throw unknownResource();
+  const isAnywhere = target.namespace === "" && resource.row.namespaced && !target.hasEmptyNamespace;
+  if (!resource.row.verbs.includes(verb) || (isAnywhere && !isAcross(verb))) throw methodNotAllowed();
   if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
   switch (verb) {
     case "get":
@@ -52,6 +51,12 @@ export async function dispatch(call: ApiCall): Promise<Response> {
     default:
       return deleteMany(call);
   }
+}
+
+/** Whether there is no route, because an object of a built-in kind, or all of them to be deleted, need a namespace. */
+function isOfNowhere({ target, resource: { row } }: ApiCall, verb: string): boolean {
+  if (target.namespace !== "" || !row.namespaced || row.custom) return false;
+  return target.name !== "" || (target.hasEmptyNamespace && verb === "deletecollection");
 }
 
 /** Whether a path of this form is served. */

@@ -8,6 +8,7 @@ import { selection } from "../request/selectors.ts";
 import { badRequest, expired, notFound, StatusError } from "../status.ts";
 import type { Stored } from "../storage/stored.ts";
 import type { Storage } from "../storage/storage.ts";
+import { componentStatuses, isComputed } from "./component-statuses.ts";
 import { type ContinueToken, continueToken, readContinueToken } from "./continue-token.ts";
 import type { ApiCall } from "./api-call.ts";
 import { formOf } from "./forms.ts";
@@ -19,15 +20,19 @@ export async function get(call: ApiCall): Promise<Response> {
   if (asked !== undefined) await reached(kernel.storage, asked);
   await kernel.storage.settled();
   const form = formOf(call);
-  const stored = resource.collection.get(keyOf(resource, target.namespace, target.name));
+  const key = keyOf(resource, target.namespace, target.name);
+  const stored = isComputed(resource)
+    ? componentStatuses(kernel.storage).find((one) => one.key === key)
+    : resource.collection.get(key);
   if (stored === undefined) throw notFound(calledAs(resource), target.name);
   const view = await viewOf(resource, stored, target.subresource);
   return answerJson(request, form.one(view), { warnings, media: accept.media });
 }
 
 /** Returns the name of a kind in the error about a missing object. */
-function calledAs({ row }: Resource): Resource["row"] {
-  return row.group === "" && row.plural === "componentstatuses" ? { ...row, plural: "componentstatus" } : row;
+function calledAs(resource: Resource): Resource["row"] {
+  const { row } = resource;
+  return isComputed(resource) ? { ...row, plural: "componentstatus" } : row;
 }
 
 export async function list(call: ApiCall): Promise<Response> {
@@ -73,9 +78,8 @@ export async function pageOf(call: ApiCall, options: ListOptions): Promise<Page>
       if (test(view.object)) found.push(view);
     }
   }
-  // The component statuses are computed for each request and have no version.
-  const isMadeUp = resource.row.group === "" && resource.row.plural === "componentstatuses";
-  const metadata: Fields = isMadeUp ? {} : { resourceVersion: String(place.version) };
+  // What is computed has no version.
+  const metadata: Fields = isComputed(resource) ? {} : { resourceVersion: String(place.version) };
   const last = views[at - 1];
   const isMore = test === undefined ? at < views.length : views.slice(at).some(({ object }) => test(object));
   if (isMore && last !== undefined) {
@@ -113,8 +117,10 @@ interface Asked {
   readonly prefix: string;
 }
 
-function placeOf({ kernel: { storage }, resource: { collection } }: ApiCall, { options, read, prefix }: Asked): Place {
-  const now = { objects: collection.all(), version: storage.version, start: undefined, isConsistent: true };
+function placeOf({ kernel: { storage }, resource }: ApiCall, { options, read, prefix }: Asked): Place {
+  const { collection } = resource;
+  const present = isComputed(resource) ? componentStatuses(storage) : collection.all();
+  const now = { objects: present, version: storage.version, start: undefined, isConsistent: true };
   if (read !== undefined) {
     const { version, start } = read;
     if (options.resourceVersion !== "" && options.resourceVersion !== "0")

@@ -111,7 +111,8 @@ export async function changeObject(call: ApiCall, change: Change): Promise<Chang
         throw notFound(row, target.name);
       }
       const object = await change.produce(undefined);
-      if (object.metadata.uid) throw preconditionFailed(call, { given: object.metadata.uid, found: "" });
+      if (object.metadata.uid)
+        throw preconditionFailed(call, { given: object.metadata.uid, found: "", isDryRun: change.options.dryRun });
       checkVersionText(object);
       const made = await createObject(call, object, {
         options: change.options,
@@ -140,10 +141,12 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
   const before = lens === undefined ? live : lens.before(live);
   const produced = change.produce(before);
   let next = produced instanceof Promise ? await produced : produced;
+  // An update was looked through when it was read.
+  if (change.optionsKind === "PatchOptions") checkOwners(call, next, " after mutating admission happens");
   const { uid } = next.metadata;
   // A patch was made from the present object, so another UID is an ordinary change, which is rejected as such.
   if (uid && uid !== live.metadata.uid && change.optionsKind === "UpdateOptions")
-    throw preconditionFailed(call, { given: uid, found: live.metadata.uid ?? "" });
+    throw preconditionFailed(call, { given: uid, found: live.metadata.uid ?? "", isDryRun: options.dryRun });
   const context = writeContext(call, "UPDATE", { name: target.name, dryRun: options.dryRun });
   const complete = (): void => {
     if (lens !== undefined) return;
@@ -299,6 +302,7 @@ function validateChanged(
           old: live,
           only: context.subresource === "status" ? "status" : undefined,
           scale: resource.scale,
+          warn: (problem) => context.warn(problem),
         })),
   ];
   const errors = withAccessErrors(call, found, { next, old: live, context });
@@ -327,10 +331,11 @@ function isEmptied(next: KubeObject, live: KubeObject, kind: string): boolean {
 
 function preconditionFailed(
   { resource, target }: ApiCall,
-  { given, found }: { readonly given: string; readonly found: string },
+  { given, found, isDryRun }: { readonly given: string; readonly found: string; readonly isDryRun: boolean },
 ): Error {
   const { row } = resource;
-  const path = `/registry/${storagePrefix(row)}/${keyOf(resource, target.namespace, target.name)}`;
+  // A dry run reads through another layer of the storage, which does not know the prefix of all keys.
+  const path = `${isDryRun ? "" : "/registry"}/${storagePrefix(row)}/${keyOf(resource, target.namespace, target.name)}`;
   const detail = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${found}`;
   const why = `StorageError: invalid object, Code: 4, Key: ${path}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;
   return conflict(row, target.name, { why });

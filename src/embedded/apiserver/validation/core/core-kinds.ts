@@ -4,7 +4,7 @@ import type { Fields, KubeObject } from "../../hooks.ts";
 import { Field } from "../field.ts";
 import { inner } from "../fill.ts";
 import { configMapKey, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../formats.ts";
-import { isNegative, quantityOrder } from "../quantities.ts";
+import { isNegative, quantityNumber, quantityOrder } from "../quantities.ts";
 import { quota } from "./quota-rules.ts";
 import { containerResourceName, isStandardResource } from "./resource-rules.ts";
 import type { RuleContext, Rules, RuleTable } from "../rules.ts";
@@ -148,6 +148,10 @@ function limitOf(limit: Field, name: string): void {
   const ratio = value("maxLimitRequestRatio");
   if (ratio.present && quantityOrder(ratio.value, "1") < 0)
     ratio.invalid(`ratio ${said(ratio)} is less than 1`, said(ratio));
+  if (!ratio.present || !max.present || !min.present) return;
+  const most = quantityNumber(max.value) / quantityNumber(min.value);
+  if (quantityNumber(ratio.value) > most)
+    ratio.invalid(`ratio ${said(ratio)} is greater than max/min = ${most.toFixed(6)}`, said(ratio));
 }
 
 /** Keeps only the name in references to Secrets. */

@@ -65,7 +65,7 @@ function addresses(spec: Fields, { others, dryRun, refuse }: Allocation): void {
     const why = `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${prefix}.0.0/16`;
     throw failed(dryRun ? why : "the provided network does not match the current range");
   }
-  if (held.has(address)) throw failed("provided IP is already allocated");
+  if (!dryRun && held.has(address)) throw failed("provided IP is already allocated");
 }
 
 function freeAddress(held: ReadonlySet<string>): string {

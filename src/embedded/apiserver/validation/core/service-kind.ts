@@ -29,6 +29,8 @@ function keepAllocated(next: Fields, old: Fields): void {
   if (next["clusterIP"] !== old["clusterIP"] && deepEquals(next["clusterIPs"], old["clusterIPs"])) {
     next["clusterIPs"] = next["clusterIP"] ? [next["clusterIP"]] : [];
   }
+  if (next["clusterIP"] && !(next["clusterIPs"] as unknown[] | undefined)?.length)
+    next["clusterIPs"] = [next["clusterIP"]];
   const allocated = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"];
   for (const name of allocated) {
     const isEmpty =
