@@ -22,10 +22,19 @@ export async function* eventsOf(response: Response): AsyncGenerator {
   }
 }
 
+/** Matches text that may have a number in a spelling that parsing loses. */
+const odd = /\d\.\d|\d[eE]|\d{16}|-0/;
+
+function keepSpelling(_: string, value: unknown, { source = "" }: { readonly source?: string }): unknown {
+  return typeof value === "number" && String(value) !== source ? `<number ${source}>` : value;
+}
+
 /** Parses JSON, and returns the text itself where it is not JSON. */
 export function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return odd.test(text)
+      ? JSON.parse(text, keepSpelling as (key: string, value: unknown) => unknown)
+      : JSON.parse(text);
   } catch {
     return text;
   }

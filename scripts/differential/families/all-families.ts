@@ -1,12 +1,22 @@
 /** Every family. */
 import type { Case } from "../case.ts";
 import { applyRefusals } from "./apply-refusals.ts";
+import { definitionsOfMistakes } from "./bad-definitions.ts";
 import { bodies } from "./bodies.ts";
 import { bookmarksOfAll } from "./bookmarks.ts";
 import { certificates } from "./certificates.ts";
 import { equivalentVersions } from "./equivalent-versions.ts";
 import { evictions } from "./evictions.ts";
+import { eventsAndLeasesOfAll } from "./events-and-leases.ts";
 import { expressions } from "./expressions.ts";
+import { addressesOfServices } from "./addresses.ts";
+import { admissions } from "./admissions.ts";
+import { customSchemas } from "./custom-schemas.ts";
+import { lifecycles } from "./lifecycles.ts";
+import { numbers } from "./numbers.ts";
+import { selections } from "./selections.ts";
+import { serverPages } from "./server-pages.ts";
+import { strictness } from "./strictness.ts";
 import { familyCases } from "./family.ts";
 import { forms } from "./forms.ts";
 import { oddities } from "./oddities.ts";
@@ -41,6 +51,16 @@ export function allFamilies(share: number): Case[] {
       ...expressions,
       ...certificates,
       ...oddities,
+      addressesOfServices,
+      definitionsOfMistakes,
+      eventsAndLeasesOfAll,
+      ...strictness,
+      ...serverPages,
+      ...selections,
+      ...numbers,
+      ...lifecycles,
+      ...customSchemas,
+      ...admissions,
     ],
     share,
   );
