@@ -67,7 +67,7 @@ const labelSelectors = [
   ",",
   "a\tin\n(1)",
   "A_b.c",
-  `${"a".repeat(64)}`,
+  "a".repeat(64),
   `a=${"b".repeat(64)}`,
   `${"x".repeat(254)}/a`,
   "a=1;b=2",

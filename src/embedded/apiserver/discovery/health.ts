@@ -60,6 +60,12 @@ const checks: Readonly<Record<string, readonly string[]>> = {
   readyz: ["ping", "log", "etcd", "etcd-readiness", "informer-sync", ...hooks, "shutdown"],
 };
 
+/** Returns the name and the kind of each check, in the order of their names. */
+export function healthChecks(): (readonly [name: string, kind: string])[] {
+  const all = Object.entries(checks).flatMap(([kind, names]) => names.map((name) => [name, kind] as const));
+  return all.toSorted(([one, first], [other, second]) => (one + first < other + second ? -1 : 1));
+}
+
 /** Returns the paths of all checks for the list of paths. */
 export function healthPaths(): string[] {
   return Object.entries(checks).flatMap(([name, known]) => [`/${name}`, ...known.map((check) => `/${name}/${check}`)]);

@@ -1,5 +1,6 @@
 /** Serves `/metrics`: those few of kube-apiserver's metrics that are meaningful here, in Prometheus' text format. */
 import { gzipSync } from "node:zlib";
+import { healthChecks } from "./health.ts";
 import type { KindRegistry } from "../registry/kind-registry.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -69,10 +70,8 @@ function serverMetrics({ registry, storage }: MetricsOptions): string {
 }
 
 function healthMetrics({ storage }: MetricsOptions): string {
-  const isUp = (problem: string | undefined): number => (problem === undefined ? 1 : 0);
-  const samples = ["healthz", "livez", "readyz"].map(
-    (check) => [`name="etcd",type="${check}"`, isUp(storage.problem)] as const,
-  );
+  const isUp = (name: string): number => (name === "etcd" && storage.problem !== undefined ? 0 : 1);
+  const samples = healthChecks().map(([name, kind]) => [`name="${name}",type="${kind}"`, isUp(name)] as const);
   return written({
     name: "kubernetes_healthcheck",
     help: "[STABLE] This metric records the result of a single healthcheck.",

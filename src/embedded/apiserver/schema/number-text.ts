@@ -2,7 +2,7 @@
 import { setField } from "./set-field.ts";
 
 /** Makes a value that `JSON.stringify` writes as the text; the types of the language do not know it yet. */
-const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
+const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (this: void, text: string) => unknown };
 
 export class NumberText {
   readonly text: string;

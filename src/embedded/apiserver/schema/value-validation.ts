@@ -160,7 +160,7 @@ const largestFloat = 3.4028234663852886e38;
 /** The server compares integers with the integral part of a limit. */
 function checkLimits(values: ValueRules, value: number, at: At): void {
   const whole = (limit: number | undefined): number | undefined =>
-    limit !== undefined && Number.isInteger(value) ? Math.trunc(limit) : limit;
+    limit !== undefined && isInteger(value) ? Math.trunc(limit) : limit;
   const [multipleOf, minimum, maximum] = [whole(values.multipleOf), whole(values.minimum), whole(values.maximum)];
   const { path, result } = at;
   if (multipleOf !== undefined && multipleOf <= 0) {
@@ -179,6 +179,8 @@ function checkLimits(values: ValueRules, value: number, at: At): void {
 
 function isMultiple(value: number, factor: number): boolean {
   const ratio = value / factor;
+  // A float that is too large to be exact is a multiple of nothing.
+  if (!isInteger(value) && Math.abs(ratio) > Number.MAX_SAFE_INTEGER) return false;
   return Math.abs(ratio - Math.round(ratio)) < 1e-9;
 }
 
