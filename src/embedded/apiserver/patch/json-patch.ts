@@ -28,10 +28,25 @@ export function jsonPatch(document: unknown, patch: unknown): unknown {
     throw new StatusError(413, "RequestEntityTooLarge", { message });
   }
   const root = { document: copied(document) as Container };
+  for (const operation of patch as unknown[]) checkTypes(operation);
   for (const operation of patch as unknown[]) {
     if (typeof operation !== "object" || operation === null || !apply(root, operation)) throw failed();
   }
   return root.document;
+}
+
+/** Checks that an operation has the type of Go's struct for it. @throws StatusError 400 */
+function checkTypes(operation: unknown): void {
+  const cannot = (value: unknown, type: string): StatusError =>
+    badRequest(`error decoding patch: json: cannot unmarshal ${jsonKind(value)} into Go ${type}`);
+  if (operation === null) return;
+  if (typeof operation !== "object" || Array.isArray(operation) || operation instanceof NumberText)
+    throw cannot(operation, "value of type handlers.jsonPatchOp");
+  for (const name of ["op", "path", "from"] as const) {
+    const value = (operation as Operation)[name];
+    if (value !== undefined && value !== null && typeof value !== "string")
+      throw cannot(value, `struct field jsonPatchOp.${name} of type string`);
+  }
 }
 
 /** Returns unknown fields of the operations, as strict decoding names them. */
@@ -46,6 +61,7 @@ export function jsonPatchStrictErrors(patch: unknown): string[] {
 
 export function jsonKind(value: unknown): string {
   if (Array.isArray(value)) return "array";
+  if (value instanceof NumberText) return "number";
   return value === null ? "null" : typeof value === "boolean" ? "bool" : typeof value;
 }
 

@@ -5,7 +5,7 @@ import { internalType } from "../registry/internal-type.ts";
 import { isRegistered } from "../registry/registered-kinds.ts";
 import { endlessNumber, hasOddNumbers, NumberText, parseWithNumberTexts } from "../schema/number-text.ts";
 import { badRequest, StatusError } from "../status.ts";
-import { jsonProblem } from "./json-problem.ts";
+import { depthProblem, jsonProblem } from "./json-problem.ts";
 import { duplicateFields, findingsInOrder } from "./strict-json.ts";
 import { decodeYaml } from "../yaml/decode-yaml.ts";
 import { YamlError } from "../yaml/cursor.ts";
@@ -226,6 +226,8 @@ function checkNumbers(text: string, { kind, version }: { readonly kind: string; 
 function parsed(body: BodyText, { kind, version, custom }: DecodeOptions["row"]): unknown {
   try {
     if (body.type === "application/yaml") return decodeYaml(body.text).value;
+    const deep = depthProblem(body.text);
+    if (deep !== undefined) throw unrecognized(kind, `couldn't get version/kind; json parse error: ${deep}`, body);
     if (custom) checkNumbers(body.text, { kind, version });
     return !custom && hasOddNumbers(body.text) ? parseWithNumberTexts(body.text) : parsedJson(body.text);
   } catch (error) {

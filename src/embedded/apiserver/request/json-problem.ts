@@ -174,7 +174,7 @@ class Scanner {
 
   #enter(): void {
     this.#depth += 1;
-    if (this.#depth > deepest) throw new Problem("exceeded max depth");
+    if (this.#depth > deepest) throw new Problem(`invalid character ${this.quoted} exceeded max depth`);
   }
 
   #leave(): void {

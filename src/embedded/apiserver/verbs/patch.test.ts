@@ -61,6 +61,16 @@ test("a patch that is nested too deeply is refused before anything recurses", as
   }
 });
 
+test("an operation of another type is told apart from one that fails", async () => {
+  const type = "application/json-patch+json";
+  const { code, message } = await send("PATCH", `${deployments}/d`, '[{"op":1,"path":"/spec"}]', type);
+  expect({ code, message }).toEqual({
+    code: 400,
+    message: "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string",
+  });
+  expect((await send("PATCH", `${deployments}/d`, '[{"op":"nope","path":"/spec"}]', type)).code).toBe(422);
+});
+
 test("a patch that repeats an owner stores it once, and warns", async () => {
   const owner = '{"apiVersion":"v1","kind":"K","name":"n","uid":"u"}';
   const body = `{"metadata":{"ownerReferences":[${owner},${owner}]}}`;
