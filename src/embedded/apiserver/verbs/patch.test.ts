@@ -71,6 +71,15 @@ test("an operation of another type is told apart from one that fails", async () 
   expect((await send("PATCH", `${deployments}/d`, '[{"op":"nope","path":"/spec"}]', type)).code).toBe(422);
 });
 
+test("a patch whose result has no readable kind is refused", async () => {
+  for (const type of [merge, "application/strategic-merge-patch+json"])
+    for (const body of ['{"kind":1}', '{"apiVersion":{}}'])
+      expect((await send("PATCH", `${deployments}/d`, body, type)).code).toBe(422);
+  const whole = '[{"op":"replace","path":"","value":[]}]';
+  const { code, message } = await send("PATCH", `${deployments}/d`, whole, "application/json-patch+json");
+  expect({ code, message }).toEqual({ code: 422, message: expect.stringContaining("cannot unmarshal array into Go") });
+});
+
 test("a patch that repeats an owner stores it once, and warns", async () => {
   const owner = '{"apiVersion":"v1","kind":"K","name":"n","uid":"u"}';
   const body = `{"metadata":{"ownerReferences":[${owner},${owner}]}}`;

@@ -5,7 +5,7 @@ import type { Patches, SchemaHandle, Schemas } from "../machinery.ts";
 import { copied, endlessNumber, hasOddNumbers, parseWithNumberTexts } from "../schema/number-text.ts";
 import { goPlain } from "../schema/go-format.ts";
 import { answerJson } from "../request/answer.ts";
-import { groupVersionOf, parsedJson, typed, whyOther } from "../request/body.ts";
+import { goKind, groupVersionOf, notAnObject, parsedJson, typed, whyOther } from "../request/body.ts";
 import { depthProblem, jsonProblem } from "../request/json-problem.ts";
 import { badRequest, invalid, StatusError } from "../status.ts";
 import { ensureNamespace } from "./create.ts";
@@ -74,6 +74,13 @@ function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
   const patch = parsedPatch(body, row.custom);
   const value = copied(patchValue(patches, { body, patch, schema, live }));
   const isStrategic = body.type === "application/strategic-merge-patch+json";
+  // It is quoted as the real server writes it: with its fields in Go's order where the patch does not set another.
+  const shown = (): KubeObject =>
+    schema === undefined
+      ? value
+      : copied(patchValue(patches, { body, patch, schema, live: schemas.ordered(schema, live) }));
+  const unnamed = kindProblem(value, isStrategic);
+  if (unnamed !== undefined) throw cannotDecode(body, { custom: row.custom, patch, value: shown(), refused: unnamed });
   if (value.kind !== row.kind || value.apiVersion !== live.apiVersion) {
     if (row.custom) {
       checkCustomKind(value, { row, live });
@@ -81,7 +88,7 @@ function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
       // The patch merges fields into an object of the kind, and cannot change the kind itself.
       Object.assign(value, { kind: row.kind, apiVersion: live.apiVersion });
     } else {
-      checkKind(value, { body, patch, row, schemas, live, warn });
+      checkKind(value, { body, patch, row, schemas, live, warn, shown });
     }
   }
   const source = {
@@ -96,16 +103,11 @@ function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
   const isRefused = fieldValidation === "Strict" && all.length > 0;
   const refused = error ?? (isRefused ? `strict decoding error: ${all.join(", ")}` : undefined);
   if (refused !== undefined) {
-    // It is quoted as the real server writes it: with its fields in Go's order where the patch does not set another.
-    const again =
-      schema === undefined
-        ? value
-        : copied(patchValue(patches, { body, patch, schema, live: schemas.ordered(schema, live) }));
     const isBytes = isStrategic && refused.startsWith("illegal base64");
     throw cannotDecode(body, {
       custom: row.custom,
       patch: isStrategic && schema !== undefined ? patches.strategicRest(schema, live, patch) : patch,
-      value: again,
+      value: shown(),
       refused: isBytes ? `error decoding from json: ${refused}` : refused,
     });
   }
@@ -117,13 +119,28 @@ interface KindCheck extends Pick<PatchOf, "row" | "live" | "warn"> {
   readonly body: PatchBody;
   readonly patch: unknown;
   readonly schemas: Schemas;
+  /** Returns the object as errors quote it. */
+  readonly shown: () => KubeObject;
+}
+
+/** Returns why an object's kind and version cannot even be read. */
+function kindProblem(value: unknown, isStrategic: boolean): string | undefined {
+  if (Array.isArray(value)) return notAnObject(value);
+  for (const name of ["apiVersion", "kind"] as const) {
+    const given = (value as Readonly<Record<string, unknown>>)[name];
+    if (given === undefined || given === null || typeof given === "string") continue;
+    if (isStrategic) return Number.isInteger(given) ? "cannot convert int64 to string" : "unrecognized type: string";
+    const why = `json: cannot unmarshal ${goKind(given)} into Go struct field .${name} of type string`;
+    return `couldn't get version/kind; json parse error: ${why}`;
+  }
+  return undefined;
 }
 
 /**
  * A missing kind is that of the path; a missing version makes the result invalid, without a name. @throws StatusError
  * 400 or 422
  */
-function checkKind(value: KubeObject, { body, patch, row, schemas, live, warn }: KindCheck): void {
+function checkKind(value: KubeObject, { body, patch, row, schemas, live, warn, shown }: KindCheck): void {
   if (!value.apiVersion) {
     const { apiVersion: _, kind: __, ...fields } = value;
     for (const name of Object.keys(fields).toSorted()) warn(`unknown field ${JSON.stringify(name)}`);
@@ -134,7 +151,7 @@ function checkKind(value: KubeObject, { body, patch, row, schemas, live, warn }:
   throw cannotDecode(body, {
     custom: false,
     patch,
-    value,
+    value: { ...shown(), kind: value.kind },
     refused: asItsKind(value, schemas) ?? whyOther(value, { row, schemas }),
   });
 }
