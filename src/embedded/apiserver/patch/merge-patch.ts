@@ -46,7 +46,7 @@ function sorted(fields: JsonMap): JsonMap {
   return result;
 }
 
-/** Items of lists may be null, fields may not. */
+/** Items of lists may be null, fields may not; what is new is sorted. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   const fields = fieldsOf(value);
@@ -54,6 +54,7 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(fields)
       .filter(([, field]) => field !== null)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
       .map(([name, field]) => [name, withoutNulls(field)]),
   );
 }

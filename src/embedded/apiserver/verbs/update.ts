@@ -42,8 +42,8 @@ export async function update(call: ApiCall): Promise<Response> {
     warn: (message) => void warnings.push(message),
     noteEmpty: () => void (call.hasEmpty = true),
   });
-  checkName(object, target.name);
   ensureNamespace(call, object);
+  checkName(object, target.name);
   checkOwners(call, object);
   const change = { produce: () => structuredClone(object), options, optionsKind: "UpdateOptions" };
   const { stored, isNew } = await changeObject(call, change);
