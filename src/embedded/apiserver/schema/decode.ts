@@ -243,6 +243,7 @@ function unstructuredMismatch(schema: Schema, value: unknown): string {
 
 /** Converts a whole number as Go does, without a check: what is too large for 64 bits is the smallest number. */
 function converted(value: number, type: string): number {
+  if (Math.abs(value) < 2 ** 31) return value;
   const whole = Math.abs(value) < 2 ** 63 ? BigInt(value) : -(2n ** 63n);
   return Number(BigInt.asIntN(type === "int32" ? 32 : 64, whole));
 }
