@@ -1,6 +1,6 @@
 /** Both runtimes implement the same: what is imported as `#runtime/<part>` is in a file of each, with the same exports. */
 import { expect, expectTypeOf, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type * as bunAbout from "./bun/about.ts";
 import type * as bunBundler from "./bun/bundler.ts";
@@ -86,6 +86,29 @@ test("each runtime has every part", () => {
   const own = filesOf("bun").filter((file) => !file.endsWith(".test.ts") && file !== "begin-anew.ts");
   expect(own.map((file) => file.replace(/\.ts$/, "")).sort()).toEqual([...PARTS].sort());
 });
+
+test("deno.json and jsr.json name the parts, and the packages in the versions of package.json", () => {
+  const read = (file: string) => JSON.parse(readFileSync(join(import.meta.dirname, "../..", file), "utf8")) as Manifest;
+  const { dependencies, devDependencies, exports, version } = read("package.json");
+  const versions = { ...dependencies, ...devDependencies };
+  const jsr = read("jsr.json");
+  for (const { imports = {} } of [read("deno.json"), jsr]) {
+    for (const target of Object.values(imports)) {
+      const [, name = "", named] = /^npm:(@?[^@]+)@([^/]+)/.exec(target) ?? [];
+      if (named !== undefined) expect(`${name} ${named}`).toBe(`${name} ${versions?.[name]}`);
+    }
+  }
+  expect(Object.keys(jsr.imports ?? {})).toEqual(expect.arrayContaining(PARTS.map((part) => `#runtime/${part}`)));
+  expect([jsr.exports, jsr.version]).toEqual([exports, version]);
+});
+
+interface Manifest {
+  readonly version?: string;
+  readonly exports?: Readonly<Record<string, string>>;
+  readonly imports?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
 
 test("each part has the same exports in both, of the same types", () => {
   expectTypeOf<typeof bunAbout>().toEqualTypeOf<typeof denoAbout>();
