@@ -1,6 +1,5 @@
 /** POST, which creates an object. */
 import { randomUUID } from "node:crypto";
-import type { FieldError } from "../field-error.ts";
 import type { KubeObject, ObjectMetadata, WriteContext } from "../hooks.ts";
 import { accessForbidden } from "../authorization/forbidden.ts";
 import { guardRole, rbacGroup, type RoleWrite } from "../authorization/role-guard.ts";
@@ -236,10 +235,7 @@ export function checkNamespaceOpen(
 function validateNew(call: ApiCall, object: KubeObject, context: WriteContext): void {
   const { kernel, resource } = call;
   const { behaviour, schema } = resource;
-  const { namespaced, custom } = resource.row;
-  const isNowhere = namespaced && !custom && call.target.namespace === "";
-  const found: readonly FieldError[] = [
-    ...(isNowhere ? [{ type: "Required", field: "metadata.namespace", detail: "" } as const] : []),
+  const found = [
     ...(behaviour.validateCreate?.(object, context) ?? []),
     ...(schema === undefined || object.kind !== resource.row.kind
       ? []

@@ -31,7 +31,8 @@ export async function dispatch(call: ApiCall): Promise<Response> {
   if (resource.row.custom && (target.namespace !== "") !== resource.row.namespaced && !isListing(call))
     return nothing(request, new URL(request.url).pathname, kernel.registry);
   if (!hasPath(call)) throw unknownResource();
-  if (isOfNowhere(call, verb)) throw unknownResource();
+  if (isOfNowhere(call, verb))
+    throw target.hasEmptyNamespace ? badRequest("Namespace parameter required.") : unknownResource();
   const isAnywhere = target.namespace === "" && resource.row.namespaced && !target.hasEmptyNamespace;
   if (!resource.row.verbs.includes(verb) || (isAnywhere && !isAcross(verb))) throw methodNotAllowed();
   if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
@@ -56,7 +57,8 @@ export async function dispatch(call: ApiCall): Promise<Response> {
 /** Whether there is no route, because an object of a built-in kind, or all of them to be deleted, need a namespace. */
 function isOfNowhere({ target, resource: { row } }: ApiCall, verb: string): boolean {
   if (target.namespace !== "" || !row.namespaced || row.custom) return false;
-  return target.name !== "" || (target.hasEmptyNamespace && verb === "deletecollection");
+  if (target.hasEmptyNamespace) return verb === "deletecollection" || (target.name !== "" && verb !== "");
+  return target.name !== "";
 }
 
 /** Whether a path of this form is served. */

@@ -107,6 +107,8 @@ test("objects of built-in kinds have no path without a namespace", async () => {
   for (const method of ["PUT", "DELETE"]) {
     expect((await send(method, "/api/v1/configmaps/m", method === "PUT" ? "{}" : undefined)).code).toBe(404);
   }
+  const nameless = await send("DELETE", "/api/v1/namespaces//configmaps/m");
+  expect(nameless).toMatchObject({ code: 400, message: "Namespace parameter required." });
   const { message } = await send("POST", "/api/v1/namespaces//configmaps", '{"metadata":{"name":"a"}}');
   expect(message).toBe('ConfigMap "a" is invalid: metadata.namespace: Required value');
 });
