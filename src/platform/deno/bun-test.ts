@@ -2,7 +2,7 @@
  * What tests import as "bun:test", on the test runner of Deno: a test that keeps to these functions runs on both runtimes
  * without a change.
  */
-import { expect } from "expect";
+import { expect as base } from "expect";
 
 /** Those of Bun and of `binnacle/testing`, after `expect.extend(matchers)`. */
 declare module "expect" {
@@ -290,7 +290,7 @@ export const describe: Describe & {
     },
 });
 
-expect.extend({
+base.extend({
   toStartWith: (received: unknown, start: string) =>
     verdict(received, { is: String(received).startsWith(start), what: `start with ${start}` }),
   toEndWith: (received: unknown, end: string) =>
@@ -311,4 +311,9 @@ function isEmpty(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
-export { expect };
+/** Takes a second argument as Bun does, which says more of a failure there. */
+function expectOf<T>(value: T, _more?: string): ReturnType<typeof base<T>> {
+  return base<T>(value);
+}
+
+export const expect: typeof base & typeof expectOf = Object.assign(expectOf, base);
