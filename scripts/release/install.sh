@@ -55,8 +55,15 @@ target() {
   echo "$os-$cpu$libc"
 }
 
-# Whether the C library is musl. A machine may have its loader beside glibc, which then counts.
+# Whether the C library is musl. Either one may have the loader of the other beside it: Debian has a package of musl, and libc6-compat
+# of Alpine puts the loader of glibc in its place. `ldd` is that of the machine's own library.
 is_musl() {
+  if has ldd; then
+    case "$(ldd --version 2>&1 || true)" in
+      *musl*) return 0 ;;
+      *GLIBC* | *"GNU libc"*) return 1 ;;
+    esac
+  fi
   for loader in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1; do
     if [ -e "$loader" ]; then return 1; fi
   done
