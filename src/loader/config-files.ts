@@ -100,10 +100,10 @@ function folderAt(path: string): ConfigFolder {
   };
   const readAll = (folder: string, { prefix, shown }: { readonly prefix: string; readonly shown: string }): void => {
     const data = dataOf(folder);
-    // Something else may be mounted into the folder.
-    const names = new Set([...entriesOf(data), ...(data === folder ? [] : innerFolders(folder))]);
-    for (const name of names) {
-      const file = existsSync(join(data, name)) ? join(data, name) : join(folder, name);
+    const files = entriesOf(data).map((name) => [name, join(data, name)] as const);
+    // Another volume may be mounted into the folder. Links lead through `..data`, which may be a later version by now.
+    const mounted = data === folder ? [] : realFolders(folder).map((name) => [name, join(folder, name)] as const);
+    for (const [name, file] of [...files, ...mounted]) {
       const place = join(shown, name);
       if (!statSync(file).isDirectory()) read(`${prefix}${name}`, { file, shown: place });
       else if (prefix === "") readAll(file, { prefix: `${name}.`, shown: place });
@@ -124,6 +124,13 @@ function entriesOf(folder: string): readonly string[] {
     .sort();
 }
 
+/** Folders that are not behind a link. */
+function realFolders(path: string): readonly string[] {
+  const entries = readdirSync(path, { withFileTypes: true });
+  return entries.filter((one) => one.isDirectory() && !one.name.startsWith(".")).map(({ name }) => name);
+}
+
 function innerFolders(path: string): readonly string[] {
-  return entriesOf(path).filter((name) => statSync(join(path, name)).isDirectory());
+  // The kubelet removes the link of a key that is gone only after what it leads to.
+  return entriesOf(path).filter((name) => statSync(join(path, name), { throwIfNoEntry: false })?.isDirectory());
 }

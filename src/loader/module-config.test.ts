@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { createLog } from "../observe/log.ts";
+import { watchedFoldersOf } from "./config-files.ts";
 import { ConfigFollower } from "./config-follower.ts";
 import { findModules, loadAll } from "./load-all.ts";
 import { configFaults, loadConfigOf, readSources } from "./module-config.ts";
@@ -117,6 +118,29 @@ test("what is mounted is read as it is at one time, folders inside it and mounts
     ["sub.mode", "two", join(folder, "mount/sub/mode")],
     ["other.mode", "three", join(folder, "mount/other/mode")],
   ]);
+});
+
+test("values of two versions of a mount are never mixed", async () => {
+  mount("mount", { "a.mode": "one", "a.name": "one" }, "1");
+  // What a reader of the version before finds once the kubelet has swapped the link and has begun to remove that version.
+  write({ "later/a.mode": "two", "later/sub/mode": "two" });
+  rmSync(join(folder, "mount/..1/a.mode"));
+  symlinkSync("removed", join(folder, "mount/..1/a.mode"));
+  rmSync(join(folder, "mount/a.mode"));
+  symlinkSync("../later/a.mode", join(folder, "mount/a.mode"));
+  const read = readSources({ env: {}, paths: [join(folder, "mount")] });
+  await expect(read).rejects.toThrow("Cannot read --module-config");
+  rmSync(join(folder, "mount/..1/a.mode"));
+  symlinkSync("../later/sub", join(folder, "mount/sub"));
+  const { places } = await readSources({ env: {}, paths: [join(folder, "mount")] });
+  expect(places.map((place) => place.kind === "folder" && [...place.texts.keys()])).toEqual([["a.name"]]);
+});
+
+test("a mount is watched although a link in it leads nowhere, as that of a key that has just been removed", () => {
+  mount("mount", { "a.mode": "one", "sub/mode": "two" }, "1");
+  symlinkSync("..data/gone", join(folder, "mount/gone"));
+  const path = join(folder, "mount");
+  expect(watchedFoldersOf([path])).toEqual([path, join(path, "sub")]);
 });
 
 test("config cannot be called once the module has been loaded", async () => {
