@@ -159,6 +159,27 @@ describe("faults", () => {
     expect(messages(undefined, mounted({}))[0]).toBe("apiToken is missing: write it into /mnt/shop.apiToken");
   });
 
+  test("the fault of another field repeats no secret, nor the password in its own address", () => {
+    const both = z
+      .object({ user: z.string(), password: z.string(), pin: z.string().meta({ sensitive: true }), url: z.string() })
+      .superRefine(({ user, password, url }, { addIssue }) => {
+        addIssue({ code: "custom", path: ["user"], message: `${user} cannot log in with ${password}` });
+        addIssue({ code: "custom", path: ["url"], message: `${url} does not answer` });
+      });
+    const env = { M_USER: "joe", M_PASSWORD: "pass-of-joe", M_PIN: "e", M_URL: "redis://:pass-of-db@db" };
+    const { faults } = resolveConfig(declaredConfig(both, "m"), { env, places: [] });
+    expect(faults.map(({ message }) => message)).toEqual([
+      'user is "joe" in M_USER: it is refused',
+      "url is not valid in M_URL: it is refused",
+    ]);
+    const plain = z.object({ pin: z.string().meta({ sensitive: true }), count: z.int() });
+    const { faults: kept } = resolveConfig(declaredConfig(plain, "m"), {
+      env: { M_PIN: "e", M_COUNT: "1.5" },
+      places: [],
+    });
+    expect(kept.map(({ message }) => message)).toEqual(['count is "1.5" in M_COUNT: expected int, received number']);
+  });
+
   test("a secret is never repeated, nor the password in an address", () => {
     const strict = z.object({
       token: z.string().refine(() => false, { error: ({ input }) => `'${String(input)}' is unknown` }),

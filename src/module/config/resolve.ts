@@ -1,6 +1,7 @@
 /** Determines the values of a configuration, and says of each fault which field it is, where its value came from, and what was expected. */
 import type { z } from "zod";
 import { innerSecrets } from "../../resource/inner-secrets.ts";
+import { SHORTEST_SECRET } from "../../observe/known-secrets.ts";
 import { printable } from "../../observe/printable.ts";
 import { nearest } from "../nearest.ts";
 import { type ConfigField, fieldsOf, type JsonSchema, objectIn, shownType, typesOf, variableOf } from "./fields.ts";
@@ -173,7 +174,9 @@ function faultOf(issue: z.core.$ZodIssue, field: ConfigField | undefined, contex
   const found = context.given.get(field.key);
   if (found === undefined) return { field: field.key, isMissing: true, message: missing(field, context) };
   const inner = issue.path.slice(field.path.length).join(".");
-  return wrong(field, found, inner === "" ? expected : `at ${inner}: ${expected}`);
+  // A message about several fields may repeat the secret of another one; a short secret occurs in messages by chance.
+  const others = context.secrets.filter(({ length }) => length >= SHORTEST_SECRET);
+  return wrong(field, found, withoutAny(inner === "" ? expected : `at ${inner}: ${expected}`, others));
 }
 
 /** `Invalid input: expected number, received NaN` names a value that nobody has written. */
