@@ -316,4 +316,9 @@ function expectOf<T>(value: T, _more?: string): ReturnType<typeof base<T>> {
   return base<T>(value);
 }
 
-export const expect: typeof base & typeof expectOf = Object.assign(expectOf, base);
+/** Matchers of an interface have no index signature, which the library's own type asks for. */
+interface Extensible {
+  extend(matchers: object): void;
+}
+
+export const expect: typeof base & typeof expectOf & Extensible = Object.assign(expectOf, base);
