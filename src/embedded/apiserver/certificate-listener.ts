@@ -81,6 +81,8 @@ async function serve(
     const headers: Record<string, string | string[]> = {};
     for (const [name, value] of answered.headers) headers[name] = value;
     response.writeHead(answered.status, headers);
+    // A watch may have nothing to say for minutes, and its client waits for them.
+    if (answered.body !== null && !answered.headers.has("content-length")) response.flushHeaders();
     for await (const chunk of answered.body ?? []) {
       if (gone.signal.aborted) break;
       response.write(chunk);
