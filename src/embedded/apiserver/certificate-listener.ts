@@ -82,7 +82,7 @@ async function serve(
     for (const [name, value] of answered.headers) headers[name] = value;
     response.writeHead(answered.status, headers);
     // A watch may have nothing to say for minutes, and its client waits for them.
-    if (answered.body !== null && !answered.headers.has("content-length")) response.flushHeaders();
+    if (answered.body !== null && !answered.headers.has("content-length")) flushHeaders(response);
     for await (const chunk of answered.body ?? []) {
       if (gone.signal.aborted) break;
       response.write(chunk);
@@ -92,6 +92,11 @@ async function serve(
     // The client disconnected in the middle of its request.
     response.stream?.close();
   }
+}
+
+/** Over HTTP/1.1 it is another class, and the types of the other lack it. */
+function flushHeaders(response: object): void {
+  (response as { flushHeaders?(): void }).flushHeaders?.();
 }
 
 async function webRequest(request: Http2ServerRequest, signal: AbortSignal): Promise<Request> {
