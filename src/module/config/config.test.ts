@@ -162,9 +162,9 @@ describe("faults", () => {
   test("the fault of another field repeats no secret, nor the password in its own address", () => {
     const both = z
       .object({ user: z.string(), password: z.string(), pin: z.string().meta({ sensitive: true }), url: z.string() })
-      .superRefine(({ user, password, url }, { addIssue }) => {
-        addIssue({ code: "custom", path: ["user"], message: `${user} cannot log in with ${password}` });
-        addIssue({ code: "custom", path: ["url"], message: `${url} does not answer` });
+      .superRefine(({ user, password, url }, context) => {
+        context.addIssue({ code: "custom", path: ["user"], message: `${user} cannot log in with ${password}` });
+        context.addIssue({ code: "custom", path: ["url"], message: `${url} does not answer` });
       });
     const env = { M_USER: "joe", M_PASSWORD: "pass-of-joe", M_PIN: "e", M_URL: "redis://:pass-of-db@db" };
     const { faults } = resolveConfig(declaredConfig(both, "m"), { env, places: [] });
