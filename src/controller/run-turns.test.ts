@@ -139,3 +139,17 @@ test("RunTurns begins nothing while a request that goes first is under way", asy
   await turns(2, happened);
   expect(happened.join(" ")).toMatch(/^\| \| \| \| [|r ]*r r/);
 });
+
+test("RunTurns begins runs although there is always a request that goes first", async () => {
+  const all = new RunTurns();
+  const begun = Promise.withResolvers<void>();
+  const ask = (): void => all.giveWay(new Promise((resolve) => setTimeout(resolve, 50)));
+  ask();
+  const asking = setInterval(ask, 20);
+  all.afterEvents({ startRun: () => (begun.resolve(), false) });
+  try {
+    await begun.promise;
+  } finally {
+    clearInterval(asking);
+  }
+});

@@ -12,7 +12,10 @@ const LONG_TURN_MS = 50;
 const REST_PART = 8;
 const LONGEST_REST_MS = 50;
 
-/** No request may keep runs from beginning for longer: an API server that does not answer must not stop the controllers. */
+/**
+ * No request keeps runs from beginning for longer, and neither do several that follow one another: an API server that answers
+ * slowly, or not at all, must not stop the controllers. Time in which runs may begin is given back one for one.
+ */
 const MOST_HELD_MS = 500;
 
 /** Begins runs: the workers of a controller. */
@@ -39,7 +42,8 @@ export interface RunTurnsOptions {
  *
  * **Guarantees.** No run begins while events are delivered: everything that was read from the connections has reached all
  * stores, handlers and queues. Controllers begin their runs one by one, in turn. After 5 ms, or one run that takes longer,
- * connections, timers and probes come first; after 50 ms they have an eighth of that time for themselves. The time that a run spends after a response arrives is not counted.
+ * connections, timers and probes come first; after 50 ms they have an eighth of that time for themselves. The time that a run
+ * spends after a response arrives is not counted.
  */
 export class RunTurns implements Turns {
   readonly #now: () => number;
@@ -64,8 +68,12 @@ export class RunTurns implements Turns {
   #isDue = false;
   /** How many requests are under way for which runs wait. */
   #ahead = 0;
-  /** Whether a turn waits for them. */
-  #isHeld = false;
+  /** Ends the wait of a turn for them. */
+  #held: ReturnType<typeof setTimeout> | undefined;
+  /** When the last wait began or ended. */
+  #heldAt = -Infinity;
+  /** How long a turn could wait at that time. */
+  #mayHold = 0;
 
   constructor(options: RunTurnsOptions = {}) {
     this.#now = options.now ?? (() => performance.now());
@@ -93,7 +101,8 @@ export class RunTurns implements Turns {
 
   /**
    * Begins no more runs until the request is answered, for half a second at most. A response that would be there after some
-   * milliseconds is otherwise read after the run that began meanwhile, which may be too late for a Lease.
+   * milliseconds is otherwise read after the run that began meanwhile, which may be too late for a Lease. A process with many
+   * Leases always has a request under way when the server is slow: its runs then wait half of the time.
    */
   giveWay(request: Promise<unknown>): void {
     this.#ahead++;
@@ -102,24 +111,40 @@ export class RunTurns implements Turns {
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
-      if (--this.#ahead > 0 || !this.#isHeld) return;
-      this.#isHeld = false;
-      setImmediate(this.#turn);
+      if (--this.#ahead === 0) this.#release();
     };
     const timer = setTimeout(goOn, MOST_HELD_MS);
     request.then(goOn, goOn);
   }
 
+  /** Makes the turn wait for the requests that go first, unless turns have waited long enough. @returns whether it does. */
+  #hold(): boolean {
+    const now = this.#now();
+    const mayHold = Math.min(MOST_HELD_MS, this.#mayHold + now - this.#heldAt);
+    if (mayHold < TURN_MS) return false;
+    this.#mayHold = mayHold;
+    this.#heldAt = now;
+    this.#held = setTimeout(() => this.#release(), mayHold);
+    return true;
+  }
+
+  #release(): void {
+    if (this.#held === undefined) return;
+    clearTimeout(this.#held);
+    this.#held = undefined;
+    const now = this.#now();
+    this.#mayHold = Math.max(0, this.#mayHold - (now - this.#heldAt));
+    this.#heldAt = now;
+    setImmediate(this.#turn);
+  }
+
   #beginNext(): void {
-    if (this.#ahead > 0) {
-      this.#isHeld = true;
-      return;
-    }
     const [starter] = this.#waiting;
     if (starter === undefined) {
       this.#isDue = false;
       return;
     }
+    if (this.#ahead > 0 && this.#hold()) return;
     queueMicrotask(this.#soon); // scheduled first, so that an error of one controller does not keep others from beginning
     this.#waiting.delete(starter);
     if (starter.startRun()) this.#waiting.add(starter);

@@ -79,9 +79,9 @@ export class Manager implements AsyncDisposable {
     const transport = hostBound(this.#transport);
     const mapper = new RestMapper(transport);
     const { healthz, readyz } = this.#health;
-    const turns = options.runsAtOnce === true ? new ImmediateTurns() : new RunTurns();
+    const runTurns = options.runsAtOnce === true ? undefined : hostBound(new RunTurns());
     const electing = {
-      transport: turns instanceof RunTurns ? leaseFirst(this.#transport, turns) : this.#transport,
+      transport: runTurns === undefined ? this.#transport : leaseFirst(this.#transport, runTurns),
       clock: hostClock(monotonic(options.clock)),
       wall: clock,
       log,
@@ -111,7 +111,7 @@ export class Manager implements AsyncDisposable {
       }),
       finalizers: new FinalizerClaims({ clock, log }),
       definedKinds: new DefinedKinds(),
-      turns: hostBound(turns),
+      turns: runTurns ?? hostBound(new ImmediateTurns()),
       hooks: new RunHooks(),
       sources: new NamedSources(),
       leadership: alwaysLeader,
@@ -346,7 +346,10 @@ export class Manager implements AsyncDisposable {
 }
 
 /** Makes runs wait for requests for the Lease, which is lost when it is renewed too late. */
-function leaseFirst(transport: Transport, turns: RunTurns): Pick<Transport, "request" | "stream" | "endRefused"> {
+function leaseFirst(
+  transport: Transport,
+  turns: Pick<RunTurns, "giveWay">,
+): Pick<Transport, "request" | "stream" | "endRefused"> {
   return {
     request: <T>(request: KubeRequest): Promise<T> => {
       const answer = transport.request<T>(request);
