@@ -43,6 +43,22 @@ test.each([
   ],
   ["a range that is none", "https://10.1.2.3", { HTTPS_PROXY: "http://p", NO_PROXY: "10.0.0.0/,x/8" }, "http://p"],
   ["IPv6 loopback", "https://[::1]:6443", { HTTPS_PROXY: "http://p" }, undefined],
+  ["loopback of names", "https://127.example.com", { HTTPS_PROXY: "http://p" }, "http://p"],
+  [
+    "NO_PROXY that begins with a dot",
+    "https://example.com",
+    { HTTPS_PROXY: "http://p", NO_PROXY: ".example.com" },
+    "http://p",
+  ],
+  [
+    "NO_PROXY that begins with a star",
+    "https://example.com",
+    { HTTPS_PROXY: "http://p", NO_PROXY: "*.example.com" },
+    "http://p",
+  ],
+  ["a name below that of NO_PROXY", server, { HTTPS_PROXY: "http://p", NO_PROXY: "*.example.com:6443" }, undefined],
+  ["NO_PROXY of a name itself", "https://example.com", { HTTPS_PROXY: "http://p", NO_PROXY: "example.com" }, undefined],
+  ["NO_PROXY without a name", server, { HTTPS_PROXY: "http://p", NO_PROXY: ":6443,." }, "http://p"],
   ["NO_PROXY star", server, { HTTPS_PROXY: "http://p", NO_PROXY: "*" }, undefined],
 ])("proxyFor obeys %s", (_, url, env, proxy) => {
   expect(proxyFor(url, { env })).toBe(proxy);

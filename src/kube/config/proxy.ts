@@ -1,6 +1,6 @@
 /** Which proxy, if any, stands between us and a server. */
 import { ConfigError } from "./config-error.ts";
-import { addressBytes, isIPv6 } from "./ip-address.ts";
+import { addressBytes, isIPv4, isIPv6 } from "./ip-address.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -31,7 +31,7 @@ function check(proxy: string, where: string): string {
 function isExempt(url: URL, noProxy: string): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
-  if (host === "localhost" || host === "::1" || host.startsWith("127.")) return true;
+  if (host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."))) return true;
   return noProxy.split(",").some((part) => matches(part.trim().toLowerCase(), host, port));
 }
 
@@ -43,8 +43,10 @@ function matches(pattern: string, host: string, port: string): boolean {
   if (onlyPort !== undefined && onlyPort !== port) return false;
   const address = addressBytes(name);
   if (address !== undefined) return addressBytes(host)?.join() === address.join();
-  const suffix = name.replace(/^\*?\./, "");
-  return host === suffix || host.endsWith(`.${suffix}`);
+  // As in Go, a pattern that begins with a dot stands for what is below the name, and not for the name itself.
+  const suffix = name.startsWith("*.") ? name.slice(1) : name;
+  if (suffix === "" || suffix === ".") return false;
+  return suffix.startsWith(".") ? host.endsWith(suffix) : host === suffix || host.endsWith(`.${suffix}`);
 }
 
 /** An IPv6 address has a port only behind brackets. */
