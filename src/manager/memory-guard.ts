@@ -192,5 +192,5 @@ export class MemoryGuard implements ListRoom, Disposable {
 }
 
 function mib(bytes: number): string {
-  return `${Math.round(bytes / MIB)} MiB`;
+  return bytes === Infinity ? "none" : `${Math.round(bytes / MIB)} MiB`;
 }

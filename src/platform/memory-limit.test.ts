@@ -92,7 +92,35 @@ test("memoryLimit takes the lower one of what is given and what the group has, a
   expect(memoryLimit(0, root)).toBeUndefined();
   expect(memoryLimit(256 * MIB, root)?.bytes).toBe(128 * MIB);
   const given = memoryLimit(64 * MIB, root);
-  expect([given?.bytes, given?.source, given?.used()]).toEqual([64 * MIB, "--memory-limit", 5]);
-  // Without a control group the process itself is measured.
-  expect(memoryLimit(64 * MIB, machine({}))?.used()).toBeGreaterThan(MIB);
+  expect([given?.bytes, given?.source]).toEqual([64 * MIB, "--memory-limit"]);
+});
+
+test("memoryLimit measures this process alone for a limit that is given, because it may share its group with others", () => {
+  const root = machine({
+    "proc/self/cgroup": "0::/system.slice\n",
+    "proc/self/mountinfo": UNIFIED,
+    "sys/fs/cgroup/system.slice/memory.max": `${2 ** 40}\n`,
+    "sys/fs/cgroup/system.slice/memory.current": `${2 ** 39}\n`,
+  });
+  for (const limit of [memoryLimit(64 * MIB, root), memoryLimit(64 * MIB, machine({}))]) {
+    expect(limit?.used()).toBeGreaterThan(MIB);
+    expect(limit?.used()).toBeLessThan(2 ** 38);
+  }
+});
+
+test("memoryLimit follows the limit of a container that is resized while it runs", () => {
+  const files = {
+    "proc/self/cgroup": "0::/\n",
+    "proc/self/mountinfo": UNIFIED,
+    "sys/fs/cgroup/memory.max": `${128 * MIB}\n`,
+  };
+  const root = machine(files);
+  const [limit, given] = [memoryLimit(undefined, root), memoryLimit(96 * MIB, root)];
+  const resize = (text: string): void => writeFileSync(join(root, "sys/fs/cgroup/memory.max"), text);
+  resize(`${256 * MIB}\n`);
+  expect([limit?.bytes, given?.bytes]).toEqual([256 * MIB, 96 * MIB]);
+  resize(`${64 * MIB}\n`);
+  expect([limit?.bytes, given?.bytes]).toEqual([64 * MIB, 64 * MIB]);
+  resize("max\n");
+  expect([limit?.bytes, given?.bytes]).toEqual([Infinity, 96 * MIB]);
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 /** A limit on memory, and how much of it is taken. */
 export interface MemoryLimit {
-  /** In bytes. */
+  /** In bytes, as it is now: a container may be resized while it runs. Infinite when the limit is gone. */
   readonly bytes: number;
   /** What the limit is: the file of the control group, or the option that sets it. */
   readonly source: string;
@@ -78,9 +78,18 @@ function legacy(group: string): MemoryLimit | undefined {
 }
 
 function limitOf(file: string, used: () => number): MemoryLimit | undefined {
-  const bytes = numberIn(file);
-  if (bytes === undefined || bytes >= UNLIMITED) return undefined;
-  return { bytes, source: file, used: () => Math.max(0, used()) };
+  const read = (): number => {
+    const bytes = numberIn(file) ?? Infinity;
+    return bytes < UNLIMITED ? bytes : Infinity;
+  };
+  if (read() === Infinity) return undefined;
+  return {
+    get bytes() {
+      return read();
+    },
+    source: file,
+    used: () => Math.max(0, used()),
+  };
 }
 
 function statOf(group: string): (name: string) => number {
@@ -122,6 +131,18 @@ function ownMemory(): number {
 export function memoryLimit(given: number | undefined, root = "/"): MemoryLimit | undefined {
   if (given === 0) return undefined;
   const group = readMemoryLimit(root);
-  if (given === undefined || (group !== undefined && group.bytes <= given)) return group;
-  return { bytes: given, source: "--memory-limit", used: group === undefined ? ownMemory : () => group.used() };
+  if (given === undefined) return group;
+  // A group may have other processes than this one, and then its use says nothing about a limit that is only this one's.
+  const own: MemoryLimit = { bytes: given, source: "--memory-limit", used: ownMemory };
+  if (group === undefined) return own;
+  const lower = (): MemoryLimit => (group.bytes <= given ? group : own);
+  return {
+    get bytes() {
+      return lower().bytes;
+    },
+    get source() {
+      return lower().source;
+    },
+    used: () => lower().used(),
+  };
 }
