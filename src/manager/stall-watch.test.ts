@@ -39,7 +39,7 @@ function start(code: string, { warnAfter = 500, endAfter = 0, format = "json" }:
     const { createLog } = await import(${at("../observe/log.ts")});
     const { createMetrics } = await import(${at("../observe/metrics.ts")});
     const { loopMarks, markText } = await import(${at("../platform/loop-marks.ts")});
-    const { loadGraph } = await import(${at("../platform/module-host.ts")});
+    const { loadGraph } = await import(${at("../platform/bun/module-host.ts")});
     const metrics = createMetrics();
     const log = createLog({ level: "info", format: "json" });
     using stalls = new StallWatch({
