@@ -16,6 +16,7 @@ const shared: readonly string[] = [
   "controllers",
   "src/loader/load.test.ts",
   "src/platform/deno/module-host.test.deno.ts",
+  "src/platform/deno/timer-promises.test.deno.ts",
   "src/platform/abortable.test.ts",
   "src/platform/gunzip.test.ts",
   "src/platform/http-server.test.ts",

@@ -246,7 +246,7 @@ function offerToCommonJs(): void {
   const loader = Module as unknown as { _load: Load };
   const load = loader._load;
   loader._load = function (name, parent, ...rest) {
-    const namespace = namespaces.get(name);
+    const namespace = namespaces.get(name) ?? namespaces.get(`node:${name}`);
     const filename = parent?.filename;
     if (namespace !== undefined && typeof filename === "string" && isOfModules(filename)) return namespace;
     return load.call(this, name, parent, ...rest);

@@ -2,9 +2,11 @@
 import * as childProcess from "node:child_process";
 import { Server } from "node:net";
 import * as timers from "node:timers";
+import { promisify } from "node:util";
 import { tellOwner } from "../error-owner.ts";
 import { moduleInContext } from "./module-context.ts";
 import { deno } from "./deno.ts";
+import { followedTimerPromises, orLeaving, whileLoaded } from "./timer-promises.ts";
 
 /** What can be closed; which of these it is, is known where it was opened. */
 type Close = () => void;
@@ -50,6 +52,8 @@ function current(): ModuleResources | undefined {
   const module = moduleInContext();
   return module instanceof ModuleResources ? module : undefined;
 }
+
+const timerPromises = followedTimerPromises(current);
 
 let areFollowed = false;
 
@@ -120,6 +124,7 @@ function followTimers(): void {
       return timer;
     };
     functions[set] = Object.assign(followed, start) as SetTimer & ClearTimer;
+    if (!isRepeated) Object.defineProperty(followed, promisify.custom, { value: timerPromises[set] });
     functions[clear] = (timer: unknown) => {
       current()?.forget(timer);
       stop(timer);
@@ -148,7 +153,7 @@ function followRequests(): void {
     const module = current();
     if (module === undefined) return own(input, init);
     const asked = init?.signal ?? (input instanceof Request ? input.signal : undefined);
-    return own(input, { ...init, signal: asked ? AbortSignal.any([asked, module.signal]) : module.signal });
+    return whileLoaded(module.signal, own(input, { ...init, signal: orLeaving(asked, module.signal) }));
   };
   globalThis.fetch = Object.assign(followed, own);
 }
@@ -220,9 +225,11 @@ export function followedBuiltins(): Readonly<Record<string, object>> {
     spawn: following(spawn!),
   };
   const { clearImmediate, clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } = globalThis;
-  const timing = { clearImmediate, clearInterval, clearTimeout, setImmediate, setInterval, setTimeout };
+  const promises = { ...timerPromises, default: timerPromises };
+  const timing = { clearImmediate, clearInterval, clearTimeout, promises, setImmediate, setInterval, setTimeout };
   return {
     "node:child_process": { ...childProcess, ...children, default: { ...childProcess, ...children } },
     "node:timers": { ...timers, ...timing, default: { ...timers, ...timing } },
+    "node:timers/promises": promises,
   };
 }
