@@ -76,6 +76,8 @@ test.skipIf(deno === undefined)(
     await writeFile(join(controllers, "reads.ts"), every("reads", 'readFileSync("/etc/passwd");'));
     await writeFile(join(controllers, "calls.ts"), every("calls", `await fetch("http://127.0.0.1:${port}/");`));
     await writeFile(join(controllers, "starts.ts"), every("starts", 'new Deno.Command("/bin/true").spawn();'));
+    // Deno lets every program import from some hosts, unless it is told otherwise.
+    await writeFile(join(controllers, "imports.ts"), every("imports", 'await import("https://esm.sh/x?told=secret");'));
     const write =
       'await client.apply(ConfigMap, { metadata: { namespace: "default", name: "fine" } }); log.info("wrote");';
     await writeFile(join(controllers, "fine.ts"), every("fine", write));
@@ -88,6 +90,7 @@ test.skipIf(deno === undefined)(
     });
 
     const permitted = [
+      "--no-remote",
       `--allow-net=127.0.0.1:${server},127.0.0.1:${health},127.0.0.1:${metrics}`,
       `--allow-read=${controllers},${kubeconfig},${join(root, "src/manager/stall-thread.ts")},${join(root, "src/platform")}`,
       "--allow-env=BINNACLE_*",
@@ -110,6 +113,9 @@ test.skipIf(deno === undefined)(
     await refused("reads.ts", /Requires read access to .{0,2}\/etc\/passwd/);
     await refused("calls.ts", new RegExp(`Requires net access to .{0,2}127\\.0\\.0\\.1:${port}`));
     await refused("starts.ts", /Requires run access to .{0,2}\/bin\/true/);
+    await program
+      .logs({ module: "imports.ts", msg: "Reconcile failed" })
+      .then((line) => expect(line).toContain("--no-remote is specified"));
     program.err = "";
     await program.logs({ module: "fine.ts", msg: "wrote" });
     expect(callers).toEqual([]);
