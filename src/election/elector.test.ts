@@ -350,6 +350,24 @@ test("Elector takes a Lease from a holder who renews it when that is wished, and
   expect(leases.lease?.spec?.holderIdentity).toBe("bing");
 });
 
+test("Elector leads by a Lease that it has taken over, although the first answer was late", async () => {
+  await using world = await setUp({ spec: held("bing", 5), more: { takesOverFrom: () => true } });
+  const { elector, leases, clock, told } = world;
+  const late = Promise.withResolvers<void>();
+  leases.hold = late.promise;
+  elector.start();
+  await until(() => leases.server.requests.length === 1);
+  clock.advance(2_001); // as when the event loop is blocked for so long
+  leases.hold = undefined;
+  late.resolve();
+  for (const ms of [2_000, 2_000, 1_000]) {
+    await until(() => told.some((line) => line.startsWith("taken over")) && clock.timers === 1);
+    await clock.advanceInTurns(ms);
+  }
+  await until(() => elector.isLeader || leases.lease?.spec?.holderIdentity === "");
+  expect([elector.isLeader, leases.lease?.spec?.holderIdentity]).toEqual([true, "us"]);
+});
+
 test("Elector does not lead early because a renewal fails while it outlasts the holder before it", async () => {
   await using world = await setUp({ spec: held("bing", 5), more: { takesOverFrom: () => true } });
   const { elector, leases, clock, told } = world;

@@ -152,7 +152,7 @@ export class Elector implements Leadership {
         }
         let isLate = clock.now() - asked > retryPeriod;
         await abortable(ready, signal);
-        await this.#takeOver(call);
+        isLate = (await this.#takeOver(call)) ?? isLate;
         const since = momentOf(this.#clocks);
         const lease = isLate && this.#holds ? undefined : await this.#tryToTake(call);
         this.#succeeded();
@@ -170,8 +170,11 @@ export class Elector implements Leadership {
     }
   }
 
-  /** Takes the Lease from a holder who renews it, when that is wished, and waits as its holder until that one can write no more. */
-  async #takeOver(call: LockCall): Promise<void> {
+  /**
+   * Takes the Lease from a holder who renews it, when that is wished, and holds it until that one can write no more.
+   * @returns whether the answer to the last renewal meanwhile was late; `undefined` when there was none
+   */
+  async #takeOver(call: LockCall): Promise<boolean | undefined> {
     const { lock, clock, leaseDuration, observer, retryPeriod } = this.#options;
     for (;;) {
       const { lease, holder, isVacant } = this.#view;
@@ -185,10 +188,14 @@ export class Elector implements Leadership {
       this.#outlasts = clock.now() + wait;
       observer?.takenOver?.(holder, wait);
     }
+    let isLate: boolean | undefined;
     while (this.#holds && clock.now() < this.#outlasts) {
       await this.#pause(Math.min(this.#outlasts - clock.now(), retryPeriod), call.signal);
-      if (!(await this.#renew(call))) return;
+      const asked = clock.now();
+      if (!(await this.#renew(call))) break;
+      isLate = clock.now() - asked > retryPeriod;
     }
+    return isLate;
   }
 
   /**
@@ -351,8 +358,6 @@ export class Elector implements Leadership {
       }
     }
   }
-
-  // Telling.
 
   /** Whether the Lease was ours when it was last seen, which does not make this candidate the leader. */
   get #holds(): boolean {
