@@ -173,14 +173,14 @@ class Decoding {
     entries.sort(([one], [other]) => (one < other ? -1 : 1));
     for (const [key, inner] of entries) {
       const place = { parent, strict: strict === "" ? key : `${strict}.${key}` };
-      setField(map, key, schema.additional ? this.decode(schema.additional, inner, place) : inner);
+      setField(map, key, schema.additional ? this.decode(schema.additional, inner, place) : withoutNumberTexts(inner));
     }
     return map;
   }
 
   #list(schema: Schema, value: unknown, { parent, strict }: Place): unknown {
     if (!Array.isArray(value)) return this.#mismatch(schema, value);
-    if (!schema.items) return value;
+    if (!schema.items) return withoutNumberTexts(value);
     const isAtom = schema.listType !== "map" && schema.listType !== "set";
     if (isAtom) this.#atoms++;
     const list = value.map((item, index) =>

@@ -1,5 +1,6 @@
 /** Go types that decode themselves. */
 import { canonicalMicroTime, canonicalTime } from "./go-time.ts";
+import { withoutNumberTexts } from "./number-text.ts";
 import { formatQuantity, parseQuantity } from "./quantity.ts";
 import type { OwnType, Schema } from "./schema.ts";
 
@@ -47,9 +48,9 @@ export function canonical(own: OwnType, value: unknown, context: OwnContext): un
     case "schemaOrArray":
       return Array.isArray(value) ? value.map((item) => asSchema(item, context)) : asSchema(value, context);
     case "schemaOrStrings":
-      return Array.isArray(value) ? value : asSchema(value, context);
+      return Array.isArray(value) ? withoutNumberTexts(value) : asSchema(value, context);
     default:
-      return value;
+      return withoutNumberTexts(value);
   }
 }
 

@@ -117,3 +117,33 @@ test("an empty policy of propagation is not the default one", async () => {
   const { code } = await send("DELETE", "/api/v1/namespaces/n/configmaps/m?propagationPolicy=&dryRun=All");
   expect(code).toBe(422);
 });
+
+test("numbers in another spelling stay numbers where any JSON may stand", async () => {
+  const revisions = "/apis/apps/v1/namespaces/n/controllerrevisions";
+  const kind = '"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"r"}';
+  const data = '"data":{"a":1.0,"b":[1e2,2.50],"c":{"d":9223372036854775807}}';
+  const numbers = { a: 1, b: [100, 2.5], c: { d: Number("9223372036854775807") } };
+  await send("POST", revisions, `{${kind},"revision":1,${data}}`);
+  for (const [method, body, type] of [
+    ["PUT", `{${kind},"revision":2,${data}}`, undefined],
+    ["PATCH", '{"revision":3}', merge],
+    ["PATCH", '{"revision":4}', "application/strategic-merge-patch+json"],
+  ] as const) {
+    const { code, body: written } = await send(method, `${revisions}/r`, body, type);
+    expect([method, code, (written as { readonly data?: unknown }).data]).toEqual([method, 200, numbers]);
+  }
+});
+
+test("a definition may have numbers in another spelling in its defaults", async () => {
+  const names = '{"kind":"Gauge","plural":"gauges","singular":"gauge","listKind":"GaugeList"}';
+  const field = '{"type":"number","maximum":1e2,"enum":[1.0,2.50]}';
+  const spec = `{"type":"object","default":{"f":2.50},"properties":{"f":${field}}}`;
+  const schema = `{"openAPIV3Schema":{"type":"object","properties":{"spec":${spec}}}}`;
+  const versions = `[{"name":"v1","served":true,"storage":true,"schema":${schema}}]`;
+  const { code, message } = await send(
+    "POST",
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    `{"metadata":{"name":"gauges.x.dev"},"spec":{"group":"x.dev","scope":"Namespaced","names":${names},"versions":${versions}}}`,
+  );
+  expect([code, message]).toEqual([201, ""]);
+});
