@@ -96,4 +96,13 @@ describe("decodeYaml", () => {
   ])("refuses %j", (text, message) => {
     expect(problem(text)).toBe(message);
   });
+
+  // Looking through all enclosing collections for each token would take a minute of a hostile document of 100 KB.
+  test("reads many items inside of deeply nested lists", () => {
+    const [depth, items] = [3_000, 40_000];
+    const { value } = decodeYaml("[".repeat(depth) + "a,\n".repeat(items) + "]".repeat(depth));
+    let inner = value;
+    for (let level = 1; level < depth; level++) [inner] = inner as unknown[];
+    expect(inner as unknown[]).toHaveLength(items);
+  }, 12_000);
 });

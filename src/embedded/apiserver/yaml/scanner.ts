@@ -26,6 +26,8 @@ export class Scanner {
   readonly #indents: number[] = [-1];
   /** The possible key of each enclosing flow collection, and of the block outside of them. */
   readonly #keys: (PossibleKey | undefined)[] = [undefined];
+  /** The place in `#keys` of each of them, by the number of its token. */
+  readonly #levels = new Map<number, number>();
   #mayBeKey = true;
 
   constructor(text: string) {
@@ -57,8 +59,8 @@ export class Scanner {
   /** Whether the first token may still become part of a key, which begins before it. */
   #needsMore(): boolean {
     if (this.#tokens.length === 0) return true;
-    const level = this.#keys.findIndex((key) => key?.number === this.#taken);
-    return level >= 0 && this.#isStillKey(level);
+    const level = this.#levels.get(this.#taken);
+    return level !== undefined && this.#isStillKey(level);
   }
 
   /** Whether it may still be a key, which has one line and a limited length. @throws YamlError where only a key may appear */
@@ -67,7 +69,7 @@ export class Scanner {
     if (key === undefined) return false;
     if (key.mark.line === this.#cursor.line && key.mark.index + longestKey >= this.#cursor.index) return true;
     if (key.isRequired) throw scanError(this.#cursor, key.mark, { why: noKey });
-    this.#keys[level] = undefined;
+    this.#forgetKey(level);
     return false;
   }
 
@@ -75,17 +77,22 @@ export class Scanner {
     if (!this.#mayBeKey) return;
     const isRequired = this.#flowDepth === 0 && this.#indent === this.#cursor.column;
     this.#dropKey();
-    this.#keys[this.#flowDepth] = {
-      number: this.#taken + this.#tokens.length,
-      mark: this.#cursor.mark,
-      isRequired,
-    };
+    const number = this.#taken + this.#tokens.length;
+    this.#keys[this.#flowDepth] = { number, mark: this.#cursor.mark, isRequired };
+    this.#levels.set(number, this.#flowDepth);
   }
 
   #dropKey(): void {
     const key = this.#keys[this.#flowDepth];
     if (key?.isRequired === true) throw scanError(this.#cursor, key.mark, { why: noKey });
-    this.#keys[this.#flowDepth] = undefined;
+    this.#forgetKey(this.#flowDepth);
+  }
+
+  #forgetKey(level: number): void {
+    const key = this.#keys[level];
+    if (key === undefined) return;
+    this.#levels.delete(key.number);
+    this.#keys[level] = undefined;
   }
 
   /** Begins a block at a column further to the right. */
@@ -225,7 +232,7 @@ export class Scanner {
     if (key !== undefined) {
       this.#tokens.splice(key.number - this.#taken, 0, token("key", key.mark));
       this.#roll(key.mark.column, "block mapping start", key);
-      this.#keys[level] = undefined;
+      this.#forgetKey(level);
       this.#mayBeKey = false;
     } else {
       if (level === 0) {
