@@ -22,6 +22,8 @@ import { parseModule } from "./house/module.ts";
 const root = join(import.meta.dirname, "..");
 const declarations = join(root, "dist", "types");
 const packed = join(root, "dist", "sdk.json.zst");
+/** Declares the matchers of `binnacle/testing` for Bun's `expect`. No module imports it, because JSR takes no ambient ones. */
+const matcherTypes = "src/testing/bun-matchers.ts";
 /** Where the program's code is in the pack. */
 const program = "node_modules/binnacle";
 
@@ -73,13 +75,19 @@ function ownEntries(): Record<string, string> {
     exports: Record<string, string>;
   };
   const entries = Object.entries(exports).map(([name, file]) => {
-    const emitted = file.replace(/^\.\/src\//, "").replace(/\.ts$/, ".d.ts");
-    if (!existsSync(join(declarations, emitted)))
-      throw new Error(`Cannot pack the SDK: no declarations came out of ${file}`);
     const target = join("sdk", name === "." ? "index" : name);
-    return [`${target}.d.ts`, reexport(relative(dirname(target), join("sdk/src", emitted.replace(/\.d\.ts$/, ".js"))))];
+    const ambient = name === "./testing" ? `import "${emittedFor(target, matcherTypes)}";\n` : "";
+    return [`${target}.d.ts`, `${ambient}${reexport(emittedFor(target, file))}`];
   });
   return Object.fromEntries(entries) as Record<string, string>;
+}
+
+/** Returns the declarations of a source as a file at `target` imports them. */
+function emittedFor(target: string, source: string): string {
+  const emitted = source.replace(/^(?:\.\/)?src\//, "").replace(/\.ts$/, ".d.ts");
+  if (!existsSync(join(declarations, emitted)))
+    throw new Error(`Cannot pack the SDK: no declarations came out of ${source}`);
+  return `./${relative(dirname(target), join("sdk/src", emitted.replace(/\.d\.ts$/, ".js")))}`;
 }
 
 /** Returns `sdk/zod.d.ts` and similar files, for the packages that the binary's entry imports to offer them to modules. */

@@ -51,18 +51,6 @@ export function childrenOf<T extends object>(owner: object, objects: readonly T[
   return objects.filter((object) => controllerOf(object)?.uid === uid && uid !== undefined);
 }
 
-/** The matchers of `expect(object)` after `expect.extend(matchers)`. */
-declare module "bun:test" {
-  interface Matchers<T = unknown> {
-    /** The condition exists and refers to the object's newest generation. @param expected @default status `True` */
-    toHaveCondition(type: string, expected?: ExpectedCondition): void;
-    /** The owner is the object's controller, by UID. */
-    toBeControlledBy(owner: object): void;
-    /** The objects among `objects` that it controls have these kinds and names, such as `["ConfigMap first"]`. */
-    toHaveChildren(objects: readonly object[], names: readonly string[]): void;
-  }
-}
-
 interface ObjectMatchers {
   /** The condition exists and refers to the object's newest generation. */
   toHaveCondition(object: unknown, type: string, expected?: ExpectedCondition): Verdict;
