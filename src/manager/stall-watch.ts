@@ -79,7 +79,9 @@ export class StallWatch implements Disposable {
     const { control, memory } = loopMarks;
     control[PLACE.stop] = 0;
     control[PLACE.isWatched] = 1;
-    const worker = new Worker(thread, { type: "module", smol: true });
+    // Bun alone knows `smol`, so the types of other runtimes would refuse it in a literal.
+    const settings = { type: "module", smol: true } as const;
+    const worker = new Worker(thread, settings);
     worker.addEventListener("error", ({ message }) => log.warn("The event loop is not watched", { reason: message }));
     worker.addEventListener("message", ({ data }: MessageEvent<StallReport>) => {
       const module = data.module ?? data.likely?.module ?? "";

@@ -20,9 +20,9 @@ export interface WatchStreamOptions {
 const encoder = new TextEncoder();
 
 export class WatchStream {
-  readonly #body: ReadableStream<ArrayBufferView>;
+  readonly #body: ReadableStream<Uint8Array>;
   readonly #ended: (() => void)[] = [];
-  #controller: ReadableStreamDefaultController<ArrayBufferView> | undefined;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #waiting: Uint8Array[] = [];
   #isScheduled = false;
   #isEnded = false;
@@ -34,7 +34,7 @@ export class WatchStream {
     this.#isMute = isMute;
     this.#type = media === "protobuf" ? "application/vnd.kubernetes.protobuf;stream=watch" : "application/json";
     const end = (): void => this.end();
-    this.#body = new ReadableStream(
+    this.#body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => void (this.#controller = controller),
         cancel: end,
