@@ -248,6 +248,23 @@ describe("loadModule", () => {
     expect(Object.keys({ a: 1 })).toEqual(["a"]);
   });
 
+  test("loads a module beside one that changes what all modules share", async () => {
+    write({
+      "a.ts": controller("a"),
+      "b.ts": `JSON.stringify = () => "nonsense"; Array.prototype.map = () => []; ${controller("b")}`,
+      "c.ts": controller("c"),
+    });
+    const found = ["a.ts", "b.ts", "c.ts"].map((name) => ({ name, file: join(folder, name) }));
+    const loaded = await Promise.all(loadAll(found, { offered, onError: () => {} }));
+    const told = loaded.map(({ result }) => ("broken" in result ? result.broken : "fine"));
+    expect(told).toEqual([
+      "fine",
+      expect.stringMatching(/^it changes Array\.prototype\.map, JSON\.stringify, which/),
+      "fine",
+    ]);
+    expect(told[1]).not.toContain("nonsense");
+  });
+
   test("refuses a module that ends the process while it loads", async () => {
     write({ "m.ts": "\nprocess.exit(3);" });
     expect(await load()).toBe(

@@ -81,9 +81,14 @@ export function isOffered(name: string): boolean {
   return offered.has(name);
 }
 
-/** Imports a version of a module, to be called as code of the module. */
-export async function importModule(file: ModuleFile): Promise<Record<string, unknown>> {
+/**
+ * Imports a version of a module, to be called as code of the module.
+ *
+ * @param onRun called when the module has run up to its first `await`, unless it has thrown.
+ */
+export async function importModule(file: ModuleFile, onRun: () => void): Promise<Record<string, unknown>> {
   entries.set(file.id, moduleAddress(file));
+  runs.set(file.id, onRun);
   const { module } = (await import(`${ENTRY}${file.id}`)) as { readonly module: Record<string, unknown> };
   return module;
 }
@@ -91,20 +96,28 @@ export async function importModule(file: ModuleFile): Promise<Record<string, unk
 /** To be called outside of modules when an import has ended, in whatever way. */
 export async function endImport(id: string): Promise<void> {
   entries.delete(id);
+  runs.delete(id);
   evaluated.add(id);
   // Where a script throws, the one that is evaluated behind it is not.
   await import(`${END}${id}/outside`);
 }
 
 const entries = new Map<string, string>();
+const runs = new Map<string, () => void>();
 
 const LEAVE = Symbol.for("binnacle.modules.leave");
 const leaving = 'globalThis[Symbol.for("binnacle.modules.leave")]();';
 
+/** Scripts have no access to anything but globals. @param id the version that has run, where it is told. */
+function leave(id?: string): void {
+  leaveModule();
+  if (id !== undefined) runs.get(id)?.();
+}
+
 /** Returns the script of an address of this process itself; `undefined` for any other. */
 function ownScript(url: string): string | undefined {
   if (url.startsWith(OFFERED)) return scripts.get(url);
-  if (url.startsWith(END)) return leaving;
+  if (url.startsWith(END)) return leaving.replace("()", `("${url.slice(END.length)}")`);
   if (!url.startsWith(ENTRY)) return undefined;
   const id = url.slice(ENTRY.length);
   // The second import is evaluated as soon as the first one is, or waits for something.
@@ -170,7 +183,7 @@ export function registerModuleHooks(): void {
   });
   followResources();
   for (const [name, namespace] of Object.entries(followedBuiltins())) give(name, namespace);
-  Object.defineProperty(globalThis, LEAVE, { value: leaveModule });
+  Object.defineProperty(globalThis, LEAVE, { value: leave });
   offerToCommonJs();
 }
 

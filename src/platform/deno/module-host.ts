@@ -25,6 +25,17 @@ export { importsOf } from "./scan-imports.ts";
 
 let versions = 0;
 
+/** Resolves when the module whose turn it was last has run up to its first `await`, or will not run. */
+let lastTurn: Promise<void> = Promise.resolve();
+
+/** Lets scripts of modules run one after the other, so that what one changes of built-in objects is put back before the next runs. */
+function nextTurn(): { readonly begins: Promise<void>; readonly end: () => void } {
+  const begins = lastTurn;
+  const { promise, resolve: end } = Promise.withResolvers<void>();
+  lastTurn = promise;
+  return { begins, end };
+}
+
 /**
  * Loads a file and what it imports, fresh from disk.
  *
@@ -86,14 +97,22 @@ async function load(path: string, { id, files, resources }: Version): Promise<Re
   knowFolder(dirname(path));
   await prepareFor(files);
   await loadOffered(packagesOf(files));
+  const turn = nextTurn();
+  await turn.begins;
+  // A module that imports from another host may wait for it before it runs; the next one does not.
+  using _late = systemClock.setTimeout(turn.end, MOST_WAITED);
   try {
-    return await runAs(resources, () => importModule({ id, path }));
+    return await runAs(resources, () => importModule({ id, path }, turn.end));
   } catch (error) {
     throw explained(error, id);
   } finally {
     await endImport(id);
+    turn.end();
   }
 }
+
+/** Milliseconds that a module waits for the one before it to run. */
+const MOST_WAITED = 2_000;
 
 /** Returns the packages that the files import, and those that scripts of JSX do. */
 function packagesOf(files: readonly string[]): ReadonlySet<string> {
