@@ -47,7 +47,7 @@ export async function denoTests(tests: (files: readonly string[]) => Promise<Cou
     console.log("There is no Deno for this machine: its tests are skipped.");
     return one("skipped");
   }
-  const own = await sharedTests(deno);
+  const own = sum([await typesCheck(deno), await sharedTests(deno)]);
   process.env["BINNACLE_PROGRAM"] = program;
   // Watches of the server under test and of the real one are a connection each.
   process.env["BUN_CONFIG_MAX_HTTP_REQUESTS"] = "4096";
@@ -57,6 +57,12 @@ export async function denoTests(tests: (files: readonly string[]) => Promise<Cou
     delete process.env["BINNACLE_PROGRAM"];
     delete process.env["BUN_CONFIG_MAX_HTTP_REQUESTS"];
   }
+}
+
+/** The sources are the types of the SDK for modules on Deno, so they must check there too. */
+async function typesCheck(deno: string): Promise<Counts> {
+  const entries = ["src/main.deno.ts", "src/testing/index.ts"];
+  return one((await run(deno, ["check", "--quiet", "--config=deno.json", ...entries])) === 0 ? "passed" : "failed");
 }
 
 async function sharedTests(deno: string): Promise<Counts> {

@@ -1,7 +1,7 @@
 /** Both runtimes implement the same: what is imported as `#runtime/<part>` is in a file of each, with the same exports. */
 import { expect, expectTypeOf, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type * as bunAbout from "./bun/about.ts";
 import type * as bunBundler from "./bun/bundler.ts";
 import type * as bunCollectGarbage from "./bun/collect-garbage.ts";
@@ -100,6 +100,24 @@ test("deno.json and jsr.json name the parts, and the packages in the versions of
   }
   expect(Object.keys(jsr.imports ?? {})).toEqual(expect.arrayContaining(PARTS.map((part) => `#runtime/${part}`)));
   expect([jsr.exports, jsr.version]).toEqual([exports, version]);
+});
+
+test("nothing that the entries of jsr.json reach declares a module of Bun, which JSR refuses", () => {
+  const root = join(import.meta.dirname, "../..");
+  const { exports = {}, imports = {} } = JSON.parse(readFileSync(join(root, "jsr.json"), "utf8")) as Manifest;
+  const files = new Set(Object.values(exports).map((file) => join(root, file)));
+  const ambient: string[] = [];
+  // A set takes in the files that are added while it is walked.
+  for (const file of files) {
+    const source = readFileSync(file, "utf8");
+    if (/^\s*declare module "bun/m.test(source)) ambient.push(file);
+    for (const [, from = ""] of source.matchAll(/^(?:import|export|\}).*?"([.#][^"]+\.ts|#[^"]+)";$/gm)) {
+      const own = imports[from];
+      files.add(own === undefined ? join(dirname(file), from) : join(root, own));
+    }
+  }
+  expect(files.size).toBeGreaterThan(100);
+  expect(ambient).toEqual([]);
 });
 
 interface Manifest {
