@@ -40,7 +40,7 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
         testFiles().filter((file) => !file.startsWith("scripts/node/") && !timedFiles().includes(file)),
         root,
       ),
-      { limit: availableParallelism() + 2 }, // most of the time of the long ones is waiting
+      { limit: availableParallelism() + 1 }, // most of the time of the long ones is waiting
     ),
   timed: () =>
     tests(
