@@ -156,7 +156,7 @@ async function tests(jobs: readonly Job[], { limit = 1, timeout = 30_000 }: HowT
   if (skipped > 0 && (await assets().catch(() => undefined)) === undefined) withoutControlPlane += skipped;
   const lost = results.flatMap(({ lost }) => lost);
   const repeated = [...files.filter(({ failed }) => failed > 0).map(({ file }) => file), ...lost];
-  if (asked.length > 0 || repeated.length === 0 || repeated.length > 4)
+  if (asked.length > 0 || repeated.length === 0 || repeated.length > 6)
     return sum([reported(files), ...lost.map(notRun)]);
   console.log(`── again, alone: ${repeated.join(", ")}`);
   const again: Result[] = [];
