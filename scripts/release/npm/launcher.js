@@ -50,16 +50,17 @@ function isMusl() {
 }
 
 /**
- * Waits for the executable, and ends as it does. A terminal sends the signals of its keys to both processes; one that is sent to
- * this process alone is passed on.
+ * Waits for the executable, and ends as it does. Every signal is passed on. The executable takes one that reached the whole process
+ * group, and so comes to it twice, as one.
  */
 function run(path) {
   const child = spawn(path, process.argv.slice(2), { stdio: "inherit" });
-  const isTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
-  const signals = process.platform === "win32" ? ["SIGINT"] : ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"];
-  for (const signal of signals) {
-    const byKey = signal === "SIGINT" || signal === "SIGQUIT";
-    process.on(signal, () => (byKey && isTerminal) || child.kill(signal));
+  if (process.platform === "win32") {
+    // A console tells both processes of its keys, and passing a signal on would end the executable at once.
+    process.on("SIGINT", () => {});
+  } else {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"])
+      process.on(signal, () => child.kill(signal));
   }
   child.once("error", (error) => fail(`Cannot run ${path}: ${error.message}`));
   child.once("exit", (code, signal) => {
