@@ -171,7 +171,11 @@ test("a chart has values with a schema, which asks for what is missing and takes
       },
     },
   });
-  expect(read("templates/config.yaml")).toContain('"shop.region": {{ kindIs "string"');
+  // As in the ConfigMap of manifests: readers take the last line break for the end of the file.
+  expect(read("templates/config.yaml")).toContain(
+    '{{- $text := kindIs "string" $value | ternary $value (toJson $value) }}\n' +
+      '  "shop.region": {{ hasSuffix "\\n" $text | ternary (printf "%s\\n" $text) $text | quote }}\n',
+  );
   expect(read("templates/deployment.yaml")).toContain(
     'name: {{ default (printf "%s-config" $.Release.Name) $.Values.config.secretName | quote }}',
   );

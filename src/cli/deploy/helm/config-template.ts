@@ -21,7 +21,9 @@ export function configTemplate(plan: DeployPlan & { readonly config: DeployedCon
       `{{- with dig ${parents} (dict) $.Values.config.values }}`,
       `{{- if hasKey . ${path.at(-1)} }}`,
       `{{- $value := index . ${path.at(-1)} }}`,
-      `${JSON.stringify(configKey(field))}: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }}`,
+      `{{- $text := kindIs "string" $value | ternary $value (toJson $value) }}`,
+      // A line break at the end is not read as part of the value, so one that is gets another.
+      `${JSON.stringify(configKey(field))}: {{ hasSuffix "\\n" $text | ternary (printf "%s\\n" $text) $text | quote }}`,
       "{{- end }}",
       "{{- end }}",
     ];
