@@ -1,11 +1,20 @@
 /** Modules with a configuration, loaded from files with values from files. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { createLog } from "../observe/log.ts";
-import { watchedFoldersOf } from "./config-files.ts";
+import { readSteady, watchedFoldersOf } from "./config-files.ts";
 import { ConfigFollower } from "./config-follower.ts";
 import { findModules, loadAll } from "./load-all.ts";
 import { configFaults, loadConfigOf, readSources } from "./module-config.ts";
@@ -134,6 +143,37 @@ test("values of two versions of a mount are never mixed", async () => {
   symlinkSync("../later/sub", join(folder, "mount/sub"));
   const { places } = await readSources({ env: {}, paths: [join(folder, "mount")] });
   expect(places.map((place) => place.kind === "folder" && [...place.texts.keys()])).toEqual([["a.name"]]);
+});
+
+test("a mount that is replaced while it is read is read again, three times at most", () => {
+  const path = join(folder, "mount");
+  let version = 0;
+  /** What a reader meets of whom the kubelet removes the version that it has begun to read, for the first so many times. */
+  const read = (at: string, replaced: number) => {
+    let times = 0;
+    const begin = (): string => {
+      const data = realpathSync(join(path, at, "..data"));
+      if (times++ < replaced) {
+        mount(`mount/${at}`, { mode: `v${++version}` }, `v${version}`);
+        rmSync(data, { recursive: true });
+      }
+      return readFileSync(join(data, "mode"), "utf8");
+    };
+    try {
+      return [readSteady(path, begin), times];
+    } catch (error) {
+      return [(error as NodeJS.ErrnoException).code, times];
+    }
+  };
+  mount("mount", { mode: "v0" }, "v0");
+  mount("mount/other", { mode: "v0" }, "v0");
+  expect(read(".", 0)).toEqual(["v0", 1]);
+  expect(read(".", 1)).toEqual(["v1", 2]);
+  expect(read("other", 3)).toEqual(["v4", 4]);
+  expect(read(".", 4)).toEqual(["ENOENT", 4]);
+  // What cannot be read although nothing has changed is not tried again.
+  rmSync(realpathSync(join(path, "..data", "mode")));
+  expect(read(".", 0)).toEqual(["ENOENT", 1]);
 });
 
 test("a mount is watched although a link in it leads nowhere, as that of a key that has just been removed", () => {
