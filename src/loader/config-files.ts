@@ -1,9 +1,10 @@
 /** Reads the files and folders that `--module-config` names. */
-import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseYaml } from "#runtime/yaml";
 import { whyUnreadable } from "../kube/config/config-error.ts";
 import type { ConfigFolder, ConfigPlace } from "../module/config/sources.ts";
+import { readSteady, realFolders } from "./read-steady.ts";
 
 /** The largest ConfigMap or Secret, and then some; what is larger must be here by mistake. */
 const MOST_BYTES = 4 * 2 ** 20;
@@ -120,48 +121,11 @@ function folderAt(path: string): ConfigFolder {
   return { kind: "folder", path, texts };
 }
 
-/** How often a mount is read again that is replaced all the time; the kubelet replaces one at most every few seconds. */
-const MOST_REPEATS = 3;
-
-/** Reads a mount again when reading failed because a new version of it took its place, and the one that was being read was removed. */
-export function readSteady<T>(path: string, read: () => T): T {
-  for (let repeats = 0; ; repeats++) {
-    const before = versionsIn(path);
-    try {
-      return read();
-    } catch (error) {
-      if (repeats === MOST_REPEATS || versionsIn(path) === before) throw error;
-    }
-  }
-}
-
-/** Where the links `..data` of a mount, and of those in it, lead. */
-function versionsIn(path: string): string {
-  const linkIn = (folder: string): string => {
-    try {
-      return readlinkSync(join(folder, "..data"));
-    } catch {
-      return ""; // not mounted
-    }
-  };
-  try {
-    return [path, ...realFolders(path).map((name) => join(path, name))].map(linkIn).join("\n");
-  } catch {
-    return ""; // gone for now
-  }
-}
-
 /** Names that begin with a dot are those of the kubelet, and of editors. */
 function entriesOf(folder: string): readonly string[] {
   return readdirSync(folder)
     .filter((name) => !name.startsWith("."))
     .sort();
-}
-
-/** Folders that are not behind a link. */
-function realFolders(path: string): readonly string[] {
-  const entries = readdirSync(path, { withFileTypes: true });
-  return entries.filter((one) => one.isDirectory() && !one.name.startsWith(".")).map(({ name }) => name);
 }
 
 function innerFolders(path: string): readonly string[] {

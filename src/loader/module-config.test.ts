@@ -14,11 +14,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { createLog } from "../observe/log.ts";
-import { readSteady, watchedFoldersOf } from "./config-files.ts";
+import { watchedFoldersOf } from "./config-files.ts";
 import { ConfigFollower } from "./config-follower.ts";
 import { findModules, loadAll } from "./load-all.ts";
 import { configFaults, loadConfigOf, readSources } from "./module-config.ts";
 import { ModuleWatcher } from "./module-watcher.ts";
+import { readSteady } from "./read-steady.ts";
 
 const offered = { binnacle: await import("../index.ts") };
 let folder: string;

@@ -16,6 +16,11 @@ test("the logins of a .dockerconfigjson: password, auth, and what the auth decod
 });
 
 test.each([
+  [
+    "a URL with a token",
+    "https://ghp_%30123456789abcdefghij@example.com/a",
+    ["ghp_%30123456789abcdefghij", "ghp_0123456789abcdefghij"],
+  ],
   ["a URL", "postgres://app:p4ss%21word@db.example.com:5432/app", ["p4ss%21word", "p4ss!word"]],
   ["an .env file", "# login\nexport DB_PASSWORD='s3cret-s3cret'\nPORT=5432\n", ["s3cret-s3cret"]],
   ["an .npmrc file", "//registry.example.com/:_authToken=npm_abcdefgh\n", ["npm_abcdefgh"]],

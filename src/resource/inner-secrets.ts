@@ -7,8 +7,10 @@ const SECRET_NAME = /pass|secret|token|key|auth|cred/i;
 /** The maximum number of names before the value in a line: `//registry.example.com/:_authToken=…` has two. */
 const MOST_NAMES = 4;
 const QUOTED = /^(["'])(.*)\1,?$/;
-/** Matches `scheme://user:password@host`. */
-const USER_INFO = /:\/\/[^\s/:@]*:([^\s/@]+)@/g;
+/** Matches `scheme://user:password@host`, also without a password. */
+const USER_INFO = /:\/\/([^\s/:@]*)(?::([^\s/@]*))?@/g;
+/** The least number of characters of a token; names of users are shorter. */
+const SHORTEST_TOKEN = 20;
 /** Matches the beginning of PEM blocks that are public. */
 const PUBLIC = /^-----BEGIN (?:CERTIFICATE|.*PUBLIC KEY)/;
 /** Matches a line of a key in PEM. */
@@ -20,10 +22,18 @@ const LOGIN = /^([^\s:]+):(\S+)$/;
 /** Yields the parts of a sensitive text that are secret by themselves, but not the text as a whole. */
 export function* innerSecrets(text: string): Generator<string> {
   if (text.length > LONGEST) return;
-  for (const [, password] of text.matchAll(USER_INFO)) yield* spelledInUrls(password!);
+  for (const [, user, password] of text.matchAll(USER_INFO)) {
+    if (isTokenAsUser(user!)) yield* spelledInUrls(user!);
+    if (password) yield* spelledInUrls(password);
+  }
   const parsed = structureOf(text);
   if (parsed !== undefined) yield* leaves(parsed);
   else if (text.includes("\n") || text.includes("=")) yield* linesOf(text);
+}
+
+/** Returns whether the user in an address is a token, as in `https://TOKEN@host`. */
+export function isTokenAsUser(user: string): boolean {
+  return user.length >= SHORTEST_TOKEN;
 }
 
 function structureOf(text: string): object | undefined {

@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, test } from "bun:test";
 import { config, z } from "binnacle";
 import { unknownKeys, unusedKeys, variableClashes } from "./all.ts";
 import { fieldsOf, shownType } from "./fields.ts";
-import { declaredConfig, resolveConfig } from "./resolve.ts";
+import { declaredConfig, hasPassword, resolveConfig } from "./resolve.ts";
 import type { ConfigPlace, ConfigSources } from "./sources.ts";
 
 const schema = z.object({
@@ -194,6 +194,20 @@ describe("faults", () => {
       "pin.secret is not valid in M_PIN_SECRET: Too big: expected string to have exactly 2 characters",
     ]);
     expect(secrets).toContain("pass-of-joe");
+  });
+
+  test("a token in place of a user is a secret of its address, and a name of a user is none", () => {
+    const token = "ghp_0123456789abcdefghij";
+    expect(hasPassword(`https://${token}@github.com/a/b`)).toBe(true);
+    expect(hasPassword([`https://${token}:@github.com`])).toBe(true);
+    expect(hasPassword("https://jane@github.com/a/b")).toBe(false);
+    expect(hasPassword("https://github.com/a-long-name-of-some-kind@v1")).toBe(false);
+    const { faults, secrets } = resolveConfig(declaredConfig(z.object({ server: z.string().max(3) }), "m"), {
+      env: { M_SERVER: `https://${token}:x-oauth-basic@host` },
+      places: [],
+    });
+    expect(faults[0]!.message).not.toContain(token);
+    expect(secrets).toEqual(expect.arrayContaining([token, "x-oauth-basic"]));
   });
 
   test("of the whole, and of a refinement that is not synchronous", () => {

@@ -1,6 +1,6 @@
 /** Determines the values of a configuration, and says of each fault which field it is, where its value came from, and what was expected. */
 import type { z } from "zod";
-import { innerSecrets } from "../../resource/inner-secrets.ts";
+import { innerSecrets, isTokenAsUser } from "../../resource/inner-secrets.ts";
 import { SHORTEST_SECRET } from "../../observe/known-secrets.ts";
 import { printable } from "../../observe/printable.ts";
 import { nearest } from "../nearest.ts";
@@ -197,14 +197,17 @@ function wrong({ key, isSecret }: ConfigField, { value, from }: GivenValue, expe
   };
 }
 
-/** Addresses of servers may hold a password, whatever the field is called. */
+/** Addresses of servers may hold a password, or a token in place of the user, whatever the field is called. */
 export function hasPassword(value: unknown): boolean {
   return passwordsIn(value).next().done !== true;
 }
 
 function* passwordsIn(value: unknown): Generator<string> {
   for (const text of textsIn(value)) {
-    for (const [, password] of text.matchAll(/:\/\/[^/\s:@]*:([^/\s]+)@/g)) yield password!;
+    for (const [, user, password] of text.matchAll(/:\/\/([^/\s:@]*)(?::([^/\s]*))?@/g)) {
+      if (isTokenAsUser(user!)) yield user!;
+      if (password) yield password;
+    }
   }
 }
 

@@ -1,0 +1,40 @@
+/** Reads mounted ConfigMaps and Secrets, which the kubelet replaces at any time. */
+import { readdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+
+/** How often a mount is read again that is replaced all the time; the kubelet replaces one at most every few seconds. */
+const MOST_REPEATS = 3;
+
+/** Reads a mount again when reading failed because a new version of it took its place, and the one that was being read was removed. */
+export function readSteady<T>(path: string, read: () => T): T {
+  for (let repeats = 0; ; repeats++) {
+    const before = versionsIn(path);
+    try {
+      return read();
+    } catch (error) {
+      if (repeats === MOST_REPEATS || versionsIn(path) === before) throw error;
+    }
+  }
+}
+
+/** Where the links `..data` of a mount, and of those in it, lead. */
+function versionsIn(path: string): string {
+  const linkIn = (folder: string): string => {
+    try {
+      return readlinkSync(join(folder, "..data"));
+    } catch {
+      return ""; // not mounted
+    }
+  };
+  try {
+    return [path, ...realFolders(path).map((name) => join(path, name))].map(linkIn).join("\n");
+  } catch {
+    return ""; // gone for now
+  }
+}
+
+/** Folders that are not behind a link. */
+export function realFolders(path: string): readonly string[] {
+  const entries = readdirSync(path, { withFileTypes: true });
+  return entries.filter((one) => one.isDirectory() && !one.name.startsWith(".")).map(({ name }) => name);
+}
