@@ -9,6 +9,8 @@ type Container = Record<string, unknown> | unknown[];
 
 const fields = new Set(["op", "path", "from", "value"]);
 const mostOperations = 10_000;
+/** The size of all copies of a patch: each may double the object. */
+const mostCopied = 3 * 1024 * 1024;
 
 /**
  * Returns the document with the operations applied; the argument stays as it is.
@@ -27,7 +29,7 @@ export function jsonPatch(document: unknown, patch: unknown): unknown {
     const message = `Request entity is too large: The allowed maximum operations in a JSON patch is ${mostOperations}, got ${patch.length}`;
     throw new StatusError(413, "RequestEntityTooLarge", { message });
   }
-  const root = { document: copied(document) as Container };
+  const root: Root = { document: copied(document) as Container, copied: 0 };
   for (const operation of patch as unknown[]) checkTypes(operation);
   for (const operation of patch as unknown[]) {
     if (typeof operation !== "object" || operation === null || !apply(root, operation)) throw failed();
@@ -79,6 +81,8 @@ interface Operation {
 
 interface Root {
   document: Container;
+  /** The characters of JSON that were copied. */
+  copied: number;
 }
 
 /** Applies an operation. @returns whether that was possible */
@@ -100,7 +104,10 @@ function apply(root: Root, operation: Operation): boolean {
       const source = typeof from === "string" ? locate(root, from) : undefined;
       const found = source && read(source);
       if (!source || !found || (op === "move" && !remove(root, from as string))) return false;
-      return add(root, path, op === "copy" ? copied(found.value ?? null) : (found.value ?? null));
+      const moved = found.value ?? null;
+      if (op === "move") return add(root, path, moved);
+      root.copied += JSON.stringify(moved).length;
+      return root.copied <= mostCopied && add(root, path, copied(moved));
     }
     default:
       return false;

@@ -147,3 +147,15 @@ test("a definition may have numbers in another spelling in its defaults", async 
   );
   expect([code, message]).toEqual([201, ""]);
 });
+
+test("a JSON patch copies 3 MiB at most, because each copy may double the object", async () => {
+  const twice = Array.from({ length: 20 }, (_, index) => `{"op":"copy","from":"/data","path":"/data/${index}"}`);
+  const patch = `[{"op":"add","path":"/data","value":{"a":"b"}},${twice.join()}]`;
+  const { code, message } = await send(
+    "PATCH",
+    "/api/v1/namespaces/n/configmaps/m",
+    patch,
+    "application/json-patch+json",
+  );
+  expect([code, message]).toEqual([422, "the server rejected our request due to an error in our request"]);
+});
