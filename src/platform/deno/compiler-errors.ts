@@ -9,10 +9,11 @@ import { projectFolder } from "./project.ts";
  * Errors in the program's own files are left out, because another compiler and other declarations check those.
  */
 export function compilerErrors(printed: string, files: readonly string[]): string {
-  const [before = "", ...blocks] = printed.split(/^(?=TS\d+ \[ERROR\]: )/m);
-  const errors = blocks.flatMap((block) => compilerError(block, files));
-  if (errors.length > 0) return errors.join("\n");
-  return blocks.length > 0 ? "" : before.replace(/^error: /, "").trim();
+  const parts = printed.split(/^(?=TS\d+ \[ERROR\]: )/m);
+  // The output may begin with an error, or with something else before the first one.
+  const blocks = parts.filter((part) => /^TS\d+ \[ERROR\]: /.test(part));
+  if (blocks.length === 0) return printed.replace(/^error: /, "").trim();
+  return blocks.flatMap((block) => compilerError(block, files)).join("\n");
 }
 
 function compilerError(block: string, files: readonly string[]): readonly string[] {
