@@ -1,10 +1,10 @@
 /** A replica of an operator: one process after another behind a proxy, each with a user of its own. */
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { binary } from "../build.ts";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { freePorts } from "../../src/testing/control-plane/ports.ts";
 import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
+import { program } from "../../tests/support/program.ts";
 import { type ProcessRecord, readRuns, type RunRecord } from "./records.ts";
 
 /** What a process of the operator gets besides `KUBECONFIG`, `PORT`, `HA_RECORDS` and `LEADER_ELECT=1`. */
@@ -18,10 +18,10 @@ export interface ReplicaOptions {
   readonly command: (env: Readonly<Record<string, string>>) => readonly string[];
 }
 
-/** Runs the compiled binary with the modules of a folder. */
+/** Runs the compiled binary, or the program that `BINNACLE_PROGRAM` names, with the modules of a folder. */
 export function binnacle(controllers: string): ReplicaOptions["command"] {
   return (env) => [
-    binary,
+    program,
     "run",
     `--controllers=${controllers}`,
     `--kubeconfig=${env["KUBECONFIG"]}`,
