@@ -22,6 +22,8 @@ const shared: readonly string[] = [
   "src/platform/http-server.test.ts",
   "src/platform/runtime-parts.test.ts",
   "src/platform/secure-socket.test.ts",
+  "src/kube/config/trust.test.ts",
+  "src/kube/http/connector.test.ts",
   "src/kube/http2/h2-connection.test.ts",
   "src/kube/transport/proxied.test.ts",
   "src/kube/transport/transport.test.ts",

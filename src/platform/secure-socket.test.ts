@@ -1,8 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
 import { once } from "node:events";
+import https from "node:https";
 import net, { type AddressInfo } from "node:net";
 import tls, { type TLSSocket } from "node:tls";
 import { loopbackServerTls, loopbackTls } from "../../tests/support/loopback-server.ts";
+import { fetchOnce } from "#runtime/fetch-session";
 import { connectSecurely } from "#runtime/secure-socket";
 import type { SecureSocket, SecureSocketOptions } from "./secure-socket.ts";
 
@@ -80,6 +82,21 @@ test("connectSecurely refuses an authority that is none", async () => {
   const failure = await connect(port, { tls: { ...loopbackTls, ca: "nonsense" } }).then(() => undefined, codeOf);
   expect(failure).toMatch(/SSL/);
 });
+
+test("connectSecurely takes an authority beside one that cannot be read", async () => {
+  const { port } = await serve();
+  const ca = `${loopbackTls.ca}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`;
+  expect((await connect(port, { tls: { ...loopbackTls, ca } })).socket.protocol).toBe("h2");
+  const response = await fetchOnce(`https://127.0.0.1:${await startAnswering()}/`, {}, { ...loopbackTls, ca });
+  expect(await response.text()).toBe("answer");
+});
+
+async function startAnswering(): Promise<number> {
+  const { port } = await serve(
+    https.createServer({ ...loopbackServerTls }, (_, response) => void response.end("answer")),
+  );
+  return port;
+}
 
 test("connectSecurely tells why there is no connection", async () => {
   const { port: cutting } = await serve(net.createServer((socket) => socket.once("data", () => socket.destroy())));

@@ -1,10 +1,11 @@
 /** Opens a TLS connection to the server, through a proxy if there is one, and negotiates the HTTP version. */
 import http from "node:http";
 import https from "node:https";
-import { isIP, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import tls, { type TLSSocket } from "node:tls";
 import { UnreachableError } from "../errors/api-error.ts";
 import type { TlsSettings } from "../config/cluster-config.ts";
+import { tlsOptions } from "../../platform/tls-options.ts";
 
 /** How long connecting may take. */
 const CONNECT_MS = 10_000;
@@ -20,16 +21,12 @@ export interface ConnectOptions {
 /** Connects. @throws the platform's error, or UnreachableError when connecting takes too long. */
 export async function connectTls(options: ConnectOptions): Promise<TLSSocket> {
   const { server, proxy } = options;
-  const tunnel = proxy === undefined ? undefined : await openTunnel(server, new URL(proxy));
   const host = server.hostname.replace(/^\[|\]$/g, "");
-  const name = options.tls.serverName ?? (isIP(host) ? undefined : host);
+  const verified = tlsOptions(host, options.tls);
+  const tunnel = proxy === undefined ? undefined : await openTunnel(server, new URL(proxy));
   const socket = tls.connect({
     ...(tunnel ? { socket: tunnel } : { host, port: Number(server.port) || 443 }),
-    ...(name !== undefined && { servername: name }),
-    ...(options.tls.ca !== undefined && { ca: options.tls.ca }),
-    ...(options.tls.cert !== undefined && { cert: options.tls.cert }),
-    ...(options.tls.key !== undefined && { key: options.tls.key }),
-    rejectUnauthorized: options.tls.rejectUnauthorized,
+    ...verified,
     ALPNProtocols: [...options.protocols],
   });
   await connected(socket, "secureConnect", server.origin);

@@ -1,10 +1,10 @@
 /** Sends one request over HTTP/1.1 on a connection of its own: for plain http and for servers without HTTP/2. */
 import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
-import { isIP } from "node:net";
 import { UnreachableError } from "../errors/api-error.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { unreachable } from "../errors/connection-failure.ts";
+import { tlsOptions } from "../../platform/tls-options.ts";
 import type { HttpRequest, ResponseHandlers, OpenRequest } from "./http-request.ts";
 
 /** After how much silence the operating system probes whether the peer is still there. */
@@ -62,15 +62,5 @@ function startRequest(config: ClusterConfig, request: HttpRequest): ClientReques
     agent: false as const,
   };
   if (url.protocol === "http:") return http.request({ ...options, port: Number(url.port) || 80 });
-  const { ca, cert, key, serverName, rejectUnauthorized } = config.tls;
-  const name = serverName ?? (isIP(host) ? undefined : host);
-  return https.request({
-    ...options,
-    port: Number(url.port) || 443,
-    rejectUnauthorized,
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert }),
-    ...(key !== undefined && { key }),
-    ...(name !== undefined && { servername: name }),
-  });
+  return https.request({ ...options, port: Number(url.port) || 443, ...tlsOptions(host, config.tls) });
 }

@@ -5,8 +5,9 @@
 import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { FetchInit, FetchSession, FetchTls } from "../fetch-session.ts";
+import { tlsOptions } from "../tls-options.ts";
 import { absoluteForm, tunnelTo } from "./proxy-tunnel.ts";
-import { inCommonTerms, tlsOptions } from "./tls-settings.ts";
+import { inCommonTerms } from "./tls-errors.ts";
 
 /** Sessions do not share connections, so a new session means new connections. */
 export function openFetchSession(tls: FetchTls): FetchSession {

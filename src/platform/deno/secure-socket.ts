@@ -1,8 +1,8 @@
 /** TLS connections by `node:tls`. */
-import { X509Certificate } from "node:crypto";
 import { connect, type TLSSocket } from "node:tls";
 import type { SecureSocketHandlers, SecureSocketOpener, SecureSocketOptions } from "../secure-socket.ts";
-import { inCommonTerms, tlsOptions } from "./tls-settings.ts";
+import { tlsOptions } from "../tls-options.ts";
+import { inCommonTerms } from "./tls-errors.ts";
 
 /** Milliseconds in which the other side may end a connection that this one has closed. */
 const LINGER = 1_000;
@@ -26,7 +26,6 @@ export function connectSecurely(options: SecureSocketOptions, to: SecureSocketOp
   };
   const begin = (): void => {
     if (over) return;
-    checkAuthority(tls.ca);
     socket = connect({
       host,
       port,
@@ -87,16 +86,6 @@ export function connectSecurely(options: SecureSocketOptions, to: SecureSocketOp
     over = true;
     socket?.destroy();
   };
-}
-
-/** Deno trusts nobody if it cannot read an authority, and says only that later. @throws Error with a code */
-function checkAuthority(ca: string | undefined): void {
-  if (ca === undefined) return;
-  try {
-    void new X509Certificate(ca);
-  } catch (cause) {
-    throw Object.assign(new Error("Invalid CA", { cause }), { code: "ERR_SSL_INVALID_CA" });
-  }
 }
 
 function cutOff(): Error {
