@@ -41,6 +41,7 @@ export interface ReleaseOptions {
 
 /**
  * Writes the release beside its place and then puts it there, and after it the files that lead to it: `latest` and `install.sh`.
+ * Where an earlier run ended between the two, this one writes those files and leaves the release as it is.
  *
  * @returns the folder.
  * @throws Error where this version is there already, because what was released does not change.
@@ -48,7 +49,14 @@ export interface ReleaseOptions {
 export async function makeRelease(options: ReleaseOptions): Promise<string> {
   const { version, targets, packages, output, level = 9, orders, say, signal } = options;
   const folder = join(output, `v${version}`);
+  // It is there from just before the folder until everything leads to the folder.
+  const mark = join(output, `.unfinished-v${version}`);
   if (existsSync(folder)) {
+    if (existsSync(mark)) {
+      say(`${folder} is there already, from a run that did not finish`);
+      await finish(options, mark);
+      return folder;
+    }
     throw new Error(
       `Cannot release ${version}: ${folder} is there already, and a release does not change; remove it first`,
     );
@@ -82,12 +90,18 @@ export async function makeRelease(options: ReleaseOptions): Promise<string> {
     await write(mainPackage(targets, { version, exported: await exportedNames() }));
     for (const order of orders) await writeFile(join(draft, basename(order)), readFileSync(order));
     await prove(draft, { ...options, orders: orders.map((order) => basename(order)) });
+    await writeFile(mark, "");
     await rename(draft, folder);
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
-  await writeEntry(options);
+  await finish(options, mark);
   return folder;
+}
+
+async function finish(options: ReleaseOptions, mark: string): Promise<void> {
+  await writeEntry(options);
+  await rm(mark, { force: true });
 }
 
 /** Writes the provenance and, as the last thing, the checksums of everything. */

@@ -1,5 +1,5 @@
 /** What the latest release is: asked of the registry of npm, or of a place with releases. */
-import { readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { taggedVersion } from "#runtime/registry";
 import { UserError } from "./usage-error.ts";
@@ -43,17 +43,30 @@ function sourceOf(releases: string | undefined, env: LatestOptions["env"]): Rele
     return { place: "the registry of npm", ask: (signal) => taggedVersion("binnacle", { tag: "latest", signal, env }) };
   if (!/^https?:\/\//.test(releases)) {
     const file = join(releases, "latest");
-    return { place: file, ask: () => fromFile(file) };
+    return { place: file, ask: (signal) => fromFile(file, signal) };
   }
   const address = `${releases.replace(/\/+$/, "")}/latest`;
   return { place: withoutLogin(address), ask: (signal) => fromServer(address, signal) };
 }
 
-async function fromFile(file: string): Promise<string> {
-  return readFile(file, "utf8").catch((error: unknown) => {
+async function fromFile(file: string, signal: AbortSignal): Promise<string> {
+  // Opening a pipe, or a file of a server that is gone, cannot be cut short.
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  return Promise.race([beginningOf(file), tooLate]).catch((error: unknown) => {
     const isAbsent = error instanceof Error && "code" in error && error.code === "ENOENT";
     throw isAbsent ? new Error("there is no such file", { cause: error }) : error;
   });
+}
+
+async function beginningOf(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST), 0, MOST, null);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 async function fromServer(address: string, signal: AbortSignal): Promise<string> {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, constants, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cli } from "./cli.ts";
@@ -48,6 +48,23 @@ test("version --check reads releases from a folder, and from the environment", a
   open.push(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "latest"), "2.0.0\n");
   expect(await version("1.0.0", ["--check"], { BINNACLE_RELEASES: folder })).toMatchObject({ status: 3, err: "" });
+});
+
+test.skipIf(process.platform === "win32")("version --check neither waits nor reads for ever in a folder", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "binnacle-releases-"));
+  open.push(() => rmSync(folder, { recursive: true }));
+  const latest = join(folder, "latest");
+  const check = () => version("1.0.0", ["--check", "--releases", folder, "--timeout", "100ms"]);
+  symlinkSync("/dev/zero", latest);
+  expect((await check()).err).toBe(`binnacle: Cannot learn the latest release from ${latest}: it holds no version\n`);
+  rmSync(latest);
+  // Nobody ever writes into this pipe.
+  expect(Bun.spawnSync(["mkfifo", latest]).success).toBe(true);
+  const waited = await check();
+  // Whoever waits for a writer ends with the first one.
+  closeSync(openSync(latest, constants.O_RDWR | constants.O_NONBLOCK));
+  const within = "there was no answer within 100ms";
+  expect(waited.err).toBe(`binnacle: Cannot learn the latest release from ${latest}: ${within}\n`);
 });
 
 test("version --check asks the registry of npm that the package manager is set up for", async () => {
