@@ -177,7 +177,7 @@ describe("a release", () => {
   });
 });
 
-const tools = "env uname mkdir mktemp rm mv cp cat sed cut head tar gzip sha256sum id ls sleep curl".split(" ");
+const tools = "env uname mkdir mktemp rm rmdir mv cp cat sed cut head tar gzip sha256sum id ls sleep curl".split(" ");
 const why = whyNoRoot([...tools, "node", "npm"]);
 if (why !== undefined) console.log(`Skipped: nothing is installed on a bare root folder, because ${why}`);
 

@@ -13,6 +13,8 @@ set -eu
 RELEASES=""
 
 work=""
+# The outermost folder that was made for --dir.
+made=""
 
 fail() {
   echo "install.sh: $*" >&2
@@ -27,6 +29,13 @@ usage() {
 
 clean_up() {
   if [ -n "$work" ]; then rm -rf "$work"; fi
+  # Folders that were made for it and are empty, which those of an installation are not.
+  empty=$dir
+  while [ -n "$made" ]; do
+    rmdir "$empty" 2>/dev/null || true
+    if [ "$empty" = "$made" ]; then break; fi
+    empty=${empty%/*}
+  done
 }
 
 has() {
@@ -73,19 +82,37 @@ is_musl() {
   return 1
 }
 
-# fetch WHERE FILE: copies or downloads a file.
+# fetch WHERE FILE: copies or downloads a file. A secure address may lead to secure ones only, and a server that stalls is given up.
 fetch() {
   case "$1" in
     http://* | https://*)
       if has curl; then
-        curl --fail --silent --show-error --location --retry 2 --connect-timeout 15 --output "$2" "$1"
+        case "$1" in
+          https://*) onward="=https" ;;
+          *) onward="=http,https" ;;
+        esac
+        curl --fail --silent --show-error --location --proto-redir "$onward" --retry 2 --connect-timeout 15 \
+          --speed-limit 1 --speed-time 60 --output "$2" "$1"
       elif has wget; then
-        wget -q -T 15 -O "$2" "$1"
+        fetch_with_wget "$1" "$2"
       else
         fail "Cannot download: there is neither curl nor wget"
       fi
       ;;
     *) cp "$1" "$2" ;;
+  esac
+}
+
+# Not every wget can be told where an address may lead, but all of them can tell.
+fetch_with_wget() {
+  case "$1" in
+    http://*) wget -q -T 15 -O "$2" "$1" ;;
+    *)
+      wget -q -S -T 15 -O "$2" "$1" 2>"$2.headers" || return 1
+      if [ -n "$(sed -n '/^ *[Ll][Oo][Cc][Aa][Tt][Ii][Oo][Nn]: *[Hh][Tt][Tt][Pp]:/p' "$2.headers")" ]; then
+        fail "Cannot download: $1 leads to an address that is not secure"
+      fi
+      ;;
   esac
 }
 
@@ -133,13 +160,22 @@ main() {
     fi
   fi
   target=$(target)
+  while [ "$dir" != / ] && [ "$dir" != "${dir%/}" ]; do dir=${dir%/}; done
+  above=$dir
+  while [ -n "$above" ] && [ ! -e "$above" ]; do
+    made=$above
+    case "$above" in
+      */*) above=${above%/*} ;;
+      *) break ;;
+    esac
+  done
+  trap clean_up EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
   mkdir -p "$dir" || fail "Cannot install into $dir: say another folder with --dir"
   if [ -d "$dir/binnacle" ]; then fail "Cannot install $dir/binnacle: there is a folder of that name; say another one with --dir"; fi
   # Beside the place where it goes, so that it is put there in one step.
   work=$(mktemp -d "$dir/.binnacle-XXXXXX") || fail "Cannot install into $dir: you may not write there; say another folder with --dir"
-  trap clean_up EXIT
-  trap 'exit 130' INT
-  trap 'exit 143' TERM HUP
   if [ -z "$version" ]; then
     fetch "$releases/latest" "$work/latest" || fail "Cannot learn the latest version: $releases/latest cannot be had"
     version=$(head -n 1 "$work/latest")
@@ -161,8 +197,15 @@ main() {
   fi
   gzip -dc "$work/archive" >"$work/archive.tar" || fail "Cannot unpack $name.tar.gz: is there room in $dir?"
   (cd "$work" && tar -xf archive.tar "$name/binnacle") || fail "Cannot unpack $name.tar.gz: is there room in $dir?"
-  "$work/$name/binnacle" version >"$work/said" 2>&1 \
-    || fail "Cannot install binnacle $version: it does not run here: $(head -n 1 "$work/said")"
+  status=0
+  "$work/$name/binnacle" version >"$work/said" 2>&1 || status=$?
+  if [ "$status" != 0 ]; then
+    reason=$(head -n 1 "$work/said")
+    hint=""
+    # An illegal instruction, of which some shells say nothing.
+    if [ "$status" = 132 ] || [ -z "$reason" ]; then hint="; the processor or the system may be too old"; fi
+    fail "Cannot install binnacle $version: it does not run here: ${reason:-it ended with status $status and said nothing}$hint"
+  fi
   mv -f "$work/$name/binnacle" "$dir/binnacle" || fail "Cannot put binnacle into $dir"
   echo "$dir/binnacle: $(head -n 1 "$work/said")"
   case ":$PATH:" in
