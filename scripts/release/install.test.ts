@@ -74,7 +74,9 @@ test.skipIf(!canDownload)("a secure address leads to no other one, and one that 
     hostname: "127.0.0.1",
     fetch({ url }) {
       asked.push(new URL(url).pathname);
-      return new URL(url).pathname.startsWith("/first") ? Response.redirect(`${open.url}second`) : new Response("");
+      return new URL(url).pathname.startsWith("/first")
+        ? Response.redirect(new URL("/second", url).href)
+        : new Response("");
     },
   });
   const fetch = () => Response.redirect(`${open.url}second`);
