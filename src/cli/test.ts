@@ -61,7 +61,7 @@ export const testCommand: Command = command({
     const allowed = values["node-modules"] ?? [];
     checkPackages(files, { folder, allowed, offered: Object.keys(await host.embedded.offered()) });
     const { program, empty } = await preload(host);
-    const { args, env } = runnerCall({
+    const { args, env, ranNothing } = runnerCall({
       files,
       program,
       timeout: values.timeout,
@@ -87,8 +87,10 @@ export const testCommand: Command = command({
     const decoder = new TextDecoder();
     for await (const chunk of child.stderr) filter.push(decoder.decode(chunk, { stream: true }));
     filter.end();
-    if ((await child.exited) !== 0) return 1;
-    if (!filter.ranNothing) return 0;
+    const status = await child.exited;
+    const isEmpty = ranNothing?.() ?? filter.ranNothing;
+    if (status !== 0) return 1;
+    if (!isEmpty) return 0;
     throw new UserError(`No test ran: none of the files in '${values.folder}' has one`);
   },
 });

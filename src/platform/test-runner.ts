@@ -28,4 +28,6 @@ export interface RunnerCall {
   readonly args: readonly string[];
   /** What is set besides the environment. */
   readonly env: Readonly<Record<string, string>>;
+  /** Called once when the runner has ended: whether there was no test. @default what the runner prints says so */
+  readonly ranNothing?: (() => boolean) | undefined;
 }

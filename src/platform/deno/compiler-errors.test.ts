@@ -14,6 +14,11 @@ const other = `TS2345 [ERROR]: Argument of type 'A' is not assignable to paramet
          ~
     at file:///shop/m.ts:3:10
 `;
+const lacking = `TS2305 [ERROR]: Module '"file:///shop/_size.ts"' has no exported member 'nothing'.
+import { nothing } from "./_size.ts";
+         ~~~~~~~
+    at file:///shop/m.ts:1:10
+`;
 const own = `TS2300 [ERROR]: Duplicate identifier 'a'.\n    at file://${projectFolder}/src/index.ts:1:1\n`;
 const end = "\nerror: Type checking failed.\n";
 const shop = relative(process.cwd(), "/shop");
@@ -25,6 +30,11 @@ test.each([
   ["one error", one + end, oneLine],
   ["several", `${one}\n${other}\nFound 2 errors.\n${end}`, `${oneLine}\n${otherLines}`],
   ["errors behind something else", `Check file:///shop/m.ts\n${one}${end}`, oneLine],
+  [
+    "the names of files",
+    lacking,
+    `${shop}/m.ts(1,10): error TS2305: Module '"${shop}/_size.ts"' has no exported member 'nothing'.`,
+  ],
   ["errors in the program's own files", own + end, ""],
   [
     "what is no error of types",

@@ -27,5 +27,13 @@ function compilerError(block: string, files: readonly string[]): readonly string
   // Between the message and the place there is the line of the source, with marks below it.
   const source = lines.findIndex((text, index) => index < at && /^\s*~+\s*$/.test(text)) - 1;
   const more = lines.slice(1, source < 0 ? at : source).filter((text) => /^\s+\S/.test(text));
-  return [`${relative(process.cwd(), file)}(${line},${column}): error ${code}: ${message}`, ...more];
+  return [
+    `${relative(process.cwd(), file)}(${line},${column}): error ${code}: ${withPaths(message)}`,
+    ...more.map(withPaths),
+  ];
+}
+
+/** Names files as the rest of the output does. */
+function withPaths(text: string): string {
+  return text.replaceAll(/file:\/\/\/[^"'\s]+/g, (url) => relative(process.cwd(), fileURLToPath(url)));
 }

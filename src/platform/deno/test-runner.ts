@@ -1,5 +1,5 @@
 /** Runs tests by the test runner of Deno. */
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunnerCall, TestRun } from "../test-runner.ts";
@@ -11,8 +11,11 @@ export const unknownFlags: readonly string[] = ["bunfig", "tsconfig", "update-sn
 
 /** Returns how the runner is called. */
 export function runnerCall({ files, program, timeout, pattern, settings, ...flags }: TestRun): RunnerCall {
+  const reports = mkdtempSync(join(tmpdir(), "binnacle-test-"));
+  const report = join(reports, "report.xml");
   const args = [
     "test",
+    `--junit-path=${report}`,
     "--allow-all",
     "--no-check", // `binnacle check` checks the types of tests
     "--unstable-sloppy-imports",
@@ -25,5 +28,14 @@ export function runnerCall({ files, program, timeout, pattern, settings, ...flag
     ...(flags.watch ? ["--watch"] : []),
     ...files,
   ];
-  return { args, env: { [TIMEOUT]: String(timeout) } };
+  const ranNothing = (): boolean => {
+    try {
+      return !readFileSync(report, "utf8").includes("<testcase");
+    } catch {
+      return false; // the runner says why it wrote none
+    } finally {
+      rmSync(reports, { recursive: true, force: true });
+    }
+  };
+  return { args, env: { [TIMEOUT]: String(timeout) }, ranNothing };
 }
