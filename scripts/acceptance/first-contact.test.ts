@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Bench } from "../../tests/support/binary.ts";
+import { isOnDeno } from "../../tests/support/program.ts";
 import { until } from "../../tests/support/until.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -78,26 +79,33 @@ describe("the first minutes", () => {
     console.log(`first minutes: ${times.join(", ")}`);
   }, 120_000);
 
-  test("the compiler of npm finds a planted type error, and nothing else", async () => {
-    await bench.exec("init", "demo");
-    for (const [what, name] of [
-      ["controller", "Backup"],
-      ["key-controller", "pod-count"],
-      ["resource", "Plan"],
-      ["webhook", "team-label"],
-      ["plugin", "shop"],
-    ] as const) {
-      expect(await inDemo("new", what, name)).toMatchObject({ code: 0, stderr: "" });
-    }
-    await inDemo("new", "controller", "looker", "--for", "Deployment");
-    await inDemo("new", "webhook", "pod-rule", "--for", "Pod");
-    expect(await compile()).toBe("");
-    expect(await inDemo("check")).toMatchObject({ code: 0, stderr: "" });
-    expect(await inDemo("test")).toMatchObject({ code: 0 });
-    const module = join(demo, "controllers/backup.ts");
-    await writeFile(module, (await readFile(module, "utf8")).replace("spec.message", "spec.massage"));
-    expect(await compile()).toContain("controllers/backup.ts(18,26): error TS2551: Property 'massage' does not exist");
-  }, 120_000);
+  // On Deno the SDK's types are those of the sources, which the compiler of npm does not know.
+  test.skipIf(isOnDeno)(
+    "the compiler of npm finds a planted type error, and nothing else",
+    async () => {
+      await bench.exec("init", "demo");
+      for (const [what, name] of [
+        ["controller", "Backup"],
+        ["key-controller", "pod-count"],
+        ["resource", "Plan"],
+        ["webhook", "team-label"],
+        ["plugin", "shop"],
+      ] as const) {
+        expect(await inDemo("new", what, name)).toMatchObject({ code: 0, stderr: "" });
+      }
+      await inDemo("new", "controller", "looker", "--for", "Deployment");
+      await inDemo("new", "webhook", "pod-rule", "--for", "Pod");
+      expect(await compile()).toBe("");
+      expect(await inDemo("check")).toMatchObject({ code: 0, stderr: "" });
+      expect(await inDemo("test")).toMatchObject({ code: 0 });
+      const module = join(demo, "controllers/backup.ts");
+      await writeFile(module, (await readFile(module, "utf8")).replace("spec.message", "spec.massage"));
+      expect(await compile()).toContain(
+        "controllers/backup.ts(18,26): error TS2551: Property 'massage' does not exist",
+      );
+    },
+    120_000,
+  );
 
   test("nothing is overwritten, and wrong names are told", async () => {
     await bench.exec("init", "demo");

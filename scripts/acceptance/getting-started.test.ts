@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { assets } from "../controlplane/controlplane.ts";
 import { blocksOf } from "../house/check-readme.ts";
 import { Bench } from "../../tests/support/binary.ts";
+import { isOnDeno } from "../../tests/support/program.ts";
 import { until } from "../../tests/support/until.ts";
 
 const page = await readFile(join(import.meta.dirname, "../../docs/getting-started.md"), "utf8");
@@ -62,15 +63,17 @@ test("docs/getting-started.md", async () => {
           for (const expected of output) expect(normal(said)).toContain(normal(expected));
           continue;
         }
+        // Deno's runner tells it in its own words.
+        const wanted = isOnDeno && command.startsWith("binnacle test") ? ["2 passed | 0 failed"] : output;
         // The command is repeated until its output appears, as a reader would do.
         let said = "";
         await until(
           async () => {
             const child = Bun.spawn(["sh", "-c", command], { cwd: bench.dir, env, stdout: "pipe", stderr: "pipe" });
             said = (await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])).join("");
-            return output.every((expected) => normal(said).includes(normal(expected)));
+            return wanted.every((expected) => normal(said).includes(normal(expected)));
           },
-          { within: 10_000, every: 200, what: () => `$ ${command}\n${output.join("\n")}\n-- but\n${said}` },
+          { within: 10_000, every: 200, what: () => `$ ${command}\n${wanted.join("\n")}\n-- but\n${said}` },
         );
       }
     }
