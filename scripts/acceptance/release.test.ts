@@ -2,7 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { createHash, generateKeyPairSync, verify } from "node:crypto";
-import { copyFileSync, existsSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -165,6 +174,26 @@ describe("a release", () => {
     expect(await latest("1.3.0-rc.1")).toBe("1.2.3\n");
     expect(await latest("1.10.0")).toBe("1.10.0\n");
     expect(await latest("1.2.4")).toBe("1.10.0\n");
+  });
+
+  test("is finished by the next run where one ended before anything led to it", async () => {
+    const output = join(folder, "unfinished");
+    const executable = async (target: Target, aside: string) => {
+      await writeFile(join(aside, target.name), headersOf(target));
+      return join(aside, target.name);
+    };
+    // What stands in the way of the installer ends the first run between the folder and the files that lead to it.
+    await mkdir(join(output, "install.sh"), { recursive: true });
+    await expect(make(output, [windows], executable)).rejects.toThrow();
+    const made = join(output, "v1.2.3");
+    const before = statSync(join(made, "SHA256SUMS")).mtimeMs;
+    await rm(join(output, "install.sh"), { recursive: true });
+    expect(await make(output, [windows], executable)).toBe(made);
+    expect(readFileSync(join(output, "latest"), "utf8")).toBe("1.2.3\n");
+    expect(readFileSync(join(output, "install.sh"), "utf8")).toStartWith("#!/bin/sh");
+    expect(statSync(join(made, "SHA256SUMS")).mtimeMs).toBe(before);
+    expect(readdirSync(output).sort()).toEqual(["install.sh", "latest", "v1.2.3"]);
+    await expect(make(output, [windows], executable)).rejects.toThrow(/^Cannot release 1\.2\.3: .* is there already/);
   });
 
   test("is a zip for Windows that other programs read", () => {
