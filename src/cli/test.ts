@@ -55,7 +55,7 @@ export const testCommand: Command = command({
   async run(values, host) {
     const unknown = unknownFlags.find((name) => Boolean(values[name as keyof typeof values]));
     if (unknown !== undefined)
-      throw new UsageError(`Cannot use --${unknown}: the test runner of ${runtimeName} has nothing of the kind`);
+      throw new UsageError(`Cannot use --${unknown}: the test runner of ${runtimeName} does not offer it for modules`);
     const files = testFiles(values.folder, values.filter ?? []);
     const folder = statSync(values.folder).isDirectory() ? values.folder : dirname(values.folder);
     const allowed = values["node-modules"] ?? [];

@@ -106,7 +106,7 @@ function followEnd(): void {
   if (isEndFollowed) return;
   isEndFollowed = true;
   runner().afterAll(async () => {
-    for (const group of begun) await end(group);
+    for (const group of [...begun].toReversed()) await end(group);
   });
 }
 

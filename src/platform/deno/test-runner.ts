@@ -7,7 +7,7 @@ import { TIMEOUT } from "./bun-test.ts";
 import { projectConfig } from "./project.ts";
 
 /** Flags of `binnacle test` that this runner does not know. */
-export const unknownFlags: readonly string[] = ["bunfig", "tsconfig", "update-snapshots"];
+export const unknownFlags: readonly string[] = ["bunfig", "coverage", "tsconfig", "update-snapshots"];
 
 /** Returns how the runner is called. */
 export function runnerCall({ files, program, timeout, pattern, settings, ...flags }: TestRun): RunnerCall {
@@ -24,7 +24,6 @@ export function runnerCall({ files, program, timeout, pattern, settings, ...flag
     ...settings.environment.map((file) => `--env-file=${file}`),
     ...(pattern === undefined ? [] : [`--filter=/${pattern}/`]),
     ...(flags.bail ? ["--fail-fast"] : []),
-    ...(flags.coverage ? [`--coverage=${mkdtempSync(join(tmpdir(), "binnacle-coverage-"))}`] : []),
     ...(flags.watch ? ["--watch"] : []),
     ...files,
   ];
