@@ -33,6 +33,7 @@ const FILES: Readonly<Record<string, string>> = {
   "node_modules/tiny-pad/package.json": `{ "name": "tiny-pad", "version": "1.0.0", "main": "index.js" }`,
   "node_modules/tiny-pad/index.js": `module.exports = (text) => text + "-padded";`,
   "values.yaml": `shop: { region: eu, replicas: 3, apiToken: very-secret-token, db: { host: "a\\n" } }`,
+  "norway.yaml": `shop: { region: "no" }`,
   "login.yaml": `shop: { region: eu, db: { url: "postgres://joe:hunter2@db" } }`,
   "wrong.yaml": `shop: { region: eu, replicas: many, rgion: x }`,
 };
@@ -180,6 +181,11 @@ test("a chart has values with a schema, which asks for what is missing and takes
     'name: {{ default (printf "%s-config" $.Release.Name) $.Values.config.secretName | quote }}',
   );
   expect(read("templates/NOTES.txt")).toContain("kubectl create secret generic {{ default");
+});
+
+test("what Helm's YAML would take for a boolean is quoted in the values of a chart", async () => {
+  expect((await deploy("shop", "--image b --helm DIR/norway --module-config DIR/norway.yaml")).status).toBe(0);
+  expect(readFileSync(join(folder, "norway/values.yaml"), "utf8")).toContain('region: "no"\n');
 });
 
 test("a module that brings another one's configuration into a bundle is refused", async () => {

@@ -18,7 +18,8 @@ function imageParts(image: string): {
 
 /** Returns the text of `values.yaml`, with a comment before each value. */
 export function valuesOf(plan: DeployPlan): string {
-  const entry = (comment: string, value: object): string => `# ${comment}\n${stringify(value)}`;
+  // Helm reads YAML 1.1, in which `no` and `n` are booleans.
+  const entry = (comment: string, value: object): string => `# ${comment}\n${stringify(value, { version: "1.1" })}`;
   return [
     entry("The image; with a digest the tag is only for people.", {
       image: { ...imageParts(plan.image), pullPolicy: "IfNotPresent" },
