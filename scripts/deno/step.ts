@@ -24,6 +24,7 @@ const shared: readonly string[] = [
   "src/platform/secure-socket.test.ts",
   "src/kube/config/trust.test.ts",
   "src/kube/http/connector.test.ts",
+  "src/kube/http/http1-request.test.ts",
   "src/kube/http2/h2-connection.test.ts",
   "src/kube/transport/proxied.test.ts",
   "src/kube/transport/transport.test.ts",
