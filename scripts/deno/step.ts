@@ -36,10 +36,18 @@ const shared: readonly string[] = [
 
 /** Files of the suites that drive the program from outside. `BINNACLE_PROGRAM` lets them drive it on Deno; others run there by hand. */
 const driven: readonly string[] = [
-  "scripts/acceptance/guestbook.test.ts",
-  "scripts/acceptance/signals.test.ts",
   "scripts/acceptance/faults.test.ts",
   "scripts/differential/differential.test.ts",
+  "scripts/acceptance/bad-input.test.ts",
+  "scripts/acceptance/database.test.ts",
+  "scripts/acceptance/election-modules.test.ts",
+  "scripts/acceptance/guestbook.test.ts",
+  "scripts/acceptance/http1.test.ts",
+  "scripts/acceptance/modules.test.ts",
+  "scripts/acceptance/plugins.test.ts",
+  "scripts/acceptance/secret-mirror.test.ts",
+  "scripts/acceptance/signals.test.ts",
+  "scripts/acceptance/webhooks.test.ts",
 ];
 
 /** @param tests runs files with Bun, in an environment as this process has it then. */
