@@ -11,8 +11,9 @@ import { join } from "node:path";
 import { assets } from "./controlplane/controlplane.ts";
 import { denoTests } from "./deno/step.ts";
 import { nodeTests } from "./node/step.ts";
-import { inParallel, type Job, jobsOf } from "./test-jobs.ts";
+import { type Job, jobsOf } from "./test-jobs.ts";
 import { closingLine, type Counts, type FileReport, filesOf, one, sum } from "./test-report.ts";
+import { LOST, type ProcessOptions, type Result, runSteadily, type TestsOptions } from "./test-runs.ts";
 
 const root = join(import.meta.dirname, "..");
 const bun = process.execPath;
@@ -32,8 +33,8 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
   declarations: () => command(bun, ["check", "--no-script", "-p", "tsconfig.sdk.json"]),
   house: () => command(bun, ["scripts/check-house.ts"]),
   controlplane: controlPlane,
-  build: () => command(bun, ["scripts/build.ts"]),
-  smoke: () => command(bun, ["scripts/smoke.ts"]),
+  build: () => steadyCommand(bun, ["scripts/build.ts"]),
+  smoke: () => steadyCommand(bun, ["scripts/smoke.ts"]),
   tests: () =>
     tests(
       jobsOf(
@@ -47,18 +48,12 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
       timedFiles().map((file) => [file]),
       { limit: 2 },
     ),
-  deno: () =>
-    denoTests((files) =>
-      tests(
-        files.map((file) => [file]),
-        { limit: 2, timeout: 60_000 },
-      ),
-    ),
+  deno: () => denoTests(tests),
 };
 
 /** Run by their names alone. */
 const more: typeof steps = {
-  node: () => nodeTests(() => tests(shows(), { timeout: 180_000 })),
+  node: () => nodeTests((anew) => tests(shows(), { timeout: 180_000, before: anew })),
 };
 
 const asked = process.argv.slice(2);
@@ -76,7 +71,7 @@ if (files.some((file) => /^scripts\/(acceptance|node)\//.test(file))) wanted.add
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 /** What failed for good, and what passed the second time, each with its file. */
 const failures: string[] = [];
-const unsteady: string[] = [];
+const passedLater: string[] = [];
 const slowest: FileReport[] = [];
 /** Tests that were skipped while there was no control plane. */
 let withoutControlPlane = 0;
@@ -86,9 +81,9 @@ for (const [name, step] of Object.entries(steps)) {
 for (const [name, step] of Object.entries(more)) {
   if (wanted.has(name)) await count(name, step);
 }
-if (files.length > 0) await count("tests", () => tests([[...new Set(files)]]));
+if (files.length > 0) await count("tests", () => tests([[...new Set(files)]], { isNamed: true }));
 if (slowest.length > 0) console.log(`The slowest files: ${slowestFiles(12)}`);
-for (const line of unsteady) console.log(`passed only when its file was run again, alone: ${line}`);
+for (const line of passedLater) console.log(`passed only when it was run again, alone: ${line}`);
 for (const line of failures) console.log(`failed: ${line}`);
 process.exitCode = total.failed > 0 ? 1 : 0;
 console.log(closingLine(total, { withoutControlPlane }));
@@ -118,7 +113,7 @@ function testFiles(): string[] {
 function shows(): readonly Job[] {
   const files = testFiles().filter((file) => file.startsWith("scripts/node/shows/"));
   const isTrial = (file: string): boolean => file.endsWith("/chaos.test.ts");
-  return [files.filter((file) => !isTrial(file)), files.filter(isTrial)];
+  return [...files.filter((file) => !isTrial(file)), ...files.filter(isTrial)].map((file) => [file]);
 }
 
 function timedFiles(): string[] {
@@ -127,6 +122,16 @@ function timedFiles(): string[] {
 
 async function command(path: string, args: readonly string[]): Promise<Counts> {
   return one((await run(path, args)) === 0 ? "passed" : "failed");
+}
+
+/** A command that starts programs, which a machine can be too busy for: it may fail once. */
+async function steadyCommand(path: string, args: readonly string[]): Promise<Counts> {
+  const first = await command(path, args);
+  if (first.failed === 0) return first;
+  console.log(`── again: ${args.join(" ")}`);
+  const second = await command(path, args);
+  if (second.failed === 0) passedLater.push(args.join(" "));
+  return second;
 }
 
 /** Built here, so that no test waits for it. */
@@ -142,70 +147,36 @@ async function controlPlane(): Promise<Counts> {
   }
 }
 
-/**
- * Runs each job in a process of its own. Files that fail in a run of everything are run once more, alone: a machine that is too busy
- * for a moment must not fail thousands of tests, and what passes only then is named at the end. Many failing files are no such moment.
- */
-async function tests(jobs: readonly Job[], { limit = 1, timeout = 30_000 }: HowToRun = {}): Promise<Counts> {
-  const results = await inParallel(jobs, limit, (job) =>
-    runTests(job, { timeout, isQuiet: limit > 1 && jobs.length > 1 }),
-  );
-  const files = results.flatMap((result) => result.files);
+/** Runs each job in a process of its own, and again what failed, unless it is a file that somebody named. */
+async function tests(jobs: readonly Job[], options: HowToRun = {}): Promise<Counts> {
+  const { limit = 1, timeout = 30_000, run = runTests, before, isNamed = false } = options;
+  const isQuiet = limit > 1 && jobs.length > 1;
+  const again = async (job: Job): Promise<Result> => {
+    await before?.();
+    return await run(job, { timeout, isQuiet: false });
+  };
+  const { files, lost, unsteady } = await runSteadily(jobs, {
+    limit,
+    run: (job) => run(job, { timeout, isQuiet }),
+    ...(!isNamed && { again }),
+  });
   slowest.push(...files);
-  const { skipped } = sum(files);
-  if (skipped > 0 && (await assets().catch(() => undefined)) === undefined) withoutControlPlane += skipped;
-  const lost = results.flatMap(({ lost }) => lost);
-  const repeated = [...files.filter(({ failed }) => failed > 0).map(({ file }) => file), ...lost];
-  if (asked.length > 0 || repeated.length === 0 || repeated.length > 6)
-    return sum([reported(files), ...lost.map(notRun)]);
-  console.log(`── again, alone: ${repeated.join(", ")}`);
-  const again: Result[] = [];
-  for (const file of repeated) again.push(await runTests([file], { timeout, isQuiet: false }));
-  const second = new Map(again.flatMap((result) => result.files).map((file) => [file.file, file]));
-  const first = new Set(files.map(({ file }) => file));
-  const found = [...second.values()].filter(({ file }) => !first.has(file));
-  return sum([
-    reported([...files.map((file) => settled(file, second.get(file.file))), ...found]),
-    ...again.flatMap((result) => result.lost).map(notRun),
-  ]);
-}
-
-interface HowToRun {
-  /** How many jobs run at once. @default 1 */
-  readonly limit?: number;
-  /** Of a test or a hook that names none, in milliseconds: hooks start control planes, which takes long on a busy machine. @default 30_000 */
-  readonly timeout?: number;
-}
-
-function notRun(file: string): Counts {
-  failures.push(`${file}: it cannot be loaded, or it ended before its report`);
-  return one("failed");
-}
-
-/** What counts of a file that was run twice: its second run, unless that did not take place. */
-function settled(first: FileReport, again: FileReport | undefined): FileReport {
-  if (again === undefined || first.failed === 0) return first;
-  const steady = new Set(again.failures);
-  unsteady.push(...first.failures.filter((name) => !steady.has(name)).map((name) => `${first.file}: ${name}`));
-  return again;
-}
-
-function reported(files: readonly FileReport[]): Counts {
+  passedLater.push(...unsteady);
   failures.push(...files.flatMap(({ file, failures: names }) => names.map((name) => `${file}: ${name}`)));
-  return sum(files);
+  failures.push(...lost.map((file) => `${file}: ${LOST}`));
+  const counts = sum([...files, ...lost.map(() => one("failed"))]);
+  if (counts.skipped > 0 && (await assets().catch(() => undefined)) === undefined)
+    withoutControlPlane += counts.skipped;
+  return counts;
 }
 
-interface Result {
-  readonly files: readonly FileReport[];
-  /** Files that could not be loaded, or ended their process: the report lacks them, or does not say what failed. */
-  readonly lost: readonly string[];
+interface HowToRun extends TestsOptions {
+  /** Somebody asks for these files: their first run counts. @default false */
+  readonly isNamed?: boolean;
 }
 
 /** Runs files in one process. @param isQuiet whether its output is printed in one piece, when it has ended */
-async function runTests(
-  job: Job,
-  { timeout, isQuiet }: { readonly timeout: number; readonly isQuiet: boolean },
-): Promise<Result> {
+async function runTests(job: Job, { timeout, isQuiet }: ProcessOptions): Promise<Result> {
   const dir = await mkdtemp(join(tmpdir(), "binnacle-tests-"));
   try {
     const report = join(dir, "report.xml");

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { denoProgram } from "../../tests/support/deno.ts";
 import { type Counts, filesOf, one, sum } from "../test-report.ts";
+import type { Result, Tests } from "../test-runs.ts";
 import { writeDenoProgram } from "./program.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -50,20 +51,24 @@ const driven: readonly string[] = [
   "scripts/acceptance/webhooks.test.ts",
 ];
 
-/** @param tests runs files with Bun, in an environment as this process has it then. */
-export async function denoTests(tests: (files: readonly string[]) => Promise<Counts>): Promise<Counts> {
+/** What the report of `deno test` is told as: it does not say which file a test is of, so all of them are run again when one fails. */
+const ON_DENO = "deno test";
+
+/** @param tests runs jobs, in an environment as this process has it then. */
+export async function denoTests(tests: Tests): Promise<Counts> {
   const deno = denoProgram();
   const program = writeDenoProgram();
   if (deno === undefined || program === undefined) {
     console.log("There is no Deno for this machine: its tests are skipped.");
     return one("skipped");
   }
-  const own = sum([await typesCheck(deno), await sharedTests(deno)]);
+  const own = sum([await typesCheck(deno), await tests([[ON_DENO]], { run: () => sharedTests(deno) })]);
   process.env["BINNACLE_PROGRAM"] = program;
   // Watches of the server under test and of the real one are a connection each.
   process.env["BUN_CONFIG_MAX_HTTP_REQUESTS"] = "4096";
   try {
-    return sum([own, await tests(driven)]);
+    const jobs = driven.map((file) => [file]);
+    return sum([own, await tests(jobs, { limit: 2, timeout: 60_000 })]);
   } finally {
     delete process.env["BINNACLE_PROGRAM"];
     delete process.env["BUN_CONFIG_MAX_HTTP_REQUESTS"];
@@ -76,13 +81,20 @@ async function typesCheck(deno: string): Promise<Counts> {
   return one((await run(deno, ["check", "--quiet", "--config=deno.json", ...entries])) === 0 ? "passed" : "failed");
 }
 
-async function sharedTests(deno: string): Promise<Counts> {
+async function sharedTests(deno: string): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), "binnacle-deno-"));
   try {
     const report = join(folder, "report.xml");
     const status = await run(deno, ["test", "--allow-all", "--no-check", `--junit-path=${report}`, ...shared]);
-    const counts = existsSync(report) ? sum(filesOf(await readFile(report, "utf8"))) : one("failed");
-    return status !== 0 && counts.failed === 0 ? sum([counts, one("failed")]) : counts;
+    const files = existsSync(report) ? filesOf(await readFile(report, "utf8")) : [];
+    const counts = sum(files);
+    const isLost = files.length === 0 || (status !== 0 && counts.failed === 0);
+    const seconds = files.reduce((total, file) => total + file.seconds, 0);
+    const failures = files.flatMap((file) => file.failures);
+    return {
+      files: files.length === 0 ? [] : [{ file: ON_DENO, seconds, failures, ...counts }],
+      lost: isLost ? [ON_DENO] : [],
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
