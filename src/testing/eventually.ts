@@ -6,7 +6,7 @@ import { callersOf, withStack } from "./errors-at-caller.ts";
 import { beginWait } from "./looking-back.ts";
 
 export interface EventuallyOptions {
-  /** How long to wait. @default "5s" */
+  /** How long to wait. @default `$BINNACLE_TEST_EVENTUALLY`, which gives a slow machine more time, otherwise "5s" */
   readonly within?: Duration | undefined;
   /** The interval between checks. @default "5ms" */
   readonly every?: Duration | undefined;
@@ -23,7 +23,7 @@ export async function eventually<T>(
   check: () => T | Promise<T>,
   options: EventuallyOptions = {},
 ): Promise<Exclude<T, false>> {
-  const within = parseDuration(options.within ?? "5s", "within");
+  const within = options.within === undefined ? patience() : parseDuration(options.within, "within");
   const every = parseDuration(options.every ?? 5, "every");
   const stack = callersOf(eventually);
   const began = performance.now();
@@ -46,6 +46,12 @@ export async function eventually<T>(
   } finally {
     wait.ended();
   }
+}
+
+/** How long an `eventually` waits that does not say it. */
+function patience(): number {
+  const given = process.env["BINNACLE_TEST_EVENTUALLY"];
+  return given ? parseDuration(given as Duration, "$BINNACLE_TEST_EVENTUALLY") : 5_000;
 }
 
 /** Keeps the check's own error if there is one, because test runners show its difference and its line. */
