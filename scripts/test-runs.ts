@@ -71,7 +71,7 @@ export interface ProcessOptions {
 export interface TestsOptions {
   /** How many jobs run at once. @default 1 */
   readonly limit?: number;
-  /** Of a test or a hook that names none, in milliseconds: hooks start control planes, which takes long on a busy machine. @default 30_000 */
+  /** Of a test or a hook that names none, in milliseconds: hooks start control planes, which takes long on a busy machine. @default 120_000 */
   readonly timeout?: number;
   /** @default a process of `bun test` */
   readonly run?: (job: Job, options: ProcessOptions) => Promise<Result>;

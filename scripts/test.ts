@@ -19,6 +19,9 @@ const root = join(import.meta.dirname, "..");
 const bun = process.execPath;
 const isCi = /^(1|true)$/i.test(process.env.CI ?? "");
 
+// What each `eventually` waits for takes long on a busy machine.
+process.env["BINNACLE_TEST_EVENTUALLY"] ??= "60s";
+
 const tested = ["src", "scripts", "controllers"].filter((folder) => existsSync(join(root, folder)));
 
 /** Acceptance tests that measure time or use a lot of it: at most two run at once. */
@@ -149,7 +152,7 @@ async function controlPlane(): Promise<Counts> {
 
 /** Runs each job in a process of its own, and again what failed, unless it is a file that somebody named. */
 async function tests(jobs: readonly Job[], options: HowToRun = {}): Promise<Counts> {
-  const { limit = 1, timeout = 30_000, run = runTests, before, isNamed = false } = options;
+  const { limit = 1, timeout = 120_000, run = runTests, before, isNamed = false } = options;
   const isQuiet = limit > 1 && jobs.length > 1;
   const again = async (job: Job): Promise<Result> => {
     await before?.();

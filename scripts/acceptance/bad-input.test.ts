@@ -147,7 +147,7 @@ roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: read-${
       what: "it goes on by itself",
     });
     console.log(`available ${Math.round(performance.now() - granted)} ms after the role was granted`);
-  }, 90_000);
+  }, 180_000);
 
   test("a kind that does not exist yet is waited for, and a controller pauses when it goes", async () => {
     await bench.write("late/late.ts", LATE);
@@ -170,5 +170,5 @@ roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: read-${
         what: "waiting again",
       });
     }
-  }, 90_000);
+  }, 180_000);
 });

@@ -93,7 +93,7 @@ describe("an executable", () => {
       server.kill();
       await server.exited;
     }
-  }, 120_000);
+  }, 240_000);
 
   test("has the commands for those who operate it, and no others", async () => {
     const run = async (...args: string[]) => {
@@ -121,7 +121,7 @@ describe("an executable", () => {
     expect((await run("--kubeconfig", "/nowhere")).stderr).toBe(
       "parcels: Cannot read the kubeconfig /nowhere: there is no such file\n",
     );
-  }, 60_000);
+  }, 180_000);
 
   test("is the same, byte for byte, when it is built again", async () => {
     const { code, stderr } = await bench.exec("build", "--output", "out/thing");
@@ -131,7 +131,7 @@ describe("an executable", () => {
     const [one, two] = await Promise.all(files.map((file) => readFile(file)));
     expect(two!.equals(one!)).toBe(true);
     await rm(join(bench.dir, "out"), { recursive: true });
-  }, 120_000);
+  }, 240_000);
 
   test("with --external runs the modules of a folder", async () => {
     const { code } = await bench.exec("build", "--external", "--name", "runner");
@@ -146,7 +146,7 @@ describe("an executable", () => {
     );
     expect(await new Response(child.stdout).text()).toContain("controllers/parcel.ts\n  controller parcel");
     expect(await child.exited).toBe(0);
-  }, 120_000);
+  }, 240_000);
 });
 
 describe("an image", () => {
@@ -186,7 +186,7 @@ describe("an image", () => {
     expect(one.sbom.components).toContainEqual(
       expect.objectContaining({ purl: "pkg:npm/greeter@1.2.3", licenses: [{ license: { id: "ISC" } }] }),
     );
-  }, 120_000);
+  }, 240_000);
 
   test("goes to a registry, where the next one sends only its modules", async () => {
     await using registry = new LoopbackRegistry();
@@ -212,7 +212,7 @@ describe("an image", () => {
     expect(JSON.parse(await readFile(join(bench.dir, "bom.json"), "utf8")).bomFormat).toBe("CycloneDX");
     expect(registry.manifests.has("team/parcels:1")).toBe(true);
     expect(registry.manifests.has("team/parcels:2")).toBe(true);
-  }, 120_000);
+  }, 240_000);
 });
 
 describe("what cannot be built is one line, and nothing is left behind", () => {
@@ -285,7 +285,7 @@ describe("what cannot be built is one line, and nothing is left behind", () => {
     const { stderr } = await other.exec("build");
     expect(stderr).toMatch(/controllers\/a\.ts:1:\d+: Cannot find the file '\.\/nowhere\.ts'\n$/);
     expect(await leftovers(other.dir)).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 
   test.skipIf(!mayMount())(
     "a disk that is full",
@@ -326,7 +326,7 @@ describe("what cannot be built is one line, and nothing is left behind", () => {
     expect(await Bun.file(join(bench.dir, "stopped.tar")).exists()).toBe(false);
     const layers = await readdir(join(bench.dir, ".cache/binnacle/layers"));
     expect(layers.filter((name) => name.startsWith("packing-"))).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 
   test("a registry that does not let us", async () => {
     await using registry = new LoopbackRegistry({ auth: { scheme: "bearer", username: "jane", password: "secret" } });
@@ -336,7 +336,7 @@ describe("what cannot be built is one line, and nothing is left behind", () => {
     );
     expect(code).toBe(1);
     expect(registry.manifests.size).toBe(0);
-  }, 60_000);
+  }, 180_000);
 });
 
 /** Whether file systems may be mounted here, in a namespace of their own. */

@@ -42,7 +42,7 @@ beforeAll(async () => {
     stderr: "ignore",
   });
   await until(() => Bun.file(kubeconfig).exists(), { what: "kubeconfig", within: 60_000 });
-}, 120_000);
+}, 240_000);
 
 afterAll(async () => {
   server?.kill();
@@ -99,7 +99,7 @@ test("all faults are one message, and the process ends before anything runs", as
   unknown 'shpo' in wrong.yaml, did you mean 'shop'?
 `);
   expect(operator.text).not.toContain("Module started");
-}, 60_000);
+}, 180_000);
 
 test("values come from the environment, a file and a mount; check shows from where, and none of them", async () => {
   await bench.write("values.yaml", "shop: { mode: of-file, region: us, replicas: 3 }");
@@ -128,7 +128,7 @@ test("values come from the environment, a file and a mount; check shows from whe
     apiToken    string, secret; required; from secret/shop.apiToken (or SHOP_API_TOKEN)
 `);
   expect(stdout + operator.text).not.toContain(TOKEN);
-}, 120_000);
+}, 240_000);
 
 test("a mount that is swapped reloads modules inside an executable, and a bad value leaves the one before running", async () => {
   const built = await bench.exec("build", "--output", "dist/shop");

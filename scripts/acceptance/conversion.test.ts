@@ -459,4 +459,4 @@ test("`binnacle dev` converts without any setup, also after the module was chang
     dev.kill();
     await dev.exited;
   }
-}, 60_000);
+}, 180_000);

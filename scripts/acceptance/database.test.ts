@@ -84,7 +84,7 @@ describe.skipIf(!available)("database", () => {
     await cluster.gone(`${DATABASES}/main`);
     await cluster.gone(`${SERVERS}/main`, 60_000);
     expect(await cluster.get(`${JOBS}/main-last-backup`)).toBeDefined(); // the last backup's report stays
-  }, 90_000);
+  }, 180_000);
 
   test("stays when the last backup fails, until its Job is deleted", async () => {
     await create("broken");
@@ -102,5 +102,5 @@ describe.skipIf(!available)("database", () => {
     await cluster.exists(`${JOBS}/broken-last-backup`, ({ metadata }) => metadata.deletionTimestamp === undefined);
     await endPods("broken-last-backup", "Succeeded");
     await cluster.gone(`${DATABASES}/broken`);
-  }, 60_000);
+  }, 180_000);
 });

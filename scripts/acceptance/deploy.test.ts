@@ -52,7 +52,7 @@ describe.skipIf(!available)("manifests deploy", () => {
     await using again = await bench.run({ kubeconfig, args: ["--install-crds"] });
     await again.ready();
     expect(JSON.stringify((await cluster.get(CRD))!.spec)).not.toContain("old");
-  }, 90_000);
+  }, 180_000);
 
   test("without it the kinds come with the manifests", async () => {
     await cluster.kubectl("delete", "crd", "parcels.deploy.binnacle.dev", "--ignore-not-found");
@@ -61,7 +61,7 @@ describe.skipIf(!available)("manifests deploy", () => {
     expect((await cluster.get(CRD))?.metadata.name).toBe("parcels.deploy.binnacle.dev");
     const modules = await cluster.get("/api/v1/namespaces/binnacle-system/configmaps/binnacle");
     expect(Object.keys(modules?.data ?? {})).toEqual(["parcel.ts"]);
-  }, 60_000);
+  }, 180_000);
 });
 
 function parcel(name: string): object {

@@ -109,7 +109,7 @@ describe("dev on a shared cluster", () => {
     const args = ["--controllers", "copy", ...election, ...durations, "--leader-election-retry-period", "500ms"];
     copy = await bench.run({ kubeconfig, args });
     await is("copy");
-  }, 60_000);
+  }, 180_000);
 
   afterAll(async () => {
     await copy?.[Symbol.asyncDispose]();
@@ -140,7 +140,7 @@ describe("dev on a shared cluster", () => {
     dev.child.terminal!.write("q");
     expect(await dev.child.exited).toBe(0);
     await is("copy");
-  }, 90_000);
+  }, 180_000);
 
   test("Ctrl-C ends it, too, and without --take-over it says that a copy runs", async () => {
     await using dev = new Dev();
@@ -149,7 +149,7 @@ describe("dev on a shared cluster", () => {
     dev.child.terminal!.write("\x03");
     expect(await dev.child.exited).toBe(0);
     expect(await holder()).not.toStartWith("dev_");
-  }, 60_000);
+  }, 180_000);
 
   test("after a crash the Lease expires, and the copy goes on", async () => {
     {
@@ -160,7 +160,7 @@ describe("dev on a shared cluster", () => {
     }
     expect(await holder()).toStartWith("dev_");
     await is("copy", 60_000);
-  }, 90_000);
+  }, 180_000);
 
   test("a kind that changes at a save is applied, and a change that loses data is explained while the previous version keeps running", async () => {
     const kind = (fields: string): string => `
@@ -191,7 +191,7 @@ export const crate = defineController({ for: Crate, async reconcile({ spec }, { 
     await request("DELETE", `${crates}/a`);
     await bench.write("kinds/crate.ts", kind("size: z.int(), /* changed */"));
     await dev.says("Module reloaded");
-  }, 90_000);
+  }, 180_000);
 
   test("a Lease that is not there, and a cluster of dev's own, are told", async () => {
     const dev = (...args: string[]) => bench.exec("dev", ...args);
@@ -205,5 +205,5 @@ export const crate = defineController({ for: Crate, async reconcile({ spec }, { 
       code: 2,
       stderr: expect.stringContaining("expected namespace/name of a Lease"),
     });
-  }, 60_000);
+  }, 180_000);
 });

@@ -98,7 +98,7 @@ describe("types in binnacle dev", () => {
     await Bun.sleep(400);
     expect(dev.log.slice(before).filter(({ msg }) => msg === "Type error")).toEqual([]);
     expect(await dev.end()).toBe(0);
-  }, 90_000);
+  }, 180_000);
 
   test("a name that a helper lacks is a load error, also at a save, and the previous version keeps running", async () => {
     await using dev = new Dev();
@@ -115,7 +115,7 @@ describe("types in binnacle dev", () => {
     await dev.says("Cannot load a module: the previous version keeps running", {
       reason: "controllers/configs.ts:3:8: Cannot import 'default': 'controllers/_size.ts' does not export it",
     });
-  }, 60_000);
+  }, 180_000);
 
   // On Deno editors go by deno.json.
   test.skipIf(isOnDeno)(
@@ -159,7 +159,7 @@ describe("types in binnacle dev", () => {
     await using dev = new Dev();
     await dev.says("Controller runs");
     expect(existsSync(join(bench.dir, "elsewhere/victim.json"))).toBe(false);
-  }, 60_000);
+  }, 180_000);
 });
 
 /** Runs an editor's compiler, which sees only the folder's own configuration. */

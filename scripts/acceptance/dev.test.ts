@@ -105,7 +105,7 @@ describe("binnacle dev", () => {
     });
     expect(dev.err).toMatch(/Reconciled .*key=default\/hello because="for Guestbook create default\/hello/);
     expect(dev.err).toMatch(/because="owns Deployment update default\/hello/);
-  }, 60_000);
+  }, 180_000);
 
   test("rollout status, set image, rollout undo, scale and delete behave", async () => {
     const image = async (): Promise<string> =>
@@ -127,7 +127,7 @@ describe("binnacle dev", () => {
     await until(async () => (await dev.kubectl("get", "pods,replicasets", "-l", "app=web", "-o", "name")) === "", {
       what: "everything of web gone",
     });
-  }, 90_000);
+  }, 180_000);
 
   test("a second start in the same folder says who is there, and disturbs nothing", async () => {
     const second = new Dev(bench.dir, "--data");
@@ -149,7 +149,7 @@ describe("binnacle dev", () => {
     await using again = await new Dev(other.dir).ready();
     expect(again.url).toBe(beside.url);
     expect(await again.kubectl("get", "configmaps", "-o", "name")).not.toContain("passing");
-  }, 30_000);
+  }, 180_000);
 
   test("a module that changes is loaded again", async () => {
     const file = join(bench.dir, "controllers/guestbook.ts");
@@ -158,7 +158,7 @@ describe("binnacle dev", () => {
     await until(async () => (await dev.kubectl("get", "guestbook", "hello", "-o", reason)) === "EverybodyIsHere", {
       what: () => `the new reason: ${dev.err.slice(-2_000)}`,
     });
-  }, 30_000);
+  }, 180_000);
 
   test("after kill -9 it goes on with its data, on its port", async () => {
     const { url } = dev;
@@ -172,7 +172,7 @@ describe("binnacle dev", () => {
       what: "nothing left",
     });
     expect(await dev.end()).toBe(0);
-  }, 60_000);
+  }, 180_000);
 });
 
 /** Gives the group of each tenant a role in its namespace. */
@@ -245,7 +245,7 @@ describe("binnacle dev, as the service account of manifests rbac", () => {
     expect(await may("get", "secrets", "-n", "blue")).toBe("no");
     expect(await dev.kubectl("auth", "can-i", "get", "secrets", "-n", "blue", "--as=a", "--as-group=blue")).toBe("yes");
     expect(await dev.kubectl("auth", "can-i", "delete", "nodes")).toContain("yes");
-  }, 60_000);
+  }, 180_000);
 
   test("--as-admin lets a module do everything, and warns of what it does not declare", async () => {
     await bench.write("controllers/tenant.ts", tenants(""));
@@ -258,5 +258,5 @@ describe("binnacle dev, as the service account of manifests rbac", () => {
     const elsewhere = await bench.exec("dev", "--as-admin", "--kubeconfig", "x");
     expect(elsewhere).toMatchObject({ code: 2, stdout: "" });
     expect(elsewhere.stderr).toStartWith("binnacle: --as-admin is for the embedded cluster");
-  }, 60_000);
+  }, 180_000);
 });

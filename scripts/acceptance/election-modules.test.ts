@@ -78,5 +78,5 @@ describe.skipIf(!available)("leader election by module", () => {
     for (const module of ["cart", "order"]) {
       expect((await cluster.get(leaseOf(module)))?.spec).toMatchObject({ holderIdentity: "" });
     }
-  }, 120_000);
+  }, 240_000);
 });

@@ -155,7 +155,7 @@ describe.skipIf(!available)("leader election", () => {
     await until(() => leads(next), { what: "ours leads after client-node has released the Lease" });
     expect((await worked(15_000)).by).toBe(next.child.pid);
     expect((await cluster.get(LEASE))?.spec).toMatchObject({ leaseTransitions: 2 });
-  }, 120_000);
+  }, 240_000);
 
   test("one replica works; another takes over after SIGTERM, a crash, and a stop of the whole process", async () => {
     await using cleanup = new AsyncDisposableStack();

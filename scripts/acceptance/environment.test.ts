@@ -74,13 +74,13 @@ describe("variables of the runtime", () => {
       code: 0,
     });
     expect(existsSync(join(bench.dir, "profiles"))).toBe(false);
-  }, 60_000);
+  }, 180_000);
 
   test("no debugger listens", async () => {
     const port = await freePort();
     await using _ = await apiserver({ BUN_INSPECT: `127.0.0.1:${port}` });
     expect(await listens(port)).toBe(false);
-  }, 60_000);
+  }, 180_000);
 
   test("requests and their tokens are not printed, by run either", async () => {
     await using _ = await apiserver();
@@ -100,7 +100,7 @@ describe("variables of the runtime", () => {
     expect(await child.exited).toBe(0);
     expect(text + said).not.toContain(token);
     expect(text + said).not.toContain("Authorization");
-  }, 60_000);
+  }, 180_000);
 
   test("certificates are checked whatever they say", async () => {
     await using _ = await apiserver();
@@ -122,5 +122,5 @@ describe("variables of the runtime", () => {
     const { text, code } = await run(["check", "--cluster", "--no-types", "--kubeconfig", "wrong"], env);
     expect(text).toContain("its certificate is not signed by the kubeconfig's certificate-authority");
     expect(code).toBe(1);
-  }, 60_000);
+  }, 180_000);
 });

@@ -87,4 +87,4 @@ test("ulimit -n 20: reconciles, also while all descriptors are taken, and answer
   await reconciled(3);
   expect(operator.log.filter(({ level }) => level === "error")).toEqual([]);
   expect(await operator.stop()).toBe(0);
-}, 60_000);
+}, 180_000);

@@ -77,7 +77,7 @@ describe("the first minutes", () => {
     expect((await inDemo("manifests", "crds")).stdout).toContain("name: greetings.demo.example.com");
     times.push(`manifests ${seconds()} s`);
     console.log(`first minutes: ${times.join(", ")}`);
-  }, 120_000);
+  }, 240_000);
 
   // On Deno the SDK's types are those of the sources, which the compiler of npm does not know.
   test.skipIf(isOnDeno)(
@@ -130,7 +130,7 @@ describe("the first minutes", () => {
     expect(await usage("plugin", "X", "--for", "Pod")).toContain("it is for controllers and webhooks");
     expect(await usage("resource", "X", "--group", "demo")).toContain("use a domain of yours");
     expect(await usage("thing", "X")).toContain("thing");
-  }, 60_000);
+  }, 180_000);
 });
 
 async function compile(): Promise<string> {

@@ -46,7 +46,7 @@ describe.skipIf(!available)("children with generated names", () => {
     cluster = await Cluster.start({ controllers: false });
     proxy = await FaultyProxy.start(cluster.plane);
     operator = await InProcess.start({ cluster: proxy.cluster, definitions: [Ticket, ticket] });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     await operator?.[Symbol.asyncDispose]();
     await proxy?.[Symbol.asyncDispose]();

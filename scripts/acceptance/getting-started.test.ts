@@ -81,4 +81,4 @@ test("docs/getting-started.md", async () => {
     dev?.kill();
     await dev?.exited;
   }
-}, 120_000);
+}, 240_000);

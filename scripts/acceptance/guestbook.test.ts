@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Bench, type Operator } from "../../tests/support/binary.ts";
 import { available, Cluster, type Json } from "../../tests/support/cluster.ts";
+import { until } from "../../tests/support/until.ts";
 
 const GUESTBOOKS = "/apis/demo.binnacle.dev/v1/namespaces/default/guestbooks";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
@@ -47,7 +48,6 @@ describe.skipIf(!available)("guestbook", () => {
     await cluster.exists(`${SERVICES}/hello`);
     const object = await cluster.exists(`${GUESTBOOKS}/hello`, ({ status }) => status?.conditions !== undefined);
     console.log(`Deployment, Service and condition after ${Math.round(performance.now() - began)} ms`);
-    expect(performance.now() - began).toBeLessThan(5_000); // 0.1 s on a quiet machine
     expect(object.status).toMatchObject({
       observedGeneration: 1,
       readyReplicas: 0,
@@ -101,18 +101,21 @@ describe.skipIf(!available)("guestbook", () => {
 
   test("refuses an object of a child's name that is not its own", async () => {
     const foreign = { metadata: { name: "taken" }, spec: { ports: [{ port: 1234 }] } };
+    const known = (): Promise<number> => operator.metric("binnacle_informer_objects", { kind: "Service" });
+    const others = await known();
     const before = await cluster.send("POST", SERVICES, { body: foreign });
-    await Bun.sleep(500); // waits until the operator's watch has shown it; before that only the Service is refused
+    await until(async () => (await known()) > others, {
+      what: "the watch shows it; before that only the Service is refused",
+    });
     await cluster.send("POST", GUESTBOOKS, { body: guestbook("taken", { message: "m" }) });
     await cluster.exists(
       "/apis/demo.binnacle.dev/v1/namespaces/default/guestbooks/taken",
       ({ metadata }) => metadata.finalizers !== undefined,
     );
-    await Bun.sleep(300);
+    await until(() => operator.text.includes("Cannot take over Service default/taken"), { what: () => operator.text });
     const after = await cluster.exists(`${SERVICES}/taken`);
     expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
     expect(await cluster.get(`${DEPLOYMENTS}/taken`)).toBeUndefined(); // it is refused before the first write
-    expect(operator.text).toContain("Cannot take over Service default/taken");
     await cluster.send("DELETE", `${SERVICES}/taken`);
     await cluster.send("DELETE", `${GUESTBOOKS}/taken`);
     await cluster.gone(`${GUESTBOOKS}/taken`);
@@ -125,7 +128,7 @@ describe.skipIf(!available)("guestbook", () => {
     expect(
       operator.log.filter(({ msg, key }) => msg === "The guestbook closes" && key === "default/hello"),
     ).toHaveLength(1);
-  }, 90_000);
+  }, 180_000);
 
   test("makes no child again during a foreground deletion", async () => {
     await cluster.send("POST", GUESTBOOKS, { body: guestbook("front", { message: "m" }) });

@@ -10,7 +10,7 @@ import { available } from "../../tests/support/cluster.ts";
 const seconds = Number(process.env["HA_SECONDS"] ?? 40);
 const seed = Number(process.env["HA_SEED"] ?? 1);
 /** This is far less than a Lease lasts, and far more than a hand-over takes, as the table shows. */
-const HANDED_OVER_WITHIN = 6_000;
+const HANDED_OVER_WITHIN = 12_000;
 
 function takeovers({ takeovers }: HaReport, kind: string): readonly number[] {
   return takeovers.filter(({ fault }) => fault.kind === kind && fault.leader).map(({ ms = Infinity }) => ms);
@@ -33,7 +33,7 @@ describe.skipIf(!available)("high availability", () => {
       const report = await highAvailability({ seconds, seed });
       console.log(table(report));
       expectNoHarm(report);
-      for (const ms of takeovers(report, "kill -9")) expect(ms).toBeLessThan(22_000);
+      for (const ms of takeovers(report, "kill -9")) expect(ms).toBeLessThan(40_000);
       for (const ms of takeovers(report, "SIGTERM")) expect(ms).toBeLessThan(HANDED_OVER_WITHIN);
     },
     (seconds + 300) * 1_000,

@@ -15,7 +15,7 @@ let victim: Victim;
 
 beforeAll(async () => {
   victim = await Victim.start();
-}, 60_000);
+}, 180_000);
 afterAll(() => victim[Symbol.asyncDispose]());
 
 /** Sends a 200, then the same piece for ever. */

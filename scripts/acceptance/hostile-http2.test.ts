@@ -11,7 +11,7 @@ let victim: Victim;
 
 beforeAll(async () => {
   victim = await Victim.start();
-}, 60_000);
+}, 180_000);
 afterAll(() => victim[Symbol.asyncDispose]());
 
 const many = (one: Uint8Array, count = 4_000): Buffer => Buffer.concat(Array.from({ length: count }, () => one));
@@ -210,7 +210,7 @@ test("a body of frames with one byte each takes no more memory than another", as
     attack: flood((stream) => frame("data", "a", { stream }), { most: 40 * MiB }),
     growth: 160,
   });
-}, 60_000);
+}, 180_000);
 
 test("an answer that goes on after it was cancelled ends the connection", async () => {
   const piece = frame("data", Buffer.alloc(16_000, 0x61), { stream: 1 });
@@ -224,7 +224,7 @@ test("an answer that goes on after it was cancelled ends the connection", async 
     growth: 160,
     sent: 200 * MiB,
   });
-}, 60_000);
+}, 180_000);
 
 test("headers that come slowly hold up nobody else", async () => {
   await victim.withstands("headers byte by byte", {
@@ -239,4 +239,4 @@ test("headers that come slowly hold up nobody else", async () => {
       }
     },
   });
-}, 60_000);
+}, 180_000);

@@ -48,7 +48,7 @@ describe.skipIf(!available)("an API server without HTTP/2", () => {
     await cluster.send("DELETE", `${GUESTBOOKS}/one`);
     await cluster.gone(`${GUESTBOOKS}/one`);
     expect(operator.log.filter(({ level }) => level === "error")).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 
   test("a list, a burst of requests and the Lease are answered", async () => {
     const list = await transport.request<{ items: unknown[] }>({
@@ -73,7 +73,7 @@ describe.skipIf(!available)("an API server without HTTP/2", () => {
     const held = await transport.request<typeof lease>({ method: "GET", path: `${LEASES}/mine`, traffic: "lease" });
     expect(held.spec.holderIdentity).toBe("me");
     expect(transport.stats.protocol).toBe("http/1.1");
-  }, 60_000);
+  }, 180_000);
 
   test("a watch tells changes, and ends with its signal", async () => {
     const stop = new AbortController();
@@ -92,7 +92,7 @@ describe.skipIf(!available)("an API server without HTTP/2", () => {
       .catch((error: Error) => error.message);
     await cluster.send("POST", "/api/v1/namespaces/default/configmaps", { body: { metadata: { name: "watched" } } });
     expect(await ended).toBe("seen");
-  }, 60_000);
+  }, 180_000);
 
   test("exec reaches the server, whose answer is told", async () => {
     const pod = { metadata: { name: "idle" }, spec: { containers: [{ name: "c", image: "i" }] } };
@@ -107,5 +107,5 @@ describe.skipIf(!available)("an API server without HTTP/2", () => {
     // There is no kubelet behind this server.
     expect(isApiError(error)).toBe(true);
     expect((error as Error).message).toContain("does not have a host assigned");
-  }, 60_000);
+  }, 180_000);
 });

@@ -127,7 +127,7 @@ describe.skipIf(!isAvailable)("the limits of a container", () => {
     await operator.child.exited;
     expect(operator.child.signalCode).toBe("SIGKILL");
     await until(() => warnings().length === 2, { what: () => `the second warning:\n${operator.text}` });
-  }, 120_000);
+  }, 240_000);
 
   test("a fifth of a processor: a busy queue costs neither the Lease nor the answers to probes", async () => {
     const election = ["--leader-elect", "--leader-election-id=limits", "--leader-election-namespace=default"];

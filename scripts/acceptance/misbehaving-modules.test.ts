@@ -104,7 +104,7 @@ describe("a rejection that nobody handles is told under its module's name", () =
     }
     expect(dev.log.filter(({ msg }) => msg === "Unhandled rejection" || msg === "Uncaught exception")).toEqual([]);
     expect(await dev.end()).toBe(0);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe("a module that would harm others", () => {
@@ -126,7 +126,7 @@ describe("a module that would harm others", () => {
     expect(JSON.stringify(late)).toContain("Cannot end the process with process.abort");
     expect(dev.child.exitCode).toBeNull();
     expect(await dev.end()).toBe(0);
-  }, 60_000);
+  }, 180_000);
 
   test("is named when it blocks the event loop, and the process ends when that lasts too long", async () => {
     await bench.write("controllers/_helper.ts", "export const helper = 1;");
@@ -138,7 +138,7 @@ describe("a module that would harm others", () => {
     await dev.says({ level: "error", msg: "The event loop is blocked", ...run });
     await dev.says({ level: "error", msg: "The event loop is blocked for too long: the process ends", ...run });
     expect(await dev.child.exited).toBe(1);
-  }, 60_000);
+  }, 180_000);
 
   test("cannot change the built-in objects of all modules while it loads", async () => {
     await bench.write("controllers/_helper.ts", "export const helper = 1;");
@@ -154,7 +154,7 @@ describe("a module that would harm others", () => {
       "it changes Array.prototype.map, JSON.stringify, which all modules and the SDK share",
     );
     expect(await dev.end()).toBe(0);
-  }, 60_000);
+  }, 180_000);
 });
 
 test("a module that changes built-in objects in a run harms itself alone", async () => {
@@ -184,7 +184,7 @@ test("a module that changes built-in objects in a run harms itself alone", async
   await bench.write("controllers/fine.ts", reconciling("fine", "log.info('again');"));
   await dev.says({ msg: "again" });
   expect(await dev.end()).toBe(0);
-}, 60_000);
+}, 180_000);
 
 test("what cannot be read, or shown, is one broken module, and the others run", async () => {
   await bench.write("controllers/_helper.ts", "export const helper = 1;");
@@ -207,4 +207,4 @@ test("what cannot be read, or shown, is one broken module, and the others run", 
   await bench.write("controllers/fine.ts", reconciling("fine", "log.info('again');"));
   await dev.says({ msg: "again" });
   expect(await dev.end()).toBe(0);
-}, 60_000);
+}, 180_000);

@@ -39,7 +39,7 @@ describe.skipIf(!available)("outage", () => {
         cluster.send("POST", NOTES, {
           body: { apiVersion: "demo.binnacle.dev/v1", kind: "Note", metadata: { name }, spec: { text } },
         });
-      const copied = (name: string, text: string, within = 15_000) =>
+      const copied = (name: string, text: string, within = 60_000) =>
         cluster.exists(`${CONFIGMAPS}/${name}`, ({ data }) => data?.["text"] === text, within);
       for (const name of ["kept", "changed", "deleted", "tampered"]) await note(name, "before");
       await Promise.all(["kept", "changed", "deleted", "tampered"].map((name) => copied(name, "before")));
@@ -63,7 +63,7 @@ describe.skipIf(!available)("outage", () => {
       await note("new", "new");
       await copied("new", "new");
       console.log(`at work ${Math.round(performance.now() - back)} ms after the API server's return from ${seconds} s`);
-      expect(performance.now() - back).toBeLessThan(10_000);
+      expect(performance.now() - back).toBeLessThan(30_000); // 2 s on a quiet machine
       await copied("changed", "after");
       await copied("tampered", "before");
       await cluster.gone(`${CONFIGMAPS}/deleted`, 60_000);

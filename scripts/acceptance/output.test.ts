@@ -41,7 +41,7 @@ test.skipIf(!existsSync("/dev/full"))(
     }
     expect((await shell("./binnacle version 2> /dev/full")).code).toBe(0);
   },
-  60_000,
+  180_000,
 );
 
 test("output is whole for a reader that is slow, and one that leaves is no failure with a stack", async () => {
@@ -51,4 +51,4 @@ test("output is whole for a reader that is slow, and one that leaves is no failu
   expect(slow.stdout).toBe(whole);
   const left = await shell('(./binnacle manifests crds; echo "status $?" >&2) | head -c 10');
   expect(left.stderr).toBe("binnacle: Cannot write to standard output: nobody reads it any more\nstatus 1\n");
-}, 60_000);
+}, 180_000);

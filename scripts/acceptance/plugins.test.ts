@@ -5,7 +5,7 @@ import { Bench } from "../../tests/support/binary.ts";
 let bench: Bench;
 beforeAll(async () => {
   bench = await Bench.create();
-}, 60_000);
+}, 180_000);
 afterAll(() => bench?.[Symbol.asyncDispose]());
 
 const PACKAGE = "node_modules/@acme/binnacle-tracing";

@@ -222,7 +222,7 @@ describe.skipIf(why !== undefined)("on a bare root folder", () => {
     expect(stdout).toStartWith("binnacle 1.2.3 (");
     for (const name of ["LICENSE", "README.md", "THIRD-PARTY-LICENSES.txt"])
       expect(stdout).toContain(`${folder}/${name}`);
-  }, 120_000);
+  }, 240_000);
 
   test("the installer takes the latest release from a server, and leaves nothing behind when it cannot", async () => {
     using root = new BareRoot(tools);
@@ -274,7 +274,7 @@ describe.skipIf(why !== undefined)("on a bare root folder", () => {
     const local = await root.run("sh install.sh --releases=/releases --version v1.2.3 --dir /opt/bin", { env });
     expect(local).toMatchObject({ code: 0, stderr: "" });
     expect(readdirSync(join(root.dir, "opt/bin"))).toEqual(["binnacle"]);
-  }, 120_000);
+  }, 240_000);
 });
 
 const MODULE = `
@@ -350,7 +350,7 @@ describe.skipIf(why !== undefined)("the package of npm", () => {
       cwd: "/user/app",
     });
     expect(installed).toMatchObject({ code: 0, stderr: "" });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     root?.[Symbol.dispose]();
     await npm?.[Symbol.asyncDispose]();
@@ -365,14 +365,14 @@ describe.skipIf(why !== undefined)("the package of npm", () => {
     const tested = await root.run("npx binnacle test", { cwd: "/user/app" });
     expect(tested.stdout + tested.stderr).toContain(" 1 pass\n 0 fail\n");
     expect(tested.code).toBe(0);
-  }, 120_000);
+  }, 240_000);
 
   test("runs `npx binnacle dev`, which ends as it is told", async () => {
     root.write("user/app/drive.mjs", DRIVE);
     const { stdout, stderr } = await root.run("node drive.mjs", { cwd: "/user/app" });
     expect(stderr + stdout).toEndWith("\nstatus 0\n");
     expect(stdout).toContain("export KUBECONFIG=");
-  }, 120_000);
+  }, 240_000);
 
   test("has the types of everything that modules import", async () => {
     root.write("user/app/wrong.ts", WRONG);
@@ -392,7 +392,7 @@ describe.skipIf(why !== undefined)("the package of npm", () => {
     };
     expect(check(["controllers"]).stdout).toBe("");
     expect(check(["wrong.ts"]).stdout).toContain("Type 'number' is not assignable to type 'string'");
-  }, 120_000);
+  }, 240_000);
 
   test("says outside of the binary where it belongs", async () => {
     root.write("user/app/outside.mjs", 'import { defineController } from "binnacle"; console.log(defineController);');
@@ -413,7 +413,7 @@ describe.skipIf(why !== undefined)("the package of npm", () => {
       `binnacle: Cannot find the executable: the package @binnacle/${host.name} is not installed, which is an optional dependency of ` +
         "binnacle; install again on this kind of machine, without --omit=optional or its like\n",
     );
-  }, 120_000);
+  }, 240_000);
 
   test.each([
     [

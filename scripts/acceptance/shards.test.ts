@@ -34,11 +34,11 @@ describe.skipIf(!available).each([true, false])("shards, on a server that divide
         const since = (await fleet.runs()).filter(({ began, pid }) => began >= died && pid !== dead!.pid);
         return new Set(since.map(({ key }) => key)).size >= lost.size && since;
       },
-      { within: 40_000, every: 50, what: () => left.map(({ operator }) => operator.text).join("\n") },
+      { within: 90_000, every: 50, what: () => left.map(({ operator }) => operator.text).join("\n") },
     );
     expect(new Set(again.map(({ key }) => key))).toEqual(lost);
     const tookOver = Math.max(...again.map(({ ended }) => ended)) - died;
-    expect(tookOver).toBeLessThan(15_000);
+    expect(tookOver).toBeLessThan(30_000);
 
     // One joins and gets a part of the keys, and meanwhile no two replicas work on the same key.
     const came = Date.now();
@@ -56,7 +56,7 @@ describe.skipIf(!available).each([true, false])("shards, on a server that divide
     expect(await leaving!.operator.stop()).toBe(0);
     await fleet.divided([staying!, next]);
     const released = Date.now() - told;
-    expect(released).toBeLessThan(4_000);
+    expect(released).toBeLessThan(10_000);
 
     await fleet.change(OBJECTS, 1);
     await until(
@@ -64,7 +64,7 @@ describe.skipIf(!available).each([true, false])("shards, on a server that divide
         const seen = (await fleet.runs()).filter(({ turn }) => turn === 1);
         return new Set(seen.map(({ key }) => key)).size === OBJECTS;
       },
-      { within: 30_000, what: "all changes worked" },
+      { within: 90_000, what: "all changes worked" },
     );
     expect(overlaps(await fleet.runs())).toEqual([]);
     console.log(

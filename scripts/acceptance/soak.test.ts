@@ -20,7 +20,7 @@ describe.skipIf(!available)("soak", () => {
       // This excludes compiled code, which grows for as long as functions become hot.
       expect(late.heap).toBeLessThan(early.heap * (seconds >= 120 ? 1.1 : 1.15));
       expect(exitCode).toBe(0);
-      expect(ended).toBeLessThan(5_000);
+      expect(ended).toBeLessThan(20_000); // less than the grace period of 30 s
       expect(resources.after).toBe(resources.before);
     },
     (seconds + 240) * 1_000,

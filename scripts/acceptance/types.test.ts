@@ -131,7 +131,7 @@ describe.skipIf(!available)("types of kinds on a real cluster", () => {
     const builtin = await bench.exec("types", "Deployment", "--kubeconfig", kubeconfig);
     expect(builtin.stderr).toContain(`it is built in, import { Deployment } from "binnacle/resources"`);
     expect(existsSync(join(bench.dir, "types"))).toBe(false);
-  }, 60_000);
+  }, 180_000);
 });
 
 test("what is no definition is told by name", async () => {

@@ -98,5 +98,5 @@ test.skipIf(browser === undefined)(
     const names = await listening.server.fetch(new Request("http://server/api/v1/namespaces"));
     expect(await names.text()).not.toContain('"by-');
   },
-  120_000,
+  240_000,
 );

@@ -68,7 +68,7 @@ export async function denoTests(tests: Tests): Promise<Counts> {
   process.env["BUN_CONFIG_MAX_HTTP_REQUESTS"] = "4096";
   try {
     const jobs = driven.map((file) => [file]);
-    return sum([own, await tests(jobs, { limit: 2, timeout: 60_000 })]);
+    return sum([own, await tests(jobs, { limit: 2 })]);
   } finally {
     delete process.env["BINNACLE_PROGRAM"];
     delete process.env["BUN_CONFIG_MAX_HTTP_REQUESTS"];

@@ -66,7 +66,7 @@ describe.skipIf(program === undefined)("a real registry", () => {
     const mounted = await pushImage(on, { credentials, mountFrom: reference.repository });
     expect(mounted.sent).toBeLessThan(10_000);
     expect(await registry.validate(`${registry.host}/other/on-base:1`)).toBe("");
-  }, 60_000);
+  }, 180_000);
 
   test("takes an archive from a client that reads it as docker load did before it knew of layouts", async () => {
     const entries = [{ type: "file", path: "data", mode: 0o644, bytes: randomBytes(1000) } as const];
@@ -82,5 +82,5 @@ describe.skipIf(program === undefined)("a real registry", () => {
     expect((await registry.layers(name)).map(({ digest }) => digest)).toEqual(
       layers.map(({ descriptor }) => descriptor.digest),
     );
-  }, 60_000);
+  }, 180_000);
 });

@@ -44,4 +44,4 @@ test("wrong programs: the marked lines are reported, and no other, in words that
   expect([...errors.keys()].map((line) => marks.get(line) ?? `line ${line}`)).toEqual([...marks.values()]);
   const messages = [...errors].map(([line, message]) => `${marks.get(line)} ${message}`);
   expect(messages.join("\n")).toMatchSnapshot();
-}, 60_000);
+}, 180_000);

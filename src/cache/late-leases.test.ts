@@ -177,5 +177,5 @@ describe.each(["pages", "stream"] as const)("registrations with different needs,
       }),
       { numRuns: 25, interruptAfterTimeLimit: 40_000, endOnFailure: true },
     );
-  }, 90_000);
+  }, 180_000);
 });

@@ -44,12 +44,12 @@ for (const gates of ["WatchList=true", "WatchList=false,WatchListClient=false"])
       }
       const leaving = { method: "DELETE", path: `${NAMESPACED}/ours-0`, query: "gracePeriodSeconds=0" } as const;
       await cluster.transport.request(leaving);
-    }, 60_000);
+    }, 180_000);
 
     afterAll(async () => {
       await cluster[Symbol.asyncDispose]();
       await plane[Symbol.asyncDispose]();
-    }, 60_000);
+    }, 180_000);
 
     test("metadata in protocol buffers is what comes as JSON, of every kind there are objects of", async () => {
       const paths: Record<string, [apiVersion: string, kind: string]> = {

@@ -31,12 +31,12 @@ describe.skipIf((await assets()) === undefined)("informers of a real API server"
         body: { metadata: { name: `c${index}`, labels: one }, data: { text: "x".repeat(100) } },
       });
     }
-  }, 60_000);
+  }, 180_000);
 
   afterAll(async () => {
     await cluster[Symbol.asyncDispose]();
     await plane[Symbol.asyncDispose]();
-  }, 60_000);
+  }, 180_000);
 
   async function synced(options: Partial<SharedInformerOptions>): Promise<SharedInformer> {
     const informer = new SharedInformer(ConfigMap, { ...cluster, namespaces: ["default"], ...options });
@@ -140,7 +140,7 @@ describe.skipIf((await assets()) === undefined)("informers of a real API server"
       }),
       { numRuns: 60 },
     );
-  }, 30_000);
+  }, 180_000);
 
   test("field selectors mean here what they mean to the server", async () => {
     const all = await cluster.transport.request<Listed>({ method: "GET", path: CONFIGMAPS });

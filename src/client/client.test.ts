@@ -37,7 +37,7 @@ describe.each(servers)("client on the %s server", (server) => {
       ],
       { server },
     );
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   /** Runs code as a reconcile, with watches that are far behind. */

@@ -52,7 +52,7 @@ describe.skipIf(!available)("reads after own writes", () => {
   beforeAll(async () => {
     const uses = [allow(ConfigMap, "create", "patch", "delete")];
     lab = await Lab.start(behaviours, [boxController(behaviours, { reads: [ConfigMap], uses })]);
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   /** A cut may hit a write: then nobody knows whether it took place. */
@@ -152,5 +152,5 @@ describe.skipIf(!available)("reads after own writes", () => {
       }
     });
     if (problem !== undefined) throw problem;
-  }, 90_000);
+  }, 180_000);
 });

@@ -26,7 +26,7 @@ describe.each(servers)("pods on the %s server", (server) => {
     });
     const account = { body: { metadata: { name: "default" } } };
     await lab.cluster.send("POST", "/api/v1/namespaces/default/serviceaccounts", account).catch(() => {});
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   async function run(name: string, code: (context: Context) => Promise<void>): Promise<void> {

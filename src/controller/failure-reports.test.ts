@@ -22,7 +22,7 @@ describe("a key that keeps failing", () => {
     lab = await Lab.start(behaviours, [boxController(behaviours, { retry: { ...retry, condition: true } })], {
       server: "embedded",
     });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   const toldOf = async (name: string): Promise<readonly Told[]> =>

@@ -25,7 +25,7 @@ describe.each(servers)("a controller that comes after the informer of its kind, 
       await children.sync({ child: of(ConfigMap, { metadata: { name: "child" }, data: { name: "child" } }) });
     });
     await until(async () => (await lab.cluster.get(`${MAPS}/child`)) !== undefined, { what: "a child" });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   /** Adds a module, and waits until its controllers have synced. */

@@ -19,7 +19,7 @@ describe.skipIf(!available)("what a selector shows and hides", () => {
 
   beforeAll(async () => {
     cluster = await Cluster.start({ controllers: false });
-  }, 60_000);
+  }, 180_000);
   afterEach(async () => {
     await operator?.[Symbol.asyncDispose]();
     operator = undefined;
@@ -85,7 +85,7 @@ describe.skipIf(!available)("what a selector shows and hides", () => {
     // A kind that is new to the server may still be getting its storage.
     const warnings = operator.lines("warn").filter((line) => !JSON.stringify(line).includes("(re)initializing"));
     expect(warnings).toEqual([]);
-  }, 30_000);
+  }, 180_000);
 
   test("what left the selector while nobody watched is finalized and let go", async () => {
     const finalized: string[] = [];
@@ -111,5 +111,5 @@ describe.skipIf(!available)("what a selector shows and hides", () => {
     await until(async () => (await finalizers("leaves")) === undefined, { what: () => operator!.text });
     expect(finalized).toEqual(["leaves red"]);
     expect(await finalizers("stays")).toHaveLength(1);
-  }, 30_000);
+  }, 180_000);
 });

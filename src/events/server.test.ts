@@ -16,7 +16,7 @@ describe.each(servers)("Events on the %s server", (server) => {
 
   beforeAll(async () => {
     lab = await Lab.start(behaviours, [boxController(behaviours)], { server });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   test("EVT-01 the same one twice is one object with a series of 2, another message another object", async () => {

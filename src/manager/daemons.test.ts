@@ -415,7 +415,7 @@ test("where replicas divide the keys, an object has its daemon at one of them at
   await second.stop();
   await until(() => at("first") === names.length);
   expect(overlaps).toEqual([]);
-}, 60_000);
+}, 180_000);
 
 describe("every", () => {
   test("each object runs again after its interval, counted from when it is there, until it is gone", async () => {

@@ -177,7 +177,7 @@ test("Manager waits for a server that is away before it installs a module's Cust
   expect([...agents]).toEqual([`binnacle/1.2.3 (${process.platform}/${process.arch})`]);
   await manager.stop();
   await server.stop(true);
-}, 10_000);
+}, 180_000);
 
 /** A server that responds to requests for definitions as it is told, and lists nothing. */
 function serving(answer: (method: string) => number) {

@@ -310,7 +310,7 @@ for (const [server, start] of Object.entries(servers)) {
         "post-shard-1",
         "post-shard-2",
       ]);
-    }, 90_000);
+    }, 180_000);
   });
 }
 
@@ -330,7 +330,7 @@ test("replicas beyond --shards stand by, and are ready", async () => {
   await post.divided(["second"]);
   await until(() => [...post.runs.values()].every((by) => by.at(-1) === "second"), { what: "the second works all" });
   expect(post.overlaps).toEqual([]);
-}, 60_000);
+}, 180_000);
 
 test("Sharding fails /healthz when a replica did not notice for long that its Lease ran out", async () => {
   await using cleanup = new AsyncDisposableStack();
@@ -385,7 +385,7 @@ test("a run that does not end is fenced after the grace period, and only then an
     const parcel = parcels.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key);
     expect(parcel?.status?.["by"]).toBe(post.runs.get(key)!.at(-1));
   }
-}, 60_000);
+}, 180_000);
 
 test("all objects of a namespace, and their children, are kept by one replica", async () => {
   const post = await setUp(startEmbeddedCluster, "namespace");
@@ -399,7 +399,7 @@ test("all objects of a namespace, and their children, are kept by one replica", 
     expect(workers.size).toBe(1);
   }
   expect(post.overlaps).toEqual([]);
-}, 60_000);
+}, 180_000);
 
 test("children without the label that divides their owners are made again when they are deleted", async () => {
   const values = ["one", "two", "three"];
@@ -423,7 +423,7 @@ test("children without the label that divides their owners are made again when t
     );
   }
   expect(post.overlaps).toEqual([]);
-}, 60_000);
+}, 180_000);
 
 test("a label divides objects by a selector; its values go to different replicas", async () => {
   const values = Array.from({ length: 12 }, (_, index) => `cell-${index}`);
@@ -449,4 +449,4 @@ test("a label divides objects by a selector; its values go to different replicas
   expect(kept[0]! + kept[1]!).toBeGreaterThanOrEqual(OBJECTS);
   expect(new Set([...post.runs].filter(([key]) => !key.startsWith("key ")).flatMap(([, by]) => by)).size).toBe(2);
   expect(post.overlaps).toEqual([]);
-}, 60_000);
+}, 180_000);

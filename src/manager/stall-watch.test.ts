@@ -65,6 +65,7 @@ async function run(code: string, options?: ProgramOptions) {
     new Response(child.stderr).text(),
     child.exited,
   ]);
+  if (!out.startsWith("ready\n")) throw new Error(`The process ended with ${status} before it began: ${err}`);
   const lines = err.split("\n").filter((line) => line.startsWith("{"));
   const parsed = lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
   return { status, out, err, line: (msg: string) => parsed.findLast((line) => line["msg"] === msg) };

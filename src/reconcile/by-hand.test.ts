@@ -68,7 +68,7 @@ describe.each(servers)("writes by hand (%s server)", (server) => {
 
   beforeAll(async () => {
     lab = await Lab.start(behaviours, [boxController(behaviours, options)], { server });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   async function settled(name: string): Promise<number> {

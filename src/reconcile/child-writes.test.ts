@@ -26,7 +26,7 @@ describe.each(servers)("how children are written (%s server)", (server) => {
 
   beforeAll(async () => {
     lab = await Lab.start(behaviours, [boxController(behaviours, { owns: [ConfigMap, Deployment] })], { server });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   const syncMap = (name: string, data: Record<string, string>) =>

@@ -57,7 +57,7 @@ describe.skipIf(!available)("children.sync", () => {
     cluster = await Cluster.start();
     proxy = await FaultyProxy.start(cluster.plane);
     operator = await InProcess.start({ cluster: proxy.cluster, definitions: [Box, boxes] });
-  }, 120_000);
+  }, 240_000);
 
   afterAll(async () => {
     await operator?.[Symbol.asyncDispose]();
@@ -282,7 +282,7 @@ describe.skipIf(!available)("children.sync", () => {
     await cluster.gone(secret);
     await cluster.gone("/api/v1/namespaces/tracked-space", 30_000);
     await cluster.gone(`${BOXES}/tracked`);
-  }, 60_000);
+  }, 180_000);
 
   test("refuses a child outside the selector of its `owns` entry", async () => {
     await box("outside", async (_, { children }) => {
@@ -386,7 +386,7 @@ describe.skipIf(!available)("children.sync", () => {
     await cluster.gone(`${BOXES}/front`, 30_000);
     await cluster.gone(`${MAPS}/front`);
     expect(proxy.seen.filter(({ path, code }) => path.endsWith("/front") && code === 201)).toHaveLength(created);
-  }, 60_000);
+  }, 180_000);
 
   test("refuses an object that the cache does not show yet, and changes nothing of it", async () => {
     proxy.delay = 1_500;
@@ -468,7 +468,7 @@ describe.skipIf(!available)("children.sync", () => {
     expect(await cluster.get(`${MAPS}/blind-b`)).toBeDefined();
     proxy.forbidden = undefined;
     await cluster.gone(`${MAPS}/blind-b`, 60_000);
-  }, 90_000);
+  }, 180_000);
 
   test("lets an object go only when its label-tracked children can be seen", async () => {
     const secret = "/api/v1/namespaces/kube-system/secrets/sightless";
@@ -487,7 +487,7 @@ describe.skipIf(!available)("children.sync", () => {
     proxy.forbidden = undefined;
     await cluster.gone(`${BOXES}/sightless`, 60_000);
     expect(await cluster.get(secret)).toBeUndefined();
-  }, 90_000);
+  }, 180_000);
 
   test("releases: what is let go stays, and belongs to nobody", async () => {
     await box(

@@ -86,7 +86,7 @@ describe.skipIf(!available)("a converged set of children of every built-in kind"
   beforeAll(async () => {
     cluster = await Cluster.start();
     proxy = await FaultyProxy.start(cluster.plane);
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     await operator?.[Symbol.asyncDispose]();
     await proxy?.[Symbol.asyncDispose]();
@@ -143,5 +143,5 @@ describe.skipIf(!available)("a converged set of children of every built-in kind"
     await again;
     expect(proxy.writes.slice(old).filter((write) => !write.includes("everythings."))).toEqual([`PATCH ${pods}`]);
     expect(JSON.stringify((await cluster.get(pods))!.spec)).toContain('"limits":{"cpu":"1"');
-  }, 60_000);
+  }, 180_000);
 });

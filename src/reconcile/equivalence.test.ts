@@ -110,7 +110,7 @@ describe.each(servers)("children after any changes and edits (%s server)", (serv
 
   beforeAll(async () => {
     lab = await Lab.start(behaviours, [boxController(behaviours, { owns: [ConfigMap, Deployment] })], { server });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   async function apply(path: string, object: object, manager: string): Promise<void> {

@@ -36,7 +36,7 @@ describe.each(servers)("finalizers on the %s server", (server) => {
 
   beforeAll(async () => {
     lab = await Lab.start(behaviours, [first, second], { server });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   const nothing = async (): Promise<void> => {};

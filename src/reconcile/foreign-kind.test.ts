@@ -76,7 +76,7 @@ describe.each(servers)("a kind that others define, on the %s server", (server) =
       await lab.cluster.send("POST", path, { body: crd(kind, schema) });
       await until(() => lab.cluster.get(pathOf(kind)).then(Boolean, () => false), { what: `${kind} served` });
     }
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   function pathOf(kind: string): string {

@@ -12,7 +12,7 @@ describe.skipIf(!available)("own writes", () => {
 
   beforeAll(async () => {
     lab = await Lab.start(behaviours, [boxController(behaviours, { owns: [ConfigMap], async finalize() {} })]);
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   /** Writes of every kind, as real reconcilers make them. */

@@ -29,7 +29,7 @@ describe.each(servers)("a later object of the name (%s server)", (server) => {
 
   beforeAll(async () => {
     lab = await Lab.start(behaviours, controllers, { server });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   /** Deletes the object and makes it again, unseen by the process until `seen` is called. */
@@ -143,7 +143,7 @@ describe.each(servers)("what an earlier object of the name has left behind (%s s
 
   beforeAll(async () => {
     lab = await Lab.start(behaviours, [boxController(behaviours, { owns: [ConfigMap] })], { server });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   const syncs: Parameters<typeof lab.box>[1] = async ({ metadata: { name }, spec }, { children }) => {
@@ -286,7 +286,7 @@ describe.each(servers)("finalizers of a later object of the name (%s server)", (
   beforeAll(async () => {
     const finalize = async (): Promise<void> => {};
     lab = await Lab.start(behaviours, [boxController(behaviours, { finalize })], { server });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   test("are neither added nor removed by the run of the one before", async () => {

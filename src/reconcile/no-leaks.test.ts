@@ -55,7 +55,7 @@ describe("a run that fails with a secret in its message", () => {
     });
     const accounts = "/api/v1/namespaces/default/serviceaccounts";
     await lab.cluster.send("POST", accounts, { body: { metadata: { name: "default" } } });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   const notesOf = async (name: string): Promise<readonly string[]> =>

@@ -39,7 +39,7 @@ describe.skipIf(!available)("what is not a run's own", () => {
   beforeAll(async () => {
     cluster = await Cluster.start({ controllers: false });
     operator = await InProcess.start({ plane: cluster.plane, definitions: [Pin, pin], namespaces: ["default"] });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     await operator?.[Symbol.asyncDispose]();
     await cluster?.[Symbol.asyncDispose]();

@@ -19,7 +19,7 @@ describe.each(servers)("onForeign (%s server)", (server) => {
 
   beforeAll(async () => {
     lab = await Lab.start(behaviours, [boxController(behaviours, { owns: [ConfigMap] })], { server });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   const foreign = (name: string) => lab.cluster.send("POST", MAPS, { body: { metadata: { name }, data: { x: "y" } } });

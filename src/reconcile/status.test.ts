@@ -9,7 +9,7 @@ describe.each(servers)("status on the %s server", (server) => {
 
   beforeAll(async () => {
     lab = await Lab.start(behaviours, [boxController(behaviours)], { server });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
   /** Writes to the status as another manager. */

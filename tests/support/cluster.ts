@@ -61,7 +61,7 @@ export class ApiObjects<P extends Plane = Plane> implements AsyncDisposable {
   }
 
   /** Waits until an object exists and passes. */
-  exists(path: string, passes: (object: Json) => boolean = () => true, within = 15_000): Promise<Json> {
+  exists(path: string, passes: (object: Json) => boolean = () => true, within = 60_000): Promise<Json> {
     let seen: Json | undefined;
     return until(
       async () => {
@@ -72,7 +72,7 @@ export class ApiObjects<P extends Plane = Plane> implements AsyncDisposable {
     );
   }
 
-  gone(path: string, within = 15_000): Promise<true> {
+  gone(path: string, within = 60_000): Promise<true> {
     return until<true>(async () => (await this.get(path)) === undefined, { within, what: `${path} gone` });
   }
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface UntilOptions {
   /** What is waited for, for the error. @default the text of the condition */
   readonly what?: string | (() => string);
-  /** The most milliseconds. @default 15_000 */
+  /** The most milliseconds. @default 60_000, which a machine that is busy with other things needs at times */
   readonly within?: number;
   /** Milliseconds between two looks. @default 20, and 1 for a condition without options, which is taken to cost nothing */
   readonly every?: number;
@@ -20,7 +20,7 @@ export async function until<T>(
   look: () => Promise<T | undefined | false> | T | undefined | false,
   options?: UntilOptions,
 ): Promise<T> {
-  const { what = look.toString(), within = 15_000, every = options === undefined ? 1 : 20 } = options ?? {};
+  const { what = look.toString(), within = 60_000, every = options === undefined ? 1 : 20 } = options ?? {};
   const deadline = performance.now() + within;
   for (;;) {
     const answer = await look();

@@ -8,12 +8,12 @@ describe.skipIf(!available)("chaos", () => {
   let show: Show;
   beforeAll(async () => {
     show = await Show.open("chaos");
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     const left = [`namespace/${NAMESPACE}`, "customresourcedefinition/pearls.chaos.binnacle.dev"];
     await show?.node.tryKubectl(["delete", "--ignore-not-found", "--timeout=90s", ...left]);
     await show?.[Symbol.asyncDispose]();
-  }, 120_000);
+  }, 240_000);
 
   test("leaves every object with its child, and nobody has written without the Lease", async () => {
     const outcome = await show.step("each fault once, and the state is right", async () => {

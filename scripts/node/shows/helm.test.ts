@@ -85,7 +85,7 @@ describe.skipIf(!available)("Helm", () => {
       });
       expect(containerOf(all)).toMatchObject({ volumeMounts: [{}, { name: "webhook-cert", mountPath: "/certs" }] });
     });
-  }, 120_000);
+  }, 240_000);
 
   test("a release is installed, upgraded, rolled back and uninstalled", async () => {
     const { node } = show;

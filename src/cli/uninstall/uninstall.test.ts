@@ -134,7 +134,7 @@ test("a module's objects are finalized and released, its kind stays, and what ot
   for (const name of ["a", "b", "going"])
     expect((await request("GET", `/api/v1/namespaces/default/configmaps/last-of-${name}`)).status).toBe(200);
   expect((await run("box.ts --yes")).out).toStartWith("Nothing of box.ts");
-}, 30_000);
+}, 180_000);
 
 test("what cannot be finalized is told, and released when that is asked", async () => {
   await install();
@@ -147,7 +147,7 @@ test("what cannot be finalized is told, and released when that is asked", async 
   expect(planned.out).toContain("release, without finalizing, 1 Box object: finalizer demo.dev/box");
   expect((await run("box.ts --yes --release")).status).toBe(0);
   expect((await request("GET", `${BOXES}/stuck`)).body.metadata.finalizers).toBeUndefined();
-}, 30_000);
+}, 180_000);
 
 test("--crds deletes the kind last, but not while objects carry finalizers of others", async () => {
   await install();
@@ -163,7 +163,7 @@ test("--crds deletes the kind last, but not while objects carry finalizers of ot
   const done = await run("box.ts --yes --crds");
   expect([done.status, done.err]).toEqual([0, expect.not.stringContaining("binnacle:")]);
   expect((await request("GET", CRD)).status).toBe(404);
-}, 30_000);
+}, 180_000);
 
 test("nothing is finalized while another copy renews the Lease", async () => {
   await install();
@@ -175,7 +175,7 @@ test("nothing is finalized while another copy renews the Lease", async () => {
   expect(refused.err).toContain("Cannot uninstall while another copy works: it renews the Lease default/shop");
   expect((await request("GET", `${BOXES}/a`)).body.metadata.finalizers).toEqual(["demo.dev/box"]);
   expect((await run(`${line} --ignore-lease`)).status).toBe(0);
-}, 30_000);
+}, 180_000);
 
 /** The path of a manifest's collection. */
 function collectionOf({ apiVersion, kind, metadata: { namespace } }: Manifest): string {
@@ -271,7 +271,7 @@ test("--all takes off what `manifests deploy` has put there, in an order that hu
     expect([manifest.metadata.name, await left(manifest)]).toEqual([manifest.metadata.name, true]);
   const kept = (await request("GET", configuration)).body as unknown as { webhooks: readonly { name: string }[] };
   expect(kept.webhooks.map(({ name }) => name)).toEqual(["x.other.dev"]);
-}, 60_000);
+}, 180_000);
 
 test("a module that a deployment runs beside others is taken out of it first", async () => {
   await using cluster = await startEmbeddedCluster();
@@ -306,4 +306,4 @@ test("a module that a deployment runs beside others is taken out of it first", a
     data: object;
   };
   expect(Object.keys(map.data).map((key) => key.includes("box"))).toEqual([false]);
-}, 60_000);
+}, 180_000);

@@ -38,5 +38,5 @@ test.each(["h2", "http/1.1"] as const)(
     expect(transport.stats.sessions).toBe(0);
     await transport.close();
   },
-  60_000,
+  180_000,
 );

@@ -329,7 +329,7 @@ describe.skipIf(!bin)("defineResource on a real API server", () => {
     server = await startControlPlane();
     await install(everything);
     await install(full);
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => await server.stop());
 
   for (const [name, { schema, right, wrong, stored, onlyZodRefuses = [] }] of Object.entries(rows)) {

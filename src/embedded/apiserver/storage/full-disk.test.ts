@@ -71,4 +71,4 @@ test("what a full disk does not keep is refused and not listed, /readyz says why
     await child.exited;
     rmSync(folder, { recursive: true });
   }
-}, 60_000);
+}, 180_000);

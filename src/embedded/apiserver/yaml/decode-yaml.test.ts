@@ -104,5 +104,5 @@ describe("decodeYaml", () => {
     let inner = value;
     for (let level = 1; level < depth; level++) [inner] = inner as unknown[];
     expect(inner as unknown[]).toHaveLength(items);
-  }, 12_000);
+  }, 180_000);
 });

@@ -139,5 +139,5 @@ describe("trackPods", () => {
     expect(failing?.status?.failed).toBeLessThanOrEqual(5);
     expect(pods.filter(isTracked)).toEqual([]);
     await api.close();
-  }, 60_000);
+  }, 180_000);
 });
