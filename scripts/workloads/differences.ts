@@ -15,19 +15,25 @@ export interface Compared {
   readonly first: readonly Difference[];
 }
 
+/** How often a situation that differs is played. */
+const ATTEMPTS = 4;
+
 /**
- * Plays the situations; what differs is played once more, by itself, since on a busy machine a deadline may pass while
- * nobody gets a turn.
+ * Plays the situations; what differs is played again, by itself and later with few beside it, since on a busy machine a deadline
+ * may pass while nobody gets a turn. What never comes out alike differs.
  */
 export async function differences(sides: readonly [Side, Side], situations: readonly Situation[]): Promise<Compared> {
   const allowed = parseAllowed(await readFile(join(import.meta.dirname, "allowed.txt"), "utf8"));
   const first = await played(sides, situations, { allowed, attempt: 1 });
-  const differing = new Set(first.left.map(({ situation }) => situation));
-  const again = situations.filter(({ name }) => differing.has(name));
-  if (again.length === 0) return { ...first, first: [] };
-  const second = await played(sides, again, { allowed, attempt: 2 });
-  const others = first.all.filter(({ situation }) => !differing.has(situation));
-  return { all: [...others, ...second.all], left: second.left, first: first.left };
+  let last = first;
+  for (let attempt = 2; attempt <= ATTEMPTS && last.left.length > 0; attempt++) {
+    const differing = new Set(last.left.map(({ situation }) => situation));
+    const again = situations.filter(({ name }) => differing.has(name));
+    const others = last.all.filter(({ situation }) => !differing.has(situation));
+    const { all, left } = await played(sides, again, { allowed, attempt });
+    last = { all: [...others, ...all], left };
+  }
+  return { ...last, first: first.left };
 }
 
 interface Attempt {

@@ -8,8 +8,10 @@ import { Stage } from "./stage.ts";
 
 /** So many play at once: more would only wait for each other, and deadlines would pass meanwhile. */
 const AT_ONCE = 28;
+/** So many when what differs is played for the third time. */
+const FEW_AT_ONCE = 4;
 
-/** By the situation's name, for each cluster. @param attempt the second one needs other namespaces */
+/** By the situation's name, for each cluster. @param attempt each one after the first needs other namespaces */
 export async function play(
   sides: readonly [Side, Side],
   situations: readonly Situation[],
@@ -31,7 +33,7 @@ export async function play(
       played.set(situation, await Promise.all(stages.map((stage) => playOn(stage, { situation, meeting }))));
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: attempt > 2 ? FEW_AT_ONCE : AT_ONCE }, worker));
   // Events are sent one after the other, long after what they tell of.
   await Promise.all(recorders.map((recorder) => recorder.quiet(700)));
   const outcomes = (side: 0 | 1): Map<string, Outcome> =>

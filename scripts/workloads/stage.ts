@@ -14,7 +14,7 @@ export interface Snapshot {
 export interface SettleOptions {
   /** Milliseconds without an event. @default 300 */
   readonly quiet?: number;
-  /** Milliseconds for the condition. @default 30_000 */
+  /** Milliseconds for the condition. @default 90_000 */
   readonly within?: number;
 }
 
@@ -115,7 +115,7 @@ export class Stage {
   }
 
   /** Waits for a condition alone. @throws after 30 seconds, with what is there */
-  async until(what: string, holds: Until, within = 30_000): Promise<void> {
+  async until(what: string, holds: Until, within = 90_000): Promise<void> {
     const deadline = performance.now() + within;
     while (!holds(this)) {
       if (performance.now() > deadline) throw new Error(`${this.side.name}: not within ${within} ms: ${what}`);
@@ -125,7 +125,7 @@ export class Stage {
 
   /** Waits for a condition, for quiet, and for the other cluster to be as far; then takes a snapshot. */
   async settle(label: string, holds: Until = () => true, options: SettleOptions = {}): Promise<void> {
-    const { quiet = 300, within = 30_000 } = options;
+    const { quiet = 300, within = 90_000 } = options;
     const begin = performance.now();
     await this.until(label, holds, within);
     for (;;) {

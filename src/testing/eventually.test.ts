@@ -21,6 +21,20 @@ test("eventually says on failure what it saw last", async () => {
   await expect(eventually(() => false, { within: 10 })).rejects.toThrow(/not so within 10 ms .* seen last: false/);
 });
 
+test("eventually waits as long as a variable says, where it does not say it itself", async () => {
+  const before = process.env["BINNACLE_TEST_EVENTUALLY"];
+  try {
+    process.env["BINNACLE_TEST_EVENTUALLY"] = "20ms";
+    await expect(eventually(() => false)).rejects.toThrow("not so within 20 ms");
+    await expect(eventually(() => false, { within: 10 })).rejects.toThrow("not so within 10 ms");
+    process.env["BINNACLE_TEST_EVENTUALLY"] = "long";
+    await expect(eventually(() => false)).rejects.toThrow("$BINNACLE_TEST_EVENTUALLY");
+  } finally {
+    if (before === undefined) delete process.env["BINNACLE_TEST_EVENTUALLY"];
+    else process.env["BINNACLE_TEST_EVENTUALLY"] = before;
+  }
+});
+
 const object = {
   kind: "Widget",
   metadata: { name: "one", uid: "1", generation: 2 },

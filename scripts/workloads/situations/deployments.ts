@@ -120,7 +120,7 @@ export const deployments: readonly Situation[] = [
     await rollOut(stage, "back again", { replicas: 2, template: version(1) });
   }),
   situation("deployment: stuck until its deadline, then rolled back", async (stage) => {
-    const spec = { replicas: 3, progressDeadlineSeconds: 4 };
+    const spec = { replicas: 3, progressDeadlineSeconds: 10 }; // a busy machine rolls out within that
     await rollOut(stage, "rolled out", spec);
     await stage.apply(deployment("web", { ...spec, template: version(2, never) }));
     await stage.settle("stuck", every(isStuckAt({ replicas: 4, updatedReplicas: 1 }), isTimedOut));
