@@ -126,7 +126,7 @@ describe.skipIf(!available)("examples", () => {
 
   test("everything is deleted, registrations included", async () => {
     const { node } = show;
-    await node.kubectl("delete", "guestbooks", "--all", "--timeout=60s");
+    await node.kubectl("delete", "guestbooks", "--all", "--cascade=foreground", "--timeout=120s");
     await node.kubectl("delete", "databases,reports", "--all", "--wait=false");
     await node.kubectl("delete", "secret", "login", "--wait=false");
     // The last backup of a database needs an image that is not here: its Job is told to be done with.

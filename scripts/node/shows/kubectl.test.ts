@@ -106,14 +106,16 @@ describe.skipIf(!available)("kubectl", () => {
     console.log(`kubectl: ${(await show.memory(NAMESPACE)).toFixed(0)} MiB of 128 is what the larger pod works with`);
 
     await show.step("everything is deleted, and nothing is left", async () => {
-      await node.kubectl("delete", "guestbooks", "--all", "--timeout=60s");
+      // The garbage collector learns of a kind after half a minute. It would never collect the children of objects whose
+      // definition goes before that.
+      await node.kubectl("delete", "guestbooks", "--all", "--cascade=foreground", "--timeout=120s");
       await node.kubectl("delete", "pod", "client", "--now");
       await node.apply(await manifests(2), ["delete", "--timeout=120s", "-f", "-"]);
-      // The garbage collector is still busy with the children of children.
+      // The endpoints of the Services, and the addresses of both, go a little later.
       const left = async () => [...(await show.objects())].filter((one) => !before.has(one));
       let names: readonly string[] = [];
       await until(async () => (names = await left()).length === 0, {
-        within: 60_000,
+        within: 120_000,
         every: 500,
         what: () => `nothing is left: ${names.join(", ")}`,
       });

@@ -57,7 +57,7 @@ describe.skipIf(!available)("kustomize", () => {
       await sentBy(show, 1, { name: "base-two" });
     });
     await show.step("kubectl delete -k", async () => {
-      await node.kubectl("delete", "parcels", "--all", "--timeout=60s");
+      await node.kubectl("delete", "parcels", "--all", "--cascade=foreground", "--timeout=120s");
       await node.kubectl("delete", "--timeout=120s", "-k", overlay);
       const kinds = "namespaces,customresourcedefinitions,clusterroles,clusterrolebindings";
       expect(await node.kubectl("get", kinds, "-l", "app.kubernetes.io/name=kust", "-o", "name")).toBe("");
