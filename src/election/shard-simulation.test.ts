@@ -140,7 +140,7 @@ test(
       { numRuns: SCHEDULES },
     );
   },
-  SCHEDULES * 1_000,
+  SCHEDULES * 5_000,
 );
 
 test("ShardMember takes the slots of a replica over within a lease duration of its crash", async () => {
