@@ -3,7 +3,8 @@
  * ten minutes. `HA_SECONDS` and `HA_SEED` change it.
  */
 import { describe, expect, test } from "bun:test";
-import { highAvailability, type HaReport } from "../ha/ha.ts";
+import { highAvailability } from "../ha/ha.ts";
+import type { HaReport } from "../ha/report.ts";
 import { table } from "../ha/report.ts";
 import { available } from "../../tests/support/cluster.ts";
 

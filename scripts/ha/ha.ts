@@ -15,12 +15,12 @@ import { parseArgs } from "node:util";
 import { until } from "../../tests/support/until.ts";
 import { AuditLog, isOk, isWrite } from "./audit-log.ts";
 import { deck, randomFrom, STANDBY, strikes } from "./chaos.ts";
-import { type Fault, judge, type Verdict } from "./judge.ts";
+import { type Fault, judge } from "./judge.ts";
 import { grantEverything, startJudgedPlane } from "./judged-plane.ts";
 import { leaseHistory } from "./lease-history.ts";
 import { kindOf, Load } from "./load.ts";
 import { binnacle, Replica, type ReplicaOptions } from "./replica.ts";
-import { table } from "./report.ts";
+import { type HaReport, table } from "./report.ts";
 
 export interface HaOptions {
   /** For how many seconds faults are injected. */
@@ -42,15 +42,6 @@ export interface HaOptions {
   readonly rate?: number;
   /** Called with what is being done. @default not called */
   readonly onProgress?: (text: string) => void;
-}
-
-export interface HaReport extends Verdict {
-  /** How many processes ended without being told to. */
-  readonly exits: number;
-  /** Lease requests per second at rest, of both replicas together; `undefined` when that was not measured. */
-  readonly leaseRequests: number | undefined;
-  /** What the operator had not done a minute after the last fault; `undefined` for nothing. */
-  readonly unsettled: string | undefined;
 }
 
 const LEASE = { namespace: "default", name: "ha-operator" };

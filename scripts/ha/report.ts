@@ -1,8 +1,16 @@
 /** Formats a judgement as a table. */
-import type { HaReport } from "./ha.ts";
-import type { Offence, Takeover } from "./judge.ts";
+import type { Offence, Takeover, Verdict } from "./judge.ts";
 
 const OFFENCES: readonly Offence[] = ["another held the Lease", "the Lease had been released", "the Lease had run out"];
+
+export interface HaReport extends Verdict {
+  /** How many processes ended without being told to. */
+  readonly exits: number;
+  /** Lease requests per second at rest, of both replicas together; `undefined` when that was not measured. */
+  readonly leaseRequests: number | undefined;
+  /** What the operator had not done a minute after the last fault; `undefined` for nothing. */
+  readonly unsettled: string | undefined;
+}
 
 export function table(report: HaReport): string {
   const { violations, takeovers, leaseRequests } = report;
