@@ -11,8 +11,9 @@ import { Elector } from "./elector.ts";
 import { KubeLeaseLock } from "./lease-lock.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
-/** A few seconds have several renewals, and a machine that is busy with other things has the usual time for each. */
-const durations = { ...defaultDurations, retryPeriod: defaultDurations.retryPeriod / 5 };
+/** Half of the usual durations: renewals are seconds apart, and a machine that is busy with other things has seconds for each. */
+const { leaseDuration, renewDeadline, retryPeriod } = defaultDurations;
+const durations = { leaseDuration: leaseDuration / 2, renewDeadline: renewDeadline / 2, retryPeriod: retryPeriod / 2 };
 
 /** Makes a leader with 300 open watches, on a server whose responses to writes the test controls. */
 async function leader(write: Handler) {
@@ -99,11 +100,11 @@ test("Elector renews the Lease in time while 1,000 writes a second go out and 30
       gate: elector,
     }),
   );
+  await until(() => renewals.length >= 2, { what: "renewals beside the writes" });
   await Promise.all(under);
   expect(under.length).toBeGreaterThanOrEqual(6_000);
   expect(answered).toBe(under.length);
   expect(lost).toEqual([]);
-  expect(renewals.length).toBeGreaterThanOrEqual(4);
   expect(Math.max(...renewals)).toBeLessThan(durations.renewDeadline / 2);
 }, 180_000);
 
@@ -120,7 +121,7 @@ test("Elector renews the Lease in time while thousands of writes get no answer",
       signal: over.signal,
     }),
   );
-  await until(() => renewals.length >= 4, { what: "renewals beside the writes" });
+  await until(() => renewals.length >= 2, { what: "renewals beside the writes" });
   over.abort();
   await Promise.all(under);
   expect(lost).toEqual([]);
