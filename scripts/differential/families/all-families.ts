@@ -12,6 +12,7 @@ import { expressions } from "./expressions.ts";
 import { addressesOfServices } from "./addresses.ts";
 import { admissions } from "./admissions.ts";
 import { customSchemas } from "./custom-schemas.ts";
+import { largeNumbers } from "./large-numbers.ts";
 import { lifecycles } from "./lifecycles.ts";
 import { numbers } from "./numbers.ts";
 import { selections } from "./selections.ts";
@@ -40,7 +41,7 @@ const measured: readonly Family[] = [
   ...strictness,
   ...serverPages,
   ...selections,
-  ...numbers,
+  ...largeNumbers,
   ...lifecycles,
   ...customSchemas,
   ...admissions,
@@ -68,6 +69,7 @@ export function allFamilies(share: number): Case[] {
       ...expressions,
       ...certificates,
       ...oddities,
+      ...numbers,
       ...(share < 1 ? [] : measured),
     ],
     share,

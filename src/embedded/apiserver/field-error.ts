@@ -1,4 +1,5 @@
 /** Errors of fields in the words of Kubernetes. */
+import { isFloat, isInteger, isNumber, writeJson } from "./numbers.ts";
 
 export type FieldErrorType =
   | "Required"
@@ -73,21 +74,17 @@ export function notSupported(
 
 function quoted(value: unknown, isStruct: boolean): string {
   if (typeof value === "string") return goQuoted(value);
-  if (typeof value === "number") return goNumber(value);
-  return isStruct ? escapedJson(JSON.stringify(value)) : goJson(value);
+  if (isNumber(value)) return goNumber(value);
+  return isStruct ? escapedJson(writeJson(value)) : goJson(value);
 }
 
-/** Whether Go decodes the value as a 64-bit integer and not as a float. */
-export function isInteger(value: unknown): boolean {
-  return Number.isInteger(value) && Math.abs(value as number) < 2 ** 63;
-}
-
-/** Formats a number like Go's `%v`: floats get an exponent from 21 digits on, and from the fifth decimal place on. */
-export function goNumber(value: number): string {
+/** Formats a number like Go's `%v`: floats get an exponent from a million on, and from the fifth decimal place on. */
+export function goNumber(value: unknown): string {
   if (isInteger(value)) return String(value);
-  const [mantissa = "", power = ""] = value.toExponential().split("e");
-  if (!Number.isFinite(value) || (Number(power) >= -4 && Number(power) < 21 && Math.abs(value) < 2 ** 63))
-    return String(value);
+  const float = Number(value);
+  if (!Number.isFinite(float)) return String(float);
+  const [mantissa = "", power = ""] = float.toExponential().split("e");
+  if (Number(power) >= -4 && Number(power) < 6) return Object.is(float, -0) ? "-0" : String(float);
   return `${mantissa}e${power[0]}${power.slice(1).padStart(2, "0")}`;
 }
 
@@ -123,7 +120,7 @@ function unprintable(character: string, code: number): string {
 
 /** Encodes JSON as Go does: `<`, `>` and `&` are escaped, keys of maps are sorted. */
 export function goJson(value: unknown): string {
-  return escapedJson(JSON.stringify(sorted(value)));
+  return escapedJson(writeJson(sorted(value)));
 }
 
 export function escapedJson(json: string): string {
@@ -135,7 +132,7 @@ export function escapedJson(json: string): string {
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || isFloat(value)) return value;
   const fields = value as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
     Object.keys(fields)

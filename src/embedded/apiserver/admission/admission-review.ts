@@ -1,6 +1,7 @@
 /** AdmissionReview: the request that a webhook gets, and its response. */
 import { jsonProblem } from "../request/json-problem.ts";
 import type { AdmissionAttributes, Fields, GroupVersionKind, KindRow, KubeObject } from "../hooks.ts";
+import { parseJson } from "../numbers.ts";
 
 /** Makes the `request` of a review. */
 export function reviewRequest(
@@ -126,7 +127,7 @@ export class UndecodablePatch extends Error {}
 function parsedPatch(text: string): unknown {
   const patch = Buffer.from(text, "base64").toString();
   try {
-    return JSON.parse(patch) as unknown;
+    return parseJson(patch);
   } catch (error) {
     throw new UndecodablePatch(jsonProblem(patch) ?? (error instanceof Error ? error.message : String(error)));
   }

@@ -3,6 +3,7 @@ import { fetchOnce } from "#runtime/fetch-session";
 import { boundedBytes, BodyTooLarge } from "../../../platform/bounded-body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import type { Fields, Reader } from "../hooks.ts";
+import { parseJson, writeJson } from "../numbers.ts";
 import type { ClientConfig } from "./webhook.ts";
 
 /** This has room for a patch, in base64, that contains the largest storable object several times. */
@@ -28,7 +29,7 @@ export async function post(config: ClientConfig, body: unknown, { reader, timeou
   try {
     const init = {
       method: "POST",
-      body: JSON.stringify(body),
+      body: writeJson(body),
       headers: { "content-type": "application/json", accept: "application/json, */*", host: shown.host },
       signal: AbortSignal.timeout(timeout * 1000),
       // A webhook's response must not decide to whom this server sends requests.
@@ -44,7 +45,7 @@ export async function post(config: ClientConfig, body: unknown, { reader, timeou
   const answer = new TextDecoder().decode(bytes);
   if (!response.ok) throw new Error(httpError(response.status, answer));
   try {
-    return JSON.parse(answer) as unknown;
+    return parseJson(answer);
   } catch (error) {
     const why = jsonProblem(answer) ?? (error instanceof Error ? error.message : String(error));
     throw new Error(`couldn't get version/kind; json parse error: ${why}`, { cause: error });

@@ -135,12 +135,10 @@ function run(schema: Schema, value: unknown, { old, path, root, errors, warn }: 
     const hasOld = old !== undefined && old !== null;
     if (usesOld && !hasOld && !rule.optionalOldSelf) continue;
     if (!usesOld && isSound) continue;
-    self ??= convert(value);
-    const before = hasOld && usesOld ? convert(old) : undefined;
-    const { Optional } = celLibrary();
-    const oldSelf = rule.optionalOldSelf ? (before === undefined ? Optional.none() : Optional.of(before)) : before;
-    const context = usesOld ? { self, oldSelf } : { self };
+    const context: Record<string, unknown> = {};
     try {
+      context.self = self ??= convert(value);
+      if (usesOld) context.oldSelf = oldValue(rule, hasOld ? convert(old) : undefined);
       if (evaluate(context) === true) continue;
     } catch (problem) {
       invalid(runtimeError(words(problem), rule));
@@ -149,6 +147,12 @@ function run(schema: Schema, value: unknown, { old, path, root, errors, warn }: 
     report(broken(rule, { schema, value, path, context }), usesOld);
   }
   if (!isBroken && typeof value === "object" && value !== null) known.add(value);
+}
+
+function oldValue({ optionalOldSelf }: CelRule, before: unknown): unknown {
+  if (!optionalOldSelf) return before;
+  const { Optional } = celLibrary();
+  return before === undefined ? Optional.none() : Optional.of(before);
 }
 
 interface Broken {

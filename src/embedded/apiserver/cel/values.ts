@@ -1,5 +1,6 @@
 /** Converts JSON to the values that rules see: integers apart from other numbers, times as times, names as identifiers. */
 import { celEnvironment } from "./environment.ts";
+import { isInteger, isNumber } from "../numbers.ts";
 import type { Schema } from "../schema/schema.ts";
 
 const reserved = new Set(
@@ -21,15 +22,17 @@ export function escapeName(name: string): string {
 export function toCel(value: unknown, schema: Schema | undefined): unknown {
   if (value === null || value === undefined) return null;
   if (Array.isArray(value)) return value.map((item) => toCel(item, schema?.items));
-  if (typeof value === "number") {
-    return schema?.type !== "number" && Number.isInteger(value) ? BigInt(value) : value;
-  }
+  if (isNumber(value)) return numberValue(value as number | bigint, schema);
   if (typeof value === "string") return textValue(value, schema?.format);
   if (typeof value !== "object") return value;
   const fields: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  const unreadable: string[] = [];
   for (const [name, field] of Object.entries(value)) {
     const property = schema?.properties?.get(name);
-    if (property) {
+    if (property?.type === "integer" && isNumber(field) && !isInteger(field)) {
+      fields[escapeName(name)] = 0;
+      unreadable.push(escapeName(name));
+    } else if (property) {
       fields[escapeName(name)] = toCel(field, property);
       // Behind a dot, a keyword may also be written without escaping.
       if (reserved.has(name)) fields[name] = fields[escapeName(name)];
@@ -37,7 +40,14 @@ export function toCel(value: unknown, schema: Schema | undefined): unknown {
     // Unknown fields that are preserved have no type: rules see them only where nothing else is declared.
     else if (!schema?.properties) fields[name] = toCel(field, undefined);
   }
-  return { ...fields };
+  const converted = { ...fields };
+  // A float in the place of an integer fails only where a rule reads it.
+  for (const name of unreadable) Object.defineProperty(converted, name, { get: notInteger, enumerable: true });
+  return converted;
+}
+
+function notInteger(): never {
+  throw new Error("invalid data, expected int, got float64");
 }
 
 /** Converts a whole object; of its metadata rules see only the name. */
@@ -50,6 +60,13 @@ export function toCelRoot(object: Readonly<Record<string, unknown>>, schema: Sch
     ...(generateName === undefined ? {} : { generateName }),
   };
   return value;
+}
+
+/** Rules see an integer or a float, whichever the JSON has. @throws Error when the schema wants the other */
+function numberValue(value: number | bigint, schema: Schema | undefined): number | bigint {
+  if (isInteger(value)) return schema?.type === "number" ? Number(value) : BigInt(value);
+  if (schema?.type === "integer") notInteger();
+  return Number(value);
 }
 
 function textValue(value: string, format: string | undefined): unknown {

@@ -1,4 +1,5 @@
 /** A schema as merging sees it: which parts of a value can be owned on their own, and which only as a whole. */
+import { isFloat } from "../numbers.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Named } from "./field-set.ts";
 
@@ -36,7 +37,7 @@ export type Shape = "map" | "scalar" | "list";
 export function shapeOf(atom: Atom, value: unknown): Shape {
   if (Array.isArray(value)) {
     if (atom.list) return "list";
-  } else if (typeof value === "object" && value !== null) {
+  } else if (typeof value === "object" && value !== null && !isFloat(value)) {
     if (atom.map) return "map";
   } else if (value !== undefined && value !== null && atom.scalar) return "scalar";
   return atom.map ? "map" : atom.scalar ? "scalar" : "list";

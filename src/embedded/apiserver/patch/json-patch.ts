@@ -1,9 +1,9 @@
 /** Applies JSON patches as the server does. @see https://datatracker.ietf.org/doc/html/rfc6902 */
 import { badRequest, StatusError } from "../status.ts";
 import { goQuoted } from "../field-error.ts";
+import { isFloat, isNumber, writeJson } from "../numbers.ts";
 import { copied, NumberText } from "../schema/number-text.ts";
 import { setField } from "../schema/set-field.ts";
-import { equalValues } from "./typed-values.ts";
 
 type Container = Record<string, unknown> | unknown[];
 
@@ -42,7 +42,12 @@ function checkTypes(operation: unknown): void {
   const cannot = (value: unknown, type: string): StatusError =>
     badRequest(`error decoding patch: json: cannot unmarshal ${jsonKind(value)} into Go ${type}`);
   if (operation === null) return;
-  if (typeof operation !== "object" || Array.isArray(operation) || operation instanceof NumberText)
+  if (
+    typeof operation !== "object" ||
+    Array.isArray(operation) ||
+    operation instanceof NumberText ||
+    isFloat(operation)
+  )
     throw cannot(operation, "value of type handlers.jsonPatchOp");
   for (const name of ["op", "path", "from"] as const) {
     const value = (operation as Operation)[name];
@@ -63,7 +68,7 @@ export function jsonPatchStrictErrors(patch: unknown): string[] {
 
 export function jsonKind(value: unknown): string {
   if (Array.isArray(value)) return "array";
-  if (value instanceof NumberText) return "number";
+  if (value instanceof NumberText || isNumber(value)) return "number";
   return value === null ? "null" : typeof value === "boolean" ? "bool" : typeof value;
 }
 
@@ -106,7 +111,7 @@ function apply(root: Root, operation: Operation): boolean {
       if (!source || !found || (op === "move" && !remove(root, from as string))) return false;
       const moved = found.value ?? null;
       if (op === "move") return add(root, path, moved);
-      root.copied += JSON.stringify(moved).length;
+      root.copied += writeJson(moved).length;
       return root.copied <= mostCopied && add(root, path, copied(moved));
     }
     default:
@@ -125,7 +130,7 @@ function locate({ document }: Root, path: string): Location | undefined {
   let container = document;
   for (const key of keys.slice(1, -1)) {
     const next = read({ container, key })?.value;
-    if (typeof next !== "object" || next === null || next instanceof NumberText) return undefined;
+    if (typeof next !== "object" || next === null || next instanceof NumberText || isFloat(next)) return undefined;
     container = next as Container;
   }
   return { container, key: keys.at(-1)! };
@@ -188,8 +193,27 @@ function replace(root: Root, path: string, value: unknown): boolean {
 }
 
 function test(root: Root, path: string, value: unknown): boolean {
-  if (path === "") return equalValues(root.document, value);
+  if (path === "") return isSpelledAlike(root.document, value);
   const location = locate(root, path);
   const found = location && read(location);
-  return found !== undefined && equalValues(found.value ?? null, value);
+  return found !== undefined && isSpelledAlike(found.value ?? null, value);
+}
+
+/** Whether two values are equal as JSON text, in which `1.0` is not `1`; the order of fields does not count. */
+function isSpelledAlike(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (isSpelled(a) || isSpelled(b)) return isSpelled(a) && isSpelled(b) && writeJson(a) === writeJson(b);
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => isSpelledAlike(item, b[index]));
+  }
+  const [left, right] = [a as Readonly<Record<string, unknown>>, b as Readonly<Record<string, unknown>>];
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every((key) => Object.hasOwn(right, key) && isSpelledAlike(left[key], right[key]));
+}
+
+function isSpelled(value: unknown): boolean {
+  return value instanceof NumberText || isNumber(value);
 }

@@ -1,6 +1,7 @@
 /** The annotation in which client-side `kubectl apply` stores what it applied. */
 import { goJson } from "../field-error.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
+import { parseJson } from "../numbers.ts";
 import type { Typed } from "./ownership.ts";
 import { compareTyped } from "./typed-compare.ts";
 import { fieldSetOf } from "./typed-values.ts";
@@ -13,7 +14,7 @@ export function allowedByLastApplied(live: Typed, apiVersion: string): ReadonlyS
   if (!text) return undefined;
   let before: Fields;
   try {
-    before = JSON.parse(text) as Fields;
+    before = parseJson(text) as Fields;
   } catch {
     return undefined;
   }

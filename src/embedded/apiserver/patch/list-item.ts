@@ -1,4 +1,5 @@
 /** Identifies the items of associative lists. */
+import { isFloat } from "../numbers.ts";
 import type { ListAtom } from "./atom.ts";
 import { keyElement, valueElement } from "./path-element.ts";
 
@@ -11,7 +12,7 @@ function keyedElement(list: ListAtom, item: unknown): string | Error {
   if (item === null || item === undefined) {
     return new Error("associative list with keys may not have a null element");
   }
-  if (typeof item !== "object" || Array.isArray(item)) {
+  if (typeof item !== "object" || Array.isArray(item) || isFloat(item)) {
     return new Error("associative list with keys may not have non-map elements");
   }
   const fields = item as Readonly<Record<string, unknown>>;
@@ -32,6 +33,7 @@ function setElement(item: unknown): string | Error {
   if (item === null || item === undefined) {
     return new Error("associative list without keys has an element that's an explicit null");
   }
-  if (typeof item === "object") return new Error("associative list without keys has an element that's a map type");
+  if (typeof item === "object" && !isFloat(item))
+    return new Error("associative list without keys has an element that's a map type");
   return valueElement(item);
 }

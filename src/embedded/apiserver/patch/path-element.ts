@@ -1,5 +1,6 @@
 /** The elements of owned paths in the form of managedFields: `f:name`, `k:{…}`, `v:…`. */
 import { goJson, goQuoted } from "../field-error.ts";
+import { isInteger, isNumber, parseJson } from "../numbers.ts";
 
 export function fieldElement(name: string): string {
   return `f:${name}`;
@@ -18,7 +19,13 @@ export function keyElement(keys: readonly (readonly [string, unknown])[]): strin
 
 function plainJson(value: unknown): string {
   if (typeof value === "string" && !/[<>&\u2028\u2029]/.test(value)) return JSON.stringify(value);
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : goJson(value);
+  if (isNumber(value)) return isInteger(value) ? String(value) : floatText(Number(value));
+  return typeof value === "boolean" ? String(value) : goJson(value);
+}
+
+/** Formats a float as structured-merge-diff does: like JSON, but with two digits in an exponent. */
+function floatText(value: number): string {
+  return Object.is(value, -0) ? "-0" : String(value).replace(/(e[-+])(\d)$/, "$10$2");
 }
 
 export function isField(element: string): boolean {
@@ -30,7 +37,7 @@ export function printElement(element: string): string {
   const rest = element.slice(2);
   if (element.startsWith("f:")) return `.${rest}`;
   if (element.startsWith("i:")) return `[${rest}]`;
-  const value: unknown = JSON.parse(rest);
+  const value = parseJson(rest);
   if (element.startsWith("v:")) return `[=${printValue(value)}]`;
   const keys = Object.entries(value as Readonly<Record<string, unknown>>);
   return `[${keys.map(([name, key]) => `${name}=${printValue(key)}`).join(",")}]`;
@@ -53,7 +60,7 @@ export function compareElements(a: string, b: string): number {
   const kind = (order[a[0]!] ?? 4) - (order[b[0]!] ?? 4);
   if (kind !== 0) return kind;
   if (a.startsWith("f:")) return compareText(a, b);
-  const [left, right]: [unknown, unknown] = [JSON.parse(a.slice(2)), JSON.parse(b.slice(2))];
+  const [left, right] = [parseJson(a.slice(2)), parseJson(b.slice(2))];
   return a.startsWith("k:") ? compareKeys(left as object, right as object) : compareValues(left, right);
 }
 
@@ -70,9 +77,10 @@ function compareKeys(a: object, b: object): number {
 
 /** Orders scalars: numbers, then strings, then booleans. */
 function compareValues(a: unknown, b: unknown): number {
-  const rank = (value: unknown): number => ["number", "string", "boolean"].indexOf(typeof value);
+  const rank = (value: unknown): number =>
+    isNumber(value) ? 0 : ["number", "string", "boolean"].indexOf(typeof value);
   if (rank(a) !== rank(b)) return rank(a) - rank(b);
-  if (typeof a === "number") return a - (b as number);
+  if (isNumber(a)) return (a as number) < (b as number) ? -1 : (a as number) > (b as number) ? 1 : 0;
   return compareText(String(a), String(b));
 }
 

@@ -1,5 +1,5 @@
 /** Functions on JSON values that both halves of strategic merge patches share. */
-import { isInteger } from "../field-error.ts";
+import { isFloat, isInteger, isNumber } from "../numbers.ts";
 import { goPlain } from "../schema/go-format.ts";
 import { StatusError } from "../status.ts";
 
@@ -7,7 +7,7 @@ export type Fields = Record<string, unknown>;
 
 export const directive = "$patch";
 export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isFloat(value);
 }
 
 export function unfit(message: string): StatusError {
@@ -29,7 +29,7 @@ export function noMergeKey(item: Fields, mergeKey: string): StatusError {
 export function goTypeOf(value: unknown): string {
   if (value === null || value === undefined) return "%!s(<nil>)";
   if (Array.isArray(value)) return "[]interface {}";
+  if (isNumber(value)) return isInteger(value) ? "int64" : "float64";
   if (typeof value === "object") return "map[string]interface {}";
-  if (typeof value === "number") return isInteger(value) ? "int64" : "float64";
   return typeof value === "boolean" ? "bool" : "string";
 }

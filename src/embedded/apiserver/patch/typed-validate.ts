@@ -1,4 +1,5 @@
 /** Validates an applied value against its atom. */
+import { isNumber } from "../numbers.ts";
 import { goPlain, goSyntax } from "../schema/go-format.ts";
 import { type Atom, type ListAtom, type MapAtom, type ScalarType, shapeOf } from "./atom.ts";
 import { itemElement } from "./list-item.ts";
@@ -40,7 +41,7 @@ function check(value: unknown, place: Place): void {
 function scalarError(value: unknown, type: ScalarType): string | undefined {
   if (type === "untyped") return undefined;
   if (type === "numeric") {
-    return typeof value === "number" ? undefined : `expected numeric (int or float), got ${goTypeOf(value)}`;
+    return isNumber(value) ? undefined : `expected numeric (int or float), got ${goTypeOf(value)}`;
   }
   if (typeof value === type) return undefined;
   if (type === "boolean") return `expected boolean, got &{${goPlain(value)}}`;

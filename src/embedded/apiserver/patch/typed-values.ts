@@ -3,12 +3,14 @@ import { type Atom, type ListAtom, type MapAtom, shapeOf } from "./atom.ts";
 import { FieldSet } from "./field-set.ts";
 import { itemElement } from "./list-item.ts";
 import { fieldElement } from "./path-element.ts";
+import { isFloat, isNumber } from "../numbers.ts";
 import { setField } from "../schema/set-field.ts";
 
 export type JsonMap = Readonly<Record<string, unknown>>;
 
 export function asMap(value: unknown): JsonMap | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonMap) : undefined;
+  const isMap = typeof value === "object" && value !== null && !Array.isArray(value) && !isFloat(value);
+  return isMap ? (value as JsonMap) : undefined;
 }
 
 export function asList(value: unknown): readonly unknown[] | undefined {
@@ -113,9 +115,10 @@ function removeFromMap(value: unknown, items: FieldSet, map: MapAtom): unknown {
   return any ? left : null;
 }
 
-/** Whether two JSON values are equal; the order of fields does not count. */
+/** Whether two JSON values are equal; the order of fields does not count, and `1.0` is `1`. */
 export function equalValues(a: unknown, b: unknown): boolean {
   if (a === b) return true;
+  if (isFloat(a) || isFloat(b)) return isNumber(a) && isNumber(b) && Number(a) === Number(b);
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;

@@ -1,5 +1,7 @@
 /** Prints tables of built-in kinds and of custom resources. */
 import type { ColumnDefinition, Fields, KindRow, KubeObject, Printer } from "../hooks.ts";
+import { goNumber } from "../field-error.ts";
+import { isNumber, writeJson } from "../numbers.ts";
 import { age } from "./age.ts";
 import { type Cell, name } from "./cell.ts";
 import columnsText from "./columns.txt" with { type: "text" };
@@ -123,9 +125,9 @@ function customCell(column: Fields): Cell {
       case "date":
         return typeof value === "string" && Number.isNaN(Date.parse(value)) ? "<invalid>" : age(value, now);
       case "integer":
-        return typeof value === "number" ? Math.trunc(value) : null;
+        return typeof value === "number" ? Math.trunc(value) : typeof value === "bigint" ? value : null;
       case "number":
-        return typeof value === "number" ? value : null;
+        return isNumber(value) ? Number(value) : null;
       case "boolean":
         return typeof value === "boolean" ? value : null;
       default:
@@ -135,5 +137,5 @@ function customCell(column: Fields): Cell {
 }
 
 function plain(value: unknown): string {
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "object" ? writeJson(value) : isNumber(value) ? goNumber(value) : String(value);
 }

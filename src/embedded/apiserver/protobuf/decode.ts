@@ -1,5 +1,6 @@
 /** Decodes Kubernetes' protobuf encoding of built-in kinds, which clients written in Go send. */
 import type { Fields } from "../hooks.ts";
+import { asInteger } from "../numbers.ts";
 import type { Schema } from "../schema/schema.ts";
 import { badRequest } from "../status.ts";
 import { type Kind, type Message, messageOf, meta, nameOf } from "./messages.ts";
@@ -107,7 +108,7 @@ function decodeEntry(bytes: Uint8Array, value: Value): [string, unknown] {
 
 function decodeValue(content: Uint8Array | bigint, { type, schema }: Value): unknown {
   if (type === "bool") return content !== 0n;
-  if (typeof content === "bigint") return Number(BigInt.asIntN(64, content));
+  if (typeof content === "bigint") return asInteger(BigInt.asIntN(64, content));
   if (type === "string") return text(content);
   if (type === "bytes") return Buffer.from(content).toString("base64");
   if (type === "double") return new DataView(content.buffer, content.byteOffset).getFloat64(0, true);

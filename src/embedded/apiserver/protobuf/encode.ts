@@ -162,7 +162,7 @@ function writeValue(to: WireWriter, { number, value, type, schema }: Value): voi
   const own = writeOwn.get(type);
   if (own !== undefined) return to.message(number, () => own(to, value));
   const message = messageOf(type);
-  if (message === undefined) return to.number(number, Number(value ?? 0));
+  if (message === undefined) return to.number(number, (value ?? 0) as number | bigint);
   const either = eithers.get(type);
   if (either !== undefined) {
     const fields = either.toFields(value);

@@ -36,7 +36,7 @@ export class WireWriter {
     this.#header(number, value.length);
   }
 
-  number(number: number, value: number): void {
+  number(number: number, value: number | bigint): void {
     this.#varint(value);
     this.#varint(number * 8);
   }
@@ -61,14 +61,14 @@ export class WireWriter {
   }
 
   /** Negative numbers take ten bytes, as two's complement of 64 bits. */
-  #varint(value: number): void {
+  #varint(value: number | bigint): void {
     if (value >= 0 && value < 128) {
       this.#reserve(1);
-      this.#bytes[--this.#at] = value;
+      this.#bytes[--this.#at] = Number(value);
       return;
     }
     const digits: number[] = [];
-    if (value >= 0 && value < 2 ** 31) for (let rest = value; rest > 0; rest >>>= 7) digits.push(rest & 127);
+    if (value >= 0 && value < 2 ** 31) for (let rest = Number(value); rest > 0; rest >>>= 7) digits.push(rest & 127);
     else for (let rest = BigInt.asUintN(64, BigInt(value)); rest > 0n; rest >>= 7n) digits.push(Number(rest & 127n));
     this.#reserve(digits.length);
     this.#at -= digits.length;

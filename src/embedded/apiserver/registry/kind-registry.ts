@@ -1,5 +1,6 @@
 /** The served kinds: the built-in ones and those of CustomResourceDefinitions. */
 import type { KindRow, KubeObject, Reader } from "../hooks.ts";
+import { writeJson } from "../numbers.ts";
 import type { Machinery } from "../machinery.ts";
 import type { Storage } from "../storage/storage.ts";
 import { builtInResource } from "./built-in-resource.ts";
@@ -57,7 +58,7 @@ export class KindRegistry {
   /** Serves a definition in its present form, instead of its earlier one; nothing while it is not established. */
   define(definition: KubeObject): void {
     const name = definition.metadata.name ?? "";
-    const says = JSON.stringify([definition["spec"], isEstablished(definition)]);
+    const says = writeJson([definition["spec"], isEstablished(definition)]);
     if (this.#custom.get(name)?.says === says) return;
     this.undefine(name);
     if (!isEstablished(definition) || !Array.isArray(specOf(definition).versions)) return;

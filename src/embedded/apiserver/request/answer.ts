@@ -1,6 +1,7 @@
 /** Makes responses: JSON in the requested form, compressed where that pays. */
 import { gzipSync } from "node:zlib";
 import type { Fields } from "../hooks.ts";
+import { parseJson, writeJson } from "../numbers.ts";
 import { encodeProtobuf } from "../protobuf/encode.ts";
 import type { Status } from "../status.ts";
 import { builtInSchema } from "../tables/tables.ts";
@@ -50,14 +51,14 @@ function written(request: Request, json: string | Uint8Array, options: AnswerOpt
   if (options.media === "yaml") return encodeYaml(json);
   if (typeof json !== "string") return json;
   if (options.media !== "protobuf") return laidOut(json, options.pretty ?? isPretty(request));
-  const bytes = encodeProtobuf(JSON.parse(json) as Fields, builtInSchema);
+  const bytes = encodeProtobuf(parseJson(json) as Fields, builtInSchema);
   if (bytes === undefined) throw new Error("an answer without a form in protobuf");
   return bytes;
 }
 
 /** Responds with an object. */
 export function answerObject(request: Request, object: object, options: AnswerOptions = {}): Response {
-  return answerJson(request, JSON.stringify(object), options);
+  return answerJson(request, writeJson(object), options);
 }
 
 export function answerStatus(request: Request, status: Status, options: AnswerOptions = {}): Response {
@@ -76,7 +77,7 @@ export function answerStatus(request: Request, status: Status, options: AnswerOp
 
 /** Go's encoder ends an object with a line break, except when it indents. */
 function laidOut(json: string, isPretty: boolean): string {
-  return isPretty ? JSON.stringify(JSON.parse(json), undefined, 2) : `${json}\n`;
+  return isPretty ? writeJson(parseJson(json), 2) : `${json}\n`;
 }
 
 /** Whether a person at a terminal or browser sends the request; they get indented JSON. */

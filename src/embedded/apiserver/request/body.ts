@@ -1,9 +1,10 @@
 /** Decodes request bodies in JSON, YAML or protobuf to an object of the kind that the path takes. */
+import { hasUnusualNumbers, isNumber, parseAsGo } from "../numbers.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Schemas, SchemaHandle } from "../machinery.ts";
 import { internalType } from "../registry/internal-type.ts";
 import { isRegistered } from "../registry/registered-kinds.ts";
-import { endlessNumber, hasOddNumbers, NumberText, parseWithNumberTexts } from "../schema/number-text.ts";
+import { endlessNumber, NumberText, parseWithNumberTexts } from "../schema/number-text.ts";
 import { badRequest, StatusError } from "../status.ts";
 import { depthProblem, jsonProblem } from "./json-problem.ts";
 import { duplicateFields, findingsInOrder } from "./strict-json.ts";
@@ -103,6 +104,8 @@ interface DecodeOptions {
   readonly warn: (message: string) => void;
   /** Called when there are empty lists or maps. */
   readonly noteEmpty?: () => void;
+  /** Called when there may be floats without a fraction. */
+  readonly noteNumbers?: () => void;
 }
 
 /**
@@ -112,8 +115,8 @@ interface DecodeOptions {
  */
 export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject {
   const { row } = options;
-  const value = body.object ?? parsed(body, row) ?? {};
-  if (typeof value !== "object" || value === null || Array.isArray(value))
+  const value = body.object ?? parsed(body, options) ?? {};
+  if (typeof value !== "object" || value === null || Array.isArray(value) || isNumber(value))
     throw unrecognized(row.kind, notAnObject(value), body);
   const fields = value as Fields;
   const expected = row.group === "" ? row.version : `${row.group}/${row.version}`;
@@ -223,13 +226,15 @@ function checkNumbers(text: string, { kind, version }: { readonly kind: string; 
   throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${why}`);
 }
 
-function parsed(body: BodyText, { kind, version, custom }: DecodeOptions["row"]): unknown {
+function parsed(body: BodyText, { row: { kind, version, custom }, noteNumbers }: DecodeOptions): unknown {
   try {
     if (body.type === "application/yaml") return decodeYaml(body.text).value;
     const deep = depthProblem(body.text);
     if (deep !== undefined) throw unrecognized(kind, `couldn't get version/kind; json parse error: ${deep}`, body);
     if (custom) checkNumbers(body.text, { kind, version });
-    return !custom && hasOddNumbers(body.text) ? parseWithNumberTexts(body.text) : parsedJson(body.text);
+    if (!hasUnusualNumbers(body.text)) return parsedJson(body.text);
+    noteNumbers?.();
+    return custom ? parseAsGo(body.text) : parseWithNumberTexts(body.text);
   } catch (error) {
     if (error instanceof StatusError) throw error;
     if (error instanceof YamlError) throw unrecognized(kind, error.message, body);
@@ -314,6 +319,6 @@ export function notAnObject(value: unknown): string {
 export function goKind(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (value === null) return "null";
-  if (value instanceof NumberText) return "number";
+  if (value instanceof NumberText || isNumber(value)) return "number";
   return typeof value === "boolean" ? "bool" : typeof value;
 }

@@ -139,12 +139,14 @@ function boolean(value: string | null): boolean | undefined {
   return value !== "0" && value.toLowerCase() !== "false";
 }
 
-function integer(value: string | null): number | undefined {
+/** Parses an integer of 64 bits. @throws StatusError 400 */
+export function integer(value: string | null): number | undefined {
   if (value === null) return undefined;
   if (!/^[+-]?[0-9]+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${goQuoted(value)}: invalid syntax`);
-  const number = Number(value);
-  if (Math.abs(number) >= 2 ** 63) throw badRequest(`strconv.ParseInt: parsing ${goQuoted(value)}: value out of range`);
-  return number;
+  const number = BigInt(value.replace(/^\+/, ""));
+  if (BigInt.asIntN(64, number) !== number)
+    throw badRequest(`strconv.ParseInt: parsing ${goQuoted(value)}: value out of range`);
+  return Number(number);
 }
 
 /** Parses the resource version of a list; `undefined` for none. @throws StatusError 400 */
@@ -163,7 +165,7 @@ export function readVersion(text: string): number | undefined {
 
 function versionProblem(text: string): string | undefined {
   if (text === "") return undefined;
-  const why = /^[0-9]+$/.test(text) ? (Number(text) < 2 ** 64 ? "" : "value out of range") : "invalid syntax";
+  const why = /^[0-9]+$/.test(text) ? (BigInt(text) < 2n ** 64n ? "" : "value out of range") : "invalid syntax";
   if (why === "") return undefined;
   const problem = `strconv.ParseUint: parsing ${goQuoted(text)}: ${why}`;
   return `resourceVersion: Invalid value: ${goQuoted(text)}: ${problem}`;

@@ -1,4 +1,5 @@
 /** Parses the selectors of a request. */
+import { isNumber } from "../numbers.ts";
 import { goQuoted } from "../field-error.ts";
 import type { KubeObject } from "../hooks.ts";
 import type { Resource } from "../registry/resource.ts";
@@ -96,5 +97,5 @@ function textAt(object: unknown, path: readonly string[]): string {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return "";
     value = (value as Readonly<Record<string, unknown>>)[name];
   }
-  return typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? `${value}` : "";
+  return typeof value === "string" ? value : isNumber(value) || typeof value === "boolean" ? String(value) : "";
 }

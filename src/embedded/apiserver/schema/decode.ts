@@ -1,7 +1,9 @@
 /** Decodes and encodes built-in objects as Go does: unknown fields, type errors, empty values, the order of fields. */
-import { goQuoted, isInteger } from "../field-error.ts";
+import { goQuoted } from "../field-error.ts";
+import { asInteger, isFloat, isInteger, isNumber, numberOf } from "../numbers.ts";
 import { canonical, HardError, type OwnContext, TypeMismatch } from "./own-types.ts";
 import { isInt64, NumberText, withoutNumberTexts } from "./number-text.ts";
+import { roundedToMilli } from "./quantity.ts";
 import type { Schema } from "./schema.ts";
 import { setField } from "./set-field.ts";
 
@@ -78,11 +80,15 @@ class Decoding {
     const go = schema.go!;
     if (value === null || value === undefined) return this.zero(schema);
     if (value instanceof NumberText) {
+      if (go.own === "quantity") return this.decode(schema, value.text, place);
+      if (value.text === "-0" && (go.own === "intOrString" || schema.type === "integer")) return 0;
       if (go.own === "intOrString") throw new HardError(new TypeMismatch(`number ${value.text}`, "int32"));
-      if (schema.type !== "integer" || go.own) return this.decode(schema, value.value, place);
-      if (go.type === "int64" && isInt64(value.text)) return value.value;
+      if (schema.type !== "integer" || go.own) return this.decode(schema, numberOf(value.text), place);
+      if (go.type === "int64" && isInt64(value.text)) return numberOf(value.text);
       return this.#report(new TypeMismatch(`number ${value.text}`, goType(schema)), schema);
     }
+    if (isFloat(value) && (go.own || schema.type === "integer" || schema.type === "number"))
+      return this.decode(schema, Number(value), place);
     if (go.own) return canonical(go.own, value, this.#ownContext(schema, place));
     switch (schema.type) {
       case "object":
@@ -97,7 +103,7 @@ class Decoding {
       case "integer":
         return this.#integer(schema, value);
       case "number":
-        return typeof value === "number" ? value : this.#mismatch(schema, value);
+        return typeof value === "number" || typeof value === "bigint" ? Number(value) : this.#mismatch(schema, value);
       default:
         return withoutNumberTexts(value);
     }
@@ -123,7 +129,7 @@ class Decoding {
   }
 
   #structure(schema: Schema, value: unknown, { strict }: Place): unknown {
-    if (typeof value !== "object" || Array.isArray(value)) return this.#mismatch(schema, value);
+    if (typeof value !== "object" || Array.isArray(value) || isFloat(value)) return this.#mismatch(schema, value);
     const decoded = new Map<string, unknown>();
     const before = this.#struct;
     const depth = this.#fields.length;
@@ -167,13 +173,15 @@ class Decoding {
   }
 
   #map(schema: Schema, value: unknown, { parent, strict }: Place): unknown {
-    if (typeof value !== "object" || Array.isArray(value)) return this.#mismatch(schema, value);
+    if (typeof value !== "object" || Array.isArray(value) || isFloat(value)) return this.#mismatch(schema, value);
     const map: Record<string, unknown> = {};
+    const isResourceList = schema.go!.type === "v1.ResourceList";
     const entries = Object.entries(value as object);
     entries.sort(([one], [other]) => (one < other ? -1 : 1));
     for (const [key, inner] of entries) {
       const place = { parent, strict: strict === "" ? key : `${strict}.${key}` };
-      setField(map, key, schema.additional ? this.decode(schema.additional, inner, place) : withoutNumberTexts(inner));
+      const item = schema.additional ? this.decode(schema.additional, inner, place) : withoutNumberTexts(inner);
+      setField(map, key, isResourceList ? roundedToMilli(String(item)) : item);
     }
     return map;
   }
@@ -199,6 +207,11 @@ class Decoding {
   }
 
   #integer(schema: Schema, value: unknown): unknown {
+    if (typeof value === "bigint") {
+      if (schema.go!.type === "int64") return value;
+      if (this.#from === "unstructured") return Number(BigInt.asIntN(32, value));
+      return this.#report(new TypeMismatch(`number ${value}`, goType(schema)), schema);
+    }
     if (typeof value !== "number") return this.#mismatch(schema, value);
     if (this.#from === "unstructured" && Number.isInteger(value)) return converted(value, schema.go!.type);
     const limit = schema.go!.type === "int32" ? 2 ** 31 : 2 ** 63;
@@ -230,7 +243,11 @@ class Decoding {
 function unstructuredMismatch(schema: Schema, value: unknown): string {
   const kind = Array.isArray(value)
     ? "slice"
-    : { object: "map", boolean: "bool", number: isInteger(value) ? "int64" : "float64" }[typeof value as string];
+    : isNumber(value)
+      ? isInteger(value)
+        ? "int64"
+        : "float64"
+      : { object: "map", boolean: "bool" }[typeof value as string];
   if (schema.type === "object") {
     return schema.properties
       ? `cannot restore struct from: ${kind ?? "string"}`
@@ -242,10 +259,10 @@ function unstructuredMismatch(schema: Schema, value: unknown): string {
 }
 
 /** Converts a whole number as Go does, without a check: what is too large for 64 bits is the smallest number. */
-function converted(value: number, type: string): number {
+function converted(value: number, type: string): number | bigint {
   if (Math.abs(value) < 2 ** 31) return value;
   const whole = Math.abs(value) < 2 ** 63 ? BigInt(value) : -(2n ** 63n);
-  return Number(BigInt.asIntN(type === "int32" ? 32 : 64, whole));
+  return asInteger(BigInt.asIntN(type === "int32" ? 32 : 64, whole));
 }
 
 function goType(schema: Schema): string {
@@ -254,7 +271,7 @@ function goType(schema: Schema): string {
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "array";
-  return typeof value === "boolean" ? "bool" : typeof value;
+  return isNumber(value) ? "number" : typeof value === "boolean" ? "bool" : typeof value;
 }
 
 function isStruct(field: Schema): boolean {

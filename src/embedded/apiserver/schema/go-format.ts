@@ -1,11 +1,12 @@
 /** Prints JSON values as Go does. */
 import { goJson, goNumber, goQuoted } from "../field-error.ts";
+import { isNumber } from "../numbers.ts";
 
 /** Prints a value like `%v`. */
 export function goPlain(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(goPlain).join(" ")}]`;
   if (value === null) return "<nil>";
-  if (typeof value === "number") return goNumber(value);
+  if (isNumber(value)) return goNumber(value);
   if (typeof value !== "object") return String(value);
   const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `map[${fields.map(([name, field]) => `${name}:${goPlain(field)}`).join(" ")}]`;
@@ -14,7 +15,7 @@ export function goPlain(value: unknown): string {
 /** Prints a value like `%#v`. */
 export function goSyntax(value: unknown): string {
   if (typeof value === "string") return goQuoted(value);
-  if (typeof value === "number") return goNumber(value);
+  if (isNumber(value)) return goNumber(value);
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
   if (typeof value !== "object" || value === null) return value === null ? "interface {}(nil)" : goJson(value);
   const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -1,4 +1,5 @@
 /** Numbers whose spelling matters: Go accepts neither `1e2` nor `2.0` as an integer, although both are integers. */
+import { goNumberOf, isFloat, numberOf } from "../numbers.ts";
 import { setField } from "./set-field.ts";
 
 /** Makes a value that `JSON.stringify` writes as the text; the types of the language do not know it yet. */
@@ -24,18 +25,10 @@ export class NumberText {
 /** Copies a value of JSON; numbers keep their spelling. */
 export function copied<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(copied) as Value;
-  if (typeof value !== "object" || value === null || value instanceof NumberText) return value;
+  if (typeof value !== "object" || value === null || value instanceof NumberText || isFloat(value)) return value;
   const copy: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(value)) setField(copy, name, copied(field));
   return copy as Value;
-}
-
-/** Matches an integer in another spelling, or one that may be too large to be represented exactly. */
-const odd = /[-+:,[\s]\d+(?:\.\d+)?[eE]|\d\.\d|\d{16}/;
-
-/** Whether JSON text may contain such numbers. Most has none and is parsed at the usual cost. */
-export function hasOddNumbers(text: string): boolean {
-  return odd.test(text);
 }
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
@@ -44,7 +37,7 @@ type Reviver = (key: string, value: unknown, context: { readonly source?: string
 export function parseWithNumberTexts(text: string): unknown {
   const keep: Reviver = (_, value, { source = "" }) => {
     if (typeof value === "string") return value.toWellFormed();
-    if (typeof value !== "number" || /^-?\d{1,15}$/.test(source) || source === "") return value;
+    if (typeof value !== "number" || /^(?!-0$)-?\d{1,15}$/.test(source) || source === "") return value;
     return Number.isInteger(value) || String(value) !== source ? new NumberText(source) : value;
   };
   return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
@@ -63,10 +56,20 @@ export function endlessNumber(text: string): string | undefined {
 
 /** Returns the same value with plain numbers. */
 export function withoutNumberTexts(value: unknown): unknown {
-  if (value instanceof NumberText) return value.value;
+  if (value instanceof NumberText) return numberOf(value.text);
   if (Array.isArray(value)) return value.map(withoutNumberTexts);
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || isFloat(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutNumberTexts(inner)]));
+}
+
+/** Returns the same value with the numbers that Go reads. */
+export function withGoNumbers<Value>(value: Value): Value {
+  if (value instanceof NumberText) return goNumberOf(value.text) as Value;
+  if (Array.isArray(value)) return value.map(withGoNumbers) as Value;
+  if (typeof value !== "object" || value === null || isFloat(value)) return value;
+  const copy: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(value)) setField(copy, name, withGoNumbers(field));
+  return copy as Value;
 }
 
 /** Whether the text spells an integer of 64 bits. */

@@ -1,5 +1,6 @@
 /** Go types that decode themselves. */
 import { canonicalMicroTime, canonicalTime } from "./go-time.ts";
+import { isNumber, writeJson } from "../numbers.ts";
 import { withoutNumberTexts } from "./number-text.ts";
 import { formatQuantity, parseQuantity } from "./quantity.ts";
 import type { OwnType, Schema } from "./schema.ts";
@@ -37,7 +38,7 @@ export function canonical(own: OwnType, value: unknown, context: OwnContext): un
     case "microTime":
       return orThrow(canonicalMicroTime(text(value)));
     case "quantity": {
-      return rewrittenQuantity(typeof value === "string" ? value.trim() : JSON.stringify(value));
+      return rewrittenQuantity(typeof value === "string" ? value.trim() : writeJson(value));
     }
     case "intOrString":
       return intOrString(value);
@@ -71,9 +72,9 @@ function text(value: unknown): string {
 
 function intOrString(value: unknown): unknown {
   if (typeof value === "string") return value;
-  if (typeof value !== "number") throw new HardError(new TypeMismatch(kindOf(value), "int32"));
-  if (Number.isInteger(value) && Math.abs(value) < 2 ** 31) return value;
-  throw new HardError(new TypeMismatch(`number ${value}`, "int32"));
+  if (!isNumber(value)) throw new HardError(new TypeMismatch(kindOf(value), "int32"));
+  if (Number.isInteger(value) && Math.abs(value as number) < 2 ** 31) return value;
+  throw new HardError(new TypeMismatch(`number ${String(value)}`, "int32"));
 }
 
 /** These occur only in the schema's own type, so what they contain has the type of their container. */

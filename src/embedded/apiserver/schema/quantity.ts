@@ -67,6 +67,17 @@ export function formatQuantity({ nanos, format }: Quantity): string {
   return `${value}${Object.keys(decimal).find((suffix) => decimal[suffix] === power)}`;
 }
 
+const million = 1_000_000n;
+
+/** Rounds a formatted quantity up to thousandths, as the server does with the amounts of resources. */
+export function roundedToMilli(text: string): string {
+  // A quantity is formatted with these only where it may be finer.
+  if (!/[nue]/.test(text)) return text;
+  const parsed = parseQuantity(text);
+  if (parsed instanceof Error || parsed.nanos % million === 0n) return text;
+  return formatQuantity({ ...parsed, nanos: divideAway(parsed.nanos, million) * million });
+}
+
 export function compareQuantities(a: Quantity, b: Quantity): number {
   return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0;
 }

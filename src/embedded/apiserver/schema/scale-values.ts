@@ -1,5 +1,6 @@
 /** The fields from which the scale of a custom object is read. */
-import { type FieldError, isInteger } from "../field-error.ts";
+import type { FieldError } from "../field-error.ts";
+import { isFloat, isInteger } from "../numbers.ts";
 import { goPlain } from "./go-format.ts";
 
 /** The paths in a definition, such as `.spec.replicas`. */
@@ -14,7 +15,7 @@ export function validateScale(scale: ScaleFields, object: unknown, only: "status
   const errors: FieldError[] = [];
   for (const path of only === "status" ? [scale.statusReplicas] : [scale.specReplicas, scale.statusReplicas]) {
     const found = nested(object, path, isInteger, "int64");
-    const count = found.value === undefined ? 0 : Number(found.value);
+    const count = (found.value ?? 0) as number | bigint;
     const detail =
       found.problem ??
       (count < 0
@@ -42,7 +43,7 @@ function nested(object: unknown, path: string, fits: (value: unknown) => boolean
   let value = object;
   for (const [index, step] of steps.entries()) {
     if (value === null) return {};
-    if (typeof value !== "object" || Array.isArray(value))
+    if (typeof value !== "object" || Array.isArray(value) || isFloat(value))
       return { problem: accessor(steps.slice(0, index + 1), value, "map[string]interface{}") };
     if (!Object.hasOwn(value, step)) return {};
     value = (value as Readonly<Record<string, unknown>>)[step];
@@ -64,8 +65,9 @@ function goType(value: unknown): string {
     case "boolean":
       return "bool";
     case "number":
+    case "bigint":
       return isInteger(value) ? "int64" : "float64";
     default:
-      return "map[string]interface {}";
+      return isFloat(value) ? "float64" : "map[string]interface {}";
   }
 }

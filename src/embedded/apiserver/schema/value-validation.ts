@@ -1,9 +1,9 @@
 /** Validates values against JSON Schema, with the order and the messages of the server's validator. */
-import { type FieldError, isInteger } from "../field-error.ts";
+import { type FieldError, goNumber } from "../field-error.ts";
+import { asFloat, isFloat, isInteger, isNumber } from "../numbers.ts";
 import { goJson, goQuoted } from "../field-error.ts";
 import { equalValues } from "../patch/typed-values.ts";
 import { hasFormat } from "./formats.ts";
-import { goPlain } from "./go-format.ts";
 import type { Schema, ValueRules } from "./schema.ts";
 
 /** The errors, and how many checks passed: of several alternatives the one with most is reported. */
@@ -47,10 +47,10 @@ function check(schema: Schema, value: unknown, place: Place): Result {
   if (!schema.go) checkType(schema, value, { path, result });
   checkCombinations(schema, value, { ...place, result });
   if (typeof value === "string") checkString(schema, value, { path, result });
-  else if (typeof value === "number") checkNumber(schema, value, { path, result });
+  else if (isNumber(value)) checkNumber(schema, value as number | bigint, { path, result });
   else if (Array.isArray(value)) checkItems(schema, value, { ...place, result });
   checkEnum(schema, value, { path, result });
-  if (!schema.go && typeof value === "object" && !Array.isArray(value)) {
+  if (!schema.go && typeof value === "object" && !Array.isArray(value) && !isFloat(value)) {
     checkObject(schema, value as Readonly<Record<string, unknown>>, { ...place, result });
   }
   result.matches++;
@@ -78,7 +78,7 @@ function invalid({ path, result }: At, badValue: unknown, what: string): void {
 function typeName(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  if (typeof value === "number") return isInteger(value) ? "integer" : "number";
+  if (isNumber(value)) return isInteger(value) ? "integer" : "number";
   return typeof value;
 }
 
@@ -87,7 +87,11 @@ function checkType(schema: Schema, value: unknown, { path, result }: At): void {
   const actual = typeName(value);
   const right =
     types.length === 0 ||
-    (value === null ? schema.nullable : types.includes(actual) || (actual === "integer" && types.includes("number")));
+    (value === null
+      ? schema.nullable
+      : types.includes(actual) ||
+        (actual === "integer" && types.includes("number")) ||
+        (actual === "number" && types.includes("integer") && isNearlyInteger(Number(value))));
   result.matches++;
   if (right) return;
   const numeric =
@@ -104,6 +108,13 @@ function checkType(schema: Schema, value: unknown, { path, result }: At): void {
   }
   const detail = `${named(path)} must be of type ${types.join(",")}: ${goQuoted(actual)}`;
   result.errors.push({ type: "TypeInvalid", field: fieldOf(path), badValue: actual, detail });
+}
+
+/** Whether a float counts as an integer of JSON, for which it may be off by a billionth. */
+function isNearlyInteger(value: number): boolean {
+  if (!(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return false;
+  const whole = Math.trunc(value);
+  return value === whole || Math.abs(value - whole) / (Math.abs(value) + Math.abs(whole)) < 1e-9;
 }
 
 function checkEnum(schema: Schema, value: unknown, { path, result }: At): void {
@@ -138,16 +149,17 @@ function checkString({ values, format }: Schema, value: string, at: At): void {
   result.matches++;
 }
 
-function checkNumber({ values, format, type }: Schema, value: number, at: At): void {
+/** Checks an integer or a float, which may also be an object. */
+function checkNumber({ values, format, type }: Schema, value: number | bigint, at: At): void {
   const { path, result } = at;
   const limits: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
   const limit = limits[format ?? "int64"] ?? 2 ** 63;
-  if (type === "integer" && !(Number.isInteger(value) && value < limit && value >= -limit)) {
+  if (type === "integer" && !isWithin(value, limit)) {
     const kind = format === undefined ? "(default format)" : `with format ${format}`;
     const detail = `Checked value must be of type integer ${kind} in ${path}`;
     result.errors.push({ type: "Invalid", field: "<nil>", badValue: "", detail });
   }
-  if (type === "number" && format === "float" && Math.abs(value) > largestFloat) {
+  if (type === "number" && format === "float" && Math.abs(Number(value)) > largestFloat) {
     const detail = `Checked value must be of type number with format float in ${path}`;
     result.errors.push({ type: "Invalid", field: "<nil>", badValue: "", detail });
   }
@@ -155,33 +167,40 @@ function checkNumber({ values, format, type }: Schema, value: number, at: At): v
   result.matches++;
 }
 
+/** Whether the value fits; kube-openapi formats a float and reads the text as an integer. */
+function isWithin(value: unknown, limit: number): boolean {
+  if (typeof value === "bigint") return limit === 2 ** 63;
+  const number = Number(value);
+  return Number.isInteger(number) && number < limit && (number > -limit || (number === -limit && limit === 2 ** 31));
+}
+
 const largestFloat = 3.4028234663852886e38;
 
 /** The server compares integers with the integral part of a limit. */
-function checkLimits(values: ValueRules, value: number, at: At): void {
+function checkLimits(values: ValueRules, value: number | bigint, at: At): void {
+  const isWhole = isInteger(value);
   const whole = (limit: number | undefined): number | undefined =>
-    limit !== undefined && isInteger(value) ? Math.trunc(limit) : limit;
+    limit !== undefined && isWhole ? Math.trunc(limit) : limit;
+  const limitText = (limit: number): string => goNumber(isWhole ? BigInt(limit) : asFloat(limit));
   const [multipleOf, minimum, maximum] = [whole(values.multipleOf), whole(values.minimum), whole(values.maximum)];
   const { path, result } = at;
   if (multipleOf !== undefined && multipleOf <= 0) {
     const detail = `factor MultipleOf declared for ${path} must be positive: ${multipleOf}`;
     result.errors.push({ type: "Invalid", field: fieldOf(path), badValue: multipleOf, detail });
   } else if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
-    invalid(at, value, `should be a multiple of ${goPlain(multipleOf)}`);
+    invalid(at, value, `should be a multiple of ${limitText(multipleOf)}`);
   }
   if (minimum !== undefined && (values.exclusiveMinimum ? value <= minimum : value < minimum)) {
-    invalid(at, value, `should be greater than ${values.exclusiveMinimum ? "" : "or equal to "}${goPlain(minimum)}`);
+    invalid(at, value, `should be greater than ${values.exclusiveMinimum ? "" : "or equal to "}${limitText(minimum)}`);
   }
   if (maximum !== undefined && (values.exclusiveMaximum ? value >= maximum : value > maximum)) {
-    invalid(at, value, `should be less than ${values.exclusiveMaximum ? "" : "or equal to "}${goPlain(maximum)}`);
+    invalid(at, value, `should be less than ${values.exclusiveMaximum ? "" : "or equal to "}${limitText(maximum)}`);
   }
 }
 
-function isMultiple(value: number, factor: number): boolean {
-  const ratio = value / factor;
-  // A float that is too large to be exact is a multiple of nothing.
-  if (!isInteger(value) && Math.abs(ratio) > Number.MAX_SAFE_INTEGER) return false;
-  return Math.abs(ratio - Math.round(ratio)) < 1e-9;
+function isMultiple(value: number | bigint, factor: number): boolean {
+  if (isInteger(value)) return BigInt(value) % BigInt(factor) === 0n;
+  return isNearlyInteger(factor < 1 ? (1 / factor) * Number(value) : Number(value) / factor);
 }
 
 interface Inside extends At {

@@ -1,6 +1,7 @@
 /** Processes objects of one version as the API server does: it prunes them, adds defaults, and validates them. */
 import type { StructuralSchema } from "../../../resource/schema/structural.ts";
 import { errorText } from "../field-error.ts";
+import { parseJson, writeJson } from "../numbers.ts";
 import { customSchema } from "./custom.ts";
 import { applyDefaults } from "./defaults.ts";
 import { prune } from "./prune.ts";
@@ -31,7 +32,7 @@ export class VersionSchema {
 
   /** Returns what the server would store; the given object does not change. */
   admit<T extends object>(given: T): Admitted<T> {
-    const object = JSON.parse(JSON.stringify(given)) as T & Record<string, unknown>;
+    const object = parseJson(writeJson(given)) as T & Record<string, unknown>;
     const { unknown, error } = prune(this.#schema, object);
     if (error !== undefined) return { object, pruned: [], errors: [error] };
     applyDefaults(this.#schema, object);

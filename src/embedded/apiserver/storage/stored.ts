@@ -1,5 +1,6 @@
 /** One stored object. */
 import type { KubeObject } from "../hooks.ts";
+import { parseJson, writeJson } from "../numbers.ts";
 
 /** An object at one version, shared by every reader. It never changes. */
 export class Stored {
@@ -17,12 +18,12 @@ export class Stored {
   }
 
   get object(): KubeObject {
-    return (this.#object ??= JSON.parse(this.#json ?? "null") as KubeObject);
+    return (this.#object ??= parseJson(this.#json ?? "null") as KubeObject);
   }
 
   /** The JSON, which is made once: responses, list items and all watchers share it. */
   get json(): string {
-    return (this.#json ??= JSON.stringify(this.#object));
+    return (this.#json ??= writeJson(this.#object));
   }
 }
 

@@ -1,5 +1,6 @@
 /** The scale of an object: its number of replicas and what belongs to it. */
 import type { Fields, KubeObject } from "../hooks.ts";
+import { isInteger } from "../numbers.ts";
 import type { Resource } from "../registry/resource.ts";
 
 /** The kind of a scale, whatever it scales. */
@@ -20,10 +21,10 @@ export function scaleOf(resource: Resource, object: KubeObject): { scale: KubeOb
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
     },
-    spec: typeof replicas !== "number" || replicas === 0 ? {} : { replicas },
+    spec: !isInteger(replicas) || replicas === 0 ? {} : { replicas: Number(replicas) },
     status: { replicas: numberAt(object, statusPath), ...(selector === "" ? {} : { selector }) },
   };
-  return { scale, isSaid: typeof replicas === "number" };
+  return { scale, isSaid: isInteger(replicas) };
 }
 
 /** Returns the path of the desired number of replicas. */
@@ -87,7 +88,7 @@ function at(object: unknown, names: readonly string[]): unknown {
 
 function numberAt(object: unknown, names: readonly string[]): number {
   const value = at(object, names);
-  return typeof value === "number" ? value : 0;
+  return isInteger(value) ? Number(value) : 0;
 }
 
 function setAt(object: Fields, names: readonly string[], value: unknown): void {

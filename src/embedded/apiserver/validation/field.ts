@@ -1,4 +1,5 @@
 /** A field under validation: its path, its value, and where its errors are collected. */
+import { isInteger } from "../numbers.ts";
 import { deepEquals } from "#runtime/equality";
 import { type FieldError, type FieldErrorType, notSupported } from "../field-error.ts";
 import type { Fields, GroupVersionKind } from "../hooks.ts";
@@ -62,7 +63,7 @@ export class Field {
 
   /** The value as number; 0 when it is not a number. */
   get number(): number {
-    return typeof this.value === "number" ? this.value : 0;
+    return isInteger(this.value) ? Number(this.value) : 0;
   }
 
   get present(): boolean {

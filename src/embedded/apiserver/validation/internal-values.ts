@@ -1,6 +1,7 @@
 /** Shows built-in structs in messages: values in the server's internal form, and their differences. */
 import { deepEquals } from "#runtime/equality";
 import type { GroupVersionKind } from "../hooks.ts";
+import { writeJson } from "../numbers.ts";
 import { internalForm } from "../schema/internal-form.ts";
 import { escapedJson } from "../field-error.ts";
 import { decodeBuiltIn } from "../schema/decode.ts";
@@ -44,7 +45,6 @@ function schemaAt({ row, path }: Place): Schema | undefined {
 
 /** Returns the lines in which two values differ. */
 export function internalDiff(place: Place, before: unknown, after: unknown): string {
-  const text = (value: unknown): string =>
-    escapedJson(JSON.stringify(internalValue(place, value) ?? value, undefined, 1));
+  const text = (value: unknown): string => escapedJson(writeJson(internalValue(place, value) ?? value, 1));
   return unifiedDiff(text(before), text(after));
 }

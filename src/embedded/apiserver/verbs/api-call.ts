@@ -37,6 +37,8 @@ export interface ApiCall {
   readonly warnings: string[];
   /** Whether the written object has empty lists or maps, which storage does not keep. */
   hasEmpty?: boolean;
+  /** Whether a custom object may have floats without a fraction, which storage turns into integers. */
+  hasFloats?: boolean;
 }
 
 /** Formats a time as RFC 3339 in whole seconds, as in metadata. */

@@ -1,5 +1,6 @@
 /** Server-side apply, which is one of the forms of a patch. */
 import type { Fields, KubeObject } from "../hooks.ts";
+import { hasUnusualNumbers } from "../numbers.ts";
 import { badRequest, conflict } from "../status.ts";
 import { strictWarnings } from "../request/body.ts";
 import { depthProblem } from "../request/json-problem.ts";
@@ -105,9 +106,10 @@ function said({ repeated }: DecodedYaml): string | undefined {
   return repeated === undefined ? undefined : `error converting YAML to JSON: ${repeated}`;
 }
 
-/** Most clients send JSON, which is parsed faster. Unpaired surrogates are invalid YAML. */
+/** Most clients send JSON, which is parsed faster. Unpaired surrogates are invalid YAML, and its floats are others. */
 function asJson(text: string): unknown {
-  if (!text.trimStart().startsWith("{") || /\\(u[dD][89a-fA-F]|\/)/.test(text)) return undefined;
+  if (!text.trimStart().startsWith("{") || /\\(u[dD][89a-fA-F]|\/)/.test(text) || hasUnusualNumbers(text))
+    return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -1,6 +1,7 @@
 /** POST, which creates an object. */
 import { randomUUID } from "node:crypto";
 import type { KubeObject, ObjectMetadata, WriteContext } from "../hooks.ts";
+import { settled } from "../numbers.ts";
 import { accessForbidden } from "../authorization/forbidden.ts";
 import { guardRole, rbacGroup, type RoleWrite } from "../authorization/role-guard.ts";
 import { keyOf, type Resource, viewOf } from "../registry/resource.ts";
@@ -30,6 +31,7 @@ export async function create(call: ApiCall): Promise<Response> {
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
     noteEmpty: () => void (call.hasEmpty = true),
+    noteNumbers: () => void (call.hasFloats = true),
   });
   const stored = await createObject(call, object, { options, isTracked: false });
   return answerJson(request, form.one(stored), { status: 201, warnings, media: accept.media });
@@ -130,6 +132,7 @@ export async function createObject(
   }
   refuseTaken(resource, key, metadata.name ?? "");
   if (call.hasEmpty === true && schema !== undefined) object = machinery.schemas.stored(schema, object);
+  if (call.hasFloats === true) object = settled(object);
   const inStorage = await resource.toStorage(object);
   if (options.dryRun) {
     const made = new Stored(key, 0, { object: ordered(object) });

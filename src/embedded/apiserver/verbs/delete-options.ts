@@ -1,10 +1,11 @@
 /** Parses the options of deletions. */
 import { type FieldError, notSupported } from "../field-error.ts";
+import { hasUnusualNumbers } from "../numbers.ts";
 import type { Fields } from "../hooks.ts";
 import { bodyBytes, decodeText, checkedMediaType, goKind, notAnObject, unsupportedMediaType } from "../request/body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
-import { dryRunErrors } from "../request/query.ts";
-import { hasOddNumbers, isInt64, NumberText, parseWithNumberTexts } from "../schema/number-text.ts";
+import { dryRunErrors, integer } from "../request/query.ts";
+import { isInt64, NumberText, parseWithNumberTexts } from "../schema/number-text.ts";
 import { decodeYaml } from "../yaml/decode-yaml.ts";
 import { badRequest, invalid } from "../status.ts";
 import type { ApiCall } from "./api-call.ts";
@@ -49,12 +50,8 @@ export function checkDeleteOptions(options: DeleteOptions): void {
 
 function fromQuery(query: URLSearchParams): DeleteOptions {
   const options: DeleteOptions = {};
-  const seconds = query.get("gracePeriodSeconds");
-  if (seconds) {
-    if (!/^[-+]?[0-9]+$/.test(seconds))
-      throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(seconds)}: invalid syntax`);
-    options.gracePeriodSeconds = Number(seconds);
-  }
+  const seconds = integer(query.get("gracePeriodSeconds") || null);
+  if (seconds !== undefined) options.gracePeriodSeconds = seconds;
   const policy = query.get("propagationPolicy");
   if (policy !== null) options.propagationPolicy = policy;
   const orphan = query.get("orphanDependents");
@@ -97,7 +94,7 @@ function fromBody(
 
 /** Parses JSON; a number that is not spelled as an integer is none, and neither is one beyond 64 bits. */
 function parsedOptions(text: string): unknown {
-  if (!hasOddNumbers(text)) return JSON.parse(text);
+  if (!hasUnusualNumbers(text)) return JSON.parse(text);
   const value = parseWithNumberTexts(text);
   const seconds = (value as Fields | null)?.["gracePeriodSeconds"];
   if (seconds instanceof NumberText && isInt64(seconds.text)) (value as Fields)["gracePeriodSeconds"] = seconds.value;

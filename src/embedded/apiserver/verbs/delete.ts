@@ -218,7 +218,7 @@ function podGrace(pod: KubeObject, { options, now }: PlanOptions): Grace | "pend
   }
   const { nodeName, terminationGracePeriodSeconds } = (pod["spec"] ?? {}) as Record<string, unknown>;
   const { phase } = (pod["status"] ?? {}) as { phase?: string };
-  let seconds = asked ?? (terminationGracePeriodSeconds as number | undefined) ?? 0;
+  let seconds = asked ?? Number(terminationGracePeriodSeconds ?? 0);
   // The pod does not run, so it needs no time.
   if (!nodeName || phase === "Failed" || phase === "Succeeded") seconds = 0;
   seconds = atLeastNow(seconds);

@@ -1,5 +1,6 @@
 /** The forms in which an object is served: itself, its metadata, or rows of a table. */
 import type { Fields, KubeObject } from "../hooks.ts";
+import { writeJson } from "../numbers.ts";
 import { internalType } from "../registry/internal-type.ts";
 import type { Resource } from "../registry/resource.ts";
 import type { Accepted } from "../request/accept.ts";
@@ -40,7 +41,7 @@ function plainForm(resource: Resource): Form {
     if (row.custom) return json;
     if (json.startsWith(prefix)) return `{${json.slice(prefix.length)}`;
     const { kind: _, apiVersion: __, ...rest } = object;
-    return JSON.stringify(rest);
+    return writeJson(rest);
   };
   return {
     isPlain: true,
@@ -69,7 +70,7 @@ function withoutGeneration(whole: KubeObject["metadata"]): KubeObject["metadata"
 }
 
 function metadataForm({ formVersion, isListForm }: Accepted, { row }: Resource): Form {
-  const one = ({ object }: Stored): string => JSON.stringify(partial(object, formVersion));
+  const one = ({ object }: Stored): string => writeJson(partial(object, formVersion));
   const type = (suffix: "" | "List"): string =>
     row.custom ? `*unstructured.Unstructured${suffix}` : `*${internalType({ ...row, kind: row.kind + suffix })}`;
   return {
@@ -119,7 +120,7 @@ function tableForm(resource: Resource, { include, formVersion, now }: TableOptio
           : partial(object, formVersion),
   });
   const table = (metadata: Fields, rows: readonly Fields[] | null, columns: unknown): string =>
-    JSON.stringify({
+    writeJson({
       kind: "Table",
       apiVersion: `meta.k8s.io/${formVersion}`,
       metadata,

@@ -1,4 +1,5 @@
 /** Decides which changes of an object raise its generation. */
+import { asInteger } from "../numbers.ts";
 import type { KubeObject } from "../hooks.ts";
 import type { Resource } from "../registry/resource.ts";
 import { sameJson } from "../../../resource/json.ts";
@@ -15,12 +16,17 @@ export function nextGeneration(resource: Resource, next: KubeObject, live: KubeO
     case "spec":
     case "asked":
     case "later":
-      return isSameSpec(resource, next, live) ? generation : (generation ?? 0) + 1;
+      return isSameSpec(resource, next, live) ? generation : following(generation);
     case "all":
-      return isSameBeside(resource, next, live) ? generation : (generation ?? 0) + 1;
+      return isSameBeside(resource, next, live) ? generation : following(generation);
     default:
       return generation;
   }
+}
+
+/** The generation may be an integer beyond 2^53 where it was once taken from a client. */
+function following(generation: number | bigint = 0): number {
+  return asInteger(BigInt.asIntN(64, BigInt(generation) + 1n)) as number;
 }
 
 function isSameSpec({ row }: Resource, next: KubeObject, live: KubeObject): boolean {

@@ -1,5 +1,6 @@
 /** Converts custom objects to other versions, for the ownership of fields there. */
 import type { Fields, KubeObject } from "../hooks.ts";
+import { writeJson } from "../numbers.ts";
 import type { ConvertVersion } from "../machinery.ts";
 import { decodeManagers } from "../patch/managers.ts";
 import type { ApiCall } from "./api-call.ts";
@@ -70,7 +71,7 @@ async function converting<T>(call: ApiCall, run: (convert: ConvertVersion) => T)
 }
 
 function keyOf(object: KubeObject, apiVersion: string): string {
-  return `${apiVersion} ${JSON.stringify(object)}`;
+  return `${apiVersion} ${writeJson(object)}`;
 }
 
 /**

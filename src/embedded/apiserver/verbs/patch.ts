@@ -1,8 +1,9 @@
 /** PATCH in its four forms. */
 import { type FieldError, goJson } from "../field-error.ts";
 import type { KubeObject } from "../hooks.ts";
+import { hasUnusualNumbers, isInteger, parseAsGo } from "../numbers.ts";
 import type { Patches, SchemaHandle, Schemas } from "../machinery.ts";
-import { copied, endlessNumber, hasOddNumbers, parseWithNumberTexts } from "../schema/number-text.ts";
+import { copied, endlessNumber, parseWithNumberTexts, withGoNumbers } from "../schema/number-text.ts";
 import { goPlain } from "../schema/go-format.ts";
 import { answerJson } from "../request/answer.ts";
 import { goKind, groupVersionOf, notAnObject, parsedJson, typed, whyOther } from "../request/body.ts";
@@ -72,7 +73,9 @@ function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
   const { schemas, patches } = call.kernel.machinery;
   const { fieldValidation } = body.options;
   const patch = parsedPatch(body, row.custom);
-  const value = copied(patchValue(patches, { body, patch, schema, live }));
+  if (row.custom && hasUnusualNumbers(body.text)) call.hasFloats = true;
+  const patchedValue = copied(patchValue(patches, { body, patch, schema, live }));
+  const value = call.hasFloats === true ? withGoNumbers(patchedValue) : patchedValue;
   const isStrategic = body.type === "application/strategic-merge-patch+json";
   // It is quoted as the real server writes it: with its fields in Go's order where the patch does not set another.
   const shown = (): KubeObject =>
@@ -129,7 +132,7 @@ function kindProblem(value: unknown, isStrategic: boolean): string | undefined {
   for (const name of ["apiVersion", "kind"] as const) {
     const given = (value as Readonly<Record<string, unknown>>)[name];
     if (given === undefined || given === null || typeof given === "string") continue;
-    if (isStrategic) return Number.isInteger(given) ? "cannot convert int64 to string" : "unrecognized type: string";
+    if (isStrategic) return isInteger(given) ? "cannot convert int64 to string" : "unrecognized type: string";
     const why = `json: cannot unmarshal ${goKind(given)} into Go struct field .${name} of type string`;
     return `couldn't get version/kind; json parse error: ${why}`;
   }
@@ -231,10 +234,13 @@ function parsedPatch({ text, type }: PatchBody, custom: boolean): unknown {
   try {
     const endless = /\d[eE]\+?\d{3}/.test(text) ? endlessNumber(text) : undefined;
     if (endless !== undefined)
-      throw badRequest(`${prefix}json: cannot unmarshal number ${endless} into Go value of type float64`);
+      throw badRequest(
+        `${prefix}json: cannot unmarshal number ${endless} into Go ${type === "application/json-patch+json" ? "struct field jsonPatchOp.value" : "value"} of type float64`,
+      );
     // The other two patches change JSON text, in which numbers keep their spelling.
-    const isSpelled = !custom && !isStrategic && hasOddNumbers(text);
-    const patch = isSpelled ? parseWithNumberTexts(text) : parsedJson(text);
+    const isUnusual = hasUnusualNumbers(text);
+    const isSpelled = isUnusual && !isStrategic && (!custom || type === "application/json-patch+json");
+    const patch = isSpelled ? parseWithNumberTexts(text) : isUnusual ? parseAsGo(text) : parsedJson(text);
     return patch === null && type === "application/json-patch+json" ? [] : patch;
   } catch (error) {
     if (error instanceof StatusError) throw error;

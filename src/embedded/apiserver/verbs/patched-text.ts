@@ -1,5 +1,6 @@
 /** Formats a patched object as the server does in errors: sorted where the patch changed it, in its own order elsewhere. */
 import type { Fields } from "../hooks.ts";
+import { isFloat, writeJson } from "../numbers.ts";
 import { NumberText } from "../schema/number-text.ts";
 
 interface Visited {
@@ -12,7 +13,8 @@ export function patchedText(type: string, object: object, patch: unknown): strin
 }
 
 function written(value: unknown, visited: Visited | undefined): string {
-  if (typeof value !== "object" || value === null || value instanceof NumberText) return escaped(JSON.stringify(value));
+  if (typeof value !== "object" || value === null || value instanceof NumberText || isFloat(value))
+    return escaped(writeJson(value));
   if (Array.isArray(value)) return `[${value.map((item, index) => written(item, visited?.[index])).join(",")}]`;
   const fields = value as Fields;
   const names = visited === undefined ? Object.keys(fields) : Object.keys(fields).toSorted();

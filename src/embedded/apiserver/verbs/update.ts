@@ -2,6 +2,7 @@
 import { sameJson } from "../../../resource/json.ts";
 import { goQuoted } from "../field-error.ts";
 import type { KubeObject, WriteContext } from "../hooks.ts";
+import { settled } from "../numbers.ts";
 import { guardRole, rbacGroup } from "../authorization/role-guard.ts";
 import type { SchemaHandle } from "../machinery.ts";
 import { keyOf, viewOf } from "../registry/resource.ts";
@@ -41,6 +42,7 @@ export async function update(call: ApiCall): Promise<Response> {
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
     noteEmpty: () => void (call.hasEmpty = true),
+    noteNumbers: () => void (call.hasFloats = true),
   });
   ensureNamespace(call, object);
   checkName(object, target.name);
@@ -217,6 +219,7 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
   if (validation !== undefined) await validation;
   // A dry run shows this field, which is never stored.
   if (!options.dryRun) delete next.metadata["selfLink"];
+  if (call.hasFloats === true) next = settled(next);
   const isSame = isSameBut(next, live) && !writtenAnew.has(stored);
   // An object that is stored in another version, or under an earlier definition, is stored again if that makes a
   // difference.

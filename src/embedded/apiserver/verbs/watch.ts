@@ -1,5 +1,6 @@
 /** Serves watches of collections. */
 import type { Fields } from "../hooks.ts";
+import { parseJson } from "../numbers.ts";
 import { encodeEvent, encodeProtobuf } from "../protobuf/encode.ts";
 import type { Media } from "../request/accept.ts";
 import type { ListOptions } from "../request/query.ts";
@@ -97,7 +98,7 @@ type Line = (type: EventType | "BOOKMARK" | "ERROR", object: string) => string |
 function lineIn(media: Media): Line {
   if (media !== "protobuf") return (type, object) => `{"type":"${type}","object":${object}}\n`;
   return (type, object) => {
-    const bytes = encodeProtobuf(JSON.parse(object) as Fields, builtInSchema);
+    const bytes = encodeProtobuf(parseJson(object) as Fields, builtInSchema);
     if (bytes === undefined) throw new Error("an event without a form in protobuf");
     return encodeEvent(type, bytes);
   };

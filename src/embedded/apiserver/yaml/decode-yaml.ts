@@ -1,4 +1,5 @@
 /** Decodes YAML as the server does, as another notation of JSON. */
+import { asInteger, numberOf } from "../numbers.ts";
 import { YamlError } from "./cursor.ts";
 import { parseDocument, type YamlEntry, type YamlNode } from "./parser.ts";
 import { goValue, scalarValue } from "./scalar-value.ts";
@@ -132,14 +133,19 @@ function mostAliased(count: number): number {
   return count >= 4_000_000 ? 0.1 : 0.99 - 0.89 * ((count - 400_000) / 3_600_000);
 }
 
+/** A float goes through the text of JSON, in which one without a fraction has no point. */
+function readAgain(value: number): number | bigint {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? numberOf(String(value)) : value;
+}
+
 /** Converts a value to JSON. @throws YamlError for values that JSON cannot represent */
 function asJson(value: unknown): unknown {
   if (value instanceof Float) {
-    if (Number.isFinite(value.value)) return value.value;
+    if (Number.isFinite(value.value)) return readAgain(value.value);
     const shown = Number.isNaN(value.value) ? "NaN" : value.value > 0 ? "+Inf" : "-Inf";
     throw new YamlError(`json: unsupported value: ${shown}`);
   }
-  if (typeof value === "bigint") return Number(value);
+  if (typeof value === "bigint") return asInteger(value);
   if (Array.isArray(value)) return value.map(asJson);
   if (!(value instanceof Map)) return value;
   const fields: Record<string, unknown> = {};

@@ -1,11 +1,12 @@
 /** Encodes JSON as YAML, folded and quoted like the server's encoder. */
 import { goNumber } from "../field-error.ts";
+import { isNumber, parseJson } from "../numbers.ts";
 import { isPrintable, scalarStyle } from "./scalar-style.ts";
 
 export function encodeYaml(json: string | Uint8Array): string {
   const text = typeof json === "string" ? json : new TextDecoder().decode(json);
   const emitter = new Emitter();
-  emitter.value(JSON.parse(text), { isKey: false, isInMap: false });
+  emitter.value(parseJson(text), { isKey: false, isInMap: false });
   return emitter.text;
 }
 
@@ -37,7 +38,7 @@ class Emitter {
     if (typeof value === "string") return this.#text(value, place);
     if (Array.isArray(value)) return this.#list(value, place);
     if (typeof value === "object" && value !== null) return this.#map(value as Record<string, unknown>);
-    this.#plain(typeof value === "number" ? goNumber(value) : String(value), false);
+    this.#plain(isNumber(value) ? goNumber(value) : String(value), false);
   }
 
   #map(fields: Readonly<Record<string, unknown>>): void {

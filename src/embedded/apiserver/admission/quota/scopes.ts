@@ -1,4 +1,5 @@
 /** Decides which objects count towards a quota. @see https://kubernetes.io/docs/concepts/policy/resource-quotas/#quota-scopes */
+import { isInteger } from "../../numbers.ts";
 import type { Fields, KubeObject } from "../../hooks.ts";
 import { each, has, inner } from "../../validation/fill.ts";
 
@@ -41,7 +42,7 @@ export function podScope({ scopeName, operator, values = [] }: Requirement, pod:
 
 function isTerminating(spec: Fields): boolean {
   const seconds = spec["activeDeadlineSeconds"];
-  return typeof seconds === "number" && seconds >= 0;
+  return isInteger(seconds) && seconds >= 0;
 }
 
 function isBestEffort(pod: KubeObject): boolean {
