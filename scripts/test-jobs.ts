@@ -9,15 +9,25 @@ export type Job = readonly string[];
 /** The files that take longest, the longest first: one that began last would be waited for alone. */
 const longest = [
   "scripts/differential/differential.test.ts",
-  "scripts/acceptance/election.test.ts",
+  "scripts/acceptance/high-availability.test.ts",
   "scripts/workloads/workloads.test.ts",
-  "scripts/acceptance/election-cost.test.ts",
+  "scripts/acceptance/election.test.ts",
+  "scripts/acceptance/release.test.ts",
+  "scripts/acceptance/soak.test.ts",
   "scripts/kubectl/kubectl.test.ts",
+  "scripts/acceptance/election-cost.test.ts",
+  "scripts/acceptance/build.test.ts",
+  "scripts/acceptance/shards.test.ts",
+  "src/election/shard-simulation.test.ts",
+  "src/reconcile/by-hand.test.ts",
   "src/reconcile/children.test.ts",
+  "scripts/acceptance/faults.test.ts",
   "scripts/acceptance/conversion.test.ts",
   "scripts/acceptance/user-tests.test.ts",
-  "scripts/acceptance/build.test.ts",
+  "scripts/acceptance/refusals.test.ts",
+  "scripts/acceptance/dev.test.ts",
   "scripts/acceptance/webhooks.test.ts",
+  "src/reconcile/namesake.test.ts",
   "src/reconcile/status.test.ts",
 ];
 

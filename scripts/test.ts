@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { assets } from "./controlplane/controlplane.ts";
 import { denoTests } from "./deno/step.ts";
@@ -24,9 +24,11 @@ process.env["BINNACLE_TEST_EVENTUALLY"] ??= "60s";
 
 const tested = ["src", "scripts", "controllers"].filter((folder) => existsSync(join(root, folder)));
 
-/** Acceptance tests that measure time or use a lot of it: at most two run at once. */
-const timed =
-  "faults,generated-children,high-availability,hostile-bodies,hostile-http2,many-kinds,outage,refusals,scale,shards,soak";
+// Collecting garbage is a tenth of what the control planes take of a processor; where there is memory, they do it less often.
+if (totalmem() >= 8 * 2 ** 30) process.env["GOGC"] ??= "300";
+
+/** So many processes run tests at once: more than there are processors, because many tests wait most of the time. */
+const LANES = availableParallelism() + 2;
 
 /** In the order in which a mistake is cheapest to find; the binary comes before the tests that run it. */
 const steps: Readonly<Record<string, () => Promise<Counts>>> = {
@@ -41,15 +43,10 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
   tests: () =>
     tests(
       jobsOf(
-        testFiles().filter((file) => !file.startsWith("scripts/node/") && !timedFiles().includes(file)),
+        testFiles().filter((file) => !file.startsWith("scripts/node/")),
         root,
       ),
-      { limit: availableParallelism() + 1 }, // most of the time of the long ones is waiting
-    ),
-  timed: () =>
-    tests(
-      timedFiles().map((file) => [file]),
-      { limit: 2 },
+      { limit: LANES },
     ),
   deno: () => denoTests(tests),
 };
@@ -117,10 +114,6 @@ function shows(): readonly Job[] {
   const files = testFiles().filter((file) => file.startsWith("scripts/node/shows/"));
   const isTrial = (file: string): boolean => file.endsWith("/chaos.test.ts");
   return [...files.filter((file) => !isTrial(file)), ...files.filter(isTrial)].map((file) => [file]);
-}
-
-function timedFiles(): string[] {
-  return timed.split(",").map((name) => `scripts/acceptance/${name}.test.ts`);
 }
 
 async function command(path: string, args: readonly string[]): Promise<Counts> {
