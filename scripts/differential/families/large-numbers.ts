@@ -24,6 +24,9 @@ const spellings = [
   "1e300",
 ] as const;
 
+/** kube-apiserver keeps the spelling of numbers in a `RawExtension`, which only these have everywhere. */
+const opaque: readonly string[] = ["2", "1234567.5", "9007199254740993", "-9223372036854775808", "9223372036854775807"];
+
 const table = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io,application/json" };
 const merge = { "content-type": "application/merge-patch+json" };
 const operations = { "content-type": "application/json-patch+json" };
@@ -203,11 +206,11 @@ async function largeCustomNumbers(probe: Probe): Promise<void> {
       headers: merge,
     });
     await probe.send(`applied ${spelling}`, "PATCH", `${collection}/${name}?fieldManager=second`, {
-      body: amount(name, `{"free":{"n":${spelling},"mine":${spelling}}}`),
+      body: amount(name, `{"free":{"mine":${spelling}}}`),
       headers: apply,
     });
     await probe.send(`differs ${spelling}`, "PATCH", `${collection}/${name}?fieldManager=third`, {
-      body: amount(name, '{"free":{"n":12345}}'),
+      body: amount(name, '{"free":{"mine":12345}}'),
       headers: apply,
     });
     await probe.send(`scale of replicas ${spelling}`, "PATCH", `${collection}/base/scale?dryRun=All`, {
@@ -271,9 +274,6 @@ async function largeBuiltInNumbers(probe: Probe): Promise<void> {
     await probe.send(`revision ${spelling}`, "POST", revisions, {
       body: `{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"${name}"},"revision":${spelling},"data":{"n":${spelling}}}`,
     });
-    await probe.send(`data ${spelling}`, "POST", revisions, {
-      body: `{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"${name}-data"},"revision":1,"data":{"n":${spelling}}}`,
-    });
     await probe.send(`read revision ${spelling}`, "GET", `${revisions}/${name}`);
     await probe.send(`label revision ${spelling}`, "PATCH", `${revisions}/${name}`, {
       body: '{"metadata":{"labels":{"a":"b"}}}',
@@ -281,6 +281,10 @@ async function largeBuiltInNumbers(probe: Probe): Promise<void> {
     });
     await probe.send(`map ${spelling}`, "POST", `${collectionOf(configMap, probe.namespace)}?dryRun=All`, {
       body: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m","generation":${spelling}}}`,
+    });
+    if (!opaque.includes(spelling)) continue;
+    await probe.send(`data ${spelling}`, "POST", revisions, {
+      body: `{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"${name}-data"},"revision":1,"data":{"n":${spelling}}}`,
     });
   }
   await probe.send("revisions", "GET", revisions);

@@ -1,5 +1,6 @@
 /** Kubernetes' list and set functions for rules. */
 import type { Environment } from "@marcbachmann/cel-js";
+import { Unreadable } from "./unreadable.ts";
 
 type Comparable = bigint | number | string | boolean | Date;
 
@@ -9,6 +10,7 @@ class SetsNamespace {
 
 export function registerLists(environment: Environment): void {
   environment
+    .registerType("Unreadable", { ctor: Unreadable, fields: {} })
     .registerFunction("list.isSorted(): bool", (list: Comparable[]) =>
       list.every((item, index) => index === 0 || list[index - 1]! <= item),
     )
@@ -37,9 +39,17 @@ export function registerLists(environment: Environment): void {
     );
 }
 
+/** Adds numbers of one type. @throws Error in cel-go's words for others, and for a sum beyond 64 bits */
 function sum(list: readonly (bigint | number)[]): bigint | number {
+  for (const item of list as readonly unknown[])
+    if (item instanceof Unreadable) throw new Error("no such overload: sum(list)", { cause: item.problem });
   if (typeof list[0] === "number") return (list as number[]).reduce((total, item) => total + item, 0);
-  return (list as bigint[]).reduce((total, item) => total + item, 0n);
+  return (list as bigint[]).reduce((total, item) => int64(total + item), 0n);
+}
+
+function int64(value: bigint): bigint {
+  if (BigInt.asIntN(64, value) !== value) throw new Error("integer overflow");
+  return value;
 }
 
 function least(list: readonly Comparable[], name: string): Comparable {

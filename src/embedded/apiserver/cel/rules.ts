@@ -208,7 +208,7 @@ function runtimeError(error: string, rule: CelRule): string {
   const what = rule.message?.trim() || rule.rule.trim();
   if (error.startsWith("no such overload")) {
     const why = "call arguments did not match a supported operator, function or macro signature for rule";
-    return `'no such overload': ${why}: ${what}`;
+    return `'${error.startsWith("no such overload: sum") ? error : "no such overload"}': ${why}: ${what}`;
   }
   return `${error} evaluating rule: ${what}`;
 }

@@ -1,6 +1,7 @@
 /** Converts JSON to the values that rules see: integers apart from other numbers, times as times, names as identifiers. */
 import { celEnvironment } from "./environment.ts";
 import { isInteger, isNumber } from "../numbers.ts";
+import { Unreadable } from "./unreadable.ts";
 import type { Schema } from "../schema/schema.ts";
 
 const reserved = new Set(
@@ -21,17 +22,18 @@ export function escapeName(name: string): string {
 
 export function toCel(value: unknown, schema: Schema | undefined): unknown {
   if (value === null || value === undefined) return null;
-  if (Array.isArray(value)) return value.map((item) => toCel(item, schema?.items));
+  if (Array.isArray(value))
+    return value.map((item) => (isReadable(item, schema?.items) ? toCel(item, schema?.items) : new Unreadable(notInt)));
   if (isNumber(value)) return numberValue(value as number | bigint, schema);
   if (typeof value === "string") return textValue(value, schema?.format);
   if (typeof value !== "object") return value;
   const fields: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  const unreadable: string[] = [];
+  const unreadable: [name: string, read: () => unknown][] = [];
   for (const [name, field] of Object.entries(value)) {
     const property = schema?.properties?.get(name);
-    if (property?.type === "integer" && isNumber(field) && !isInteger(field)) {
+    if (!isReadable(field, property)) {
       fields[escapeName(name)] = 0;
-      unreadable.push(escapeName(name));
+      unreadable.push([escapeName(name), () => toCel(field, property)]);
     } else if (property) {
       fields[escapeName(name)] = toCel(field, property);
       // Behind a dot, a keyword may also be written without escaping.
@@ -42,12 +44,18 @@ export function toCel(value: unknown, schema: Schema | undefined): unknown {
   }
   const converted = { ...fields };
   // A float in the place of an integer fails only where a rule reads it.
-  for (const name of unreadable) Object.defineProperty(converted, name, { get: notInteger, enumerable: true });
+  for (const [name, read] of unreadable) Object.defineProperty(converted, name, { get: read, enumerable: true });
   return converted;
 }
 
+const notInt = "invalid data, expected int, got float64";
+
 function notInteger(): never {
-  throw new Error("invalid data, expected int, got float64");
+  throw new Error(notInt);
+}
+
+function notIntOrString(): never {
+  throw new Error("invalid data, expected XIntOrString value to be either a string or integer");
 }
 
 /** Converts a whole object; of its metadata rules see only the name. */
@@ -62,10 +70,17 @@ export function toCelRoot(object: Readonly<Record<string, unknown>>, schema: Sch
   return value;
 }
 
+/** Whether a number has the type that its schema wants. */
+function isReadable(value: unknown, schema: Schema | undefined): boolean {
+  if (!isNumber(value) || isInteger(value)) return true;
+  return schema?.type !== "integer" && schema?.intOrString !== true;
+}
+
 /** Rules see an integer or a float, whichever the JSON has. @throws Error when the schema wants the other */
 function numberValue(value: number | bigint, schema: Schema | undefined): number | bigint {
   if (isInteger(value)) return schema?.type === "number" ? Number(value) : BigInt(value);
   if (schema?.type === "integer") notInteger();
+  if (schema?.intOrString === true) notIntOrString();
   return Number(value);
 }
 

@@ -1,4 +1,5 @@
 /** Adds custom kinds to OpenAPI v2, which older clients and `kubectl explain --output=plaintext-openapiv2` use. */
+import { writeJson } from "../numbers.ts";
 import type { Fields } from "../hooks.ts";
 
 /** The definitions of kinds, named as in OpenAPI. */
@@ -33,7 +34,7 @@ export function asVersion2(schema: Fields): Fields {
 export function withDefinitions(document: Uint8Array, more: Definitions): Uint8Array {
   const parsed = JSON.parse(Buffer.from(document).toString()) as { definitions: Definitions };
   const definitions = { ...parsed.definitions, ...more };
-  return Buffer.from(JSON.stringify({ ...parsed, definitions }));
+  return Buffer.from(writeJson({ ...parsed, definitions }));
 }
 
 /** Returns the document as protobuf: a repeated field is merged, so the definitions can be appended. */
@@ -60,7 +61,7 @@ function named(name: string, value: Uint8Array): Buffer {
 
 /** Encodes any value as YAML, which includes JSON. */
 function anything(value: unknown): Buffer {
-  return bytes(2, JSON.stringify(value));
+  return bytes(2, writeJson(value));
 }
 
 const texts: Readonly<Record<string, number>> = { $ref: 1, format: 2, title: 3, description: 4, pattern: 13 };

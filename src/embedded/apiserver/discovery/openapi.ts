@@ -1,6 +1,7 @@
 /** Serves OpenAPI: the stored documents of the built-in kinds, and a generated one for each group and version of custom kinds. */
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { writeJson } from "../numbers.ts";
 import type { Fields, KindRow, KubeObject } from "../hooks.ts";
 import type { Schemas } from "../machinery.ts";
 import { specOf } from "../registry/custom-rows.ts";
@@ -125,7 +126,7 @@ function customJson(name: string, around: Around): Uint8Array | undefined {
   if (known !== undefined) return known;
   const custom = customDocument(name, around);
   if (custom === undefined) return undefined;
-  const bytes = Buffer.from(JSON.stringify(custom));
+  const bytes = Buffer.from(writeJson(custom));
   made.known.set(name, bytes);
   return bytes;
 }

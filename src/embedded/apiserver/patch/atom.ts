@@ -69,7 +69,8 @@ const knownInside = new WeakMap<Schema, Atom>();
 
 /** Returns the atom of a schema; `preserve` is set inside a schema that preserves unknown fields. */
 export function atomOf(schema: Schema, preserve = false): Atom {
-  const inside = preserve || (schema.preserveUnknown && schema.go === undefined);
+  // The metadata of an embedded object has its own fields, wherever it is.
+  const inside = schema.go === undefined && (preserve || schema.preserveUnknown);
   const cache = inside ? knownInside : known;
   return cache.getOrInsertComputed(schema, () => createAtom(schema, inside));
 }

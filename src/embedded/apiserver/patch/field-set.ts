@@ -125,7 +125,7 @@ export class FieldSet {
   static fromFieldsV1(fields: FieldsV1): FieldSet {
     const set = new FieldSet();
     for (const [element, child] of Object.entries(fields)) {
-      if (element === ".") continue;
+      if (!/^[fkvi]:/.test(element)) continue;
       const inner = FieldSet.fromFieldsV1(child);
       if (inner.empty || Object.hasOwn(child, ".")) set.members.add(element);
       set.#put(element, inner);

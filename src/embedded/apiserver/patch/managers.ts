@@ -54,10 +54,15 @@ export function decodeManagers(entries: readonly (Fields | null)[] | undefined):
   return managers;
 }
 
-/** Whether each path is that of a field, of an item by its keys, value or index, or of the whole. */
+/**
+ * Whether each path is that of a field, of an item by its keys, value or index, or of the whole. Kinds of paths that
+ * nobody knows yet are ignored.
+ */
 function isWellFormed(fields: unknown): boolean {
   if (typeof fields !== "object" || fields === null) return false;
-  return Object.entries(fields).every(([key, inner]) => (key === "." || /^[fkvi]:/.test(key)) && isWellFormed(inner));
+  return Object.entries(fields).every(([key, inner]) =>
+    key === "." || /^[fkvi]:/.test(key) ? isWellFormed(inner) : /^.:/.test(key),
+  );
 }
 
 /** Orders appliers first, then by time, name, version and subresource; `undefined` when there are none. */

@@ -39,7 +39,8 @@ function check(value: unknown, place: Place): void {
 }
 
 function scalarError(value: unknown, type: ScalarType): string | undefined {
-  if (type === "untyped") return undefined;
+  if (type === "untyped")
+    return typeof value === "object" && !isNumber(value) ? `expected any scalar, got &{${goPlain(value)}}` : undefined;
   if (type === "numeric") {
     return isNumber(value) ? undefined : `expected numeric (int or float), got ${goTypeOf(value)}`;
   }

@@ -1,7 +1,7 @@
 /** Prints tables of built-in kinds and of custom resources. */
 import type { ColumnDefinition, Fields, KindRow, KubeObject, Printer } from "../hooks.ts";
-import { goNumber } from "../field-error.ts";
-import { isNumber, writeJson } from "../numbers.ts";
+import { goJson, goNumber } from "../field-error.ts";
+import { isNumber } from "../numbers.ts";
 import { age } from "./age.ts";
 import { type Cell, name } from "./cell.ts";
 import columnsText from "./columns.txt" with { type: "text" };
@@ -137,5 +137,5 @@ function customCell(column: Fields): Cell {
 }
 
 function plain(value: unknown): string {
-  return typeof value === "object" ? writeJson(value) : isNumber(value) ? goNumber(value) : String(value);
+  return typeof value === "object" ? goJson(value) : isNumber(value) ? goNumber(value) : String(value);
 }

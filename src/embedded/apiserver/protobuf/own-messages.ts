@@ -1,4 +1,5 @@
 /** Messages whose JSON is not an object with their fields. */
+import { parseJson, writeJson } from "../numbers.ts";
 import { WireReader } from "./wire-reader.ts";
 import type { WireWriter } from "./wire-writer.ts";
 
@@ -64,7 +65,7 @@ function duration(nanoseconds: number): string {
 
 function embedded(bytes: Uint8Array): unknown {
   const json = read(bytes).text(1);
-  return json === "" ? null : (JSON.parse(json) as unknown);
+  return json === "" ? null : parseJson(json);
 }
 
 type Write = (to: WireWriter, value: unknown) => void;
@@ -104,5 +105,5 @@ function nanoseconds(text: string): number {
 }
 
 function writeEmbedded(to: WireWriter, value: unknown): void {
-  if (value !== undefined && value !== null) to.text(1, JSON.stringify(value));
+  if (value !== undefined && value !== null) to.text(1, writeJson(value));
 }

@@ -104,7 +104,7 @@ interface DecodeOptions {
   readonly warn: (message: string) => void;
   /** Called when there are empty lists or maps. */
   readonly noteEmpty?: () => void;
-  /** Called when there may be floats without a fraction. */
+  /** Called when a custom object may have floats without a fraction. */
   readonly noteNumbers?: () => void;
 }
 
@@ -233,8 +233,9 @@ function parsed(body: BodyText, { row: { kind, version, custom }, noteNumbers }:
     if (deep !== undefined) throw unrecognized(kind, `couldn't get version/kind; json parse error: ${deep}`, body);
     if (custom) checkNumbers(body.text, { kind, version });
     if (!hasUnusualNumbers(body.text)) return parsedJson(body.text);
+    if (!custom) return parseWithNumberTexts(body.text);
     noteNumbers?.();
-    return custom ? parseAsGo(body.text) : parseWithNumberTexts(body.text);
+    return parseAsGo(body.text);
   } catch (error) {
     if (error instanceof StatusError) throw error;
     if (error instanceof YamlError) throw unrecognized(kind, error.message, body);

@@ -120,7 +120,10 @@ const plain = [
 
 function valuesOf(props: Fields): ValueRules | undefined {
   const rules: Record<string, unknown> = {};
-  for (const name of plain) if (props[name] !== undefined && props[name] !== null) rules[name] = props[name];
+  for (const name of plain) {
+    const value = props[name];
+    if (value !== undefined && value !== null) rules[name] = typeof value === "bigint" ? Number(value) : value;
+  }
   const pattern = asText(props.pattern);
   if (pattern !== undefined) {
     rules.patternText = pattern;

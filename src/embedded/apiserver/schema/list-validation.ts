@@ -1,5 +1,6 @@
 /** Checks that items of sets and list maps are unique. */
 import { type FieldError, goJson } from "../field-error.ts";
+import { isFloat } from "../numbers.ts";
 import type { Schema } from "./schema.ts";
 
 export function validateLists(schema: Schema, value: unknown, path = ""): FieldError[] {
@@ -14,7 +15,7 @@ interface Place {
 }
 
 function visit(schema: Schema, value: unknown, { path, errors }: Place): void {
-  if (schema.go || typeof value !== "object" || value === null) return;
+  if (schema.go || typeof value !== "object" || value === null || isFloat(value)) return;
   if (Array.isArray(value)) {
     if (schema.listType === "set") duplicates(value, { path, errors });
     else if (schema.listType === "map") checkKeys(value, { path, errors, keys: schema.listKeys });
@@ -34,11 +35,16 @@ function visit(schema: Schema, value: unknown, { path, errors }: Place): void {
 function duplicates(values: readonly unknown[], { path, errors }: Place): void {
   const seen = new Map<string, number>();
   for (const [index, value] of values.entries()) {
-    const key = goJson(value ?? null);
+    const key = `${goJson(value ?? null)}${hasFloat(value) ? " as a float" : ""}`;
     const times = (seen.get(key) ?? 0) + 1;
     seen.set(key, times);
     if (times === 2) errors.push({ type: "Duplicate", field: `${path}[${index}]`, badValue: value, detail: "" });
   }
+}
+
+/** Whether the value or one of its fields is a float without a fraction, which is not the same as the integer. */
+function hasFloat(value: unknown): boolean {
+  return isFloat(value) || (typeof value === "object" && value !== null && Object.values(value).some(isFloat));
 }
 
 function checkKeys(

@@ -50,7 +50,8 @@ function asCustomScale({ resource }: ApiCall, decode: () => KubeObject): KubeObj
     return decode();
   } catch (error) {
     const isUnknown =
-      error instanceof StatusError && /no kind "|unexpected GroupVersion|unknown conversion/.test(error.message);
+      error instanceof StatusError &&
+      /no kind "|unexpected GroupVersion|unknown conversion|handled as a Scale: json:/.test(error.message);
     if (!resource.row.custom || !isUnknown) throw error;
     throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"');
   }

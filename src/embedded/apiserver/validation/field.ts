@@ -79,7 +79,9 @@ export class Field {
 
   add(type: FieldErrorType, detail: string, badValue?: unknown): void {
     if (typeof badValue !== "object" || badValue === null) {
-      this.errors.push({ type, field: this.path, badValue, detail });
+      // Rules compare with the number, and messages show each digit.
+      const isSame = typeof this.value === "bigint" && badValue === Number(this.value);
+      this.errors.push({ type, field: this.path, badValue: isSame ? this.value : badValue, detail });
       return;
     }
     const row = this.row;
