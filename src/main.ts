@@ -3,6 +3,7 @@
  *
  * When it is loaded before tests, it offers them the same packages instead: see `cli/test.ts`.
  */
+import { compileReluctantly } from "#runtime/compilers";
 import { commandIndex } from "./cli/commands.ts";
 import { memoryGiven } from "./cli/memory-option.ts";
 import { withCommand } from "./cli/operator.ts";
@@ -33,6 +34,8 @@ async function main(): Promise<void> {
   if (version !== undefined) {
     const isTuned = args[commandIndex(args)] === "run";
     beginAnew(given, { isTuned, memory: () => memoryLimit(memoryGiven(args, process.env))?.bytes });
+    // Of an operator that starts, little is worth compiling; the other commands compute more.
+    if (isTuned) compileReluctantly();
   }
   await start({
     args,

@@ -1,8 +1,10 @@
 /** `binnacle run` */
+import { compileAsUsual } from "#runtime/compilers";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { createLog } from "../observe/log.ts";
 import { isTerminal } from "../observe/terminal.ts";
 import { type Command, command } from "./command.ts";
+import { onceSynced } from "./once-synced.ts";
 import { runControllers } from "./run-controllers.ts";
 import { runOptions, runValues } from "./run-options.ts";
 import { stopSignal } from "./signals.ts";
@@ -21,6 +23,7 @@ export const runCommand: Command = command({
       log,
       format,
       signalled: stopSignal(log),
+      onStarted: (manager) => onceSynced(manager.modules.controllers, compileAsUsual),
       cluster: () => loadKubeconfig({ kubeconfig: values.kubeconfig, context: values.context, env: host.env }),
     });
   },

@@ -53,6 +53,7 @@ const PARTS: readonly string[] = [
   "about",
   "bundler",
   "collect-garbage",
+  "compilers",
   "compression",
   "current-module",
   "database",
