@@ -201,10 +201,12 @@ async function largeCustomNumbers(probe: Probe): Promise<void> {
       body: `{"status":{"free":{"n":${spelling}},"weight":${spelling}}}`,
       headers: merge,
     });
-    await probe.send(`status again ${spelling}`, "PATCH", `${collection}/${name}/status`, {
-      body: `{"status":{"free":{"n":${spelling}},"weight":${spelling}}}`,
-      headers: merge,
-    });
+    // Writing a zero with a sign twice changes the object on kube-apiserver.
+    if (spelling !== "-0.0")
+      await probe.send(`status again ${spelling}`, "PATCH", `${collection}/${name}/status`, {
+        body: `{"status":{"free":{"n":${spelling}},"weight":${spelling}}}`,
+        headers: merge,
+      });
     await probe.send(`applied ${spelling}`, "PATCH", `${collection}/${name}?fieldManager=second`, {
       body: amount(name, `{"free":{"mine":${spelling}}}`),
       headers: apply,

@@ -76,6 +76,15 @@ const definition = {
                   ruled: { type: "integer", "x-kubernetes-validations": [{ rule: "self < 50" }] },
                   bounded: { type: "number", minimum: 0.5, maximum: 1e6 },
                   preset: { type: "integer", default: "LARGE" },
+                  most: { type: "integer", maximum: "LARGE" },
+                  choice: { "x-kubernetes-int-or-string": true, "x-kubernetes-validations": [{ rule: "self == 2" }] },
+                  sums: {
+                    type: "array",
+                    maxItems: 3,
+                    items: { type: "integer" },
+                    "x-kubernetes-validations": [{ rule: "self.sum() < 9" }],
+                  },
+                  set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "integer" } },
                 },
               },
             },
@@ -95,7 +104,7 @@ describe("the server", () => {
   beforeAll(async () => {
     data = await mkdtemp(join(tmpdir(), "numbers-"));
     server = await createApiServer({ data });
-    const body = JSON.stringify(definition).replace('"LARGE"', "9007199254740993");
+    const body = JSON.stringify(definition).replaceAll('"LARGE"', "9007199254740993");
     await send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body);
     await until(async () => (await send("GET", sums)).startsWith("200"), { what: "the kind is served" });
   });
@@ -152,6 +161,19 @@ describe("the server", () => {
       patch("float", `[{"op":"test","path":"/spec/a","value":${value}}]`, "application/json-patch+json");
     expect(await tested("3.0")).toStartWith("422");
     expect(await tested("3")).toStartWith("200");
+  });
+
+  test("compares with limits beyond 2^53, and says what rules cannot read", async () => {
+    const refused: readonly (readonly [spec: string, why: string])[] = [
+      ['{"most":9223372036854775807}', "should be less than or equal to 9007199254740992"],
+      ['{"choice":2.0}', "expected XIntOrString value to be either a string or integer"],
+      ['{"sums":[1,2.0]}', "'no such overload: sum(list)'"],
+      ['{"sums":[9223372036854775807,1]}', "integer overflow"],
+      ['{"set":[2,2]}', "Duplicate value: 2"],
+    ];
+    for (const [spec, why] of refused) expect(await send("POST", sums, sum("refused", spec))).toContain(why);
+    expect(await send("POST", `${sums}?dryRun=All`, sum("taken", '{"most":2,"set":[2,2.0]}'))).toStartWith("201");
+    expect(await send("GET", "/openapi/v3/apis/example.test/v1")).toContain('"default":9007199254740993');
   });
 
   test("keeps integers of 64 bits in built-in kinds", async () => {

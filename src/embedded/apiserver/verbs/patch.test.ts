@@ -159,3 +159,26 @@ test("a JSON patch copies 3 MiB at most, because each copy may double the object
   );
   expect([code, message]).toEqual([422, "the server rejected our request due to an error in our request"]);
 });
+
+test("an apply with an object in the place of a quantity is refused by its type", async () => {
+  const container = '{"name":"c","resources":{"requests":{"cpu":{"nope":1}}}}';
+  const template = `{"spec":{"containers":[${container}]}}`;
+  const body = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"template":${template}}}`;
+  const { code, message } = await send(
+    "PATCH",
+    `${deployments}/d?fieldManager=m`,
+    body,
+    "application/apply-patch+yaml",
+  );
+  expect(code).toBe(500);
+  expect(message).toContain(".resources.requests.cpu: expected any scalar, got &{map[nope:1]}");
+});
+
+test("managed fields with kinds of paths that nobody knows are taken without them", async () => {
+  const entry =
+    '{"manager":"x","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"q:data":1}}';
+  const path = "/api/v1/namespaces/n/configmaps/m";
+  const { code, body } = await send("PATCH", path, `{"metadata":{"managedFields":[${entry}]}}`, merge);
+  expect(code).toBe(200);
+  expect(body.metadata).not.toHaveProperty("managedFields");
+});

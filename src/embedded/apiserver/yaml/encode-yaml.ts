@@ -38,7 +38,7 @@ class Emitter {
     if (typeof value === "string") return this.#text(value, place);
     if (Array.isArray(value)) return this.#list(value, place);
     if (typeof value === "object" && value !== null) return this.#map(value as Record<string, unknown>);
-    this.#plain(isNumber(value) ? goNumber(value) : String(value), false);
+    this.#plain(isNumber(value) && !isUint64(value) ? goNumber(value) : String(value), false);
   }
 
   #map(fields: Readonly<Record<string, unknown>>): void {
@@ -196,6 +196,11 @@ class Emitter {
       isAtBreak = false;
     }
   }
+}
+
+/** Whether Go's library reads the JSON of a float as an integer of 64 bits without a sign. */
+function isUint64(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 2 ** 63 && (value as number) < 2 ** 64;
 }
 
 const short: Readonly<Record<string, string>> = {

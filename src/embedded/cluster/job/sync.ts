@@ -74,15 +74,10 @@ function failureByLimit(run: JobRun): Finding | undefined {
     return failure("BackoffLimitExceeded", "Job has reached the specified backoff limit");
   }
   if (activeDeadlineSeconds === undefined || run.isSuspended || status.startTime === undefined) return undefined;
-  const left = Date.parse(status.startTime) + milliseconds(activeDeadlineSeconds) - now;
+  const left = Date.parse(status.startTime) + activeDeadlineSeconds * 1000 - now;
   if (left <= 0) return failure("DeadlineExceeded", "Job was active longer than specified deadline");
   run.later(left);
   return undefined;
-}
-
-/** The server takes any integer of 64 bits, and keeps one beyond 2^53 as a bigint. */
-function milliseconds(seconds: number | bigint): number {
-  return Number(seconds) * 1000;
 }
 
 function failure(reason: string, message: string): Finding {

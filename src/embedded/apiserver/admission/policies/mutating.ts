@@ -1,5 +1,6 @@
 /** MutatingAdmissionPolicy. @see https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/ */
 import { sameJson } from "../../../../resource/json.ts";
+import { asInteger } from "../../numbers.ts";
 import type { AdmissionAttributes, AdmissionOptions, Fields, KubeObject } from "../../hooks.ts";
 import { jsonPatch } from "../../patch/json-patch.ts";
 import { StatusError } from "../../status.ts";
@@ -138,7 +139,7 @@ function denied(attributes: AdmissionAttributes, problems: readonly Problem[]): 
 
 /** Converts a value to JSON; empty optionals are omitted. */
 function fromCel(value: unknown): unknown {
-  if (typeof value === "bigint") return Number(value);
+  if (typeof value === "bigint") return asInteger(value);
   if (value instanceof Date) return value.toISOString();
   if (value instanceof celLibrary().Optional) return value.hasValue() ? fromCel(value.value()) : undefined;
   if (Array.isArray(value)) return value.map(fromCel).filter((item) => item !== undefined);

@@ -1,5 +1,5 @@
 /** Decides which objects count towards a quota. @see https://kubernetes.io/docs/concepts/policy/resource-quotas/#quota-scopes */
-import { isInteger } from "../../numbers.ts";
+import { isNumber } from "../../numbers.ts";
 import type { Fields, KubeObject } from "../../hooks.ts";
 import { each, has, inner } from "../../validation/fill.ts";
 
@@ -42,7 +42,7 @@ export function podScope({ scopeName, operator, values = [] }: Requirement, pod:
 
 function isTerminating(spec: Fields): boolean {
   const seconds = spec["activeDeadlineSeconds"];
-  return isInteger(seconds) && seconds >= 0;
+  return isNumber(seconds) && Number(seconds) >= 0;
 }
 
 function isBestEffort(pod: KubeObject): boolean {
