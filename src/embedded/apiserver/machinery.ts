@@ -30,6 +30,8 @@ export interface ManagedFieldsRequest {
   readonly next: KubeObject;
   /** Whether `next` has empty lists or maps. @default false */
   readonly hasEmpty?: boolean;
+  /** Whether the live object was written under another definition, whose types may have been others. @default false */
+  readonly isOlder?: boolean;
   readonly manager: string;
   readonly operation: "Update";
   readonly subresource: string;

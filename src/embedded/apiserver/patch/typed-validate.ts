@@ -6,10 +6,19 @@ import { itemElement } from "./list-item.ts";
 import { fieldElement, printElement } from "./path-element.ts";
 import { asList, asMap } from "./typed-values.ts";
 
+export interface TypeOptions {
+  /** Whether an item may be twice in a set or a map, as in objects that are stored. @default false */
+  readonly allowDuplicates?: boolean;
+}
+
 /** Returns the errors in the words of structured-merge-diff; `undefined` when there are none. */
-export function typeErrors(value: unknown, atom: Atom): string | undefined {
+export function typeErrors(
+  value: unknown,
+  atom: Atom,
+  { allowDuplicates = false }: TypeOptions = {},
+): string | undefined {
   const errors: string[] = [];
-  check(value, { atom, path: "", errors });
+  check(value, { atom, path: "", errors, allowDuplicates });
   if (errors.length === 0) return undefined;
   return errors.length === 1 ? errors[0] : ["errors:", ...errors.map((error) => `  ${error}`)].join("\n");
 }
@@ -18,6 +27,7 @@ interface Place {
   readonly atom: Atom;
   readonly path: string;
   readonly errors: string[];
+  readonly allowDuplicates: boolean;
 }
 
 function check(value: unknown, place: Place): void {
@@ -54,7 +64,7 @@ interface ItemsPlace extends Place {
   readonly report: (what: string) => void;
 }
 
-function checkItems(items: readonly unknown[], { list, path, errors, report }: ItemsPlace): void {
+function checkItems(items: readonly unknown[], { list, path, errors, allowDuplicates, report }: ItemsPlace): void {
   const seen = new Set<string>();
   for (const [index, item] of items.entries()) {
     let step = `[${index}]`;
@@ -62,10 +72,10 @@ function checkItems(items: readonly unknown[], { list, path, errors, report }: I
       const element = itemElement(list, item);
       if (typeof element !== "string") return report(`element ${index}: ${element.message}`);
       step = printElement(element);
-      if (seen.has(element)) report(`duplicate entries for key ${step}`);
+      if (seen.has(element) && !allowDuplicates) report(`duplicate entries for key ${step}`);
       seen.add(element);
     }
-    check(item, { atom: list.element, path: path + step, errors });
+    check(item, { atom: list.element, path: path + step, errors, allowDuplicates });
   }
 }
 
@@ -74,7 +84,10 @@ interface FieldsPlace extends Place {
   readonly report: (what: string) => void;
 }
 
-function checkFields(fields: Readonly<Record<string, unknown>>, { map, path, errors }: FieldsPlace): void {
+function checkFields(
+  fields: Readonly<Record<string, unknown>>,
+  { map, path, errors, allowDuplicates }: FieldsPlace,
+): void {
   for (const [key, field] of Object.entries(fields)) {
     const inner = path + printElement(fieldElement(key));
     const atom = map.typeOf(key);
@@ -82,7 +95,7 @@ function checkFields(fields: Readonly<Record<string, unknown>>, { map, path, err
       errors.push(`${inner}: field not declared in schema`);
       return;
     }
-    check(field, { atom, path: inner, errors });
+    check(field, { atom, path: inner, errors, allowDuplicates });
   }
 }
 

@@ -8,6 +8,7 @@ import { FieldSet } from "./field-set.ts";
 import { capUpdaters, decodeManagers, encodeManagers, managerKey, type Managers, neverOwned } from "./managers.ts";
 import { ownUpdate, type Versions } from "./ownership.ts";
 import { fieldElement } from "./path-element.ts";
+import { typeErrors } from "./typed-validate.ts";
 
 export interface VersionOptions {
   readonly schema: Schema;
@@ -32,6 +33,8 @@ export interface UpdateOptions extends VersionOptions {
   readonly subresource: string;
   /** The time as RFC 3339 in whole seconds. */
   readonly now: string;
+  /** Whether the live object was written under another definition, whose types may have been others. @default false */
+  readonly isOlder?: boolean;
 }
 
 /** Returns `next` with managedFields; what differs from `live` now belongs to `manager`. */
@@ -43,9 +46,16 @@ export function updateManagedFields(options: UpdateOptions): KubeObject {
   if (lacksKeys(bare)) return bare;
   // An object whose managers were removed stays without any.
   if (managers.size === 0 && live?.metadata.uid !== undefined) return bare;
+  if (options.isOlder === true && !isTyped(options)) return bare;
   dropUnknownVersions(managers, options);
   applyUpdate(managers, { ...options, live: live && withManagedFields(live, undefined), next: bare });
   return withManagedFields(bare, encodeManagers(managers));
+}
+
+/** Whether both objects have the types of the schema; kube-apiserver gives up the managers of those that have not. */
+function isTyped({ schema, live, next }: UpdateOptions): boolean {
+  const atom = atomOf(schema);
+  return [live, next].every((object) => typeErrors(object, atom, { allowDuplicates: true }) === undefined);
 }
 
 /** Removes what managers own in versions that the kind does not have. */

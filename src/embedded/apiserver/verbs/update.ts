@@ -177,6 +177,7 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
         resetFields: resetFields(call),
         hasEmpty: call.hasEmpty === true,
         convert: lens === undefined ? convert : undefined,
+        isOlder: resource.row.custom && live !== stored.object,
       }),
     );
     next = tracked instanceof Promise ? await tracked : tracked;
