@@ -1,5 +1,6 @@
 /** The language of rules: CEL with Kubernetes' libraries. @see https://kubernetes.io/docs/reference/using-api/cel/ */
 import type { Environment } from "@marcbachmann/cel-js";
+import { registerConversions } from "./conversions.ts";
 import { celLibrary } from "./library.ts";
 import { registerLists } from "./lists.ts";
 import { registerLoops } from "./loops.ts";
@@ -44,6 +45,7 @@ function created(oldSelf: string): Environment {
   registerOptionals(environment);
   registerStrings(environment);
   registerMatches(environment);
+  registerConversions(environment);
   registerQuantities(environment);
   registerNetwork(environment);
   registerVersions(environment);

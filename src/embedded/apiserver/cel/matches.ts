@@ -3,6 +3,7 @@
  * busy for years.
  */
 import type { Environment } from "@marcbachmann/cel-js";
+import { conversions } from "./conversions.ts";
 import { goRegExp } from "../schema/go-regexp.ts";
 
 /** The interpreter's own function cannot be replaced, so checked calls get another name. */
@@ -21,7 +22,7 @@ interface Node {
   readonly args: unknown;
 }
 
-/** Makes a parsed expression call this server's function. */
+/** Makes a parsed expression call this server's functions. */
 export function matchAsGo(node: unknown): void {
   if (Array.isArray(node)) {
     for (const one of node) matchAsGo(one);
@@ -30,5 +31,6 @@ export function matchAsGo(node: unknown): void {
   if (typeof node !== "object" || node === null || !("op" in node)) return;
   const { op, args } = node as Node;
   if (op === "rcall" && Array.isArray(args) && args[0] === "matches") args[0] = linearName;
+  if (op === "call" && Array.isArray(args)) args[0] = conversions.get(args[0]) ?? args[0];
   matchAsGo(args);
 }

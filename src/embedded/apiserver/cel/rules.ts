@@ -219,6 +219,7 @@ export function words(error: unknown): string {
   const index = /index (-?\d+) >= size/.exec(text)?.[1];
   if (index !== undefined) return `index out of bounds: ${index}`;
   if (text.startsWith("found no matching overload")) return "no such overload";
+  if (/^no such overload: (?!sum\()/.test(text)) return "no such overload";
   const conversion = /^(int|uint|double)\(\) type error: cannot convert to/.exec(text)?.[1];
   if (conversion !== undefined) return `type conversion error from 'string' to '${conversion}'`;
   return text.replace(/^No such key/, "no such key");

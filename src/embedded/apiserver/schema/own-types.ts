@@ -59,8 +59,11 @@ export function canonical(own: OwnType, value: unknown, context: OwnContext): un
 function rewrittenQuantity(text: string): string {
   const written = formatQuantity(orThrow(parseQuantity(text)));
   if (written === text) return text;
-  const [, digits, binary] = /^[+-]?0*([1-9]\d{0,17})(?:([KMGTPE])i|[a-zA-Z]?|[eE][+-]?\d+)$/.exec(text) ?? [];
-  if (digits === undefined || /\d+/.exec(written)?.[0] !== digits) return written;
+  const [, whole, fraction = "", binary] =
+    /^[+-]?(\d{1,18})(?:\.(\d{1,18}))?(?:([KMGTPE])i|[a-zA-Z]?|[eE][+-]?\d+)$/.exec(text) ?? [];
+  if (whole === undefined) return written;
+  const digits = (whole + fraction).replace(/^0+/, "");
+  if (digits.length > 18 || /\d+/.exec(written)?.[0] !== digits) return written;
   const isExact = binary === undefined || digits.length + 3 * ("KMGTPE".indexOf(binary) + 1) <= 14;
   return isExact ? text : written;
 }

@@ -114,7 +114,8 @@ function checkType(schema: Schema, value: unknown, { path, result }: At): void {
 function isNearlyInteger(value: number): boolean {
   if (!(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return false;
   const whole = Math.trunc(value);
-  return value === whole || Math.abs(value - whole) / (Math.abs(value) + Math.abs(whole)) < 1e-9;
+  // go-openapi converts to an integer without a sign here, so that a negative number has to be exact.
+  return value === whole || (value > 0 && (value - whole) / (value + whole) < 1e-9);
 }
 
 function checkEnum(schema: Schema, value: unknown, { path, result }: At): void {
