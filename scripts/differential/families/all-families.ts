@@ -36,7 +36,6 @@ import { yamlBodies } from "./yaml-bodies.ts";
  * in the random order of a map. They are measured with all families, and are no part of the test.
  */
 const measured: readonly Family[] = [
-  ...randomNumbers,
   addressesOfServices,
   definitionsOfMistakes,
   eventsAndLeasesOfAll,
@@ -72,6 +71,7 @@ export function allFamilies(share: number): Case[] {
       ...oddities,
       ...numbers,
       ...largeNumbers,
+      ...randomNumbers,
       ...(share < 1 ? [] : measured),
     ],
     share,

@@ -78,12 +78,17 @@ const definition = {
                   preset: { type: "integer", default: "LARGE" },
                   most: { type: "integer", maximum: "LARGE" },
                   choice: { "x-kubernetes-int-or-string": true, "x-kubernetes-validations": [{ rule: "self == 2" }] },
+                  shown: {
+                    type: "number",
+                    "x-kubernetes-validations": [{ rule: "int(self) < 50 || string(self) == '2e+06'" }],
+                  },
                   sums: {
                     type: "array",
                     maxItems: 3,
                     items: { type: "integer" },
                     "x-kubernetes-validations": [{ rule: "self.sum() < 9" }],
                   },
+                  within: { type: "integer" },
                   set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "integer" } },
                 },
               },
@@ -170,9 +175,14 @@ describe("the server", () => {
       ['{"sums":[1,2.0]}', "'no such overload: sum(list)'"],
       ['{"sums":[9223372036854775807,1]}', "integer overflow"],
       ['{"set":[2,2]}', "Duplicate value: 2"],
+      ['{"shown":1e30}', "integer overflow evaluating rule"],
+      ['{"shown":2000001}', "failed rule: int(self) < 50"],
+      ['{"within":-1000000.3}', "must be of type integer"],
     ];
     for (const [spec, why] of refused) expect(await send("POST", sums, sum("refused", spec))).toContain(why);
-    expect(await send("POST", `${sums}?dryRun=All`, sum("taken", '{"most":2,"set":[2,2.0]}'))).toStartWith("201");
+    expect(await send("POST", `${sums}?dryRun=All`, sum("taken", '{"most":2,"set":[2,2.0],"shown":2e6}'))).toStartWith(
+      "201",
+    );
     expect(await send("GET", "/openapi/v3/apis/example.test/v1")).toContain('"default":9007199254740993');
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { formatQuantity, parseQuantity } from "./quantity.ts";
+import { formatQuantity, parseQuantity, roundedToMilli } from "./quantity.ts";
 
 test.each([
   ["0", "0"],
@@ -25,4 +25,17 @@ test.each([
 
 test.each(["", "x", "1x", "1..2", "1e", "--1", "1 Gi"])("parseQuantity refuses %p", (text) => {
   expect(parseQuantity(text)).toBeInstanceOf(Error);
+});
+
+test.each([
+  ["1u", "1m"],
+  ["0.000001", "1m"],
+  ["1500001u", "1501m"],
+  ["100e-9", "1e-3"],
+  ["-1n", "-1m"],
+  ["8.918", "8.918"],
+  ["1500m", "1500m"],
+  ["1E", "1E"],
+])("roundedToMilli makes %p %p", (text, expected) => {
+  expect(roundedToMilli(text)).toBe(expected);
 });

@@ -71,8 +71,8 @@ const million = 1_000_000n;
 
 /** Rounds a formatted quantity up to thousandths, as the server does with the amounts of resources. */
 export function roundedToMilli(text: string): string {
-  // A quantity is formatted with these only where it may be finer.
-  if (!/[nue]/.test(text)) return text;
+  // Only a text with these may be finer.
+  if (!/[nue]|\.\d{4}/.test(text)) return text;
   const parsed = parseQuantity(text);
   if (parsed instanceof Error || parsed.nanos % million === 0n) return text;
   return formatQuantity({ ...parsed, nanos: divideAway(parsed.nanos, million) * million });
