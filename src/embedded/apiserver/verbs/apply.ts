@@ -1,6 +1,6 @@
 /** Server-side apply, which is one of the forms of a patch. */
 import type { Fields, KubeObject } from "../hooks.ts";
-import { hasUnusualNumbers } from "../numbers.ts";
+import { hasUnusualNumbers, parseAsGo, settled } from "../numbers.ts";
 import { badRequest, conflict } from "../status.ts";
 import { strictWarnings } from "../request/body.ts";
 import { depthProblem } from "../request/json-problem.ts";
@@ -106,12 +106,14 @@ function said({ repeated }: DecodedYaml): string | undefined {
   return repeated === undefined ? undefined : `error converting YAML to JSON: ${repeated}`;
 }
 
-/** Most clients send JSON, which is parsed faster. Unpaired surrogates are invalid YAML, and its floats are others. */
+/** What YAML reads as another value, or refuses: unpaired surrogates, escaped slashes, and numbers beyond all floats. */
+const otherInYaml = /\\(u[dD][89a-fA-F]|\/)|[eE]\+?\d{3}|\d{300}/;
+
+/** Most clients send JSON, which is parsed faster. YAML makes an integer of a float without a fraction, as storage does. */
 function asJson(text: string): unknown {
-  if (!text.trimStart().startsWith("{") || /\\(u[dD][89a-fA-F]|\/)/.test(text) || hasUnusualNumbers(text))
-    return undefined;
+  if (!text.trimStart().startsWith("{") || otherInYaml.test(text)) return undefined;
   try {
-    return JSON.parse(text) as unknown;
+    return hasUnusualNumbers(text) ? settled(parseAsGo(text)) : (JSON.parse(text) as unknown);
   } catch {
     return undefined;
   }
