@@ -220,6 +220,7 @@ export function words(error: unknown): string {
   if (index !== undefined) return `index out of bounds: ${index}`;
   if (text.startsWith("found no matching overload")) return "no such overload";
   if (/^no such overload: (?!sum\()/.test(text)) return "no such overload";
+  if (text.startsWith("integer overflow:")) return "integer overflow";
   const conversion = /^(int|uint|double)\(\) type error: cannot convert to/.exec(text)?.[1];
   if (conversion !== undefined) return `type conversion error from 'string' to '${conversion}'`;
   return text.replace(/^No such key/, "no such key");

@@ -110,6 +110,15 @@ function checkType(schema: Schema, value: unknown, { path, result }: At): void {
   result.errors.push({ type: "TypeInvalid", field: fieldOf(path), badValue: actual, detail });
 }
 
+/** Whether a number becomes one of the allowed ones as its Go type: a float loses its fraction beside an integer. */
+function isConverted(value: unknown, allowed: unknown): boolean {
+  if (!isNumber(value) || !isNumber(allowed)) return false;
+  if (!isInteger(allowed)) return Number(value) === Number(allowed);
+  return (
+    !isInteger(value) && Math.abs(Number(value)) < 2 ** 63 && BigInt(Math.trunc(Number(value))) === BigInt(allowed)
+  );
+}
+
 /** Whether a float counts as an integer of JSON, for which it may be off by a billionth. */
 function isNearlyInteger(value: number): boolean {
   if (!(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return false;
@@ -121,7 +130,7 @@ function isNearlyInteger(value: number): boolean {
 function checkEnum(schema: Schema, value: unknown, { path, result }: At): void {
   const allowed = schema.enum;
   if (!allowed || allowed.length === 0) return;
-  if (allowed.some((one) => equalValues(one, value))) {
+  if (allowed.some((one) => equalValues(one, value) || isConverted(value, one))) {
     result.matches++;
     return;
   }
