@@ -36,7 +36,7 @@ async function usersTest(name: string): Promise<number> {
     });
     const key = { namespace, name };
     const ready = async () => expect(await cluster.client.get(Guestbook, key)).toHaveCondition("Ready");
-    await eventually(ready, { within: "30s" });
+    await eventually(ready, { within: "2m" }); // with 50 at once on a busy machine
     expect(await cluster.client.list(Guestbook)).toHaveLength(1);
     expect(created).toHaveChildren(await cluster.client.list(Deployment), [`Deployment ${name}`]);
   }
@@ -72,7 +72,7 @@ test("a test with a cluster of its own takes milliseconds, and 50 at once do not
       `50 at once: ${Math.round(all)} ms; the yardstick ${Math.round(measure)} ms`,
   );
   expect(cpu / measure).toBeLessThan(6); // about 3, whatever else the machine does
-}, 180_000);
+}, 300_000);
 
 test("kubeconfig is a file that others use, gone after the end", async () => {
   const cluster = await startCluster();
