@@ -54,7 +54,7 @@ test("it goes after its last backup, which stays", async () => {
   await eventually(() => client.get(StatefulSet, key));
   const uid = (await client.get(Database, key)).metadata.uid;
   await client.delete(Database, key);
-  await eventually(async () => (await client.find(Database, key)) === undefined, { within: "20s" });
+  await eventually(async () => (await client.find(Database, key)) === undefined, { within: "90s" });
   const job = await client.get(Job, lastBackup);
   expect(job).not.toBeControlledBy({ metadata: { uid } });
   expect(job).toHaveCondition("Complete");

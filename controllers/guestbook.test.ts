@@ -60,5 +60,5 @@ test("it is finalized, and its children go with it", async () => {
   await client.delete(Guestbook, key);
   await eventually(async () => (await client.find(Guestbook, key)) === undefined);
   expect(module.log.map(({ msg }) => msg)).toContain("The guestbook closes");
-  await eventually(async () => (await client.find(Deployment, key)) === undefined, { within: "30s" });
+  await eventually(async () => (await client.find(Deployment, key)) === undefined, { within: "90s" });
 });

@@ -111,7 +111,7 @@ class World implements AsyncDisposable {
           () => true,
           () => false,
         );
-      await until(isServed, { what: () => `${version} is served: ${this.operator.text}`, within: 30_000 });
+      await until(isServed, { what: () => `${version} is served: ${this.operator.text}`, within: 90_000 });
     }
   }
 

@@ -69,7 +69,7 @@ describe("dev on a shared cluster", () => {
     }
 
     says(what: string): Promise<true> {
-      return until<true>(() => this.text.includes(what), { within: 30_000, what: () => `${what}:\n${this.text}` });
+      return until<true>(() => this.text.includes(what), { within: 90_000, what: () => `${what}:\n${this.text}` });
     }
 
     /** Presses a key, and waits for what it says. */

@@ -56,7 +56,7 @@ class Dev implements AsyncDisposable {
 
   says(msg: string, fields: Readonly<Record<string, unknown>> = {}) {
     const found = () => this.log.findLast((line) => line["msg"] === msg && Bun.deepMatch(fields, line));
-    return until(found, { within: 30_000, what: () => `${msg}:\n${this.err}` });
+    return until(found, { within: 90_000, what: () => `${msg}:\n${this.err}` });
   }
 
   async end(): Promise<number> {

@@ -61,7 +61,7 @@ describe.skipIf(!available)("fencing", () => {
     const body = JSON.stringify({ spec: { payload: "block" } });
     const headers = { "content-type": "application/merge-patch+json" };
     await (await plane.request(`${kind.path}/one-0`, { method: "PATCH", headers, body })).text();
-    await until(async () => (await first.log()).includes('"wakes"'), { within: 40_000, what: "the module wakes" });
+    await until(async () => (await first.log()).includes('"wakes"'), { within: 90_000, what: "the module wakes" });
     await until(async () => (await first.log()).includes("This replica has lost the lead"), { what: "a fence" });
     // The present leader keeps working, and the other process writes nothing.
     await Bun.sleep(6_000);

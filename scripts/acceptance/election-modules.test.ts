@@ -72,7 +72,7 @@ describe.skipIf(!available)("leader election by module", () => {
     });
 
     b.signal("SIGKILL");
-    await until(() => leads(a, "order"), { what: "a leads order again", within: 20_000 });
+    await until(() => leads(a, "order"), { what: "a leads order again", within: 90_000 });
     expect([await worker("Cart"), await worker("Order")]).toEqual([a.child.pid, a.child.pid]);
     expect(await a.stop()).toBe(0);
     for (const module of ["cart", "order"]) {

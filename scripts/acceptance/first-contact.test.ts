@@ -52,7 +52,7 @@ describe("the first minutes", () => {
       const decoder = new TextDecoder();
       for await (const chunk of dev.stderr) said += decoder.decode(chunk, { stream: true });
     })();
-    const says = (what: string) => until(() => said.includes(what), { within: 30_000, what: () => `${what}: ${said}` });
+    const says = (what: string) => until(() => said.includes(what), { within: 90_000, what: () => `${what}: ${said}` });
     await says("Controller runs");
     times.push(`dev ${seconds()} s`);
     await apply(await readFile(join(demo, "controllers/greeting.yaml"), "utf8"));
@@ -62,7 +62,7 @@ describe("the first minutes", () => {
     const text = await readFile(module, "utf8");
     await writeFile(module, text.replace("`${spec.message}\\n`", "`${spec.message}!\\n`"));
     await says("Module reloaded");
-    await until(async () => (await configMap()).includes("hello!"), { within: 10_000, what: () => said });
+    await until(async () => (await configMap()).includes("hello!"), { within: 90_000, what: () => said });
     times.push(`edit in force ${seconds()} s`);
     await writeFile(module, text);
     dev.kill("SIGTERM");

@@ -73,7 +73,7 @@ test("docs/getting-started.md", async () => {
             said = (await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])).join("");
             return wanted.every((expected) => normal(said).includes(normal(expected)));
           },
-          { within: 10_000, every: 200, what: () => `$ ${command}\n${wanted.join("\n")}\n-- but\n${said}` },
+          { within: 90_000, every: 200, what: () => `$ ${command}\n${wanted.join("\n")}\n-- but\n${said}` },
         );
       }
     }

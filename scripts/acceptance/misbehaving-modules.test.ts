@@ -38,7 +38,7 @@ class Dev implements AsyncDisposable {
 
   says(fields: Readonly<Record<string, unknown>>) {
     const found = () => this.log.findLast((line) => Bun.deepMatch(fields, line));
-    return until(found, { within: 30_000, what: () => `${JSON.stringify(fields)}:\n${this.err}` });
+    return until(found, { within: 90_000, what: () => `${JSON.stringify(fields)}:\n${this.err}` });
   }
 
   async end(): Promise<number> {

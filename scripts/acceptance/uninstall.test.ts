@@ -113,7 +113,7 @@ describe.skipIf(!available)("uninstall", () => {
       },
     });
     const things = "/apis/other.dev/v1/namespaces/default/things";
-    await until(() => cluster.serves(things), { what: "things are served", within: 30_000 });
+    await until(() => cluster.serves(things), { what: "things are served", within: 90_000 });
     await make(things, "other.dev/v1", "Thing", { metadata: { name: "theirs", finalizers: ["other.dev/thing"] } });
     await make(things, "other.dev/v1", "Thing", { metadata: { name: "held", finalizers: ["other.dev/thing"] } });
     await cluster.send("DELETE", `${things}/held`);

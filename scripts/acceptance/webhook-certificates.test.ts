@@ -134,7 +134,7 @@ describe.skipIf(!available)("webhooks of two replicas behind a Service", () => {
     const between = await secret();
     // The new authority is in force before a certificate of it is used.
     await until(async () => (await secret())["tls.crt"] !== between["tls.crt"], {
-      within: 30_000,
+      within: 90_000,
       what: "its certificate",
     });
     const newest = text((await secret())["ca.crt"]).split(/(?<=-----END CERTIFICATE-----\n)/)[0]!;

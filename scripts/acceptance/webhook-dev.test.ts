@@ -75,7 +75,7 @@ describe("on its own cluster", () => {
     bench = await Bench.create();
     await bench.write("controllers/policy.ts", policy("v0"));
     dev = new Dev(bench);
-    await until(() => dev.text.includes("  try "), { what: () => dev.text, within: 30_000 });
+    await until(() => dev.text.includes("  try "), { what: () => dev.text, within: 90_000 });
     const kubeconfig = join(bench.dir, ".binnacle/kubeconfig");
     transport = createTransport(await loadKubeconfig({ kubeconfig, env: {} }));
     await until(async () => (await say(transport, "v0")).includes("no v0 here"), { what: () => dev.text });

@@ -165,7 +165,7 @@ describe.each(["pages", "stream"] as const)("registrations with different needs,
           const text = (all: Iterable<AnyObject>) =>
             [...all].map(({ metadata }) => `${keyString(metadata)}@${metadata.resourceVersion}`).sort();
           await until(() => registration.hasSynced && Bun.deepEquals(text(store.values()), text(wanted)), {
-            within: 10_000,
+            within: 90_000,
             what: () => `${lease.informer.id}: ${String(text(store.values()))} is not ${String(text(wanted))}`,
           });
           for (const object of wanted) {

@@ -142,7 +142,7 @@ describe.skipIf(!available)("reads after own writes", () => {
                 const cached = await client.list(ConfigMap, { namespace: "default", labels: LABELS });
                 return Bun.deepEquals(versions(cached), versions(server));
               },
-              { within: 10_000, what: "a cache that equals the server" },
+              { within: 90_000, what: "a cache that equals the server" },
             );
           }),
           { numRuns: 12, interruptAfterTimeLimit: 40_000, endOnFailure: true },

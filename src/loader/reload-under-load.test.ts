@@ -102,7 +102,7 @@ test(`${RELOADS} reloads under load: no key is lost or run twice at once, delaye
     controllers.push(new WeakRef(lab.controller("reloaded")));
     await lab.save("reloaded.ts", reloaded(version));
     await until(() => runs.versions.has(version), {
-      within: 30_000,
+      within: 90_000,
       what: () => `version ${version} runs: ${lab.errors.join("")}`,
     });
   }
@@ -114,7 +114,7 @@ test(`${RELOADS} reloads under load: no key is lost or run twice at once, delaye
     names.every((name) => runs.seen.get(`${controller} ${name}`) === String(values.get(name)));
   for (const controller of ["reloaded", "a", "b"]) {
     await until(() => current(controller), {
-      within: 30_000,
+      within: 90_000,
       every: 20,
       what: `${controller} has seen the last of each object`,
     });

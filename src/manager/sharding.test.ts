@@ -210,7 +210,7 @@ class Post implements AsyncDisposable {
         const whole = parts.reduce((sum, part) => sum + part);
         return Math.abs(whole - 1) < 1e-9 && parts.every((part) => part > 0) && parts;
       },
-      { within: 20_000, what: () => names.map((name) => this.log(name)).join("\n") },
+      { within: 90_000, what: () => names.map((name) => this.log(name)).join("\n") },
     );
   }
 
@@ -221,7 +221,7 @@ class Post implements AsyncDisposable {
         const parcels = await this.parcels();
         return parcels.length === OBJECTS && parcels.every(({ status }) => status?.["by"] !== undefined);
       },
-      { within: 20_000, what: "every parcel worked" },
+      { within: 90_000, what: "every parcel worked" },
     );
     return new Map([...this.runs].map(([key, by]) => [key, by.at(-1)!]));
   }

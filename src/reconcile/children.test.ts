@@ -79,7 +79,7 @@ describe.skipIf(!available)("children.sync", () => {
     await cluster.patch(`${BOXES}/${name}`, { spec: { turn: Number(spec?.["turn"] ?? 0) + 1 } });
     await until(
       async () => (await cluster.get(`${BOXES}/${name}`))?.metadata.generation === seen.get(name) || undefined,
-      { within: 10_000, what: `a run of ${name}` },
+      { within: 90_000, what: `a run of ${name}` },
     );
     await operator.idle();
   };
@@ -280,7 +280,7 @@ describe.skipIf(!available)("children.sync", () => {
     await cluster.exists(secret); // made again
     await cluster.send("DELETE", `${BOXES}/tracked`);
     await cluster.gone(secret);
-    await cluster.gone("/api/v1/namespaces/tracked-space", 30_000);
+    await cluster.gone("/api/v1/namespaces/tracked-space", 90_000);
     await cluster.gone(`${BOXES}/tracked`);
   }, 180_000);
 
@@ -383,7 +383,7 @@ describe.skipIf(!available)("children.sync", () => {
     });
     const created = proxy.seen.filter(({ path, code }) => path.endsWith("/front") && code === 201).length;
     await cluster.send("DELETE", `${BOXES}/front`, { body: { propagationPolicy: "Foreground" } });
-    await cluster.gone(`${BOXES}/front`, 30_000);
+    await cluster.gone(`${BOXES}/front`, 90_000);
     await cluster.gone(`${MAPS}/front`);
     expect(proxy.seen.filter(({ path, code }) => path.endsWith("/front") && code === 201)).toHaveLength(created);
   }, 180_000);

@@ -48,7 +48,7 @@ describe.skipIf(!available)("a converged set of children of every built-in kind"
   const runs = async (): Promise<void> => {
     const before = synced;
     await until(() => synced > before, {
-      within: 20_000,
+      within: 90_000,
       what: () => `a sync: ${failures.at(-1)}; refused: ${refused()}`,
     });
     await operator!.idle(500);

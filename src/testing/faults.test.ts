@@ -132,7 +132,7 @@ const examples: Readonly<Record<string, (strike: Strike) => Promise<void>>> = {
         expect(await client.get(Guestbook, { namespace, name: "b" })).toHaveCondition("Ready", { message: "1 of 1" });
         expect(objects).toHaveLength(4); // includes the Service of the API server
       },
-      { within: "20s" },
+      { within: "90s" },
     );
   },
   async database(strike) {
@@ -144,7 +144,7 @@ const examples: Readonly<Record<string, (strike: Strike) => Promise<void>>> = {
     });
     const ready = async () =>
       expect(await client.get(Database, { namespace, name: "a" })).toHaveCondition("Ready", { reason: "AllReady" });
-    await eventually(ready, { within: "20s" });
+    await eventually(ready, { within: "90s" });
     expect(await client.list(StatefulSet)).toHaveLength(1);
     expect(await client.list(Secret, { namespace })).toHaveLength(1);
   },
@@ -160,7 +160,7 @@ const examples: Readonly<Record<string, (strike: Strike) => Promise<void>>> = {
     });
     const copied = async () =>
       expect((await client.get(Secret, { namespace: "team-a", name: "login" })).data).toEqual({ token: btoa("two") });
-    await eventually(copied, { within: "20s" });
+    await eventually(copied, { within: "90s" });
     expect(await client.list(Secret)).toHaveLength(2);
   },
   async "pod-logger"(strike) {
@@ -173,7 +173,7 @@ const examples: Readonly<Record<string, (strike: Strike) => Promise<void>>> = {
     });
     await client.create(Pod, { metadata: { namespace, name: "b" }, spec });
     const logged = () => ["a", "b"].every((name) => module.log.some(({ msg }) => msg === `Sync of pod ${name}`));
-    await eventually(logged, { within: "20s" });
+    await eventually(logged, { within: "90s" });
   },
 };
 

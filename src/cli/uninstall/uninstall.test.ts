@@ -282,7 +282,7 @@ test("a module that a deployment runs beside others is taken out of it first", a
   const path = "/apis/apps/v1/namespaces/binnacle-system/deployments/binnacle";
   type Live = { readonly spec: { readonly template: object }; readonly status?: { readonly readyReplicas?: number } };
   const live = async () => (await request("GET", path)).body as unknown as Live;
-  await until(async () => (await live()).status?.readyReplicas === 2, { within: 20_000 });
+  await until(async () => (await live()).status?.readyReplicas === 2, { within: 90_000 });
   await until(async () => (await request("GET", BOXES)).status === 200);
   await box("a");
   expect((await run("box.ts --dry-run")).out).toMatch(

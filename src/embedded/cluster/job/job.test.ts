@@ -124,9 +124,9 @@ describe("trackPods", () => {
       job("failing", { parallelism: 5, completions: 5, backoffLimit: 2, template: template({ "exit-code": "1" }) }),
     );
     const get = (name: string) => client.get(Job, { namespace, name });
-    await eventually(async () => ended(await get("plain"), "Complete"), { within: "20s" });
-    await eventually(async () => ended(await get("indexed"), "Failed", "FailedIndexes"), { within: "20s" });
-    await eventually(async () => ended(await get("failing"), "Failed", "BackoffLimitExceeded"), { within: "20s" });
+    await eventually(async () => ended(await get("plain"), "Complete"), { within: "90s" });
+    await eventually(async () => ended(await get("indexed"), "Failed", "FailedIndexes"), { within: "90s" });
+    await eventually(async () => ended(await get("failing"), "Failed", "BackoffLimitExceeded"), { within: "90s" });
     const [plain, indexed, failing] = await Promise.all(["plain", "indexed", "failing"].map(get));
     const pods = await client.list(Pod, { namespace });
     const ofJob = (name: string, phase: string) =>
