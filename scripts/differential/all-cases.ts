@@ -18,6 +18,7 @@ import { policies } from "./sequences/policies.ts";
 import { protocol } from "./sequences/protocol.ts";
 import { conversion } from "./sequences/conversion.ts";
 import { versions } from "./sequences/versions.ts";
+import { allStrangers } from "./strangers/all-strangers.ts";
 import { costs } from "./sequences/costs.ts";
 import { watching } from "./sequences/watching.ts";
 import { webhooks } from "./sequences/webhooks.ts";
@@ -30,8 +31,10 @@ export interface Selected {
   readonly wrong: number;
   /** The share of the worlds of roles and users. */
   readonly worlds: number;
-  /** The share of those of the families. */
+  /** The share of those of the families and of strangers. */
   readonly families: number;
+  /** Chooses the exchanges of strangers: another number gives such as nobody has seen. @default 0 */
+  readonly seed?: number;
   /** Whether the written sequences are played, which wait for what kube-apiserver does by itself. @default true */
   readonly sequences?: boolean;
   /** Of what is left each case whose number this divides. @default 1 */
@@ -46,13 +49,14 @@ export const brief: Selected = { share: 0.002, wrong: 0.02, worlds: 0.02, famili
 
 export function allCases(
   served: readonly Served[],
-  { share, wrong, worlds, families, sequences = true, every = 1 }: Selected,
+  { share, wrong, worlds, families, seed = 0, sequences = true, every = 1 }: Selected,
 ): Case[] {
   const all = [
     ...generatedCases(served, wrong),
     ...(sequences ? written : []),
     ...allAccess(worlds),
     ...allFamilies(families),
+    ...(families < 1 ? [] : allStrangers(served, { share: families, seed })),
     ...fieldCases(served, share),
   ];
   return all.filter((_, index) => index % every === 0);

@@ -14,6 +14,7 @@ export function report(found: readonly ExchangeDifference[], { first }: { readon
   for (const { caseName, expected, actual, differences } of found.slice(0, first)) {
     const call = expected?.call ?? actual?.call;
     lines.push("", `── ${caseName}: ${expected?.label ?? actual?.label}`, `   ${call?.method} ${call?.path}`);
+    if (call?.headers !== undefined) lines.push(`   headers: ${shown(call.headers, 300)}`);
     if (call?.body !== undefined) lines.push(`   body: ${shown(call.body, 600)}`);
     for (const { field, expected: left, actual: right } of differences.slice(0, 12)) {
       lines.push(`   ${field}`, `     real: ${shown(left, 900)}`, `     ours: ${shown(right, 900)}`);

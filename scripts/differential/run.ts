@@ -2,7 +2,7 @@
  * Sends the same requests to the real kube-apiserver and to the embedded one, and prints where the answers differ.
  *
  *     bun scripts/differential/run.ts [--only PATTERN] [--first N] [--server real|embedded] [--against FILE] [--save FILE]
- *         [--share PART] [--wrong PART] [--worlds PART] [--families PART]
+ *         [--share PART] [--wrong PART] [--worlds PART] [--families PART] [--seed NUMBER]
  *
  * `--save` keeps the answers of the server and compares nothing; `--against` compares with such a file instead of a real
  * server. Exits 1 when a difference is left.
@@ -34,6 +34,7 @@ const options = await yargs(hideBin(process.argv))
   .option("wrong", { type: "number", default: 1, describe: "how many of the creates with one wrong field" })
   .option("worlds", { type: "number", default: 1, describe: "how many of the worlds of roles and users" })
   .option("families", { type: "number", default: 1, describe: "how many of the exchanges of the families" })
+  .option("seed", { type: "number", default: 0, describe: "chooses other random exchanges of strangers" })
   .option("against", { type: "string", describe: "a recording of the real server, instead of starting one" })
   .option("save", { type: "string", describe: "write the answers of the server under test to this file" })
   .strict()
