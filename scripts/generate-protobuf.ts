@@ -11,7 +11,7 @@ import { join } from "node:path";
 
 const modules = ["k8s.io/api", "k8s.io/apimachinery", "k8s.io/apiextensions-apiserver", "k8s.io/kube-aggregator"];
 /** Versions that the server does not serve by default. */
-const unserved = /v\d+(?:alpha|beta)\d+|imagepolicy|apidiscovery|testapigroup|internal/;
+const unserved = /v\d+(?:alpha|beta)\d+|imagepolicy|testapigroup|internal/;
 
 type Field = readonly [number: number, name: string, type: string, repeated?: 1];
 

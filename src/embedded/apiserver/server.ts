@@ -20,9 +20,10 @@ import { followDefinitions } from "./registry/definitions.ts";
 import { equivalentsOf } from "./registry/equivalents.ts";
 import { KindRegistry } from "./registry/kind-registry.ts";
 import { apiVersionOf, type Resource } from "./registry/resource.ts";
-import { accepted, type Served } from "./request/accept.ts";
+import { accepted, type Accepted, plain, type Served } from "./request/accept.ts";
 import { answerStatus } from "./request/answer.ts";
 import { parseTarget, type Target } from "./request/target.ts";
+import { checkTimeout } from "./request/timeout.ts";
 import { bootstrap } from "./seed/bootstrap.ts";
 import { type ReadUrl, readUrl } from "./request/url.ts";
 import { badRequest, methodNotAllowed, StatusError } from "./status.ts";
@@ -30,7 +31,8 @@ import type { HistoryLimits } from "./storage/history.ts";
 import { expireEvents } from "./storage/event-expiry.ts";
 import { SqliteJournal } from "./storage/sqlite-journal.ts";
 import { Storage } from "./storage/storage.ts";
-import { dispatch } from "./verbs/dispatch.ts";
+import { isTunnel } from "./subresources/connections.ts";
+import { checkRouteFirst, dispatch, type Routed } from "./verbs/dispatch.ts";
 import { type Kernel, timestamp } from "./verbs/api-call.ts";
 import { setOwnStatus } from "./verbs/own-status.ts";
 import { wiredMachinery } from "./wired-machinery.ts";
@@ -184,10 +186,13 @@ class EmbeddedServer implements ApiServer {
     if (read instanceof Response) return read;
     const { path, query } = read;
     const { registry } = this.#kernel;
+    checkTimeout(query, () => attributesOf(request.method, read, administrator));
     const user = this.#authorized(request, read, connection);
     const target = parseTarget(path);
     const resource = target && registry.get(target.group, target.version, target.plural);
     if (target === undefined || resource === undefined) return this.#answerPath(request, { url, path });
+    if (!resource.row.custom && (/^\.\.?$/.test(target.subresource) || (target.watchPath && target.subresource !== "")))
+      throw noResource();
     // Creating at the path of one object is refused whatever its name.
     if (request.method !== "POST" || target.subresource !== "" || !target.name.includes("%")) checkName(target.name);
     if (target.rest !== "" && target.subresource !== "proxy") throw noResource();
@@ -200,20 +205,31 @@ class EmbeddedServer implements ApiServer {
       resource,
       user,
       connection,
-      accept: accepted(request.headers.get("accept"), ["Table", "PartialObjectMetadata"], {
-        served: servedAs(request, target, resource),
-        // A listener that holds headers back needs a first byte without meaning, and only JSON streams can start with one.
-        protobuf:
-          !resource.row.custom && !(connection.holdsHeaders === true && (target.watchPath || query.has("watch"))),
-      }),
+      accept: this.#accepted({ request, target, resource }, query, connection),
       warnings,
     };
     return dispatch(call).catch((error: unknown) => {
-      // A request that is rejected for its media type never got as far as a warning.
-      if (error instanceof StatusError)
-        return answerStatus(request, error.status, error.status.code === 415 ? {} : { warnings });
+      if (error instanceof StatusError) return answerStatus(request, error.status, isUnrouted(error) ? {} : { warnings });
       throw error;
     });
+  }
+
+  /** Negotiates the form of the answer. @throws StatusError 406; first of all 404 or 405 where a built-in kind has no route */
+  #accepted(routed: Routed, query: URLSearchParams, connection: Connection): Accepted {
+    const { request, target, resource } = routed;
+    const { custom } = resource.row;
+    // What answers there is another server.
+    if (!custom && isTunnel(target.subresource)) return plain;
+    try {
+      return accepted(request.headers.get("accept"), ["Table", "PartialObjectMetadata"], {
+        served: servedAs(request, target, resource),
+        // A listener that holds headers back needs a first byte without meaning, and only JSON streams can start with one.
+        protobuf: !custom && !(connection.holdsHeaders === true && (target.watchPath || query.has("watch"))),
+      });
+    } catch (error) {
+      if (!custom) checkRouteFirst(routed);
+      throw error;
+    }
   }
 
   /** Serves a path that is no resource. @throws StatusError */
@@ -252,6 +268,11 @@ class EmbeddedServer implements ApiServer {
     if (!allowed) throw accessForbidden(question, reason);
     return user;
   }
+}
+
+/** Whether a route rejected the request for its media type, so that it never got as far as a warning. */
+function isUnrouted({ status: { code, message = "" } }: StatusError): boolean {
+  return code === 415 && message.startsWith("415:");
 }
 
 function servedAs({ method }: Request, { name, watchPath }: Target, { row }: Resource): Served {

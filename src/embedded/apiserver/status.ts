@@ -79,6 +79,15 @@ export function alreadyExists(subject: Subject, name: string, existing?: KubeObj
   return new StatusError(409, "AlreadyExists", { message, details: about(subject, name) });
 }
 
+/** Makes the error of a name that was generated, or could have been. */
+export function noUniqueName(subject: Subject, name: string, existing?: KubeObject): StatusError {
+  const { message = "" } = alreadyExists(subject, name, existing).status;
+  return new StatusError(409, "AlreadyExists", {
+    message: `${message}, the server was not able to generate a unique name for the object`,
+    details: { ...about(subject, name), retryAfterSeconds: 1 },
+  });
+}
+
 export function conflict(subject: Subject, name: string, { why }: { readonly why: string }): StatusError {
   const message = `Operation cannot be fulfilled on ${qualified(subject)} "${name}": ${why}`;
   return new StatusError(409, "Conflict", { message, details: about(subject, name) });

@@ -5,7 +5,7 @@ import type { KindRegistry } from "../registry/kind-registry.ts";
 import { apiVersionOf } from "../registry/resource.ts";
 import { answerObject } from "../request/answer.ts";
 import { accepted, type Accepted, type Form, type Served } from "../request/accept.ts";
-import { methodNotAllowed } from "../status.ts";
+import { methodNotAllowed, StatusError } from "../status.ts";
 
 export interface DiscoveryOptions {
   readonly registry: KindRegistry;
@@ -20,11 +20,11 @@ export interface DiscoveryOptions {
  */
 export function discover(request: Request, path: string, options: DiscoveryOptions): Response | undefined {
   const parts = path.split("/").slice(1);
-  if (parts.at(-1) === "") parts.pop();
+  while (parts.at(-1) === "") parts.pop();
   const [root, group, version] = parts;
   if (parts.includes("")) return undefined;
   if (root === "api") {
-    if (request.method !== "GET" && (parts.length === 1 || path === "/api/v1")) throw methodNotAllowed();
+    if (parts.length === 1 || (parts.length === 2 && group === "v1")) checkRequest(request);
     if (parts.length === 1)
       return (
         aggregated(request, { ...options, core: true }) ??
@@ -33,6 +33,7 @@ export function discover(request: Request, path: string, options: DiscoveryOptio
     return parts.length === 2 ? resourceList(request, { ...options, group: "", version: group ?? "" }) : undefined;
   }
   if (root !== "apis") return undefined;
+  if (group === undefined && path.endsWith("//")) return undefined;
   if (group === undefined)
     return (
       (path === "/apis" ? aggregated(request, { ...options, core: false }) : undefined) ??
@@ -40,9 +41,33 @@ export function discover(request: Request, path: string, options: DiscoveryOptio
     );
   const served = options.registry.groups().find(({ name }) => name === group);
   if (served === undefined || parts.length > 3) return undefined;
+  if (version !== undefined && served.versions.includes(version) && isBuiltIn(options.registry, group))
+    checkRequest(request);
   if (version !== undefined) return resourceList(request, { ...options, group, version });
   const own = { kind: "APIGroup", apiVersion: "v1", ...groupFields(served) };
   return answerObject(request, own, acceptedIn(request, "handler"));
+}
+
+/** Checks what a route is chosen by before the form of the answer. @throws StatusError 405 or 415 */
+function checkRequest(request: Request): void {
+  if (request.method !== "GET") throw methodNotAllowed();
+  const sent = request.headers.get("content-type") ?? "";
+  if (sent === "" || sent.split(",").some((type) => isConsumed(type.split(";", 1)[0]!.trim()))) return;
+  throw new StatusError(415, "UnsupportedMediaType", { message: "415: Unsupported Media Type", details: {} });
+}
+
+function isConsumed(type: string): boolean {
+  return type === "*/*" || consumed.has(type);
+}
+
+const consumed: ReadonlySet<string> = new Set([
+  "application/json",
+  "application/yaml",
+  "application/vnd.kubernetes.protobuf",
+]);
+
+function isBuiltIn(registry: KindRegistry, group: string): boolean {
+  return registry.rows().some((row) => row.group === group && !row.custom);
 }
 
 function acceptedIn(request: Request, served: Served, forms: readonly Form[] = []): Accepted {
@@ -128,7 +153,7 @@ function aggregated(request: Request, { registry, core }: AggregatedOptions): Re
   }));
   const list = { kind: "APIGroupDiscoveryList", apiVersion: `apidiscovery.k8s.io/${formVersion}`, metadata: {}, items };
   const etag = `"${createHash("sha512").update(JSON.stringify(items)).digest("hex").toUpperCase()}"`;
-  const type = `application/${media};g=apidiscovery.k8s.io;v=${formVersion};as=APIGroupDiscoveryList`;
+  const type = `application/${media === "protobuf" ? "vnd.kubernetes.protobuf" : media};g=apidiscovery.k8s.io;v=${formVersion};as=APIGroupDiscoveryList`;
   const headers = { "content-type": type, etag, vary: "Accept", "cache-control": "public" };
   if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304, headers });
   return answerObject(request, list, { headers, media });

@@ -73,7 +73,7 @@ export function healthPaths(): string[] {
 
 /** Serves `/version`; `undefined` for any other path. @throws StatusError 405 or 406 */
 export function about(request: Request, path: string): Response | undefined {
-  if (path !== "/version" && path !== "/version/") return undefined;
+  if (!/^\/version\/*$/.test(path)) return undefined;
   if (request.method !== "GET") throw methodNotAllowed();
   acceptsOnly(request.headers.get("accept"), "application/json");
   return answerObject(request, version satisfies Fields, { pretty: true });

@@ -53,6 +53,8 @@ function version3(request: Request, name: string, around: Around): Response {
   const form = formOf(request, types.v3);
   const json = around.schemas.openApiV3(name) ?? customJson(name, around);
   if (json === undefined) return empty(404);
+  // Nothing is said to a client that names no media type at all.
+  if (!namesType(request)) return new Response(null, { headers: { "cache-control": "no-cache, private" } });
   if (form === undefined) return empty(406);
   const hash = around.schemas.openApiV3Hash(name) ?? hashOf(json);
   const asked = new URL(request.url).searchParams.get("hash");
@@ -109,6 +111,14 @@ function formOf(request: Request, protobuf: string): "json" | "protobuf" | undef
   return undefined;
 }
 
+/** Whether the client accepts anything that has the form of a media type. */
+function namesType(request: Request): boolean {
+  return (request.headers.get("accept") || "*/*").split(",").some((clause) => {
+    const type = clause.split(";", 1)[0]!.trim();
+    return type === "*" || /^[^/]+\/[^/]+$/.test(type);
+  });
+}
+
 const customBytes = new WeakMap<
   KindRegistry,
   { readonly generation: number; readonly known: Map<string, Uint8Array> }
@@ -140,15 +150,16 @@ function hashOf(document: Uint8Array): string {
   return hash;
 }
 
-function index({ schemas, registry }: Around): Fields {
+function index(around: Around): Fields {
+  const { schemas, registry } = around;
   const paths: Record<string, Fields> = {};
   for (const name of schemas.openApiV3Paths())
     paths[name] = { serverRelativeURL: `/openapi/v3/${name}?hash=${schemas.openApiV3Hash(name)}` };
   for (const { group, version, custom } of registry.rows()) {
-    if (!custom) continue;
-    paths[`apis/${group}`] ??= { serverRelativeURL: `/openapi/v3/apis/${group}?hash=${registry.generation}` };
     const name = `apis/${group}/${version}`;
-    paths[name] ??= { serverRelativeURL: `/openapi/v3/${name}?hash=${registry.generation}` };
+    if (!custom || Object.hasOwn(paths, name)) continue;
+    const json = customJson(name, around);
+    if (json !== undefined) paths[name] = { serverRelativeURL: `/openapi/v3/${name}?hash=${hashOf(json)}` };
   }
   return { paths };
 }

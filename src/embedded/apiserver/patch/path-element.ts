@@ -49,7 +49,7 @@ function printValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(printValue).join(",")}]`;
   if (typeof value !== "object" || value === null) return String(value);
   const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${fields.map(([name, field]) => `${name}=${printValue(field)}`).join(";")}}`;
+  return fields.map(([name, field]) => `${name}=${printValue(field)}`).join("");
 }
 
 const order: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 };

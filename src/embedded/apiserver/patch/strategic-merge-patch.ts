@@ -82,8 +82,11 @@ function take(original: Fields, key: string, value: unknown): void {
 }
 
 function wholeDirective(patch: Fields): Fields {
-  const { [directive]: what, ...rest } = patch;
-  if (what === "replace") return rest;
+  const what = patch[directive];
+  if (what === "replace") {
+    delete patch[directive];
+    return patch;
+  }
   if (what === "delete") return {};
   throw unfit(`unknown patch type: ${goPlain(what)} in map: ${goPlain(patch)}`);
 }

@@ -124,9 +124,7 @@ export const otherCells: Readonly<Record<string, readonly Cell[]>> = {
   "resource.k8s.io/ResourceClaimTemplate": [name, sinceCreation],
   "resource.k8s.io/ResourceSlice": [
     name,
-    (slice) =>
-      get(slice, "spec.nodeName") ||
-      (get(slice, "spec.allNodes") ? "<all>" : get(slice, "spec.nodeSelector") ? "<some>" : ""),
+    at("spec.nodeName"),
     at("spec.driver"),
     at("spec.pool.name"),
     sinceCreation,

@@ -16,7 +16,8 @@ export interface Accepted {
   readonly media: Media;
 }
 
-const plain: Accepted = { form: "object", formVersion: "", isListForm: false, media: "json" };
+/** The stored form, in JSON. */
+export const plain: Accepted = { form: "object", formVersion: "", isListForm: false, media: "json" };
 
 const metaForms = { group: "meta.k8s.io", versions: ["v1", "v1beta1"] };
 /** The older version, v2beta1, is not served any more. */
@@ -76,7 +77,7 @@ function negotiated(
     const media = Object.hasOwn(medias, type) ? medias[type] : undefined;
     if (media === undefined || (media === "protobuf" && !protobuf)) continue;
     const parameter = (name: string): string | undefined =>
-      parameters.find((text) => text.startsWith(`${name}=`))?.slice(name.length + 1);
+      parameters.map((text) => /^([^=]*?) *= *(.*)$/.exec(text)).find((found) => found?.[1] === name)?.[2];
     const asked = parameter("as");
     const [group, formVersion = ""] = [parameter("g"), parameter("v")];
     if (asked === undefined) {
@@ -85,8 +86,8 @@ function negotiated(
     }
     const isListForm = asked === "PartialObjectMetadataList";
     const form = (isListForm ? "PartialObjectMetadata" : asked) as Form;
-    // Tables and aggregated discovery are not encoded in protobuf.
-    if (!forms.includes(form) || (media === "protobuf" && form !== "PartialObjectMetadata")) continue;
+    // Tables are not encoded in protobuf.
+    if (!forms.includes(form) || (media === "protobuf" && form === "Table")) continue;
     const known = form === "APIGroupDiscoveryList" ? discoveryForms : metaForms;
     if (group !== known.group || !known.versions.includes(formVersion)) continue;
     return { form, formVersion, isListForm, media };
@@ -98,8 +99,10 @@ function negotiated(
 export function preferred(clauses: readonly string[]): readonly string[] {
   if (!clauses.some((clause) => clause.includes("q="))) return clauses;
   const quality = (clause: string): number => {
-    const found = /;\s*q=([0-9.]+)\s*(?:;|$)/.exec(clause);
-    return found === null ? 1 : Number(found[1]);
+    const found = /; *q *=([^;]*)/.exec(clause)?.[1];
+    if (found === undefined) return 1;
+    // What Go cannot parse counts as 0.
+    return /^[0-9]*\.?[0-9]*$/.test(found) ? Number(found) || 0 : 0;
   };
   return clauses.toSorted((left, right) => quality(right) - quality(left));
 }
@@ -120,7 +123,8 @@ function notRepresentable(known: readonly string[]): StatusError {
 
 /** Requires one type, for responses that have no other form. @throws StatusError 406 unless the client accepts the type. */
 export function acceptsOnly(header: string | null, only: string): void {
-  const clauses = (header ?? "").split(",").map((clause) => clause.split(";", 1)[0]!.trim());
-  if (clauses.some((type) => type === "" || type === "*/*" || type === only)) return;
+  if (header === null || header === "") return;
+  const clauses = header.split(",").map((clause) => clause.split(";", 1)[0]!.trim());
+  if (clauses.some((type) => type === "*/*" || type === only)) return;
   throw notRepresentable([only]);
 }

@@ -43,6 +43,12 @@ export function listOptions(query: URLSearchParams): ListOptions {
   return options;
 }
 
+/** Refuses an option of reads that was taken away. @throws StatusError 400 */
+export function checkExport(query: URLSearchParams): void {
+  if (boolean(query.get("export")) === true)
+    throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
+}
+
 function listErrors(options: ListOptions): FieldError[] {
   const errors: FieldError[] = [];
   const field = "resourceVersionMatch";

@@ -29,7 +29,7 @@ const namespaceSubresources: ReadonlySet<string> = new Set(["status", "finalize"
  */
 export function parseTarget(path: string): Target | undefined {
   const parts = path.split("/").slice(1);
-  if (parts.at(-1) === "") parts.pop();
+  while (parts.at(-1) === "") parts.pop();
   const core = parts[0] === "api";
   if (!core && parts[0] !== "apis") return undefined;
   const [group, version, ...found] = core ? ["", ...parts.slice(1)] : parts.slice(1);

@@ -1,4 +1,5 @@
 /** Parses a request's path and query as Go does. */
+import { isUtf8 } from "node:buffer";
 
 export interface ReadUrl {
   /** The path, decoded once. */
@@ -12,7 +13,7 @@ const badEscape = /%(?![0-9A-Fa-f]{2})/;
 export function readUrl(url: URL): ReadUrl | Response {
   if (badEscape.test(url.pathname)) return text("400 Bad Request", 400);
   // Several leading slashes count as one.
-  const path = decoded(url.pathname).replace(/^\/\/+/, "/");
+  const path = decoded(url.pathname.replace(/^\/\/+/, "/"));
   const lost = withoutName(path);
   if (lost) {
     const asked = `${url.pathname}${url.search}`;
@@ -27,7 +28,22 @@ function decoded(path: string): string {
   const bytes = path.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 16)),
   );
-  return Buffer.from(bytes, "latin1").toString();
+  return fromUtf8(Buffer.from(bytes, "latin1"));
+}
+
+/** Decodes UTF-8; a byte that is none becomes half of a surrogate pair, from which the byte can be told. */
+function fromUtf8(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString();
+  let text = "";
+  for (let at = 0; at < bytes.length; ) {
+    const start = at;
+    const length = [1, 2, 3, 4].find(
+      (count) => start + count <= bytes.length && isUtf8(bytes.subarray(start, start + count)),
+    );
+    text += length === undefined ? String.fromCharCode(0xdc00 + bytes[at]!) : bytes.toString("utf8", at, at + length);
+    at += length ?? 1;
+  }
+  return text;
 }
 
 /** Whether it is one of the old forms `/api/v1/watch/…` and `/api/v1/proxy/…` without a resource. */

@@ -13,6 +13,11 @@ export function isConnection(subresource: string): boolean {
   return names.has(subresource);
 }
 
+/** Whether what answers at a subresource is no part of the server. */
+export function isTunnel(subresource: string): boolean {
+  return subresource !== "log" && names.has(subresource);
+}
+
 /** Handles a connection. @throws StatusError for everything except the empty log of a pod that has no node yet */
 export async function connect(call: ApiCall, kind: string): Promise<Response> {
   const { target } = call;

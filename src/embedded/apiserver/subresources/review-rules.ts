@@ -2,9 +2,15 @@
 import type { FieldError } from "../field-error.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { badRequest, invalid } from "../status.ts";
+import { labelValue, qualifiedName } from "../validation/formats.ts";
+import type { Requirement, Selector } from "./review-selectors.ts";
 
 interface AccessSpec {
-  readonly resourceAttributes?: { readonly namespace?: string };
+  readonly resourceAttributes?: {
+    readonly namespace?: string;
+    readonly fieldSelector?: Selector;
+    readonly labelSelector?: Selector;
+  };
   readonly nonResourceAttributes?: Fields;
   readonly user?: string;
   readonly groups?: readonly string[];
@@ -44,7 +50,58 @@ function specErrors(kind: string, spec: AccessSpec): FieldError[] {
     const detail = "at least one of user or group must be specified";
     errors.push({ type: "Invalid", field: "spec.user", badValue: spec.user ?? "", detail });
   }
+  const { fieldSelector, labelSelector } = resourceAttributes ?? {};
+  errors.push(...selectorErrors(fieldSelector, "spec.resourceAttributes.fieldSelector", fieldErrors));
+  errors.push(...selectorErrors(labelSelector, "spec.resourceAttributes.labelSelector", labelErrors));
   return errors;
+}
+
+type Check = (requirement: Requirement, at: string) => FieldError[];
+
+function selectorErrors(selector: Selector | null | undefined, field: string, check: Check): FieldError[] {
+  if (selector === undefined || selector === null) return [];
+  const { rawSelector = "" } = selector;
+  const requirements = selector.requirements ?? [];
+  const errors: FieldError[] = [];
+  if (rawSelector !== "" && requirements.length > 0) {
+    const detail = "may not specified at the same time as requirements";
+    errors.push({ type: "Invalid", field: `${field}.rawSelector`, badValue: rawSelector, detail });
+  }
+  if (rawSelector === "" && requirements.length === 0) {
+    const detail = `when ${field} is specified, requirements or rawSelector is required`;
+    errors.push({ type: "Required", field: `${field}.requirements`, detail });
+  }
+  for (const [index, requirement] of requirements.entries()) {
+    const at = `${field}.requirements[${index}]`;
+    errors.push(...check(requirement, at));
+  }
+  return errors;
+}
+
+/** Checks the number of values; other operators may be those of a newer client. */
+function countErrors({ operator, values }: Requirement, at: string): FieldError[] {
+  const [field, count] = [`${at}.values`, (values ?? []).length];
+  if ((operator === "In" || operator === "NotIn") && count === 0)
+    return [{ type: "Required", field, detail: "must be specified when `operator` is 'In' or 'NotIn'" }];
+  if ((operator === "Exists" || operator === "DoesNotExist") && count > 0)
+    return [{ type: "Forbidden", field, detail: "may not be specified when `operator` is 'Exists' or 'DoesNotExist'" }];
+  return [];
+}
+
+function fieldErrors(requirement: Requirement, at: string): FieldError[] {
+  const missing: FieldError = { type: "Required", field: `${at}.key`, detail: "must be specified" };
+  return [...(requirement.key ? [] : [missing]), ...countErrors(requirement, at)];
+}
+
+function labelErrors(requirement: Requirement, at: string): FieldError[] {
+  const { key, values } = requirement;
+  const wrong = (field: string, badValue: string, details: readonly string[]): FieldError[] =>
+    details.map((detail) => ({ type: "Invalid", field, badValue, detail }));
+  return [
+    ...countErrors(requirement, at),
+    ...wrong(`${at}.key`, key ?? "", qualifiedName(key ?? "")),
+    ...(values ?? []).flatMap((value, index) => wrong(`${at}.values[${index}]`, value, labelValue(value))),
+  ];
 }
 
 function metadataErrors(kind: string, { metadata }: KubeObject): FieldError[] {
@@ -52,9 +109,10 @@ function metadataErrors(kind: string, { metadata }: KubeObject): FieldError[] {
   const allowed = isLocal ? ["managedFields", "namespace"] : ["managedFields"];
   const given = Object.entries(metadata).filter(([, value]) => value !== null && value !== undefined);
   if (given.every(([name]) => allowed.includes(name))) return [];
-  const { name, namespace, ...rest } = Object.fromEntries(given);
+  const { name, generateName, namespace, ...rest } = Object.fromEntries(given);
   const badValue = {
     ...(name === undefined ? {} : { name }),
+    ...(generateName === undefined ? {} : { generateName }),
     ...(namespace === undefined ? {} : { namespace }),
     ...rest,
   };

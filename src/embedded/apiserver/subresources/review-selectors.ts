@@ -1,15 +1,15 @@
 /** Validates selectors in a review: RBAC ignores them, but errors in them are reported. */
 import { parseLabels } from "../request/label-selector.ts";
 
-interface Requirement {
+export interface Requirement {
   readonly key?: string;
   readonly operator?: string;
-  readonly values?: readonly string[];
+  readonly values?: readonly string[] | null;
 }
 
 export interface Selector {
   readonly rawSelector?: string;
-  readonly requirements?: readonly Requirement[];
+  readonly requirements?: readonly Requirement[] | null;
 }
 
 const field = "spec.resourceAttributes";
@@ -17,7 +17,7 @@ const field = "spec.resourceAttributes";
 export function fieldSelectorProblem(selector: Selector | undefined): string | undefined {
   return problem("fieldSelector", selector, {
     isReadable: (text) => text.split(/(?<!\\),/).every((term) => term === "" || /!=|==?/.test(term)),
-    isUsable: ({ operator = "", values = [] }) => (operator === "In" || operator === "NotIn") && values.length === 1,
+    isUsable: ({ operator = "", values }) => (operator === "In" || operator === "NotIn") && values?.length === 1,
   });
 }
 
@@ -32,7 +32,8 @@ interface Reading {
 
 /** Drops a selector whose text cannot be parsed, and drops requirements that are not understood. */
 function problem(name: string, selector: Selector | undefined, { isReadable, isUsable }: Reading): string | undefined {
-  const { rawSelector = "", requirements = [] } = selector ?? {};
+  const { rawSelector = "" } = selector ?? {};
+  const requirements = selector?.requirements ?? [];
   const usable = requirements.filter(isUsable).length;
   const isWrong =
     requirements.length > 0 ? usable < requirements.length : rawSelector !== "" && !isReadable(rawSelector);
@@ -49,7 +50,8 @@ function isLabelSelector(text: string): boolean {
   }
 }
 
-function isLabelRequirement({ key = "", operator = "", values = [] }: Requirement): boolean {
+function isLabelRequirement({ key = "", operator = "", values: given }: Requirement): boolean {
+  const values = given ?? [];
   const isKnown = ["In", "NotIn", "Exists", "DoesNotExist"].includes(operator);
   const takesValues = operator === "In" || operator === "NotIn";
   if (!isKnown || takesValues !== values.length > 0) return false;

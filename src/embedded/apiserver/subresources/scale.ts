@@ -5,7 +5,7 @@ import { apiVersionOf, keyOf } from "../registry/resource.ts";
 import { scalePrinter } from "../printers/printers.ts";
 import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
-import { writeOptions } from "../request/query.ts";
+import { checkExport, writeOptions } from "../request/query.ts";
 import { badRequest, conflict, internalError, invalid, notFound, StatusError } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
 import { applied } from "../verbs/apply.ts";
@@ -18,7 +18,8 @@ import { type Change, changeObject, checkName, type Lens } from "../verbs/update
 import { replicasPath, scaleOf, scaleRow, withReplicas } from "./scale-object.ts";
 
 export async function getScale(call: ApiCall): Promise<Response> {
-  const { resource } = call;
+  const { resource, query } = call;
+  checkExport(query);
   const { scale, isSaid } = scaleOf(resource, await liveObject(call));
   if (!isSaid && resource.scale !== undefined)
     throw internalError(`the spec replicas field ${JSON.stringify(resource.scale.specReplicas)} does not exist`);

@@ -8,7 +8,7 @@ import { keyOf, type Resource, viewOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { type WriteOptions, writeOptions } from "../request/query.ts";
-import { alreadyExists, badRequest, invalid, notFound, StatusError } from "../status.ts";
+import { alreadyExists, badRequest, invalid, notFound, noUniqueName, StatusError } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
 import { withAccessErrors } from "./access-errors.ts";
 import { type ApiCall, managerOf, writeContext } from "./api-call.ts";
@@ -51,6 +51,10 @@ interface CreateOptions {
 /** The fields of metadata that a new object cannot set. */
 const wiped = ["uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
 
+export function wipeSystemFields({ metadata }: KubeObject): void {
+  for (const field of wiped) delete metadata[field];
+}
+
 /**
  * Creates a decoded object.
  *
@@ -65,7 +69,7 @@ export async function createObject(
   const { machinery, storage, admission } = kernel;
   const { behaviour, schema, row } = resource;
   let object: KubeObject = { ...decoded, metadata: { ...decoded.metadata, creationTimestamp: null } };
-  for (const field of isUpdate ? [] : wiped) delete object.metadata[field];
+  if (!isUpdate) wipeSystemFields(object);
   ensureNamespace(call, object);
   checkOwners(call, object);
   object = resetNew(resource, object);
@@ -122,7 +126,8 @@ export async function createObject(
   const validation = admission.validate(attributes);
   if (validation !== undefined) await validation;
   if (!options.dryRun) delete metadata["selfLink"];
-  if (metadata.resourceVersion && !options.dryRun && !isUpdate)
+  // A version that is no number is as good as none.
+  if (/^0*[1-9][0-9]*$/.test(metadata.resourceVersion ?? "") && !options.dryRun && !isUpdate)
     throw new StatusError(500, "", { message: "resourceVersion should not be set on objects to be created" });
   let key = keyOf(resource, target.namespace, metadata.name ?? "");
   const mostTries = isGenerated ? 8 : 0;
@@ -130,7 +135,7 @@ export async function createObject(
     metadata.name = generatedName(metadata.generateName ?? "");
     key = keyOf(resource, target.namespace, metadata.name);
   }
-  refuseTaken(resource, key, metadata.name ?? "");
+  refuseTaken(resource, key, metadata);
   if (call.hasEmpty === true && schema !== undefined) object = machinery.schemas.stored(schema, object);
   if (call.hasFloats === true) object = settled(object);
   const inStorage = await resource.toStorage(object);
@@ -138,7 +143,7 @@ export async function createObject(
     const made = new Stored(key, 0, { object: ordered(object) });
     return resource.readsLess ? await viewOf(resource, made, "") : made;
   }
-  refuseTaken(resource, key, metadata.name ?? "");
+  refuseTaken(resource, key, metadata);
   // Storage assigns the version; this reserves its place among the fields.
   const placed = { ...inStorage, metadata: { ...inStorage.metadata, resourceVersion: "" } };
   const stored = storage.put(resource.collection, key, ordered(placed));
@@ -265,7 +270,9 @@ function generatedName(base: string): string {
 }
 
 /** Rejects an existing key. @throws StatusError 409 when there is an object. */
-function refuseTaken({ collection, row }: Resource, key: string, name: string): void {
+function refuseTaken({ collection, row }: Resource, key: string, metadata: KubeObject["metadata"]): void {
   const taken = collection.get(key);
-  if (taken !== undefined) throw alreadyExists(row, name, taken.object);
+  if (taken === undefined) return;
+  const { name = "", generateName } = metadata;
+  throw (generateName ? noUniqueName : alreadyExists)(row, name, taken.object);
 }

@@ -58,6 +58,10 @@ function fromQuery(query: URLSearchParams): DeleteOptions {
   if (orphan !== null) options.orphanDependents = orphan !== "false" && orphan !== "0";
   const dryRun = query.getAll("dryRun");
   if (dryRun.length > 0) options.dryRun = dryRun;
+  // Both are preconditions in a query, even where they select what is listed too.
+  const [uid, resourceVersion] = [query.get("uid"), query.get("resourceVersion")];
+  if (uid || resourceVersion)
+    options.preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
   return options;
 }
 
@@ -109,6 +113,15 @@ const types = [
   ["dryRun", "array", "[]string"],
 ] as const;
 
+/** Kinds that belong to no group and are known in every version. */
+const inEveryVersion: ReadonlySet<string> = new Set([
+  "Status",
+  "APIVersions",
+  "APIGroup",
+  "APIGroupList",
+  "APIResourceList",
+]);
+
 /** Checks the kind: every version has these options, and no other kind is allowed. */
 function checkKind({ kind, apiVersion }: Fields): void {
   for (const [name, value] of Object.entries({ apiVersion, kind })) {
@@ -117,6 +130,8 @@ function checkKind({ kind, apiVersion }: Fields): void {
     throw badRequest(`couldn't get version/kind; json parse error: ${why}`);
   }
   if (!kind || kind === "DeleteOptions") return;
+  if (typeof kind === "string" && inEveryVersion.has(kind))
+    throw badRequest(`converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`);
   const version = JSON.stringify(apiVersion || "meta.k8s.io/v1");
   throw badRequest(
     `no kind ${JSON.stringify(kind)} is registered for version ${version} in scheme "pkg/runtime/scheme.go:111"`,

@@ -1,5 +1,5 @@
 /** Dispatches a request to its handler by method and path. */
-import type { AdmissionAttributes, KubeObject } from "../hooks.ts";
+import type { AdmissionAttributes, KindRow, KubeObject } from "../hooks.ts";
 import { nothing } from "../discovery/paths.ts";
 import { accepted } from "../request/accept.ts";
 import { apiVersionOf } from "../registry/resource.ts";
@@ -14,12 +14,13 @@ import { bind, checkBinding } from "../subresources/binding.ts";
 import { evict } from "../subresources/eviction.ts";
 import { reviewOf } from "../subresources/reviews.ts";
 import { completeTokenRequest, defaultTokenRequest, requestToken } from "../subresources/token.ts";
-import { checkNamespaceOpen, create, ensureNamespace, optionsObject } from "./create.ts";
+import { checkNamespaceOpen, create, ensureNamespace, optionsObject, wipeSystemFields } from "./create.ts";
 import { deleteMany, deleteOne } from "./delete.ts";
 import { type ApiCall, managerOf, timestamp, writeContext } from "./api-call.ts";
 import { formOf } from "./forms.ts";
 import { get, list } from "./list.ts";
 import { patch } from "./patch.ts";
+import { checkPatchType } from "./patch-body.ts";
 import { update } from "./update.ts";
 
 /** Serves a request to a resource. @throws StatusError */
@@ -30,11 +31,7 @@ export async function dispatch(call: ApiCall): Promise<Response> {
   // A custom resource has no handler at a path of the other scope.
   if (resource.row.custom && (target.namespace !== "") !== resource.row.namespaced && !isListing(call))
     return nothing(request, new URL(request.url).pathname, kernel.registry);
-  if (!hasPath(call)) throw unknownResource();
-  if (isOfNowhere(call, verb))
-    throw target.hasEmptyNamespace ? badRequest("Namespace parameter required.") : unknownResource();
-  const isAnywhere = target.namespace === "" && resource.row.namespaced && !target.hasEmptyNamespace;
-  if (!resource.row.verbs.includes(verb) || (isAnywhere && !isAcross(verb))) throw methodNotAllowed();
+  checkRoute(call);
   if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
   switch (verb) {
     case "get":
@@ -54,15 +51,41 @@ export async function dispatch(call: ApiCall): Promise<Response> {
   }
 }
 
+/** What decides whether a request has a route. */
+export type Routed = Pick<ApiCall, "request" | "target" | "resource">;
+
+/** Checks what comes before the form of an answer: the route, and the type of a patch. @throws StatusError */
+export function checkRouteFirst(routed: Routed): void {
+  checkRoute(routed);
+  if (routed.request.method === "PATCH") checkPatchType(routed.request);
+}
+
+/**
+ * Checks that the path and the method have a route. Built-in kinds have a table of routes, whose refusal comes before
+ * anything about media types.
+ *
+ * @throws StatusError 400, 404 or 405
+ */
+function checkRoute(routed: Routed): void {
+  const { target, resource, request } = routed;
+  const verb = verbOf(request.method, target.name, resource.row.custom);
+  if (target.subresource !== "") return void subresourceOf(routed, verb);
+  if (!hasPath(routed)) throw unknownResource();
+  if (isOfNowhere(routed, verb))
+    throw target.hasEmptyNamespace ? badRequest("Namespace parameter required.") : unknownResource();
+  const isAnywhere = target.namespace === "" && resource.row.namespaced && !target.hasEmptyNamespace;
+  if (!resource.row.verbs.includes(verb) || (isAnywhere && !isAcross(verb))) throw methodNotAllowed();
+}
+
 /** Whether there is no route, because an object of a built-in kind, or all of them to be deleted, need a namespace. */
-function isOfNowhere({ target, resource: { row } }: ApiCall, verb: string): boolean {
+function isOfNowhere({ target, resource: { row } }: Routed, verb: string): boolean {
   if (target.namespace !== "" || !row.namespaced || row.custom) return false;
   if (target.hasEmptyNamespace) return verb === "deletecollection" || (target.name !== "" && verb !== "");
   return target.name !== "";
 }
 
 /** Whether a path of this form is served. */
-function hasPath({ target, resource: { row } }: ApiCall): boolean {
+function hasPath({ target, resource: { row } }: Routed): boolean {
   if (target.namespace !== "" && !row.namespaced) return false;
   if (target.namespace === "" && row.namespaced && !row.verbs.includes("list")) return false;
   if (target.name === "") return true;
@@ -101,19 +124,34 @@ function unknownResource(): StatusError {
   return new StatusError(404, "NotFound", { message: "the server could not find the requested resource", details: {} });
 }
 
-async function subresource(call: ApiCall, verb: string): Promise<Response> {
-  const { target, resource, request } = call;
+/** Returns the verb of a method that objects do not have. */
+function verbOfPart(method: string, subresource: string): string {
+  if (method === "POST") return "create";
+  return subresource === "proxy" && (method === "HEAD" || method === "OPTIONS") ? "get" : "";
+}
+
+/** Returns the subresource and the verb. @throws StatusError 404 or 405 where there is none */
+function subresourceOf(
+  { target, resource, request }: Routed,
+  verb: string,
+): { readonly found: KindRow["subresources"][number]; readonly wanted: string } {
   if (target.namespace !== "" && !resource.row.namespaced) throw unknownResource();
   // Subresources of namespaced built-in objects exist only at namespaced paths.
   if (target.namespace === "" && resource.row.namespaced && !resource.row.custom) throw unknownResource();
-  if (resource.row.custom && resource.deprecationWarning !== undefined) call.warnings.push(resource.deprecationWarning);
   const found = resource.row.subresources.find(({ name }) => name === target.subresource);
   if (found === undefined) throw resource.row.custom ? notFound(resource.row, target.name) : unknownResource();
-  const wanted = verb === "" && request.method === "POST" ? "create" : verb;
+  const wanted = verb === "" ? verbOfPart(request.method, target.subresource) : verb;
   if (!found.verbs.includes(wanted)) {
     if (resource.row.custom) throw verbNotSupported(resource.row, wanted);
     throw methodNotAllowed();
   }
+  return { found, wanted };
+}
+
+async function subresource(call: ApiCall, verb: string): Promise<Response> {
+  const { target, resource } = call;
+  if (resource.row.custom && resource.deprecationWarning !== undefined) call.warnings.push(resource.deprecationWarning);
+  const { found, wanted } = subresourceOf(call, verb);
   if (target.subresource === "scale") {
     if (wanted === "get") return getScale(call);
     return wanted === "update" ? putScale(call) : patchScale(call);
@@ -184,7 +222,7 @@ function ephemeral(call: ApiCall): Promise<Response> | undefined {
   });
   const answered = { status: 201, warnings, media: accept.media };
   return decoded(call, row).then(async ({ object, dryRun }) => {
-    if (row.namespaced) ensureNamespace(call, object);
+    ensureNamespace(call, object);
     if (review === undefined) {
       const { name = "" } = object.metadata;
       const to = object["target"] as { readonly name?: string } | undefined;
@@ -213,13 +251,16 @@ async function decoded(
     alsoFrom: row.kind === "Eviction" ? ["policy/v1beta1"] : [],
     warn: (message) => void warnings.push(message),
   });
+  const isReview = row.kind.endsWith("Review");
   if (row.kind === "TokenRequest") defaultTokenRequest(object);
+  if (isReview) wipeSystemFields(object);
   if (schema === undefined) return { object, dryRun: options.dryRun };
   if (resource.row.namespaced && object.metadata.namespace === undefined) object.metadata.namespace = target.namespace;
   const tracked = machinery.patches.updateManagedFields({
     schema,
     live: undefined,
-    next: object,
+    // A review is shown without empty lists and maps.
+    next: isReview ? machinery.schemas.stored(schema, object) : object,
     manager: managerOf(options.fieldManager, request),
     operation: "Update",
     subresource: target.subresource,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Fields } from "../hooks.ts";
 import { keyOf, type Resource, viewOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
-import { listOptions, type ListOptions, readVersion, versionNumber } from "../request/query.ts";
+import { checkExport, listOptions, type ListOptions, readVersion, versionNumber } from "../request/query.ts";
 import { selection } from "../request/selectors.ts";
 import { badRequest, expired, notFound, StatusError } from "../status.ts";
 import type { Stored } from "../storage/stored.ts";
@@ -16,6 +16,7 @@ import { watch } from "./watch.ts";
 
 export async function get(call: ApiCall): Promise<Response> {
   const { kernel, resource, target, query, request, accept, warnings } = call;
+  checkExport(query);
   const asked = readVersion(query.get("resourceVersion") ?? "");
   if (asked !== undefined) await reached(kernel.storage, asked);
   await kernel.storage.settled();

@@ -22,13 +22,23 @@ export interface PatchBody {
   readonly options: WriteOptions;
 }
 
+/**
+ * Checks the type of a patch as routes do: each type that the header lists, whereas the handler compares the whole
+ * header up to its parameters.
+ *
+ * @throws StatusError 415
+ */
+export function checkPatchType(request: Request): void {
+  const header = request.headers.get("content-type") ?? "";
+  const listed = header.split(",").map((one) => (one.split(";")[0] ?? "").trim());
+  if (!listed.some((one) => types.includes(one)))
+    throw new StatusError(415, "UnsupportedMediaType", { message: "415: Unsupported Media Type", details: {} });
+}
+
 /** Reads the patch. @throws StatusError 400, 415 or 422. */
 export async function readPatch({ request, resource, query, target }: ApiCall): Promise<PatchBody> {
   const header = request.headers.get("content-type") ?? "";
-  // Routes compare each type that the header lists, the handler the whole header up to its parameters.
-  const listed = header.split(",").map((one) => (one.split(";")[0] ?? "").trim());
-  if (!resource.row.custom && !listed.some((one) => types.includes(one)))
-    throw new StatusError(415, "UnsupportedMediaType", { message: "415: Unsupported Media Type", details: {} });
+  if (!resource.row.custom) checkPatchType(request);
   const type = header.split(";")[0] ?? "";
   const taken = resource.row.custom ? types.filter((one) => !one.includes("strategic")) : types;
   if (!taken.includes(type)) throw unsupportedMediaType(taken);
