@@ -7,7 +7,22 @@ import type { Stranger, Visit } from "./stranger.ts";
 const operators = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "in", "", "Equals"];
 const keys = ["metadata.name", "spec.nodeName", "app", "a/b", "", "Not Valid!", "x".repeat(64), "a.b/c"];
 const values = [[], ["x"], ["x", "y"], [""], ["Not Valid!"], null, ["1"], ["x".repeat(64)]];
-const raws = ["", "a=b", "a!=b", "a in (b,c)", "a", "!a", "a=b,c=d", "a>1", "a==", "=", "a b", "(", "a notin (x)", "a=b\\,c"];
+const raws = [
+  "",
+  "a=b",
+  "a!=b",
+  "a in (b,c)",
+  "a",
+  "!a",
+  "a=b,c=d",
+  "a>1",
+  "a==",
+  "=",
+  "a b",
+  "(",
+  "a notin (x)",
+  "a=b\\,c",
+];
 
 function selector(visit: Visit): Fields | null | string {
   const { dice } = visit;
@@ -45,9 +60,23 @@ function attributes(visit: Visit): Fields {
   };
 }
 
-const users = ["system:admin", "somebody", "", "system:serviceaccount:default:default", "system:kube-scheduler", "system:node:n"];
+const users = [
+  "system:admin",
+  "somebody",
+  "",
+  "system:serviceaccount:default:default",
+  "system:kube-scheduler",
+  "system:node:n",
+];
 const groups = [["system:masters"], ["system:authenticated"], [], null, ["system:nodes"], ["a", "a"], [""]];
-const extras = [{}, null, { a: ["b"] }, { A: ["b"] }, { a: [] }, { "authentication.kubernetes.io/credential-id": ["x"] }];
+const extras = [
+  {},
+  null,
+  { a: ["b"] },
+  { A: ["b"] },
+  { a: [] },
+  { "authentication.kubernetes.io/credential-id": ["x"] },
+];
 
 function access(visit: Visit): readonly [string, Fields] {
   const { dice, namespace } = visit;
@@ -69,7 +98,10 @@ function access(visit: Visit): readonly [string, Fields] {
   };
   const object = { apiVersion: "authorization.k8s.io/v1", kind, ...metadataOf(visit), spec };
   const place = kind.startsWith("Local") ? `namespaces/${dice.one([namespace, namespace, "absent"])}/` : "";
-  return [`/apis/authorization.k8s.io/v1/${place}${kind.toLowerCase()}s`, dice.chance(0.1) ? mistaken(dice, object) : object];
+  return [
+    `/apis/authorization.k8s.io/v1/${place}${kind.toLowerCase()}s`,
+    dice.chance(0.1) ? mistaken(dice, object) : object,
+  ];
 }
 
 function metadataOf({ dice }: Visit): Fields {
@@ -105,11 +137,26 @@ function identity(visit: Visit): readonly [string, Fields] {
         ]
       : [{ namespace }, { namespace: "" }, { namespace: "*" }, {}, { namespace: "Not Valid!" }, { namespace: null }];
   const spec = kind === "SelfSubjectReview" && dice.chance(0.9) ? {} : { spec: dice.one(specs) };
-  const object = { apiVersion: `${group}/${dice.chance(0.93) ? "v1" : "v1beta1"}`, kind, ...metadataOf(visit), ...spec };
+  const object = {
+    apiVersion: `${group}/${dice.chance(0.93) ? "v1" : "v1beta1"}`,
+    kind,
+    ...metadataOf(visit),
+    ...spec,
+  };
   return [`/apis/${group}/v1/${kind.toLowerCase()}s`, dice.chance(0.1) ? mistaken(dice, object) : object];
 }
 
-const queries = ["", "", "", "", "?dryRun=All", "?fieldManager=m", "?fieldValidation=Strict", "?pretty=true", "?dryRun=x"];
+const queries = [
+  "",
+  "",
+  "",
+  "",
+  "?dryRun=All",
+  "?fieldManager=m",
+  "?fieldValidation=Strict",
+  "?pretty=true",
+  "?dryRun=x",
+];
 
 async function reviews(visit: Visit): Promise<void> {
   const { dice } = visit;

@@ -33,7 +33,9 @@ const replacements: readonly unknown[] = [
 
 /** Returns the object with one random change somewhere below its metadata. */
 export function mistaken<T extends object>(dice: Dice, object: T): T {
-  const places = pathsOf(object).filter(([first]) => first !== "metadata" && first !== "apiVersion" && first !== "kind");
+  const places = pathsOf(object).filter(
+    ([first]) => first !== "metadata" && first !== "apiVersion" && first !== "kind",
+  );
   if (places.length === 0) return object;
   const path = dice.one(places);
   const value = at(object, path);

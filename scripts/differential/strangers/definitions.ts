@@ -41,12 +41,18 @@ const properties: readonly Readonly<Record<string, Fields>>[] = [
     },
   },
   { any: { "x-kubernetes-preserve-unknown-fields": true } },
-  { embedded: { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true } },
+  {
+    embedded: { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
+  },
   { not: { type: "string", not: { enum: ["no"] } } },
 ];
 const rules: readonly Fields[] = [
   { rule: "!has(self.size) || self.size < 9", message: "too large" },
-  { rule: "!has(self.color) || self.color != 'green'", messageExpression: "'no ' + self.color", reason: "FieldValueForbidden" },
+  {
+    rule: "!has(self.color) || self.color != 'green'",
+    messageExpression: "'no ' + self.color",
+    reason: "FieldValueForbidden",
+  },
   { rule: "has(self.color) == has(self.size)", fieldPath: ".size", reason: "FieldValueRequired" },
   { rule: "oldSelf.?size.orValue(0) <= self.?size.orValue(0)" },
 ];
@@ -108,7 +114,9 @@ function versionOf(dice: Dice, name: string, storage: boolean): Fields {
     served: storage || dice.chance(0.8),
     storage,
     schema: { openAPIV3Schema: schema },
-    ...(dice.chance(0.7) && { subresources: { ...(dice.chance(0.8) && { status: {} }), ...(dice.chance(0.5) && { scale }) } }),
+    ...(dice.chance(0.7) && {
+      subresources: { ...(dice.chance(0.8) && { status: {} }), ...(dice.chance(0.5) && { scale }) },
+    }),
     ...(dice.chance(0.7) && { additionalPrinterColumns: dice.some(columns, 6) }),
     ...(dice.chance(0.3) && { selectableFields: [{ jsonPath: `.spec.${dice.one(selectable)}` }] }),
     ...(dice.chance(0.2) && { deprecated: true, ...(dice.chance(0.5) && { deprecationWarning: "old, use another" }) }),
@@ -118,7 +126,11 @@ function versionOf(dice: Dice, name: string, storage: boolean): Fields {
 function definitionOf(dice: Dice, { plural, kind, namespaced, group }: Made): Fields {
   const versions = dice.chance(0.5)
     ? [versionOf(dice, "v1", true)]
-    : [versionOf(dice, "v1beta1", false), versionOf(dice, "v1", true), ...(dice.chance(0.3) ? [versionOf(dice, "v2alpha1", false)] : [])];
+    : [
+        versionOf(dice, "v1beta1", false),
+        versionOf(dice, "v1", true),
+        ...(dice.chance(0.3) ? [versionOf(dice, "v2alpha1", false)] : []),
+      ];
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -216,8 +228,12 @@ async function life(visit: Visit): Promise<void> {
   };
   const path = `${definitions}/${made.plural}.${made.group}`;
   const definition = definitionOf(dice, made);
-  await visit.send("try a definition with a mistake", "POST", `${definitions}?dryRun=All`, { body: mistaken(dice, definition) });
-  await visit.send("try another", "POST", `${definitions}?dryRun=All`, { body: mistaken(dice, mistaken(dice, definition)) });
+  await visit.send("try a definition with a mistake", "POST", `${definitions}?dryRun=All`, {
+    body: mistaken(dice, definition),
+  });
+  await visit.send("try another", "POST", `${definitions}?dryRun=All`, {
+    body: mistaken(dice, mistaken(dice, definition)),
+  });
   await visit.send("try it", "POST", `${definitions}?dryRun=All`, { body: definition });
   await session.quietly("POST", definitions, definition);
   await session.waitFor(`/apis/${made.group}/v1/${made.plural}`, (list) => list?.kind?.endsWith("List"));
@@ -235,12 +251,19 @@ async function life(visit: Visit): Promise<void> {
       await visit.send("create", "POST", `${at}${query}`, { body: objectOf(visit, made, name), headers });
     } else if (step < 0.45) {
       const type = dice.one(["application/json", "application/json;as=Table;v=v1;g=meta.k8s.io"]);
-      const selecting = dice.one(["", "?fieldSelector=spec.color%3Dred", "?fieldSelector=spec.size%3D5", "?fieldSelector=spec.replicas!%3D3"]);
+      const selecting = dice.one([
+        "",
+        "?fieldSelector=spec.color%3Dred",
+        "?fieldSelector=spec.size%3D5",
+        "?fieldSelector=spec.replicas!%3D3",
+      ]);
       await visit.send("list", "GET", `${at}${selecting}`, { headers: { accept: type } });
     } else if (step < 0.7) {
       const type = dice.one(["merge-patch+json", "apply-patch+yaml", "strategic-merge-patch+json"]);
       const whole = objectOf(visit, made, name);
-      const body = type.startsWith("apply") ? whole : someOf(dice, { spec: whole["spec"], status: { replicas: 2, selector: "x" } });
+      const body = type.startsWith("apply")
+        ? whole
+        : someOf(dice, { spec: whole["spec"], status: { replicas: 2, selector: "x" } });
       const part = dice.one(["", "", "", "/status", "/scale"]);
       const applied = type.startsWith("apply") ? `${query === "" ? "?" : `${query}&`}fieldManager=m` : query;
       const call = { body, headers: { ...headers, "content-type": `application/${type}` } };
@@ -263,7 +286,8 @@ async function life(visit: Visit): Promise<void> {
     }
   }
   await visit.send("its versions", "GET", `/apis/${made.group}`);
-  for (const version of ["v1", "v1beta1", "v2alpha1"]) await visit.send(version, "GET", `/apis/${made.group}/${version}`);
+  for (const version of ["v1", "v1beta1", "v2alpha1"])
+    await visit.send(version, "GET", `/apis/${made.group}/${version}`);
   await visit.quietly("DELETE", path);
 }
 

@@ -1,6 +1,16 @@
 /** Lists, deletions of collections and watches with random options, of kinds that are kept in different ways. */
 import type { Loose } from "../session.ts";
-import { collectionOf, configMap, deployment, gadget, gizmo, type Kind, objectOf, pod, service } from "../families/kinds.ts";
+import {
+  collectionOf,
+  configMap,
+  deployment,
+  gadget,
+  gizmo,
+  type Kind,
+  objectOf,
+  pod,
+  service,
+} from "../families/kinds.ts";
 import { prepareKinds } from "../families/kinds.ts";
 import { Probe } from "../families/family.ts";
 import { accepts } from "./choices.ts";
@@ -13,7 +23,14 @@ const event: Kind = {
   plural: "events",
   rest: { involvedObject: { kind: "Pod", name: "p", namespace: "$" }, reason: "R", message: "m", type: "Normal" },
 };
-const lease: Kind = { ...configMap, name: "lease", apiVersion: "coordination.k8s.io/v1", kind: "Lease", plural: "leases", rest: {} };
+const lease: Kind = {
+  ...configMap,
+  name: "lease",
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  plural: "leases",
+  rest: {},
+};
 
 const kinds: readonly Kind[] = [configMap, deployment, gadget, gizmo, pod, service, event, lease];
 
@@ -158,7 +175,9 @@ async function watches(visit: Visit): Promise<void> {
     const query = scene.query().replace(/timeoutSeconds=\d*/, "pretty=true");
     const one = dice.chance(0.15);
     const path = one ? `${scene.collection}/p1` : scene.collection;
-    const headers = { accept: dice.chance(0.4) ? "application/json" : dice.one(accepts.filter((type) => !type.includes("as=Table"))) };
+    const headers = {
+      accept: dice.chance(0.4) ? "application/json" : dice.one(accepts.filter((type) => !type.includes("as=Table"))),
+    };
     const whole = `${path}?${query}&watch=${dice.one(truths)}&timeoutSeconds=2`;
     await visit.session.watch(whole, { label: `${index} watch`, headers, patience: 6000 });
   });

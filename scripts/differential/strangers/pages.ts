@@ -193,7 +193,8 @@ async function pages(visit: Visit): Promise<void> {
     if (dice.chance(0.1)) headers["accept-encoding"] = dice.one(encodings);
     if (dice.chance(0.1)) headers["content-type"] = dice.one(contentTypes);
     const credentials = dice.chance(0.06) ? { credentials: "none" as const } : {};
-    const body = ["POST", "PUT", "PATCH"].includes(method) && dice.chance(0.7) ? { body: dice.one(["", "{}", "x"]) } : {};
+    const body =
+      ["POST", "PUT", "PATCH"].includes(method) && dice.chance(0.7) ? { body: dice.one(["", "{}", "x"]) } : {};
     await visit.send(`page ${headers["accept"]}`, method, path, { headers, ...credentials, ...body });
   }
 }

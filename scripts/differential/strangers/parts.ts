@@ -44,7 +44,11 @@ class Part {
         await this.#visit.merge(path, { status: { ...status, observedGeneration: 1 } });
       }
     }
-    const request = sampleOf({ group: "certificates.k8s.io", version: "v1", kind: "CertificateSigningRequest" })!.minimal;
+    const request = sampleOf({
+      group: "certificates.k8s.io",
+      version: "v1",
+      kind: "CertificateSigningRequest",
+    })!.minimal;
     await this.#visit.quietly("POST", "/apis/certificates.k8s.io/v1/certificatesigningrequests", {
       metadata: { name: namespace },
       ...request,
@@ -122,20 +126,39 @@ class Part {
       undefined,
     ]);
     const more = dice.one([{}, {}, { labels: { a: "b" } }, { annotations: { c: "d" } }, { uid: "x" }, { namespace }]);
-    const body = { apiVersion: "v1", kind: dice.one(["Binding", "Binding", "Pod"]), metadata: { name, ...more }, target };
+    const body = {
+      apiVersion: "v1",
+      kind: dice.one(["Binding", "Binding", "Pod"]),
+      metadata: { name, ...more },
+      target,
+    };
     const place = dice.chance(0.7) ? `${path}/binding` : `${this.#root}/bindings`;
     await this.#send("bind", "POST", place, body);
   }
 
   async #resize(): Promise<void> {
     const { dice } = this.#visit;
-    const part = (): Fields => dice.one([{ cpu: "150m" }, { cpu: "1" }, { memory: "32Mi" }, { cpu: null }, { "a.b/c": "1" }, {}]);
+    const part = (): Fields =>
+      dice.one([{ cpu: "150m" }, { cpu: "1" }, { memory: "32Mi" }, { cpu: null }, { "a.b/c": "1" }, {}]);
     const name = dice.one(["main", "side", "absent"]);
     const resources = { requests: part(), ...(dice.chance(0.5) && { limits: part() }) };
-    const more = dice.one<object>([{}, {}, {}, { image: "j" }, { resizePolicy: [{ resourceName: "cpu", restartPolicy: "x" }] }]);
+    const more = dice.one<object>([
+      {},
+      {},
+      {},
+      { image: "j" },
+      { resizePolicy: [{ resourceName: "cpu", restartPolicy: "x" }] },
+    ]);
     const body = { spec: { containers: [{ name, resources, ...more }] } };
-    const type = dice.one(["strategic-merge-patch+json", "strategic-merge-patch+json", "merge-patch+json", "apply-patch+yaml"]);
-    const whole = type.startsWith("apply") ? { apiVersion: "v1", kind: "Pod", metadata: { name: "p1" }, ...body } : body;
+    const type = dice.one([
+      "strategic-merge-patch+json",
+      "strategic-merge-patch+json",
+      "merge-patch+json",
+      "apply-patch+yaml",
+    ]);
+    const whole = type.startsWith("apply")
+      ? { apiVersion: "v1", kind: "Pod", metadata: { name: "p1" }, ...body }
+      : body;
     await this.#send("resize", "PATCH", `${this.#pod}/resize`, whole, type);
   }
 
@@ -184,7 +207,10 @@ class Part {
     const answer: Loose = await this.#visit.quietly("POST", `${this.#root}/serviceaccounts/${name}/token`, sent);
     // Of a token only what the server says about it can be compared.
     const { token: _, expirationTimestamp: __, ...status } = answer?.status instanceof Object ? answer.status : {};
-    this.#visit.session.note(`token ${JSON.stringify(sent)}`, answer?.code ? answer : { ...answer, status, metadata: undefined });
+    this.#visit.session.note(
+      `token ${JSON.stringify(sent)}`,
+      answer?.code ? answer : { ...answer, status, metadata: undefined },
+    );
   }
 
   async #approve(): Promise<void> {
@@ -209,7 +235,13 @@ class Part {
   async #finalize(): Promise<void> {
     const { dice, namespace } = this.#visit;
     const path = `/api/v1/namespaces/${namespace}/finalize`;
-    const finalizers = dice.one<unknown>([["kubernetes"], ["kubernetes", "example.com/x"], ["x"], ["kubernetes", "kubernetes"], [""]]);
+    const finalizers = dice.one<unknown>([
+      ["kubernetes"],
+      ["kubernetes", "example.com/x"],
+      ["x"],
+      ["kubernetes", "kubernetes"],
+      [""],
+    ]);
     const name = dice.chance(0.85) ? namespace : "other";
     const body = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { a: "b" } }, spec: { finalizers } };
     const method = dice.one(["PUT", "PUT", "PUT", "GET", "PATCH", "POST", "DELETE"]);
@@ -222,12 +254,17 @@ class Part {
       [`/api/v1/namespaces/${namespace}/status`, { phase: dice.one(["Active", "Terminating", "x"]) }],
       [`${this.#pod}/status`, { phase: dice.one(["Running", "Succeeded", "x", ""]) }],
       [`${this.#pod}/status`, { podIPs: [{ ip: dice.one(["10.0.0.1", "x"]) }], podIP: "10.0.0.1" }],
-      [`${this.#pod}/status`, { containerStatuses: [{ name: "main", ready: true, restartCount: 1, image: "i", imageID: "" }] }],
+      [
+        `${this.#pod}/status`,
+        { containerStatuses: [{ name: "main", ready: true, restartCount: 1, image: "i", imageID: "" }] },
+      ],
       [`${this.#pod}/status`, { conditions: [{ type: "Ready", status: dice.one(["True", "x"]) }] }],
       [`${this.#pod}/status`, { qosClass: "Guaranteed", nominatedNodeName: "n", hostIP: "x" }],
     ]);
     const type = dice.one(["merge-patch+json", "strategic-merge-patch+json", "json-patch+json"]);
-    const body = type.startsWith("json") ? jsonPatch(dice, { status, spec: {}, metadata: { labels: { app: "a" } } }) : { status, ...(dice.chance(0.2) && { spec: {} }) };
+    const body = type.startsWith("json")
+      ? jsonPatch(dice, { status, spec: {}, metadata: { labels: { app: "a" } } })
+      : { status, ...(dice.chance(0.2) && { spec: {} }) };
     await this.#send("status", "PATCH", path, body, type);
   }
 }

@@ -31,7 +31,15 @@ const conditions = [
   "params.data.limit == '1'",
   "authorizer.requestResource.check('delete').allowed()",
 ];
-const messages = ["'no ' + object.metadata.name", "string(1 / 0)", "'a\\nb'", "''", "string(object.data.a)", "'  '", "'x'.replace('x', 'y')"];
+const messages = [
+  "'no ' + object.metadata.name",
+  "string(1 / 0)",
+  "'a\\nb'",
+  "''",
+  "string(object.data.a)",
+  "'  '",
+  "'x'.replace('x', 'y')",
+];
 
 function condition(visit: Visit, name: string): Fields {
   return { name, expression: visit.dice.one(conditions.filter((text) => !/variables|params|authorizer/.test(text))) };
@@ -41,7 +49,9 @@ function validating(visit: Visit): Policy {
   const { dice } = visit;
   const validation = (): Fields => ({
     expression: dice.one(conditions.filter((text) => !text.includes("params"))),
-    ...(dice.chance(0.4) && { message: dice.one(["said", "said in\ntwo", " x "].filter((text) => !text.includes("\n"))) }),
+    ...(dice.chance(0.4) && {
+      message: dice.one(["said", "said in\ntwo", " x "].filter((text) => !text.includes("\n"))),
+    }),
     ...(dice.chance(0.4) && { messageExpression: dice.one(messages) }),
     ...(dice.chance(0.4) && { reason: dice.one(["Forbidden", "Invalid", "RequestEntityTooLarge"]) }),
   });
@@ -56,7 +66,10 @@ function validating(visit: Visit): Policy {
       ...(dice.chance(0.4) && { matchConditions: [condition(visit, "first"), condition(visit, "second")] }),
       validations: Array.from({ length: 1 + Math.floor(dice.next() * 3) }, validation),
       ...(dice.chance(0.3) && { auditAnnotations: [{ key: "k", valueExpression: dice.one(messages) }] }),
-      matchConstraints: { resourceRules: [{ ...rule, ...(dice.chance(0.2) && { resourceNames: ["p1"] }) }], ...selecting(visit) },
+      matchConstraints: {
+        resourceRules: [{ ...rule, ...(dice.chance(0.2) && { resourceNames: ["p1"] }) }],
+        ...selecting(visit),
+      },
     },
     binding: { validationActions: actions },
   };
@@ -205,7 +218,16 @@ function limitOf({ dice }: Visit): Fields {
 function consumer(visit: Visit, name: string): readonly [string, object] {
   const { dice } = visit;
   const container = (each: string): Fields => ({ name: each, image: "i", resources: resources(visit) });
-  const kind = dice.one(["pods", "pods", "pods", "configmaps", "services", "persistentvolumeclaims", "secrets", "deployments"]);
+  const kind = dice.one([
+    "pods",
+    "pods",
+    "pods",
+    "configmaps",
+    "services",
+    "persistentvolumeclaims",
+    "secrets",
+    "deployments",
+  ]);
   const metadata = { name };
   const port = { port: 80 };
   if (kind === "configmaps" || kind === "secrets") return [kind, { metadata }];
@@ -236,7 +258,8 @@ function consumer(visit: Visit, name: string): readonly [string, object] {
 async function quotas(visit: Visit): Promise<void> {
   const { dice } = visit;
   const root = await visit.createNamespace();
-  const path = (kind: string): string => `${kind === "deployments" ? root.replace("/api/v1", "/apis/apps/v1") : root}/${kind}`;
+  const path = (kind: string): string =>
+    `${kind === "deployments" ? root.replace("/api/v1", "/apis/apps/v1") : root}/${kind}`;
   const withLimits = dice.chance(0.5);
   if (withLimits) {
     const limits = Array.from({ length: 1 + Math.floor(dice.next() * 2) }, () => limitOf(visit));

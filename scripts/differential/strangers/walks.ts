@@ -172,7 +172,10 @@ class Walk {
       { gracePeriodSeconds: dice.one([0, 1, 30, -1, null, "x"]) },
       { dryRun: dice.one([["All"], [], ["x"], "All", null]) },
       { unknown: true },
-      { kind: dice.one(["DeleteOptions", "Nope", "Status", ""]), apiVersion: dice.one(["v1", "meta.k8s.io/v1", "v9", ""]) },
+      {
+        kind: dice.one(["DeleteOptions", "Nope", "Status", ""]),
+        apiVersion: dice.one(["v1", "meta.k8s.io/v1", "v9", ""]),
+      },
       { ignoreStoreReadErrorWithClusterBreakingPotential: dice.one([true, false]) },
     ];
     return Object.assign({}, ...dice.some(parts, 3));

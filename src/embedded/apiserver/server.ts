@@ -209,7 +209,8 @@ class EmbeddedServer implements ApiServer {
       warnings,
     };
     return dispatch(call).catch((error: unknown) => {
-      if (error instanceof StatusError) return answerStatus(request, error.status, isUnrouted(error) ? {} : { warnings });
+      if (error instanceof StatusError)
+        return answerStatus(request, error.status, isUnrouted(error) ? {} : { warnings });
       throw error;
     });
   }

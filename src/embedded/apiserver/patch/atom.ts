@@ -87,7 +87,8 @@ const anyScalars: ReadonlySet<string> = new Set(["quantity", "time", "microTime"
 
 function createAtom(schema: Schema, preserve: boolean): Atom {
   if (schema.go?.own === "raw") return untyped;
-  if (schema.go?.own !== undefined && anyScalars.has(schema.go.own)) return new SchemaAtom(schema, { preserve, scalar: "untyped" });
+  if (schema.go?.own !== undefined && anyScalars.has(schema.go.own))
+    return new SchemaAtom(schema, { preserve, scalar: "untyped" });
   const scalar = scalars[schema.type];
   if (scalar) return new SchemaAtom(schema, { preserve, scalar });
   return new SchemaAtom(schema, { preserve, scalar: schema.type === "" ? "untyped" : undefined });

@@ -122,13 +122,7 @@ export const otherCells: Readonly<Record<string, readonly Cell[]>> = {
   "resource.k8s.io/DeviceClass": [name, sinceCreation],
   "resource.k8s.io/ResourceClaim": [name, claimState, sinceCreation],
   "resource.k8s.io/ResourceClaimTemplate": [name, sinceCreation],
-  "resource.k8s.io/ResourceSlice": [
-    name,
-    at("spec.nodeName"),
-    at("spec.driver"),
-    at("spec.pool.name"),
-    sinceCreation,
-  ],
+  "resource.k8s.io/ResourceSlice": [name, at("spec.nodeName"), at("spec.driver"), at("spec.pool.name"), sinceCreation],
   "flowcontrol.apiserver.k8s.io/FlowSchema": [
     name,
     at("spec.priorityLevelConfiguration.name"),

@@ -35,7 +35,7 @@ function decoded(path: string): string {
 function fromUtf8(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString();
   let text = "";
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const start = at;
     const length = [1, 2, 3, 4].find(
       (count) => start + count <= bytes.length && isUtf8(bytes.subarray(start, start + count)),
