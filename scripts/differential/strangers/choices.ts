@@ -191,7 +191,7 @@ export const metadata: readonly Readonly<Record<string, unknown>>[] = [
   { labels: { app: "b", "x.y/z": "1" } },
   { labels: { "-a": "b" } },
   { labels: { a: "b c" } },
-  { labels: { [`${"a".repeat(64)}`]: "x" } },
+  { labels: { ["a".repeat(64)]: "x" } },
   { labels: { a: null } },
   { labels: [] },
   { labels: { a: true } },
