@@ -122,7 +122,10 @@ describe.skipIf(!available)("modules", () => {
     );
 
     // The metrics agree with what the module counted itself.
-    const counted = operator.log.findLast(({ msg, controller }) => msg === "counted" && controller === "counter")!;
+    const counted = await until(
+      () => operator.log.findLast(({ msg, controller }) => msg === "counted" && controller === "counter"),
+      { what: "the line of the run that succeeded" },
+    );
     const families = parsePrometheusTextFormat(await operator.metrics());
     const value = (name: string, labels: Record<string, string>): number =>
       (families.find((family) => family.name === name)?.metrics ?? [])

@@ -49,7 +49,7 @@ describe.skipIf(!available)("signals", () => {
       every: 5,
     });
     expect(await operator.child.exited).toBe(0);
-    expect(operator.log.some(({ msg }) => msg === "ends")).toBe(true);
+    await until(() => operator.log.some(({ msg }) => msg === "ends"), { what: "the line of a run that ended" });
     expect(operator.log.filter(({ level }) => level === "error")).toEqual([]);
   });
 
