@@ -203,6 +203,8 @@ export interface AdmissionAttributes {
   readonly options: Fields;
   /** The version of the objects, where a rule matches another one than the request's. */
   readonly matched?: KindRow;
+  /** Returns the object as it is encoded, where it may have lists and maps that are empty and therefore left out. */
+  readonly encoded?: ((object: KubeObject) => KubeObject) | undefined;
 }
 
 /** Each throws a StatusError to reject the request; `undefined` when no check is necessary, which saves a promise. */

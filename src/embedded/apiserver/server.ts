@@ -32,8 +32,8 @@ import { expireEvents } from "./storage/event-expiry.ts";
 import { SqliteJournal } from "./storage/sqlite-journal.ts";
 import { Storage } from "./storage/storage.ts";
 import { isTunnel } from "./subresources/connections.ts";
-import { checkRouteFirst, dispatch, type Routed } from "./verbs/dispatch.ts";
-import { type Kernel, timestamp } from "./verbs/api-call.ts";
+import { checkRouteFirst, dispatch, isCustomRouted, type Routed } from "./verbs/dispatch.ts";
+import { type ApiCall, type Kernel, timestamp } from "./verbs/api-call.ts";
 import { setOwnStatus } from "./verbs/own-status.ts";
 import { wiredMachinery } from "./wired-machinery.ts";
 
@@ -197,18 +197,11 @@ class EmbeddedServer implements ApiServer {
     if (request.method !== "POST" || target.subresource !== "" || !target.name.includes("%")) checkName(target.name);
     if (target.rest !== "" && target.subresource !== "proxy") throw noResource();
     const warnings: string[] = [];
-    const call = {
-      kernel: this.#kernel,
-      request,
-      query,
-      target,
-      resource,
-      user,
-      connection,
-      accept: this.#accepted({ request, target, resource }, query, connection),
-      warnings,
+    const answer = async (): Promise<Response> => {
+      const accept = this.#accepted({ request, target, resource }, { query, connection, warnings });
+      return dispatch({ kernel: this.#kernel, request, query, target, resource, user, connection, accept, warnings });
     };
-    return dispatch(call).catch((error: unknown) => {
+    return answer().catch((error: unknown) => {
       if (error instanceof StatusError)
         return answerStatus(request, error.status, isUnrouted(error) ? {} : { warnings });
       throw error;
@@ -216,7 +209,10 @@ class EmbeddedServer implements ApiServer {
   }
 
   /** Negotiates the form of the answer. @throws StatusError 406; first of all 404 or 405 where a built-in kind has no route */
-  #accepted(routed: Routed, query: URLSearchParams, connection: Connection): Accepted {
+  #accepted(
+    routed: Routed,
+    { query, connection, warnings }: Pick<ApiCall, "query" | "connection" | "warnings">,
+  ): Accepted {
     const { request, target, resource } = routed;
     const { custom } = resource.row;
     // What answers there is another server.
@@ -225,10 +221,15 @@ class EmbeddedServer implements ApiServer {
       return accepted(request.headers.get("accept"), ["Table", "PartialObjectMetadata"], {
         served: servedAs(request, target, resource),
         // A listener that holds headers back needs a first byte without meaning, and only JSON streams can start with one.
-        protobuf: !custom && !(connection.holdsHeaders === true && (target.watchPath || query.has("watch"))),
+        protobuf:
+          !(connection.holdsHeaders === true && (target.watchPath || query.has("watch"))) &&
+          (custom ? "metadata" : true),
       });
     } catch (error) {
       if (!custom) checkRouteFirst(routed);
+      // The handler of a custom kind refuses these before it looks at the form.
+      else if (!isCustomRouted(routed)) return plain;
+      if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
       throw error;
     }
   }
@@ -273,7 +274,7 @@ class EmbeddedServer implements ApiServer {
 
 /** Whether a route rejected the request for its media type, so that it never got as far as a warning. */
 function isUnrouted({ status: { code, message = "" } }: StatusError): boolean {
-  return code === 415 && message.startsWith("415:");
+  return (code === 415 && message.startsWith("415:")) || (code === 406 && message.startsWith("406:"));
 }
 
 function servedAs({ method }: Request, { name, watchPath }: Target, { row }: Resource): Served {

@@ -1,4 +1,5 @@
 /** Admission: plugins, policies and webhooks that complete objects or reject them, as kube-apiserver enables them by default. */
+import { sameJson } from "../../../resource/json.ts";
 import type { Admission, AdmissionAttributes, AdmissionOptions } from "../hooks.ts";
 import { mutateBuiltIn, validateBuiltIn } from "./built-in.ts";
 import { applyPolicies } from "./policies/mutating.ts";
@@ -22,6 +23,13 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const policies = policiesOf(reader, "mutating");
       const webhooks = webhooksOf(reader, "mutatingwebhookconfigurations");
       if (policies.length === 0 && webhooks.length === 0) return undefined;
+      const whole = attributes.object;
+      const encoded = whole && attributes.encoded?.(whole);
+      if (encoded !== undefined) attributes.object = encoded;
+      const settle = (): void => {
+        // What nobody changed keeps what its encoding leaves out.
+        if (encoded !== undefined && sameJson(encoded, attributes.object)) attributes.object = whole;
+      };
       const isChanged = applyPolicies(policies, attributes, { ...options, isAgain: false });
       let isRepeated = false;
       const again = (): void => {
@@ -31,6 +39,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       };
       const repeat = (): void => {
         if (isChanged && !isRepeated) again();
+        settle();
       };
       if (webhooks.length > 0) return askMutating(webhooks, attributes, { reader, equivalents, again }).then(repeat);
       repeat();

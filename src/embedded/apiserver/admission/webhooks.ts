@@ -2,13 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { sameJson } from "../../../resource/json.ts";
 import type { AdmissionAttributes, Equivalents, Fields, KubeObject, Reader } from "../hooks.ts";
-import { jsonPatch } from "../patch/json-patch.ts";
+import { jsonPatch, PatchFailure } from "../patch/json-patch.ts";
 import { badRequest, internalError, StatusError } from "../status.ts";
 import { readReview, reviewRequest, UndecodableAnswer, UndecodablePatch, type Verdict } from "./admission-review.ts";
 import { CallError } from "./call-error.ts";
 import { type Match, reverted, seenAs, matchOf } from "./equivalent.ts";
 import type { Webhook } from "./webhook.ts";
-import { patchProblem } from "./patch-problem.ts";
 import { post } from "./webhook-client.ts";
 import { conditionsOf, PolicyProblem } from "./policies/matching.ts";
 import { isExempt, matchesSelectors } from "./rule-match.ts";
@@ -85,7 +84,8 @@ function patched(object: KubeObject, patch: readonly unknown[]): KubeObject {
   try {
     return jsonPatch(object, patch) as KubeObject;
   } catch (error) {
-    throw internalError(patchProblem(object, patch) ?? (error instanceof Error ? error.message : String(error)));
+    if (error instanceof PatchFailure) throw internalError(error.why);
+    throw internalError(error instanceof Error ? error.message : String(error));
   }
 }
 

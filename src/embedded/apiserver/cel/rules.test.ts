@@ -61,11 +61,30 @@ test("a rule that an unchanged part breaks warns, and refuses a change", () => {
   expect(validateRules(schema, { spec: { list: ["x", "z"], text: "x" } }, { old, warn })).toHaveLength(1);
 });
 
-test("a text that is no number is reported in the words of cel-go", () => {
+test.each([
+  ["int(self) > 0", ["", " 5", "0x10", "1_0", "99999999999999999999"], ["5", "+5"], "int"],
+  ["uint(self) > 0u", ["", "+5", "-1", "1.5"], ["5"], "uint"],
+  ["double(self) > 0.0", ["", " 5", "1e400", "x", "_1"], ["1_0", ".5", "5.", "inf"], "double"],
+  ["bool(self)", ["", "yes", "tRUE"], ["true", "1", "TRUE"], "bool"],
+  [
+    "duration(self) > duration('1s')",
+    ["", "1h1", ".s", "9999999999h", "5"],
+    ["1000s", "1.5h"],
+    "google.protobuf.Duration",
+  ],
+  [
+    "timestamp(self) > timestamp('2020-01-01T00:00:00Z')",
+    ["", "2021-01-01", "2021-01-01t00:00:00Z", "2021-02-30T00:00:00Z"],
+    ["2021-01-01T00:00:00Z", "2021-01-01T00:00:00.123456789+01:00"],
+    "google.protobuf.Timestamp",
+  ],
+])("%s takes the texts that Go takes and reports others in the words of cel-go", (rule, wrong, right, type) => {
   const schema = specOf({
     type: "object",
-    properties: { text: { type: "string", "x-kubernetes-validations": [{ rule: "int(self) > 0" }] } },
+    properties: { text: { type: "string", "x-kubernetes-validations": [{ rule }] } },
   });
-  const [error] = validateRules(schema, { spec: { text: "x" } });
-  expect(error?.detail).toBe("type conversion error from 'string' to 'int' evaluating rule: int(self) > 0");
+  const said = (text: string): string | undefined => validateRules(schema, { spec: { text } })[0]?.detail;
+  for (const text of wrong)
+    expect(said(text)).toBe(`type conversion error from 'string' to '${type}' evaluating rule: ${rule}`);
+  for (const text of right) expect(said(text)).toBeUndefined();
 });

@@ -223,5 +223,6 @@ export function words(error: unknown): string {
   if (text.startsWith("integer overflow:")) return "integer overflow";
   const conversion = /^(int|uint|double)\(\) type error: cannot convert to/.exec(text)?.[1];
   if (conversion !== undefined) return `type conversion error from 'string' to '${conversion}'`;
+  if (text.startsWith("bool() conversion error: ")) return "type conversion error from 'string' to 'bool'";
   return text.replace(/^No such key/, "no such key");
 }

@@ -32,9 +32,27 @@ export function jsonPatch(document: unknown, patch: unknown): unknown {
   const root: Root = { document: copied(document) as Container, copied: 0 };
   for (const operation of patch as unknown[]) checkTypes(operation);
   for (const operation of patch as unknown[]) {
-    if (typeof operation !== "object" || operation === null || !apply(root, operation)) throw failed();
+    const problem =
+      typeof operation === "object" && operation !== null ? apply(root, operation) : "Unexpected kind: unknown";
+    if (problem !== undefined) throw new PatchFailure(problem);
   }
   return root.document;
+}
+
+/** An operation could not be applied. Clients are not told why; admission tells it in the words of kube-apiserver's library. */
+export class PatchFailure extends StatusError {
+  readonly why: string;
+
+  constructor(why: string) {
+    const message = "the server rejected our request due to an error in our request";
+    super(422, "Invalid", { message, details: {} });
+    this.why = why;
+  }
+
+  /** Whether an operation `test` found another value. */
+  get isFailedTest(): boolean {
+    return this.why.endsWith(": test failed");
+  }
 }
 
 /** Checks that an operation has the type of Go's struct for it. @throws StatusError 400 */
@@ -72,11 +90,6 @@ export function jsonKind(value: unknown): string {
   return value === null ? "null" : typeof value === "boolean" ? "bool" : typeof value;
 }
 
-function failed(): StatusError {
-  const message = "the server rejected our request due to an error in our request";
-  return new StatusError(422, "Invalid", { message, details: {} });
-}
-
 interface Operation {
   readonly op?: unknown;
   readonly path?: unknown;
@@ -90,11 +103,12 @@ interface Root {
   copied: number;
 }
 
-/** Applies an operation. @returns whether that was possible */
-function apply(root: Root, operation: Operation): boolean {
+/** Applies an operation. @returns why that is impossible */
+function apply(root: Root, operation: Operation): string | undefined {
   const { op, path, from } = operation;
   const value = copied(operation.value ?? null);
-  if (typeof path !== "string") return false;
+  if (typeof op !== "string" || !kinds.has(op)) return `Unexpected kind: ${typeof op === "string" ? op : "unknown"}`;
+  if (typeof path !== "string") return `${op} operation failed to decode path: missing value`;
   switch (op) {
     case "add":
       return add(root, path, value);
@@ -104,19 +118,35 @@ function apply(root: Root, operation: Operation): boolean {
       return replace(root, path, value);
     case "test":
       return test(root, path, value);
-    case "move":
-    case "copy": {
-      const source = typeof from === "string" ? locate(root, from) : undefined;
-      const found = source && read(source);
-      if (!source || !found || (op === "move" && !remove(root, from as string))) return false;
-      const moved = found.value ?? null;
-      if (op === "move") return add(root, path, moved);
-      root.copied += writeJson(moved).length;
-      return root.copied <= mostCopied && add(root, path, copied(moved));
-    }
     default:
-      return false;
+      return typeof from === "string"
+        ? transfer(root, op, { from, path })
+        : `${op} operation failed to decode from: missing value`;
   }
+}
+
+const kinds = new Set(["add", "remove", "replace", "test", "move", "copy"]);
+
+function transfer(root: Root, op: string, { from, path }: { from: string; path: string }): string | undefined {
+  const source = locate(root, from);
+  if (!source) return `${op} operation does not apply: doc is missing from path: ${from}: missing value`;
+  const where = op === "move" ? `error in move for path: '${source.key}'` : `error in copy for from: '${from}'`;
+  const found = read(source);
+  if (!found) return `${where}: ${badIndex(source)}`;
+  const moved = found.value ?? null;
+  const problem = op === "move" ? removed(source) : undefined;
+  if (problem !== undefined) return `${where}: ${problem}`;
+  const target = locate(root, path);
+  if (!target) return `${op} operation does not apply: doc is missing destination path: ${path}: missing value`;
+  if (op === "copy") {
+    const size = writeJson(moved).length;
+    root.copied += size;
+    if (root.copied > mostCopied)
+      return `Unable to complete the copy, the accumulated size increase of copy is ${root.copied}, exceeding the limit ${mostCopied}`;
+  }
+  const refused = added(target, op === "copy" ? copied(moved) : moved);
+  if (refused === undefined) return undefined;
+  return `${op === "move" ? `error in move for path: '${path}'` : "error while adding value during copy"}: ${refused}`;
 }
 
 interface Location {
@@ -150,53 +180,78 @@ function read({ container, key }: Location): { readonly value: unknown } | undef
   return index === undefined ? undefined : { value: container[index] };
 }
 
-function add(root: Root, path: string, value: unknown): boolean {
+/** Says why a key is no index of an existing item. */
+function badIndex({ container, key }: Location): string {
+  if (!/^[+-]?\d+$/.test(key)) return `strconv.Atoi: parsing ${goQuoted(key)}: invalid syntax`;
+  const index = Number(key) < 0 ? Number(key) + (container as unknown[]).length : Number(key);
+  return `Unable to access invalid index: ${Number(key) < 0 ? index : Number(key)}: invalid index referenced`;
+}
+
+function add(root: Root, path: string, value: unknown): string | undefined {
   const location = locate(root, path);
-  if (!location) return false;
-  const { container, key } = location;
+  if (!location) return `add operation does not apply: doc is missing path: ${goQuoted(path)}: missing value`;
+  const problem = added(location, value);
+  return problem === undefined ? undefined : `error in add for path: '${path}': ${problem}`;
+}
+
+function added({ container, key }: Location, value: unknown): string | undefined {
   if (!Array.isArray(container)) {
     setField(container, key, value);
-    return true;
+    return undefined;
   }
   const index = key === "-" ? container.length : indexOf(key, container.length + 1);
-  if (index === undefined) return false;
-  container.splice(index, 0, value);
-  return true;
-}
-
-function remove(root: Root, path: string): boolean {
-  const location = locate(root, path);
-  if (!location) return false;
-  const { container, key } = location;
-  if (!Array.isArray(container)) return Object.hasOwn(container, key) && delete container[key];
-  const index = indexOf(key, container.length);
-  if (index === undefined) return false;
-  container.splice(index, 1);
-  return true;
-}
-
-function replace(root: Root, path: string, value: unknown): boolean {
-  if (path === "") {
-    if (typeof value !== "object" || value === null) return false;
-    root.document = value as Container;
-    return true;
+  if (index !== undefined) {
+    container.splice(index, 0, value);
+    return undefined;
   }
+  const isNumeric = /^[+-]?\d+$/.test(key);
+  return isNumeric
+    ? badIndex({ container, key })
+    : `value was not a proper array index: '${key}': ${badIndex({ container, key })}`;
+}
+
+function remove(root: Root, path: string): string | undefined {
   const location = locate(root, path);
-  if (!location || !read(location)) return false;
-  const { container, key } = location;
+  if (!location) return `remove operation does not apply: doc is missing path: ${goQuoted(path)}: missing value`;
+  const problem = removed(location);
+  return problem === undefined ? undefined : `error in remove for path: '${path}': ${problem}`;
+}
+
+function removed({ container, key }: Location): string | undefined {
   if (!Array.isArray(container)) {
-    setField(container, key, value);
-    return true;
+    if (!Object.hasOwn(container, key)) return `Unable to remove nonexistent key: ${key}: missing value`;
+    delete container[key];
+    return undefined;
   }
-  container[indexOf(key, container.length)!] = value;
-  return true;
+  const index = indexOf(key, container.length);
+  if (index === undefined) return badIndex({ container, key });
+  container.splice(index, 1);
+  return undefined;
 }
 
-function test(root: Root, path: string, value: unknown): boolean {
-  if (path === "") return isSpelledAlike(root.document, value);
+function replace(root: Root, path: string, value: unknown): string | undefined {
+  if (path === "") {
+    if (typeof value !== "object" || value === null) return "replace operation hit root with no container";
+    root.document = value as Container;
+    return undefined;
+  }
   const location = locate(root, path);
-  const found = location && read(location);
-  return found !== undefined && isSpelledAlike(found.value ?? null, value);
+  if (!location) return `replace operation does not apply: doc is missing path: ${path}: missing value`;
+  if (!read(location)) return `replace operation does not apply: doc is missing key: ${path}: missing value`;
+  const { container, key } = location;
+  if (Array.isArray(container)) container[indexOf(key, container.length)!] = value;
+  else setField(container, key, value);
+  return undefined;
+}
+
+function test(root: Root, path: string, value: unknown): string | undefined {
+  const failure = `testing value ${path} failed: test failed`;
+  if (path === "") return isSpelledAlike(root.document, value) ? undefined : failure;
+  const location = locate(root, path);
+  if (!location) return `test operation does not apply: is missing path: ${path}: missing value`;
+  const found = read(location);
+  if (!found) return `error in test for path: '${path}': ${badIndex(location)}`;
+  return isSpelledAlike(found.value ?? null, value) ? undefined : failure;
 }
 
 /** Whether two values are equal as JSON text, in which `1.0` is not `1`; the order of fields does not count. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { StatusError } from "../status.ts";
 import { builtInSchema } from "../tables/tables.ts";
-import { jsonPatch, jsonPatchStrictErrors } from "./json-patch.ts";
+import { jsonPatch, jsonPatchStrictErrors, PatchFailure } from "./json-patch.ts";
 import { mergePatch } from "./merge-patch.ts";
 import { strategicMergePatch } from "./strategic-merge-patch.ts";
 
@@ -139,4 +139,54 @@ test("patches keep a field of any name", () => {
   expect(JSON.stringify(jsonPatch({ data: {} }, [{ op: "add", path: "/data/__proto__", value: "1" }]))).toBe(
     '{"data":{"__proto__":"1"}}',
   );
+});
+
+test.each<[object, string]>([
+  [
+    { op: "add", path: "/x/a~1b", value: 1 },
+    'add operation does not apply: doc is missing path: "/x/a~1b": missing value',
+  ],
+  [
+    { op: "add", path: "/list/x", value: 1 },
+    `error in add for path: '/list/x': value was not a proper array index: 'x': strconv.Atoi: parsing "x": invalid syntax`,
+  ],
+  [
+    { op: "add", path: "/list/9", value: 1 },
+    "error in add for path: '/list/9': Unable to access invalid index: 9: invalid index referenced",
+  ],
+  [{ op: "remove", path: "/x/y" }, 'remove operation does not apply: doc is missing path: "/x/y": missing value'],
+  [{ op: "remove", path: "/z" }, "error in remove for path: '/z': Unable to remove nonexistent key: z: missing value"],
+  [
+    { op: "replace", path: "/x/y", value: 1 },
+    "replace operation does not apply: doc is missing path: /x/y: missing value",
+  ],
+  [
+    { op: "replace", path: "/list/7", value: 1 },
+    "replace operation does not apply: doc is missing key: /list/7: missing value",
+  ],
+  [
+    { op: "move", from: "/x/y", path: "/z" },
+    "move operation does not apply: doc is missing from path: /x/y: missing value",
+  ],
+  [
+    { op: "move", from: "/y", path: "/z" },
+    "error in move for path: 'y': Unable to remove nonexistent key: y: missing value",
+  ],
+  [
+    { op: "copy", from: "/list", path: "/x/y" },
+    "copy operation does not apply: doc is missing destination path: /x/y: missing value",
+  ],
+  [{ op: "test", path: "/x/y", value: 1 }, "test operation does not apply: is missing path: /x/y: missing value"],
+  [{ op: "test", path: "/list/0", value: 1 }, "testing value /list/0 failed: test failed"],
+])("jsonPatch tells admission why %j fails, and clients nothing", (operation, why) => {
+  let failure: unknown;
+  try {
+    jsonPatch({ list: ["a"] }, [operation]);
+  } catch (error) {
+    failure = error;
+  }
+  expect(failure).toBeInstanceOf(PatchFailure);
+  expect((failure as PatchFailure).why).toBe(why);
+  expect((failure as PatchFailure).message).toBe("the server rejected our request due to an error in our request");
+  expect((failure as PatchFailure).isFailedTest).toBe(why.endsWith("test failed"));
 });

@@ -30,8 +30,8 @@ const streams = ["application/json;stream=watch", "application/vnd.kubernetes.pr
 export type Served = "route" | "listRoute" | "handler";
 
 interface Written {
-  /** Whether the response can be encoded in protobuf. @default false */
-  readonly protobuf?: boolean;
+  /** Whether the response can be encoded in protobuf, or only the metadata of objects can. @default false */
+  readonly protobuf?: boolean | "metadata";
 }
 
 /**
@@ -75,13 +75,14 @@ function negotiated(
   for (const clause of preferred(clauses)) {
     const [type = "", ...parameters] = clause.split(";").map((part) => part.trim());
     const media = Object.hasOwn(medias, type) ? medias[type] : undefined;
-    if (media === undefined || (media === "protobuf" && !protobuf)) continue;
+    if (media === undefined || (media === "protobuf" && protobuf === false)) continue;
     const parameter = (name: string): string | undefined =>
       parameters.map((text) => /^([^=]*?) *= *(.*)$/.exec(text)).find((found) => found?.[1] === name)?.[2];
     const asked = parameter("as");
     const [group, formVersion = ""] = [parameter("g"), parameter("v")];
     if (asked === undefined) {
       if (group !== undefined || formVersion !== "") continue; // a form needs a name
+      if (media === "protobuf" && protobuf === "metadata") continue;
       return media === "json" ? plain : { ...plain, media };
     }
     const isListForm = asked === "PartialObjectMetadataList";

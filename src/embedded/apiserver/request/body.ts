@@ -18,8 +18,8 @@ type ProtobufDecoder = (bytes: Uint8Array) => Fields;
 
 export interface BodyText {
   readonly text: string;
-  /** The object, where there is no text, as with protobuf. */
-  readonly object?: Fields;
+  /** Decodes the bytes, where there is no text. @throws StatusError 400 */
+  readonly decodeBytes?: () => Fields;
   /** Where the object comes from. @default "json" */
   readonly from?: "json" | "value";
   readonly type: string;
@@ -40,8 +40,11 @@ export async function readBody(
   const bytes = await bodyBytes(request);
   if (type === "application/vnd.kubernetes.protobuf") {
     if (protobuf === undefined) throw unsupportedMediaType(known.slice(0, 2));
-    if (!isProtobuf(bytes)) throw unrecognized(kind, notProtobuf, { text: "", bytes });
-    return { text: "", object: protobuf(bytes), type, bytes };
+    const decodeBytes = (): Fields => {
+      if (!isProtobuf(bytes)) throw unrecognized(kind, notProtobuf, { text: "", bytes });
+      return protobuf(bytes);
+    };
+    return { text: "", decodeBytes, type, bytes };
   }
   return { text: decodeText(bytes), type, bytes };
 }
@@ -101,6 +104,8 @@ interface DecodeOptions {
   readonly fieldValidation: "Ignore" | "Warn" | "Strict";
   /** Older versions of the same kind that are decoded as this one. @default none */
   readonly alsoFrom?: readonly string[];
+  /** Returns the schema of another version of a custom kind. @default none */
+  readonly otherSchema?: ((version: string) => SchemaHandle) | undefined;
   readonly warn: (message: string) => void;
   /** Called when there are empty lists or maps. */
   readonly noteEmpty?: () => void;
@@ -115,7 +120,7 @@ interface DecodeOptions {
  */
 export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject {
   const { row } = options;
-  const value = body.object ?? parsed(body, options) ?? {};
+  const value = body.decodeBytes === undefined ? (parsed(body, options) ?? {}) : body.decodeBytes();
   if (typeof value !== "object" || value === null || Array.isArray(value) || isNumber(value))
     throw unrecognized(row.kind, notAnObject(value), body);
   const fields = value as Fields;
@@ -142,10 +147,22 @@ export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject
     throw unrecognized(row.kind, `unexpected GroupVersion string: ${object.apiVersion}`, body);
   if (options.alsoFrom?.includes(object.apiVersion) === true) object.apiVersion = expected;
   if (!row.custom && (object.kind !== row.kind || !isServed(object, options))) throw otherKind(object, options);
-  if (object.apiVersion !== expected) throw otherVersion(object.apiVersion, expected);
+  if (object.apiVersion !== expected) {
+    checkAsOther(object, body, options);
+    throw otherVersion(object.apiVersion, expected);
+  }
   const result = typed(object, row.custom ? { ...body, repeatedFirst: true } : body, options);
   if (result.hasEmpty) options.noteEmpty?.();
   return checkedTyped(result, options);
+}
+
+/** Reports the unknown fields of a custom object in the version that it says, before that version is refused. */
+function checkAsOther(object: KubeObject, body: BodyText, options: DecodeOptions): void {
+  const { row, schemas, otherSchema } = options;
+  const { group, version } = groupVersionOf(object.apiVersion);
+  if (!row.custom || group !== row.group || object.kind !== row.kind || otherSchema === undefined) return;
+  const decoded = typed(object, { ...body, repeatedFirst: true }, { schema: otherSchema(version), schemas });
+  checkedTyped(decoded, { ...options, row: { ...row, version } });
 }
 
 export interface Typed {

@@ -28,6 +28,7 @@ export async function create(call: ApiCall): Promise<Response> {
     row: resource.row,
     schema: resource.schema,
     schemas: kernel.machinery.schemas,
+    otherSchema: resource.otherSchema,
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
     noteEmpty: () => void (call.hasEmpty = true),
@@ -99,6 +100,9 @@ export async function createObject(
     object: object as KubeObject | undefined,
     oldObject: undefined,
     options: optionsObject("CreateOptions", options),
+    ...(call.hasEmpty === true &&
+      schema !== undefined &&
+      !row.custom && { encoded: (one: KubeObject) => machinery.schemas.stored(schema, one) }),
   };
   const mutation = admission.mutate(attributes);
   if (mutation !== undefined) await mutation;

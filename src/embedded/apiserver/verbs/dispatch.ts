@@ -20,7 +20,7 @@ import { type ApiCall, managerOf, timestamp, writeContext } from "./api-call.ts"
 import { formOf } from "./forms.ts";
 import { get, list } from "./list.ts";
 import { patch } from "./patch.ts";
-import { checkPatchType } from "./patch-body.ts";
+import { checkPatchType, patchTypeOf } from "./patch-body.ts";
 import { update } from "./update.ts";
 
 /** Serves a request to a resource. @throws StatusError */
@@ -29,7 +29,7 @@ export async function dispatch(call: ApiCall): Promise<Response> {
   const verb = verbOf(request.method, target.name, resource.row.custom);
   if (target.subresource !== "") return subresource(call, verb);
   // A custom resource has no handler at a path of the other scope.
-  if (resource.row.custom && (target.namespace !== "") !== resource.row.namespaced && !isListing(call))
+  if (resource.row.custom && isOfOtherScope(call))
     return nothing(request, new URL(request.url).pathname, kernel.registry);
   checkRoute(call);
   if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
@@ -58,6 +58,24 @@ export type Routed = Pick<ApiCall, "request" | "target" | "resource">;
 export function checkRouteFirst(routed: Routed): void {
   checkRoute(routed);
   if (routed.request.method === "PATCH") checkPatchType(routed.request);
+}
+
+/** Whether a request for a custom kind gets as far as the form of its answer: path, verb and type of a patch are served. */
+export function isCustomRouted(routed: Routed): boolean {
+  if (routed.target.subresource === "" && isOfOtherScope(routed)) return false;
+  try {
+    checkRoute(routed);
+    if (routed.request.method === "PATCH") patchTypeOf(routed);
+    return true;
+  } catch (error) {
+    if (error instanceof StatusError) return false;
+    throw error;
+  }
+}
+
+function isOfOtherScope(routed: Routed): boolean {
+  const { target, resource } = routed;
+  return (target.namespace !== "") !== resource.row.namespaced && !isListing(routed);
 }
 
 /**
@@ -111,7 +129,7 @@ function verbOf(method: string, name: string, custom: boolean): string {
 }
 
 /** Objects of all namespaces are listed and watched at one path. */
-function isListing({ request, resource, target }: ApiCall): boolean {
+function isListing({ request, resource, target }: Routed): boolean {
   return resource.row.namespaced && request.method === "GET" && target.name === "" && target.subresource === "";
 }
 

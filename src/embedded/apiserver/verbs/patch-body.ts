@@ -35,13 +35,19 @@ export function checkPatchType(request: Request): void {
     throw new StatusError(415, "UnsupportedMediaType", { message: "415: Unsupported Media Type", details: {} });
 }
 
-/** Reads the patch. @throws StatusError 400, 415 or 422. */
-export async function readPatch({ request, resource, query, target }: ApiCall): Promise<PatchBody> {
-  const header = request.headers.get("content-type") ?? "";
-  if (!resource.row.custom) checkPatchType(request);
-  const type = header.split(";")[0] ?? "";
+/** Returns the type of a patch, which the kind takes. @throws StatusError 415 */
+export function patchTypeOf({ request, resource }: Pick<ApiCall, "request" | "resource">): string {
+  const [type = ""] = (request.headers.get("content-type") ?? "").split(";");
   const taken = resource.row.custom ? types.filter((one) => !one.includes("strategic")) : types;
   if (!taken.includes(type)) throw unsupportedMediaType(taken);
+  return type;
+}
+
+/** Reads the patch. @throws StatusError 400, 415 or 422. */
+export async function readPatch(call: ApiCall): Promise<PatchBody> {
+  const { request, resource, query, target } = call;
+  if (!resource.row.custom) checkPatchType(request);
+  const type = patchTypeOf(call);
   checkNamed(target);
   const text = decodeText(await bodyBytes(request));
   return { type, text, options: writeOptions(query, "PatchOptions", { isApply: type === applyType }) };

@@ -39,6 +39,7 @@ export async function update(call: ApiCall): Promise<Response> {
     row: resource.row,
     schema: resource.schema,
     schemas: kernel.machinery.schemas,
+    otherSchema: resource.otherSchema,
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
     noteEmpty: () => void (call.hasEmpty = true),
@@ -188,6 +189,10 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
     object: next as KubeObject | undefined,
     oldObject: before,
     options: optionsObject(change.optionsKind, options),
+    ...(call.hasEmpty === true &&
+      schema !== undefined &&
+      lens === undefined &&
+      !row.custom && { encoded: (one: KubeObject) => machinery.schemas.stored(schema, one) }),
   };
   const mutation = admission.mutate(attributes);
   if (mutation !== undefined) await mutation;

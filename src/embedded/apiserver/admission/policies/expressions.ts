@@ -62,6 +62,8 @@ export interface ScopeOptions {
   readonly params?: KubeObject | undefined;
   /** @default none */
   readonly variables?: readonly Variable[];
+  /** Whether `namespaceObject` is the namespace; it is empty otherwise. @default true */
+  readonly hasNamespace?: boolean;
 }
 
 export interface Variable {
@@ -70,7 +72,10 @@ export interface Variable {
 }
 
 /** Makes the variables of a request's expressions; those of a policy are evaluated once, when they are first used. */
-export function scopeOf(attributes: AdmissionAttributes, { params, variables = [] }: ScopeOptions = {}): Scope {
+export function scopeOf(
+  attributes: AdmissionAttributes,
+  { params, variables = [], hasNamespace = true }: ScopeOptions = {},
+): Scope {
   const { context, object, oldObject } = attributes;
   const { object: _, oldObject: __, uid: ___, ...request } = reviewRequest(attributes, "");
   const scope: Scope = {
@@ -78,7 +83,7 @@ export function scopeOf(attributes: AdmissionAttributes, { params, variables = [
     oldObject: toCel(oldObject, undefined),
     request: toCel(request, undefined),
     params: toCel(params, undefined),
-    namespaceObject: toCel(namespaceOf(attributes), undefined),
+    namespaceObject: toCel(hasNamespace ? namespaceOf(attributes) : {}, undefined),
     authorizer: authorizerValue(context),
   };
   const lazy: Scope = {};

@@ -88,7 +88,8 @@ export function conditionsOf(
   params: KubeObject | undefined,
 ): boolean {
   if (matchConditions.length === 0) return true;
-  const scope = scopeOf(attributes, { params });
+  // kube-apiserver evaluates these without the namespace.
+  const scope = scopeOf(attributes, { params, hasNamespace: false });
   const failures: string[] = [];
   for (const { expression } of matchConditions) {
     try {

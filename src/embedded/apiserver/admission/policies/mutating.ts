@@ -2,9 +2,8 @@
 import { sameJson } from "../../../../resource/json.ts";
 import { asInteger } from "../../numbers.ts";
 import type { AdmissionAttributes, AdmissionOptions, Fields, KubeObject } from "../../hooks.ts";
-import { jsonPatch } from "../../patch/json-patch.ts";
+import { jsonPatch, PatchFailure } from "../../patch/json-patch.ts";
 import { StatusError } from "../../status.ts";
-import { isFailedTest, patchProblem } from "../patch-problem.ts";
 import { refusal } from "../plugin.ts";
 import { evaluate, scopeOf, type Scope } from "./expressions.ts";
 import { reverted } from "../equivalent.ts";
@@ -122,9 +121,10 @@ function patched(object: KubeObject, operations: readonly Fields[]): KubeObject 
   try {
     return jsonPatch(object, operations) as KubeObject;
   } catch (error) {
+    const isFailure = error instanceof PatchFailure;
     // A test that fails leaves the object as it is.
-    if (isFailedTest(object, operations)) return object;
-    const why = patchProblem(object, operations) ?? (error instanceof Error ? error.message : String(error));
+    if (isFailure && error.isFailedTest) return object;
+    const why = isFailure ? error.why : error instanceof Error ? error.message : String(error);
     throw new Error(`JSON Patch: ${why}`, { cause: error });
   }
 }

@@ -108,6 +108,40 @@ test("applyPolicies lays configurations over the object and applies patches", as
   expect(body.data).toEqual({ c: "b" });
 });
 
+test("applyPolicies sees objects as they are encoded, without what is empty", async () => {
+  const path = await enforce("Mutating", "encoded", {
+    spec: {
+      reinvocationPolicy: "Never",
+      mutations: [
+        {
+          patchType: "JSONPatch",
+          jsonPatch: { expression: "has(object.data) ? [JSONPatch{op: 'remove', path: '/data/x'}] : []" },
+        },
+      ],
+    },
+  });
+  const { code, body } = await post(path, { metadata: { name: "a" }, data: {} });
+  expect(code).toBe(201);
+  expect(body.data).toBeUndefined();
+  const refused = await post(path, { metadata: { name: "b" }, data: { a: "1" } });
+  expect(refused.body.message).toEndWith(
+    "denied request: JSON Patch: error in remove for path: '/data/x': Unable to remove nonexistent key: x: missing value",
+  );
+});
+
+test("checkPolicies evaluates match conditions without the namespace", async () => {
+  const path = await enforce("Validating", "conditions", {
+    spec: {
+      matchConditions: [{ name: "own", expression: "namespaceObject.metadata.name == 'conditions'" }],
+      validations: [{ expression: "namespaceObject.metadata.name == 'conditions'" }],
+    },
+    binding: { validationActions: ["Deny"] },
+  });
+  const { code, body } = await post(path, { metadata: { name: "a" } });
+  expect(code).toBe(422);
+  expect(body.message).toEndWith("resulted in error: no such key: metadata");
+});
+
 test("withoutMessages makes maps of messages, and leaves what only looks like one", () => {
   expect(withoutMessages("Object{spec: Object.spec{replicas: 1, ?paused: x}}")).toBe(
     '{"spec": {"replicas": 1, ?"paused": x}}',
