@@ -1,11 +1,10 @@
 /** Tests replicas of the binary that elect a leader: one works, and another takes over whatever happens to the first. */
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { Bench, type Operator } from "../../tests/support/binary.ts";
+import { goProgram } from "../controlplane/go-program.ts";
 import { until } from "../../tests/support/until.ts";
 import { available, Cluster } from "../../tests/support/cluster.ts";
-
-const NOTES = "/apis/demo.binnacle.dev/v1/namespaces/default/notes";
-const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/notes";
 
 /** Records in the status which process has seen the object last. */
 const NOTE = `
@@ -27,15 +26,22 @@ const LONGER = (LEASE_SECONDS + 1.5) * 1_000;
 /** A process that dies is replaced when its Lease has expired; a busy machine adds to that. */
 const TAKEN_OVER_WITHIN = LEASE_SECONDS * 2_000;
 
-const elect = ["--leader-elect", "--leader-election-id", "notes", "--leader-election-namespace", "default"];
-
-async function setUp(cleanup: AsyncDisposableStack) {
-  const cluster = cleanup.use(await Cluster.start());
+/** @param namespace in which the replicas elect and work */
+async function setUp(cleanup: AsyncDisposableStack, cluster: Cluster, namespace: string) {
+  const notes = `/apis/demo.binnacle.dev/v1/namespaces/${namespace}/notes`;
+  const lease = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/notes`;
+  const elect = ["--leader-elect", "--leader-election-id=notes", `--leader-election-namespace=${namespace}`];
+  await cluster.send("POST", "/api/v1/namespaces", {
+    body: { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+  });
   const bench = cleanup.use(await Bench.create());
   await bench.write("controllers/note.ts", NOTE);
   const start = async (): Promise<Operator> => {
     const operator = cleanup.use(
-      await bench.run({ kubeconfig: cluster.kubeconfig, args: [...elect, ...quick, "--install-crds"] }),
+      await bench.run({
+        kubeconfig: cluster.kubeconfig,
+        args: [...elect, ...quick, "--install-crds", `--namespace=${namespace}`],
+      }),
     );
     await operator.ready();
     return operator;
@@ -50,53 +56,51 @@ async function setUp(cleanup: AsyncDisposableStack) {
     await until(
       async () => {
         const body = { apiVersion: "demo.binnacle.dev/v1", kind: "Note", metadata: { name }, spec: { text: name } };
-        return cluster.send("POST", NOTES, { body }).catch(() => undefined);
+        return cluster.send("POST", notes, { body }).catch(() => undefined);
       },
       { what: "the kind is served" },
     );
-    const note = await cluster.exists(`${NOTES}/${name}`, ({ status }) => status?.["by"] !== undefined, within);
+    const note = await cluster.exists(`${notes}/${name}`, ({ status }) => status?.["by"] !== undefined, within);
     return { by: Number(note.status!["by"]), ms: Math.round(performance.now() - began) };
   };
-  return { cluster, bench, start, leads, worked };
+  return { lease, start, leads, worked };
 }
 
-const hasGo = Bun.which("go") !== null;
-if (!hasGo) console.log("Skipped: the election beside a candidate of client-go (Go is not on PATH)");
-
-/** Builds a candidate of client-go from `tests/support/integration/client-go-elector`. */
-async function buildClientGo(folder: string): Promise<string> {
-  const elector = `${folder}/client-go-elector`;
-  // These are the flags of the control plane's build, whose packages are compiled already.
-  const build = Bun.spawn(["go", "build", "-trimpath", "-ldflags", "-s -w", "-o", elector, "."], {
-    cwd: `${import.meta.dir}/../../tests/support/integration/client-go-elector`,
-    env: { ...process.env, CGO_ENABLED: "0" },
-  });
-  expect(await build.exited).toBe(0);
-  return elector;
-}
+/** A candidate of client-go. */
+const clientGo = available
+  ? await goProgram("client-go-elector", join(import.meta.dirname, "../../tests/support/integration/client-go-elector"))
+  : undefined;
+if (available && clientGo === undefined)
+  console.log("Skipped: the election beside a candidate of client-go (Go is not on PATH)");
 
 describe.skipIf(!available)("leader election", () => {
-  test.skipIf(!hasGo)(
+  let cluster: Cluster;
+
+  beforeAll(async () => {
+    cluster = await Cluster.start({ controllers: false });
+  });
+  afterAll(() => cluster?.[Symbol.asyncDispose]());
+
+  test.skipIf(clientGo === undefined)(
     "takes turns with a candidate of client-go on one Lease",
     async () => {
       await using cleanup = new AsyncDisposableStack();
-      const { cluster, bench, start, leads, worked } = await setUp(cleanup);
-      const elector = await buildClientGo(bench.dir);
+      const { lease, start, leads, worked } = await setUp(cleanup, cluster, "client-go");
       const ours = await start();
       await until(() => leads(ours), { what: "ours leads" });
-      const theirs = Bun.spawn([elector, cluster.kubeconfig, "default", "notes", "client-go", `${LEASE_SECONDS}`], {
+      const theirs = Bun.spawn([clientGo!, cluster.kubeconfig, "client-go", "notes", "client-go", `${LEASE_SECONDS}`], {
         stdout: "pipe",
       });
       cleanup.defer(() => theirs.kill("SIGKILL"));
       const holder = (identity: (name: string) => boolean, within: number) =>
-        cluster.exists(LEASE, ({ spec }) => identity(String(spec?.["holderIdentity"])), within);
+        cluster.exists(lease, ({ spec }) => identity(String(spec?.["holderIdentity"])), within);
 
       // It follows while we renew, for longer than a lease duration.
       await Bun.sleep(LONGER);
       expect(await leads(ours)).toBe(true);
       await ours.stop();
       await holder((name) => name === "client-go", TAKEN_OVER_WITHIN);
-      expect((await cluster.get(LEASE))?.spec).toMatchObject({
+      expect((await cluster.get(lease))?.spec).toMatchObject({
         leaseTransitions: 1,
         leaseDurationSeconds: LEASE_SECONDS,
       });
@@ -107,14 +111,14 @@ describe.skipIf(!available)("leader election", () => {
       theirs.kill("SIGTERM");
       await until(() => leads(next), { what: "ours leads after client-go has released the Lease" });
       expect((await worked(15_000)).by).toBe(next.child.pid);
-      expect((await cluster.get(LEASE))?.spec).toMatchObject({ leaseTransitions: 2 });
+      expect((await cluster.get(lease))?.spec).toMatchObject({ leaseTransitions: 2 });
     },
     180_000,
   );
 
   test("takes turns with a candidate of client-node on one Lease", async () => {
     await using cleanup = new AsyncDisposableStack();
-    const { cluster, start, leads, worked } = await setUp(cleanup);
+    const { lease, start, leads, worked } = await setUp(cleanup, cluster, "client-node");
     const ours = await start();
     await until(() => leads(ours), { what: "ours leads" });
     const plain = Bun.serve({
@@ -134,7 +138,7 @@ describe.skipIf(!available)("leader election", () => {
       process.execPath,
       elector,
       plain.url.origin,
-      "default",
+      "client-node",
       "notes",
       "client-node",
       `${LEASE_SECONDS}`,
@@ -145,8 +149,8 @@ describe.skipIf(!available)("leader election", () => {
     await Bun.sleep(LONGER);
     expect(await leads(ours)).toBe(true);
     await ours.stop();
-    await cluster.exists(LEASE, ({ spec }) => spec?.["holderIdentity"] === "client-node");
-    expect((await cluster.get(LEASE))?.spec).toMatchObject({ leaseTransitions: 1 });
+    await cluster.exists(lease, ({ spec }) => spec?.["holderIdentity"] === "client-node");
+    expect((await cluster.get(lease))?.spec).toMatchObject({ leaseTransitions: 1 });
 
     const next = await start();
     await Bun.sleep(LONGER);
@@ -154,12 +158,12 @@ describe.skipIf(!available)("leader election", () => {
     theirs.kill("SIGTERM");
     await until(() => leads(next), { what: "ours leads after client-node has released the Lease" });
     expect((await worked(15_000)).by).toBe(next.child.pid);
-    expect((await cluster.get(LEASE))?.spec).toMatchObject({ leaseTransitions: 2 });
+    expect((await cluster.get(lease))?.spec).toMatchObject({ leaseTransitions: 2 });
   }, 240_000);
 
   test("one replica works; another takes over after SIGTERM, a crash, and a stop of the whole process", async () => {
     await using cleanup = new AsyncDisposableStack();
-    const { cluster, start, leads, worked } = await setUp(cleanup);
+    const { lease, start, leads, worked } = await setUp(cleanup, cluster, "replicas");
     const first = await start();
     expect((await worked(15_000)).by).toBe(first.child.pid);
     const second = await start();
@@ -195,7 +199,6 @@ describe.skipIf(!available)("leader election", () => {
     expect(await fourth.stop()).toBe(0);
     expect((await worked(10_000)).by).toBe(third.child.pid);
     expect(await third.stop()).toBe(0);
-    const lease = await cluster.get(LEASE);
-    expect(lease?.spec).toMatchObject({ holderIdentity: "" });
+    expect((await cluster.get(lease))?.spec).toMatchObject({ holderIdentity: "" });
   }, 180_000);
 });

@@ -7,7 +7,7 @@ import { InProcess } from "../../tests/support/integration/in-process.ts";
 import { until } from "../../tests/support/until.ts";
 import { available, Cluster } from "../../tests/support/cluster.ts";
 
-const OBJECTS = 1_000;
+const OBJECTS = 250;
 
 const Ticket = defineResource({
   group: "generated.binnacle.dev",

@@ -42,7 +42,7 @@ describe.skipIf(!available)("high availability", () => {
 
   test("one replica after the other is replaced: work goes on at once, and no key is run twice at once", async () => {
     const first = ["SIGTERM", "SIGTERM", "SIGTERM"];
-    const report = await highAvailability({ seconds: 300, seed, first, only: true, rate: 60 });
+    const report = await highAvailability({ seconds: 300, seed, first, only: true, rate: 30 });
     console.log(table(report));
     expectNoHarm(report);
     expect(report.takeovers).toHaveLength(3);

@@ -4,7 +4,7 @@
  *
  * `KINDS=300 bun test scripts/acceptance/many-kinds.test.ts` uses as many as a large cluster has.
  */
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { createTransport } from "../../src/kube/transport/transport.ts";
@@ -30,8 +30,14 @@ export const controllers = kinds.map((kind) => defineController({
   } }));`;
 
 describe.skipIf(!available)("many kinds", () => {
+  let cluster: Cluster;
+
+  beforeAll(async () => {
+    cluster = await Cluster.start({ controllers: false });
+  });
+  afterAll(() => cluster?.[Symbol.asyncDispose]());
+
   test(`${KINDS} informers`, async () => {
-    await using cluster = await Cluster.start({ controllers: false });
     await using proxy = await TcpProxy.start(cluster.plane.url);
     await using bench = await Bench.create();
     await bench.write("controllers/many.ts", MODULE);
@@ -97,7 +103,6 @@ describe.skipIf(!available)("many kinds", () => {
   }, 600_000);
 
   test("writes and a Lease go on while as many watches are open in one process", async () => {
-    await using cluster = await Cluster.start({ controllers: false });
     const transport = createTransport(await loadKubeconfig({ kubeconfig: cluster.kubeconfig, env: {} }));
     const collection = "/api/v1/namespaces/default/configmaps";
     /** Returns the second slowest of 200 writes in milliseconds. */

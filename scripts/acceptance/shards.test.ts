@@ -4,7 +4,7 @@ import { Fleet, overlaps } from "../../tests/support/integration/shard-fleet.ts"
 import { until } from "../../tests/support/until.ts";
 import { available } from "../../tests/support/cluster.ts";
 
-const OBJECTS = 1_000;
+const OBJECTS = 600;
 
 describe.skipIf(!available).each([true, false])("shards, on a server that divides collections: %p", (divides) => {
   test("each key is worked by one replica; another takes over from one that dies, and hands over to one that comes", async () => {

@@ -14,9 +14,9 @@ const EXAMPLES = ["guestbook", "database", "secret-mirror", "pod-logger", "image
 const CORE = "/api/v1/namespaces/default";
 const DEMO = "/apis/demo.binnacle.dev/v1/namespaces/default";
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const GUESTBOOKS = 40;
+const GUESTBOOKS = 20;
 
-/** Writes of people who know nothing of what is being uninstalled: fifty a second, as far as the server keeps up. */
+/** Writes of people who know nothing of what is being uninstalled: twenty a second, as far as the server keeps up. */
 class Load implements AsyncDisposable {
   readonly refused: string[] = [];
   readonly #cluster: Cluster;
@@ -36,7 +36,7 @@ class Load implements AsyncDisposable {
         if (!/: 404 |being deleted|: 405 /.test(error.message)) this.refused.push(error.message);
       });
       this.writes++;
-      await Bun.sleep(20);
+      await Bun.sleep(50);
     }
   }
 

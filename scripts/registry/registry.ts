@@ -1,38 +1,12 @@
 /** A real registry of images, built once with Go and kept outside the repository. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { readFile, rename } from "node:fs/promises";
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { locked } from "../controlplane/assets.ts";
-
-const source = import.meta.dirname;
+import { goProgram } from "../controlplane/go-program.ts";
 
 /** The program of main.go; `undefined` where it is not there and no Go is there to build it. */
-export async function registryProgram(): Promise<string | undefined> {
-  const hash = createHash("sha256");
-  for (const file of ["go.mod", "go.sum", "main.go"]) hash.update(await readFile(join(source, file)));
-  const cache = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
-  const program = join(cache, "binnacle", `registry-${hash.digest("hex").slice(0, 12)}`);
-  if (existsSync(program)) return program;
-  if (spawnSync("go", ["version"], { stdio: "ignore" }).status !== 0) return undefined;
-  await locked(`${program}.lock`, async () => {
-    if (existsSync(program)) return;
-    console.error(`Building a registry with Go, once, into ${program} (about a minute)`);
-    const aside = `${program}.${process.pid}`;
-    const child = spawn("go", ["build", "-trimpath", "-ldflags", "-s -w", "-o", aside, "."], {
-      cwd: source,
-      stdio: ["ignore", 2, 2],
-      env: { ...process.env, CGO_ENABLED: "0" },
-    });
-    const [code] = (await once(child, "exit")) as [number | null];
-    if (code !== 0) throw new Error(`Cannot build the registry: go build ended with ${code}`);
-    await rename(aside, program);
-  });
-  return program;
+export function registryProgram(): Promise<string | undefined> {
+  return goProgram("registry", import.meta.dirname);
 }
 
 /** A layer, with its bytes as they are pulled and as they are unpacked. */
