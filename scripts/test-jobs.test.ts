@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { inParallel, jobsOf } from "./test-jobs.ts";
+import { inParallel, jobsOf, longest, together } from "./test-jobs.ts";
 
-test("jobsOf gives a file that starts programs a process to itself, the longest first, and lets the rest share", () => {
+test("jobsOf gives a file that starts programs a process to itself or with those on its control plane, the longest first", () => {
   const root = mkdtempSync(join(tmpdir(), "binnacle-jobs-"));
   const write = (file: string, text: string): string => {
     mkdirSync(dirname(join(root, file)), { recursive: true });
@@ -15,9 +15,11 @@ test("jobsOf gives a file that starts programs a process to itself, the longest 
   const starts = write("src/a/starts.test.ts", 'import { Cluster } from "../../tests/support/cluster.ts";');
   const binary = write("scripts/acceptance/output.test.ts", "");
   const long = write("scripts/acceptance/election.test.ts", "");
+  const shares = ["src/reconcile/children.test.ts", "src/reconcile/converged.test.ts"].map((file) => write(file, ""));
   try {
-    expect(jobsOf([...plain, starts, binary, long], root)).toEqual([
+    expect(jobsOf([...plain, ...shares.toReversed(), starts, binary, long], root)).toEqual([
       [long],
+      shares,
       [starts],
       [binary],
       plain.slice(0, 40),
@@ -26,6 +28,12 @@ test("jobsOf gives a file that starts programs a process to itself, the longest 
   } finally {
     rmSync(root, { recursive: true });
   }
+});
+
+test("the files that are named are there", () => {
+  for (const file of new Set([...longest, ...together.flat()]))
+    expect([file, existsSync(join(import.meta.dirname, "..", file))]).toEqual([file, true]);
+  expect(new Set(together.flat()).size).toBe(together.flat().length);
 });
 
 test("inParallel begins in the order of the jobs, runs as many as it may, and keeps the order of the results", async () => {

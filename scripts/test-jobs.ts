@@ -7,7 +7,7 @@ import { join } from "node:path";
 export type Job = readonly string[];
 
 /** The files that take longest, the longest first: one that began last would be waited for alone. */
-const longest = [
+export const longest: readonly string[] = [
   "scripts/differential/differential.test.ts",
   "scripts/acceptance/high-availability.test.ts",
   "scripts/workloads/workloads.test.ts",
@@ -20,15 +20,77 @@ const longest = [
   "scripts/acceptance/shards.test.ts",
   "src/election/shard-simulation.test.ts",
   "src/reconcile/by-hand.test.ts",
-  "src/reconcile/children.test.ts",
-  "scripts/acceptance/faults.test.ts",
+  "src/reconcile/status.test.ts",
+  "src/client/client.test.ts",
   "scripts/acceptance/conversion.test.ts",
+  "src/reconcile/children.test.ts",
+  "scripts/acceptance/guestbook.test.ts",
+  "scripts/acceptance/bad-input.test.ts",
+  "src/cache/real-server.test.ts",
+  "scripts/acceptance/faults.test.ts",
   "scripts/acceptance/user-tests.test.ts",
+  "scripts/acceptance/webhook-certificates.test.ts",
   "scripts/acceptance/refusals.test.ts",
   "scripts/acceptance/dev.test.ts",
-  "scripts/acceptance/webhooks.test.ts",
-  "src/reconcile/namesake.test.ts",
-  "src/reconcile/status.test.ts",
+];
+
+/**
+ * Files that share a process, and in it a control plane, which is emptied after each of them: a start takes seconds of a processor.
+ * They use it as it is, with kube-controller-manager or without; one that needs other flags has another.
+ */
+export const together: readonly Job[] = [
+  [
+    "scripts/acceptance/conversion.test.ts",
+    "scripts/acceptance/webhooks.test.ts",
+    "scripts/acceptance/webhook-dev.test.ts",
+  ],
+  [
+    "src/reconcile/by-hand.test.ts",
+    "src/reconcile/namesake.test.ts",
+    "src/reconcile/finalizer.test.ts",
+    "src/reconcile/child-writes.test.ts",
+  ],
+  [
+    "src/reconcile/status.test.ts",
+    "src/reconcile/skipped-children.test.ts",
+    "src/reconcile/hot-loop.test.ts",
+    "src/reconcile/foreign-kind.test.ts",
+    "src/reconcile/equivalence.test.ts",
+    "src/reconcile/outside.test.ts",
+  ],
+  [
+    "src/client/client.test.ts",
+    "src/client/own-writes.test.ts",
+    "src/client/pods.test.ts",
+    "src/controller/late-controller.test.ts",
+    "src/controller/selected.test.ts",
+    "src/events/server.test.ts",
+  ],
+  ["src/reconcile/children.test.ts", "src/reconcile/converged.test.ts"],
+  [
+    "scripts/acceptance/guestbook.test.ts",
+    "scripts/acceptance/database.test.ts",
+    "scripts/acceptance/secret-mirror.test.ts",
+    "scripts/acceptance/election-modules.test.ts",
+    "scripts/acceptance/uninstall.test.ts",
+  ],
+  [
+    "scripts/acceptance/bad-input.test.ts",
+    "scripts/acceptance/modules.test.ts",
+    "scripts/acceptance/deploy.test.ts",
+    "scripts/acceptance/types.test.ts",
+    "scripts/acceptance/signals.test.ts",
+    "scripts/acceptance/scale.test.ts",
+    "scripts/acceptance/generated-children.test.ts",
+    "scripts/acceptance/many-kinds.test.ts",
+  ],
+  [
+    "src/cache/real-server.test.ts",
+    "src/resource/schema/server.test.ts",
+    "src/embedded/apiserver/schema/real-server.test.ts",
+    "src/embedded/apiserver/patch/real-server.test.ts",
+    "src/kube/transport/real-server.test.ts",
+  ],
 ];
 
 /** A process costs 0.2 s, and takes along what all of these files need. */
@@ -38,19 +100,22 @@ const FILES_PER_PROCESS = 40;
 const STARTS_PROGRAMS = /from "[^"]*(tests\/support\/|controlplane\/|start-cluster)/;
 
 /**
- * Divides files into jobs: one that starts programs, and so waits most of its time, has a process to itself; the rest share some.
- * The longest begin first.
+ * Divides files into jobs: one that starts programs, and so waits most of its time, has a process to itself or shares it with those
+ * that use the same control plane; the rest share some. The longest begin first.
  */
 export function jobsOf(files: readonly string[], root: string): Job[] {
   const rank = new Map(longest.map((file, at) => [file, at]));
   const startsPrograms = (file: string): boolean =>
     file.startsWith("scripts/acceptance/") || STARTS_PROGRAMS.test(readFileSync(join(root, file), "utf8"));
-  const alone = files
-    .filter((file) => rank.has(file) || startsPrograms(file))
-    .toSorted((a, b) => (rank.get(a) ?? longest.length) - (rank.get(b) ?? longest.length));
+  const wanted = new Set(files);
+  const groups = together.map((group) => group.filter((file) => wanted.has(file))).filter(({ length }) => length > 0);
+  const grouped = new Set(groups.flat());
+  const others = files.filter((file) => !grouped.has(file));
+  const alone = others.filter((file) => rank.has(file) || startsPrograms(file));
   const own = new Set(alone);
-  const shared = files.filter((file) => !own.has(file));
-  const jobs: Job[] = alone.map((file) => [file]);
+  const shared = others.filter((file) => !own.has(file));
+  const rankOf = ([first = ""]: Job): number => rank.get(first) ?? longest.length;
+  const jobs = [...groups, ...alone.map((file): Job => [file])].toSorted((a, b) => rankOf(a) - rankOf(b));
   for (let at = 0; at < shared.length; at += FILES_PER_PROCESS) jobs.push(shared.slice(at, at + FILES_PER_PROCESS));
   return jobs;
 }

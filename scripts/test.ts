@@ -174,11 +174,16 @@ interface HowToRun extends TestsOptions {
 /** Runs files in one process. @param isQuiet whether its output is printed in one piece, when it has ended */
 async function runTests(job: Job, { timeout, isQuiet }: ProcessOptions): Promise<Result> {
   const dir = await mkdtemp(join(tmpdir(), "binnacle-tests-"));
+  // Files of one process use control planes one after the other.
+  const env = { BINNACLE_TEST_PLANES: join(dir, "planes") };
   try {
     const report = join(dir, "report.xml");
     const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
     const paths = job.map((file) => `./${file}`);
-    const status = await run(bun, ["test", "--no-orphans", `--timeout=${timeout}`, ...reporter, ...paths], isQuiet);
+    const status = await run(bun, ["test", "--no-orphans", `--timeout=${timeout}`, ...reporter, ...paths], {
+      isQuiet,
+      env,
+    });
     const files = existsSync(report) ? filesOf(await readFile(report, "utf8")) : [];
     if (status === 0) return { files, lost: [] };
     const known = new Set(files.map(({ file }) => file));
@@ -186,7 +191,19 @@ async function runTests(job: Job, { timeout, isQuiet }: ProcessOptions): Promise
     const isExplained = unknown.length > 0 || files.some(({ failed }) => failed > 0);
     return { files, lost: isExplained ? unknown : job };
   } finally {
-    await rm(dir, { recursive: true, force: true });
+    await removed(dir);
+  }
+}
+
+/** Removes a folder into which programs may write that are about to end. */
+async function removed(dir: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await rm(dir, { recursive: true, force: true });
+    } catch (error) {
+      if (attempt === 50) throw error;
+      await Bun.sleep(100);
+    }
   }
 }
 
@@ -195,10 +212,17 @@ function slowestFiles(count: number): string {
   return sorted.map(({ file, seconds }) => `${file} ${seconds.toFixed(0)} s`).join(", ");
 }
 
-function run(path: string, args: readonly string[], isQuiet = false): Promise<number> {
+interface RunOptions {
+  readonly isQuiet?: boolean;
+  /** Beside the variables of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+function run(path: string, args: readonly string[], { isQuiet = false, env }: RunOptions = {}): Promise<number> {
   const output: Buffer[] = [];
   const child = spawn(path, args, {
     cwd: root,
+    env: { ...process.env, ...env },
     stdio: ["ignore", ...Array<"pipe" | "inherit">(2).fill(isQuiet ? "pipe" : "inherit")],
   });
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => output.push(chunk));

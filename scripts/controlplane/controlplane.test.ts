@@ -4,12 +4,14 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { emptied } from "../../tests/support/emptied-plane.ts";
+import { until } from "../../tests/support/until.ts";
 import { locked } from "./assets.ts";
 import { assets, type ControlPlane, startControlPlane } from "./controlplane.ts";
 
 const module = join(import.meta.dirname, "controlplane.ts");
 const bin = await assets();
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 describe.skipIf(!bin)("startControlPlane", () => {
   let controlPlane: ControlPlane;
@@ -54,6 +56,37 @@ describe.skipIf(!bin)("startControlPlane", () => {
     expect((await as(jane)).exitCode).toBe(0);
     const expired = await controlPlane.userKubeconfig("joe", { notAfter: new Date("2020-01-01") });
     expect((await as(expired)).stderr).toMatch(/expired|logged in/);
+  });
+
+  test("is emptied of what tests leave: definitions, held objects, namespaces, and what refuses every write", async () => {
+    const crd = `
+      {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.left.example.com}, spec: {
+        group: left.example.com, scope: Namespaced, names: {kind: Thing, plural: things}, versions: [{name: v1, served: true,
+        storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`;
+    await controlPlane.apply(crd);
+    await controlPlane.kubectl("wait", "--for=condition=Established", "crd/things.left.example.com", "--timeout=60s");
+    await controlPlane.kubectl("create", "namespace", "left");
+    const thing = `{apiVersion: left.example.com/v1, kind: Thing, metadata: {name: held, namespace: left, finalizers: [example.com/x]}}`;
+    await until(() => controlPlane.apply(thing).catch(() => undefined), { what: "a thing", every: 200 });
+    await controlPlane.apply(`
+      {apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: left}, spec: {replicas: 2, selector: {matchLabels: {a: b}},
+        template: {metadata: {labels: {a: b}}, spec: {containers: [{name: web, image: web}]}}}}`);
+    await controlPlane.kubectl("create", "configmap", "left", "--namespace=default");
+    await controlPlane.apply(`
+      {apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: left}, webhooks: [{
+        name: never.example.com, sideEffects: None, admissionReviewVersions: [v1], clientConfig: {url: "https://127.0.0.1:1"},
+        rules: [{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["configmaps", "things"]}]}]}`);
+    await emptied(controlPlane);
+    for (const path of [
+      "/apis/left.example.com",
+      "/api/v1/namespaces/left",
+      "/api/v1/namespaces/default/configmaps/left",
+      "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/readers",
+    ])
+      expect([path, (await controlPlane.request(path)).status]).toEqual([path, 404]);
+    expect((await controlPlane.kubectl("get", "clusterrole", "cluster-admin")).exitCode).toBe(0);
+    await controlPlane.apply(crd);
+    await controlPlane.kubectl("wait", "--for=condition=Established", "crd/things.left.example.com", "--timeout=60s");
   });
 
   test("restart brings a killed API server back on its port with its data", async () => {

@@ -1,6 +1,6 @@
 import { array, assert, asyncProperty, constantFrom, oneof, record } from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { assets, startControlPlane, type ControlPlane } from "../../tests/support/control-plane.ts";
+import { assets, type ControlPlane, lendPlane } from "../../tests/support/control-plane.ts";
 import { ConfigMap } from "../resource/builtin/core.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { parseFieldSelector } from "../resource/field-selector.ts";
@@ -21,7 +21,7 @@ describe.skipIf((await assets()) === undefined)("informers of a real API server"
   let cluster: Connection;
 
   beforeAll(async () => {
-    plane = await startControlPlane();
+    plane = await lendPlane(false);
     cluster = await connect({ kubeconfig: plane.kubeconfig, env: {} });
     const labels = [{}, { app: "web" }, { app: "db", tier: "back" }, { tier: "front" }, { app: "web", tier: "back" }];
     for (const [index, one] of labels.entries()) {

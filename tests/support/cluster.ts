@@ -1,6 +1,7 @@
 /** What the acceptance tests ask of a real control plane. */
 import { assets, type ControlPlane, startControlPlane } from "../../scripts/controlplane/controlplane.ts";
 import { sample } from "./binary.ts";
+import { lendPlane } from "./lent-planes.ts";
 import { until } from "./until.ts";
 
 /** Whether a real control plane can be started; CI never goes without. */
@@ -27,6 +28,8 @@ export interface Json {
   readonly data?: Readonly<Record<string, string>>;
   readonly items?: readonly Json[];
 }
+
+type ClusterOptions = NonNullable<Parameters<typeof startControlPlane>[0]>;
 
 /** A server that can be asked and stopped. */
 export type Plane = Pick<ControlPlane, "request" | "stop">;
@@ -83,8 +86,10 @@ export class ApiObjects<P extends Plane = Plane> implements AsyncDisposable {
 
 /** A real control plane. */
 export class Cluster extends ApiObjects<ControlPlane> {
-  static async start(options: Parameters<typeof startControlPlane>[0] = {}): Promise<Cluster> {
-    return new Cluster(await startControlPlane({ controllers: true, ...options }));
+  /** @param options without any but `controllers` it may be a control plane that other tests have used, and that is empty now */
+  static async start({ controllers = true, ...own }: ClusterOptions = {}): Promise<Cluster> {
+    const isPlain = Object.keys(own).length === 0;
+    return new Cluster(await (isPlain ? lendPlane(controllers) : startControlPlane({ controllers, ...own })));
   }
 
   get kubeconfig(): string {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { assets, startControlPlane, type ControlPlane } from "../../../tests/support/control-plane.ts";
+import { assets, type ControlPlane, lendPlane } from "../../../tests/support/control-plane.ts";
 import { resource } from "../../resource/handle.ts";
 import { isForbidden, isUnauthorized, isUnreachable } from "../errors/api-error.ts";
 import { loadKubeconfig } from "../config/kubeconfig.ts";
@@ -17,7 +17,7 @@ describe.skipIf(!bin)("kube against a real kube-apiserver", () => {
   const stack = new AsyncDisposableStack();
 
   beforeAll(async () => {
-    controlPlane = stack.use(await startControlPlane());
+    controlPlane = stack.use(await lendPlane(false));
     transport = await connect(controlPlane.kubeconfig);
     configMaps = await new RestMapper(transport).resolve(resource("v1", "ConfigMap"));
   });

@@ -1,7 +1,7 @@
 /** Tests every kind of zod type on a real API server: it accepts what zod accepts, and rejects what zod rejects. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { z } from "zod";
-import { assets, type ControlPlane, startControlPlane } from "../../../tests/support/control-plane.ts";
+import { assets, type ControlPlane, lendPlane } from "../../../tests/support/control-plane.ts";
 import { conditions } from "../conditions.ts";
 import { crdOf } from "../crd.ts";
 import { defineResource } from "../define.ts";
@@ -326,7 +326,7 @@ describe.skipIf(!bin)("defineResource on a real API server", () => {
   }
 
   beforeAll(async () => {
-    server = await startControlPlane();
+    server = await lendPlane(false);
     await install(everything);
     await install(full);
   }, 180_000);

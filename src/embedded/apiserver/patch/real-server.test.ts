@@ -1,6 +1,6 @@
 /** Plays generated writes of several managers here and on a real kube-apiserver. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { assets, type ControlPlane, startControlPlane } from "../../../../tests/support/control-plane.ts";
+import { assets, type ControlPlane, lendPlane } from "../../../../tests/support/control-plane.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { StatusError } from "../status.ts";
 import { builtInRows, builtInSchema } from "../tables/tables.ts";
@@ -86,7 +86,7 @@ function timeless(entries: readonly Fields[] | undefined): string {
 describe.skipIf(!bin)("patches against a real kube-apiserver", () => {
   let server: ControlPlane;
   beforeAll(async () => {
-    server = await startControlPlane();
+    server = await lendPlane(false);
   });
   afterAll(() => server.stop());
 

@@ -1,6 +1,6 @@
 /** Compares what the server says about objects and definitions with a real kube-apiserver. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { assets, type ControlPlane, startControlPlane } from "../../../../tests/support/control-plane.ts";
+import { assets, type ControlPlane, lendPlane } from "../../../../tests/support/control-plane.ts";
 import { causeReason, errorBody, type FieldError } from "../field-error.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Status } from "../status.ts";
@@ -103,7 +103,7 @@ function causesOf(errors: readonly FieldError[]): string[] {
 describe.skipIf(!bin)("schemas against a real kube-apiserver", () => {
   let server: ControlPlane;
   beforeAll(async () => {
-    server = await startControlPlane();
+    server = await lendPlane(false);
   });
   afterAll(() => server.stop());
 
