@@ -10,9 +10,10 @@ const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const token = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
 /** The types of expressions are numbered. */
 const selfType = /\bselfType\d+/g;
-const clusterIp = /\b10\.96\.\d{1,3}\.\d{1,3}(?!\d)/g;
+/** A case that creates a ServiceCIDR lets the servers hand out the addresses of that one too. */
+const clusterIp = /\b10\.9[68]\.\d{1,3}\.\d{1,3}(?![\d/])/g;
 const versionInText =
-  /(resource ?version(?: in precondition| in object meta)?:? ?"?|resourceVersion\\?":\\?"|ResourceVersion in precondition: |ResourceVersion in object meta: |RV=|too old resource version: |current: |\()(\d{2,})\b/gi;
+  /(resource ?version(?: in precondition| in object meta)?:? ?"?|resourceVersion\\?": ?\\?"|ResourceVersion in precondition: |ResourceVersion in object meta: |RV=|too old resource version: |current: |\()(\d{2,})\b/gi;
 const ports: ReadonlySet<string> = new Set(["nodePort", "healthCheckNodePort"]);
 const day = 24 * 60 * 60 * 1000;
 
@@ -60,7 +61,8 @@ function normalizeValue(value: unknown, key: string, names: Names): unknown {
     return unordered.has(key) ? items.toSorted(byText) : items;
   }
   if (typeof value !== "object" || value === null) return value;
-  const fields = value as Record<string, unknown>;
+  const given = value as Record<string, unknown>;
+  const fields = isStatus(given) ? inOneOrder(given) : given;
   if (fields["type"] === "BOOKMARK") return { type: "BOOKMARK", object: bookmark(fields["object"], names) };
   if (isTable(fields)) return normalizeTable(fields, names);
   if (isEvent(fields) && isTable(fields["object"] as Record<string, unknown>))
@@ -79,6 +81,38 @@ function isTimed(event: unknown): boolean {
   return (
     (event as { type?: unknown }).type === "BOOKMARK" && !JSON.stringify(event).includes("k8s.io/initial-events-end")
   );
+}
+
+interface InvalidStatus {
+  readonly message: string;
+  readonly details: { readonly causes: readonly Cause[] };
+}
+
+interface Cause {
+  readonly field?: string;
+  readonly message: string;
+}
+
+/** Whether it is a refusal with several causes, of which some are in the order of a map. */
+function isStatus(fields: Record<string, unknown>): boolean {
+  const { details, message } = fields as Partial<InvalidStatus>;
+  return fields["kind"] === "Status" && typeof message === "string" && (details?.causes?.length ?? 0) > 1;
+}
+
+/** Fields of a custom object, and resources of containers and pods, are validated in the order of Go's maps. */
+function inOneOrder(status: Record<string, unknown>): Record<string, unknown> {
+  const { message, details } = status as unknown as InvalidStatus;
+  const { causes } = details;
+  const isCustom = / is invalid: /.test(message) && String((details as { group?: string }).group).endsWith(".test");
+  const moved = (cause: Cause): boolean => isCustom || /(^|\.)resources(\.|$)/.test(cause.field ?? "");
+  const sorted = causes.filter(moved).toSorted((one, other) => (shown(one) < shown(other) ? -1 : 1));
+  const ordered = causes.map((cause) => (moved(cause) ? sorted.shift()! : cause));
+  const text = message.replace(causes.map(shown).join(", "), () => ordered.map(shown).join(", "));
+  return { ...status, message: text, details: { ...details, causes: ordered } };
+}
+
+function shown({ field, message }: Cause): string {
+  return `${field ?? ""}: ${message}`;
 }
 
 function isEvent(fields: Record<string, unknown>): boolean {

@@ -17,12 +17,12 @@ anonymous:
   conditions:
 ${["/healthz", "/livez", "/readyz", "/version", "/version/"].map((path) => `  - path: ${path}\n`).join("")}`;
 
-/** Starts a real kube-apiserver on etcd. */
+/** Starts a real kube-apiserver on etcd, without profiling, as the embedded one has none. */
 export async function realTarget(): Promise<Started> {
   const folder = await mkdtemp(join(tmpdir(), "differential-"));
   const file = join(folder, "authentication.yaml");
   await writeFile(file, authentication);
-  const controlPlane = await startControlPlane({ flags: [`--authentication-config=${file}`] });
+  const controlPlane = await startControlPlane({ flags: [`--authentication-config=${file}`, "--profiling=false"] });
   const ca = await readFile(join(controlPlane.dir, "pki", "ca.crt"), "utf8");
   return {
     name: "real",

@@ -60,7 +60,8 @@ export function someOf(dice: Dice, object: Fields): Fields {
 
 /** Returns a JSON pointer to a random place of the object, or beyond it. */
 function pointer(dice: Dice, object: object): string {
-  const places = pathsOf(object);
+  // Each server has its own versions, which messages would quote.
+  const places = pathsOf(object).filter((path) => path[1] !== "resourceVersion");
   const path = places.length === 0 ? [] : dice.one(places);
   const parts = path.map((step) => String(step).replaceAll("~", "~0").replaceAll("/", "~1"));
   if (dice.chance(0.25)) parts.push(dice.one(["-", "0", "99", "nope", "", "a~1b"]));

@@ -197,6 +197,18 @@ function objectOf({ dice }: Visit, made: Made, name: string): Fields {
   return dice.chance(0.2) ? mistaken(dice, object) : object;
 }
 
+/** Leaves one field at most that a version does not declare: which of several is told depends on the order of a map. */
+function withOneUndeclared(object: Fields, definition: Fields, version: string): Fields {
+  const { versions } = definition["spec"] as { readonly versions: readonly Loose[] };
+  const known = versions.find(({ name }) => name === version)?.schema.openAPIV3Schema.properties.spec.properties ?? {};
+  const { spec } = object;
+  if (typeof spec !== "object" || spec === null || Array.isArray(spec)) return object;
+  const names = Object.keys(spec);
+  const first = names.find((name) => !(name in known));
+  const kept = names.filter((name) => name in known || name === first);
+  return { ...object, spec: Object.fromEntries(kept.map((name) => [name, (spec as Fields)[name]])) };
+}
+
 const changes = (dice: Dice, { kind }: Made): Fields =>
   dice.one<Fields>([
     { spec: { names: { shortNames: ["xx"], categories: ["all"] } } },
@@ -262,7 +274,7 @@ async function life(visit: Visit): Promise<void> {
       const type = dice.one(["merge-patch+json", "apply-patch+yaml", "strategic-merge-patch+json"]);
       const whole = objectOf(visit, made, name);
       const body = type.startsWith("apply")
-        ? whole
+        ? withOneUndeclared(whole, definition, String(whole["apiVersion"]).split("/")[1] ?? "")
         : someOf(dice, { spec: whole["spec"], status: { replicas: 2, selector: "x" } });
       const part = dice.one(["", "", "", "/status", "/scale"]);
       const applied = type.startsWith("apply") ? `${query === "" ? "?" : `${query}&`}fieldManager=m` : query;

@@ -172,7 +172,7 @@ async function watches(visit: Visit): Promise<void> {
   const { dice } = visit;
   const scene = await made(visit, kinds[visit.index % kinds.length]!);
   const watched = Array.from({ length: 24 }, async (_, index) => {
-    const query = scene.query().replace(/timeoutSeconds=\d*/, "pretty=true");
+    const query = scene.query().replace(/(timeoutSeconds=\d*|pretty=true)&?/, "");
     const one = dice.chance(0.15);
     const path = one ? `${scene.collection}/p1` : scene.collection;
     const headers = {

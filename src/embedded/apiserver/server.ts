@@ -20,7 +20,7 @@ import { followDefinitions } from "./registry/definitions.ts";
 import { equivalentsOf } from "./registry/equivalents.ts";
 import { KindRegistry } from "./registry/kind-registry.ts";
 import { apiVersionOf, type Resource } from "./registry/resource.ts";
-import { accepted, type Accepted, plain, type Served } from "./request/accept.ts";
+import { accepted, type Accepted, type Form, plain, type Served } from "./request/accept.ts";
 import { answerStatus } from "./request/answer.ts";
 import { parseTarget, type Target } from "./request/target.ts";
 import { checkTimeout } from "./request/timeout.ts";
@@ -193,8 +193,9 @@ class EmbeddedServer implements ApiServer {
     if (target === undefined || resource === undefined) return this.#answerPath(request, { url, path });
     if (!resource.row.custom && (/^\.\.?$/.test(target.subresource) || (target.watchPath && target.subresource !== "")))
       throw noResource();
-    // Creating at the path of one object is refused whatever its name.
-    if (request.method !== "POST" || target.subresource !== "" || !target.name.includes("%")) checkName(target.name);
+    // A method that objects do not have is refused whatever the name.
+    const isRouted = ["GET", "PUT", "PATCH", "DELETE"].includes(request.method) || target.subresource !== "";
+    if (isRouted || !target.name.includes("%")) checkName(target.name);
     if (target.rest !== "" && target.subresource !== "proxy") throw noResource();
     const warnings: string[] = [];
     const answer = async (): Promise<Response> => {
@@ -218,7 +219,10 @@ class EmbeddedServer implements ApiServer {
     // What answers there is another server.
     if (!custom && isTunnel(target.subresource)) return plain;
     try {
-      return accepted(request.headers.get("accept"), ["Table", "PartialObjectMetadata"], {
+      const forms: readonly Form[] = untabled.has(target.subresource)
+        ? ["PartialObjectMetadata"]
+        : ["Table", "PartialObjectMetadata"];
+      return accepted(request.headers.get("accept"), forms, {
         served: servedAs(request, target, resource),
         // A listener that holds headers back needs a first byte without meaning, and only JSON streams can start with one.
         protobuf:
@@ -271,6 +275,9 @@ class EmbeddedServer implements ApiServer {
     return user;
   }
 }
+
+/** Subresources of pods that have no tables. */
+const untabled: ReadonlySet<string> = new Set(["resize", "ephemeralcontainers", "log"]);
 
 /** Whether a route rejected the request for its media type, so that it never got as far as a warning. */
 function isUnrouted({ status: { code, message = "" } }: StatusError): boolean {

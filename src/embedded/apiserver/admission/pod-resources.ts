@@ -6,19 +6,18 @@ import type { Fields } from "../hooks.ts";
 import { each, inner } from "../validation/fill.ts";
 import { add, raise, resourceList, type ResourceList } from "./resource-list.ts";
 
-/** The resources that may be set for the pod as a whole. */
-const ofPods = /^(cpu|memory|hugepages-.*)$/;
+/** Whether a resource may be set for a pod as a whole. */
+export function isOfPods(name: string): boolean {
+  return /^(cpu|memory|hugepages-.*)$/.test(name);
+}
 
 export interface PodResourceOptions {
   /** Whether the overhead of the pod's runtime counts too. @default false */
   readonly overhead?: boolean;
 }
 
-export function podResources(
-  spec: Fields,
-  which: "requests" | "limits",
-  { overhead = false }: PodResourceOptions = {},
-): ResourceList {
+/** Sums up what the containers ask for at most at the same time. */
+export function containerResources(spec: Fields, which: "requests" | "limits"): ResourceList {
   const of = (container: Fields): ResourceList => resourceList(inner(container, "resources")[which]);
   const total: ResourceList = new Map();
   for (const container of each(spec, "containers")) add(total, of(container));
@@ -30,9 +29,17 @@ export function podResources(
       raise(starting, add(sidecars, of(container)));
     } else raise(starting, add(of(container), sidecars));
   }
-  raise(total, starting);
+  return raise(total, starting);
+}
+
+export function podResources(
+  spec: Fields,
+  which: "requests" | "limits",
+  { overhead = false }: PodResourceOptions = {},
+): ResourceList {
+  const total = containerResources(spec, which);
   for (const [name, quantity] of resourceList(inner(spec, "resources")[which])) {
-    if (ofPods.test(name)) total.set(name, quantity);
+    if (isOfPods(name)) total.set(name, quantity);
   }
   if (!overhead) return total;
   const taken = resourceList(spec["overhead"]);

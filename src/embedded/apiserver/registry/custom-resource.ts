@@ -59,12 +59,11 @@ export function customResource(
 
   const empty = (): SchemaHandle => machinery.schemas.custom({ type: "object" }, row);
 
-  /** Fields that the storage version lacks are not stored; then ownership of them is lost too. */
+  /** Fields that the storage version lacks are not stored; who manages them is. */
   const asStored = (object: KubeObject): KubeObject => {
     const known = schemaOf(storageVersion);
     if (known === undefined) return object;
-    const { object: pruned, unknown } = machinery.schemas.decode(known, object, "json");
-    if (unknown.length > 0) delete pruned.metadata.managedFields;
+    const { object: pruned } = machinery.schemas.decode(known, object, "json");
     machinery.schemas.applyDefaults(known, pruned);
     return pruned;
   };

@@ -145,15 +145,18 @@ export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject
   if (!row.custom && /^[^/]+\/$/.test(object.apiVersion)) throw noVersion(object, row, body);
   if (!row.custom && object.apiVersion.split("/").length > 2)
     throw unrecognized(row.kind, `unexpected GroupVersion string: ${object.apiVersion}`, body);
-  if (options.alsoFrom?.includes(object.apiVersion) === true) object.apiVersion = expected;
-  if (!row.custom && (object.kind !== row.kind || !isServed(object, options))) throw otherKind(object, options);
+  const { version } = groupVersionOf(object.apiVersion);
+  const isOlder = options.alsoFrom?.includes(object.apiVersion) === true;
+  if (!row.custom && (object.kind !== row.kind || !(isOlder || isServed(object, options))))
+    throw otherKind(object, options);
+  if (isOlder) object.apiVersion = expected;
   if (object.apiVersion !== expected) {
     checkAsOther(object, body, options);
     throw otherVersion(object.apiVersion, expected);
   }
   const result = typed(object, row.custom ? { ...body, repeatedFirst: true } : body, options);
   if (result.hasEmpty) options.noteEmpty?.();
-  return checkedTyped(result, options);
+  return checkedTyped(result, isOlder ? { ...options, row: { ...row, version } } : options);
 }
 
 /** Reports the unknown fields of a custom object in the version that it says, before that version is refused. */
@@ -303,11 +306,14 @@ export function groupVersionOf(apiVersion: string): { group: string; version: st
 }
 
 /** Makes the error for a kind or version that the path does not take, known to the server or not. */
-function otherKind({ kind, apiVersion }: KubeObject, { row, schemas }: DecodeOptions): StatusError {
-  const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
-  return badRequest(
-    `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${row.kind}: ${whyOther({ kind, apiVersion }, { row, schemas })}`,
-  );
+function otherKind(object: KubeObject, { row, schemas }: DecodeOptions): StatusError {
+  const { kind, apiVersion } = object;
+  const { group, version } = groupVersionOf(apiVersion);
+  const schema = schemas.builtIn({ group, version, kind });
+  // It is decoded as what it says it is before anybody wants to convert it.
+  const error = schema && schemas.decode(schema, object, "json").error;
+  const why = error ?? whyOther({ kind, apiVersion }, { row, schemas });
+  return badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${row.kind}: ${why}`);
 }
 
 /** Explains why an object of another kind or version does not fit the row, in the words of a failed conversion. */

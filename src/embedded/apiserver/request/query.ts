@@ -13,6 +13,8 @@ export interface ListOptions {
   readonly timeoutSeconds: number | undefined;
   readonly limit: number;
   readonly continue: string;
+  /** Whether the server itself reads pages where no limit is given, as deletions of collections do. @default false */
+  readonly isPaged?: boolean;
   readonly sendInitialEvents: boolean | undefined;
 }
 
@@ -162,7 +164,7 @@ export function versionNumber(text: string): number | undefined {
   return text === "" ? undefined : Number(text);
 }
 
-/** Parses the resource version of a read or watch, which kube-apiserver's storage checks first. @throws StatusError 500 */
+/** Parses the resource version of a read or watch, which is first checked by the cache before the storage. @throws StatusError 500 */
 export function readVersion(text: string): number | undefined {
   const message = versionProblem(text);
   if (message !== undefined) throw new StatusError(500, "", { message });

@@ -59,6 +59,14 @@ interface Place {
   readonly strict: string;
 }
 
+/** The fields of `JSONSchemaProps` with types that decode themselves. */
+const decodingThemselves: ReadonlySet<string> = new Set([
+  "items",
+  "additionalItems",
+  "additionalProperties",
+  "dependencies",
+]);
+
 class Decoding {
   readonly unknown = new Set<string>();
   /** The first error. */
@@ -70,6 +78,8 @@ class Decoding {
   readonly #empty: "stored" | "encoded" | "kept";
   /** How many of the enclosing lists are atomic. */
   #atoms = 0;
+  /** How many of the enclosing types decode themselves, which is never strict. */
+  #lenient = 0;
 
   constructor({ from = "json", empty = "stored" }: DecodeOptions) {
     this.#from = from;
@@ -141,12 +151,15 @@ class Decoding {
       const path = strict === "" ? name : `${strict}.${name}`;
       if (!field) {
         const shown = this.#from === "unstructured" ? `"${path}"` : goQuoted(path);
-        if (this.unknown.size < 100) this.unknown.add(`unknown field ${shown}`);
+        if (this.unknown.size < 100 && this.#lenient === 0) this.unknown.add(`unknown field ${shown}`);
         continue;
       }
       this.#struct = schema.go!.struct!;
       this.#fields.push(...field.go!.within, name);
+      const isLenient = schema.go!.struct === "JSONSchemaProps" && decodingThemselves.has(name);
+      if (isLenient) this.#lenient++;
       decoded.set(name, this.decode(field, inner, { parent: schema, strict: path }));
+      if (isLenient) this.#lenient--;
       this.#fields.length = depth;
       this.#struct = before;
     }

@@ -24,6 +24,10 @@ export function validateDefinition(crd: KubeObject, old?: KubeObject): FieldErro
   checkSpec(spec, errors);
   if (old) checkChange(spec, old, errors);
   checkStoredVersions(crd, errors, old === undefined);
+  if (spec.preserveUnknownFields === true && hasDefaults(spec.versions)) {
+    const detail = "must be false in order to use defaults in the schema";
+    errors.push({ type: "Invalid", field: "spec.preserveUnknownFields", badValue: true, detail });
+  }
   if (spec.preserveUnknownFields === true && fieldsOf(old?.spec)?.preserveUnknownFields !== true) {
     const detail =
       "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
@@ -32,6 +36,18 @@ export function validateDefinition(crd: KubeObject, old?: KubeObject): FieldErro
   errors.push(...approvalErrors(crd, spec, old));
   return errors;
 }
+
+/** Whether there are defaults in schemas, in which names of properties may be anything. */
+function hasDefaults(value: unknown, isNames = false): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (!isNames && !Array.isArray(value) && "default" in value) return true;
+  return Object.entries(value).some(
+    ([name, inner]) => (isNames || !literals.has(name)) && hasDefaults(inner, !isNames && name === "properties"),
+  );
+}
+
+/** Fields whose values are no schemas. */
+const literals: ReadonlySet<string> = new Set(["default", "example", "enum"]);
 
 function labelErrors(value: unknown, field: string, errors: FieldError[], prefix = ""): void {
   const text = textOf(value);

@@ -31,10 +31,6 @@ const checkedAnew = new Set([
   "networking.k8s.io/IngressClass",
   "networking.k8s.io/Ingress",
   "networking.k8s.io/IPAddress",
-  "rbac.authorization.k8s.io/ClusterRoleBinding",
-  "rbac.authorization.k8s.io/ClusterRole",
-  "rbac.authorization.k8s.io/RoleBinding",
-  "rbac.authorization.k8s.io/Role",
   "storage.k8s.io/CSIStorageCapacity",
   "storage.k8s.io/StorageClass",
   "storage.k8s.io/VolumeAttributesClass",
@@ -141,6 +137,14 @@ function changed({ rules, next, old, write, row, format }: ChangeOf): FieldError
   const kind = `${row.group}/${row.kind}`;
   validateMetadata(metadata, { row, format: pathSegment, isBasic: true });
   validateMetadataUpdate(metadata, old);
+  if (row.group === "rbac.authorization.k8s.io") {
+    // Its registry validates an update as a new object before it compares it with the old one.
+    validateMetadata(metadata, { row, format });
+    rules.check?.(root, { write, object: next, old });
+    validateMetadataUpdate(metadata, old, row);
+    rules.update?.(root, old, { write, object: next, old });
+    return errors;
+  }
   if (!checkedByAllOnly.has(kind) && !checkedAnewOnly.has(kind)) validateMetadataUpdate(metadata, old, row);
   if (checkedAnew.has(kind) || checkedAnewOnly.has(kind)) validateMetadata(metadata, { row, format });
   const context = { write, object: next, old };

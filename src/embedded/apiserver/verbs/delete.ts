@@ -39,7 +39,7 @@ export async function deleteMany(call: ApiCall): Promise<Response> {
   const form = formOf(call);
   const list = listOptions(query);
   const options = await deleteOptions(call);
-  const { found, metadata } = await pageOf(call, list);
+  const { found, metadata } = await pageOf(call, { ...list, isPaged: list.limit === 0 });
   for (const { object } of found) {
     const { name = "", namespace = "" } = object.metadata;
     const one = { ...call, target: { ...target, name, namespace } };

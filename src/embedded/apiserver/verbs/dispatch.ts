@@ -243,8 +243,8 @@ function ephemeral(call: ApiCall): Promise<Response> | undefined {
     ensureNamespace(call, object);
     if (review === undefined) {
       const { name = "" } = object.metadata;
-      const to = object["target"] as { readonly name?: string } | undefined;
-      if (name === "" && to?.name) throw badRequest("Name parameter required.");
+      checkBinding(object);
+      if (name === "") throw badRequest("Name parameter required.");
       return answerObject(request, await bind(call, object, { name, isSubresource: false, dryRun }), answered);
     }
     const whole = new Stored("", 0, { object: review(call, object) as KubeObject });

@@ -17,7 +17,9 @@ import { watch } from "./watch.ts";
 export async function get(call: ApiCall): Promise<Response> {
   const { kernel, resource, target, query, request, accept, warnings } = call;
   checkExport(query);
-  const asked = readVersion(query.get("resourceVersion") ?? "");
+  // Single events are read from the storage itself.
+  const isUncached = resource.row.plural === "events" && !resource.row.custom;
+  const asked = (isUncached ? versionNumber : readVersion)(query.get("resourceVersion") ?? "");
   if (asked !== undefined) await reached(kernel.storage, asked);
   await kernel.storage.settled();
   const form = formOf(call);
@@ -61,7 +63,8 @@ export async function pageOf(call: ApiCall, options: ListOptions): Promise<Page>
   const read = options.continue === "" ? undefined : readContinueToken(options.continue, prefix);
   if (read !== undefined) await reached(kernel.storage, read.version);
   await kernel.storage.settled();
-  const place = placeOf(call, { options, read, prefix });
+  const isOne = name !== undefined && (prefix !== "" || !resource.row.namespaced);
+  const place = placeOf(call, { options, read, prefix, isOne });
   const inside = within(place.objects, prefix);
   const start = place.start === undefined ? 0 : indexAfter(inside, place.start);
   const views = await resource.view(start === 0 ? inside : inside.slice(start));
@@ -116,9 +119,11 @@ interface Asked {
   readonly options: ListOptions;
   readonly read: ContinueToken | undefined;
   readonly prefix: string;
+  /** Whether the selectors leave one object, which is read at its key. */
+  readonly isOne: boolean;
 }
 
-function placeOf({ kernel: { storage }, resource }: ApiCall, { options, read, prefix }: Asked): Place {
+function placeOf({ kernel: { storage }, resource }: ApiCall, { options, read, prefix, isOne }: Asked): Place {
   const { collection } = resource;
   const present = isComputed(resource) ? componentStatuses(storage) : collection.all();
   const now = { objects: present, version: storage.version, start: undefined, isConsistent: true };
@@ -133,7 +138,8 @@ function placeOf({ kernel: { storage }, resource }: ApiCall, { options, read, pr
   const asked = versionNumber(options.resourceVersion);
   if (asked === undefined || asked === 0) return now;
   const isExact =
-    options.resourceVersionMatch === "Exact" || (options.resourceVersionMatch === "" && options.limit > 0);
+    options.resourceVersionMatch === "Exact" ||
+    (options.resourceVersionMatch === "" && (options.limit > 0 || options.isPaged === true) && !isOne);
   if (!isExact) return now;
   if (asked < collection.history.compacted) throw expired("The resourceVersion for the provided list is too old.");
   return { ...now, objects: collection.allAt(asked), version: asked };

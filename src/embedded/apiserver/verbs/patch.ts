@@ -100,8 +100,15 @@ function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
     repeatedFirst: true,
     from: isStrategic ? ("value" as const) : ("json" as const),
   };
-  const { object, error, strict, hasEmpty } = typed(value, source, { schema, schemas });
+  const { object, error: found, strict, hasEmpty } = typed(value, source, { schema, schemas });
   if (hasEmpty) call.hasEmpty = true;
+  // Of several mistakes the first one of the patched text is told.
+  const inText =
+    found !== undefined && !row.custom && !isStrategic
+      ? parseWithNumberTexts(patchedText(body.type, shown(), patch))
+      : undefined;
+  const error =
+    inText === undefined ? found : (typed(inText as KubeObject, source, { schema, schemas }).error ?? found);
   const all = body.type === "application/json-patch+json" ? [...patches.strictErrors(patch), ...strict] : strict;
   const isRefused = fieldValidation === "Strict" && all.length > 0;
   const refused = error ?? (isRefused ? `strict decoding error: ${all.join(", ")}` : undefined);
@@ -155,7 +162,10 @@ function checkKind(value: KubeObject, { body, patch, row, schemas, live, warn, s
     custom: false,
     patch,
     value: { ...shown(), kind: value.kind },
-    refused: asItsKind(value, schemas) ?? whyOther(value, { row, schemas }),
+    refused:
+      value.apiVersion.split("/").length > 2
+        ? `unexpected GroupVersion string: ${value.apiVersion}`
+        : (asItsKind(value, schemas) ?? whyOther(value, { row, schemas })),
   });
 }
 

@@ -1,5 +1,7 @@
 /** The defaults of pods and of their parts. */
 import type { Fields } from "../../hooks.ts";
+import { containerResources, isOfPods } from "../../admission/pod-resources.ts";
+import { formatQuantity } from "../../schema/quantity.ts";
 import { type DefaultTable, each, fill, filled, fillNumbers, has, inner } from "../fill.ts";
 
 const sources = new Set(["name"]);
@@ -8,7 +10,7 @@ export const podDefaults: DefaultTable = {
   Pod: (pod) => {
     const spec = inner(pod, "spec");
     for (const container of [...each(spec, "containers"), ...each(spec, "initContainers")]) requestLimits(container);
-    if (has(spec, "resources")) requestLimits(spec);
+    if (has(spec, "resources")) requestForPod(spec);
     fill(spec, { enableServiceLinks: true });
     hostPorts(spec);
   },
@@ -107,6 +109,21 @@ function requestLimits(fields: Fields): void {
   const limits = inner(resources, "limits");
   if (Object.keys(limits).length === 0) return;
   resources["requests"] = { ...limits, ...inner(resources, "requests") };
+}
+
+/** What containers request and the pod as a whole does not is requested by it, and then its limits are. */
+function requestForPod(spec: Fields): void {
+  const resources = inner(spec, "resources");
+  const limits = inner(resources, "limits");
+  if (Object.keys(limits).length === 0) return;
+  const asked = containerResources(spec, "requests");
+  const needed = [...asked].filter(([name]) => name === "cpu" || name === "memory");
+  const own = Object.fromEntries(Object.entries(limits).filter(([name]) => isOfPods(name)));
+  resources["requests"] = {
+    ...own,
+    ...Object.fromEntries(needed.map(([name, quantity]) => [name, formatQuantity(quantity)])),
+    ...inner(resources, "requests"),
+  };
 }
 
 function hostPorts(spec: Fields): void {

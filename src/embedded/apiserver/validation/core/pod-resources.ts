@@ -1,5 +1,6 @@
 /** Validates the resources of a whole pod against those of its containers. */
-import { formatQuantity, parseQuantity, type Quantity } from "../../schema/quantity.ts";
+import { containerResources } from "../../admission/pod-resources.ts";
+import { formatQuantity } from "../../schema/quantity.ts";
 import type { Field } from "../field.ts";
 import { qualifiedName } from "../formats.ts";
 import { quantityOrder } from "../quantities.ts";
@@ -18,8 +19,10 @@ export function podResources(spec: Field): void {
       entry.invalid("must be a standard resource type or fully qualified", entry.text);
     else if (!supported.test(entry.text)) entry.oneOf(["cpu", "hugepages-", "memory"]);
   });
+  const asked = containerResources(spec.fields, "requests");
   for (const name of own.at("requests").keys) {
-    const [entry, needed] = [own.at("requests").key(name), sum(spec, name)];
+    const [entry, sum] = [own.at("requests").key(name), asked.get(name)];
+    const needed = sum && formatQuantity(sum);
     if (needed !== undefined && quantityOrder(needed, entry.value) > 0)
       entry.invalid(`must be greater than or equal to aggregate container requests of ${needed}`, String(entry.value));
   }
@@ -33,16 +36,4 @@ export function podResources(spec: Field): void {
         .invalid(`must be less than or equal to pod limits of ${String(whole)}`, String(limits.fields[name]));
     }
   }
-}
-
-/** Sums up a resource over all containers; `undefined` when none requests it. */
-function sum(spec: Field, name: string): string | undefined {
-  let total: Quantity | undefined;
-  for (const container of spec.at("containers").items) {
-    const asked = container.at("resources").at("requests").fields[name];
-    const parsed = asked === undefined ? undefined : parseQuantity(String(asked));
-    if (parsed === undefined || parsed instanceof Error) continue;
-    total = total ? { ...total, nanos: total.nanos + parsed.nanos } : parsed;
-  }
-  return total && formatQuantity(total);
 }

@@ -2,6 +2,7 @@
 import type { Field } from "../field.ts";
 import { inner } from "../fill.ts";
 import { qualifiedName } from "../formats.ts";
+import { internalValue } from "../internal-values.ts";
 import { isNegative } from "../quantities.ts";
 import { isQuotaResource, isStandardResource } from "./resource-rules.ts";
 import type { Rules } from "../rules.ts";
@@ -57,7 +58,7 @@ function quotaSelector(spec: Field): void {
     for (const name of hard) {
       if (!isStandardResource(name) || !scopes.includes(scope)) continue;
       const fits = scope === "BestEffort" ? name === "pods" : ofPods.test(name);
-      if (!fits) list.invalid("unsupported scope applied to resource", selector.value);
+      if (!fits) list.invalid("unsupported scope applied to resource", shownSelector(selector));
     }
     if (unary.has(scope) && operator !== "Exists") {
       const names = [...unary].map((name) => `ResourceQuotaScope${name}`);
@@ -76,6 +77,12 @@ function quotaSelector(spec: Field): void {
   const earlier = spec.at("scopes").value ?? null;
   if (given.has("BestEffort") && given.has("NotBestEffort")) list.invalid("conflicting scopes", earlier);
   if (given.has("Terminating") && given.has("NotTerminating")) list.invalid("conflicting scopes", earlier);
+}
+
+/** Go shows the selector as the struct that it is. */
+function shownSelector({ value }: Field): unknown {
+  const row = { group: "", version: "v1", kind: "ResourceQuota" };
+  return internalValue({ row, path: "spec.scopeSelector" }, value) ?? value;
 }
 
 const unary: ReadonlySet<string> = new Set([
