@@ -105,3 +105,29 @@ test("metadata of custom objects comes in protobuf, the objects do not", async (
   expect((await send("GET", `${collection}/b`, { accept: partial("PartialObjectMetadata") })).status).toBe(404);
   expect((await send("GET", collection, { accept: "application/vnd.kubernetes.protobuf" })).status).toBe(406);
 });
+
+test("managers of fields that the stored version lacks stay until another version has fields that theirs lacks", async () => {
+  const headers = { "content-type": "application/merge-patch+json", "user-agent": "editor" };
+  const path = collection.replace("/v1/", "/v2/");
+  const made = {
+    apiVersion: "things.example.test/v2",
+    kind: "Thing",
+    metadata: { name: "managed" },
+    spec: { two: "x" },
+  };
+  const init = {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify(made),
+  };
+  const created = (await (await server.fetch(new Request(`http://server${path}`, init))).json()) as object;
+  expect(created).toMatchObject({
+    spec: {},
+    metadata: { managedFields: [{ fieldsV1: { "f:spec": { "f:two": {} } } }] },
+  });
+  const body = JSON.stringify({ spec: { one: "y" } });
+  const change = new Request(`http://server${collection}/managed`, { method: "PATCH", headers, body });
+  const changed = (await (await server.fetch(change)).json()) as { readonly metadata: object };
+  expect(changed).toMatchObject({ spec: { one: "y" } });
+  expect(changed.metadata).not.toHaveProperty("managedFields");
+});

@@ -39,7 +39,6 @@ const spaces = "hostNetwork hostPID hostIPC shareProcessNamespace hostUsers".spl
 
 /** The internal order of the fields whose order differs. */
 const orders: Readonly<Record<string, readonly string[]>> = {
-  ScopedResourceSelectorRequirement: ["scopeName", "operator", "values"],
   Volume:
     "hostPath emptyDir gcePersistentDisk awsElasticBlockStore gitRepo secret nfs iscsi glusterfs persistentVolumeClaim rbd quobyte flexVolume cinder cephfs flocker downwardAPI fc azureFile configMap vsphereVolume azureDisk photonPersistentDisk projected portworxVolume scaleIO storageos csi ephemeral image".split(
       " ",

@@ -58,7 +58,7 @@ function quotaSelector(spec: Field): void {
     for (const name of hard) {
       if (!isStandardResource(name) || !scopes.includes(scope)) continue;
       const fits = scope === "BestEffort" ? name === "pods" : ofPods.test(name);
-      if (!fits) list.invalid("unsupported scope applied to resource", shownSelector(selector));
+      if (!fits) list.addStruct("Invalid", "unsupported scope applied to resource", shownSelector(selector));
     }
     if (unary.has(scope) && operator !== "Exists") {
       const names = [...unary].map((name) => `ResourceQuotaScope${name}`);
@@ -80,9 +80,10 @@ function quotaSelector(spec: Field): void {
 }
 
 /** Go shows the selector as the struct that it is. */
-function shownSelector({ value }: Field): unknown {
+function shownSelector({ value, fields }: Field): object {
   const row = { group: "", version: "v1", kind: "ResourceQuota" };
-  return internalValue({ row, path: "spec.scopeSelector" }, value) ?? value;
+  const shown = internalValue({ row, path: "spec.scopeSelector" }, value);
+  return typeof shown === "object" && shown !== null ? shown : fields;
 }
 
 const unary: ReadonlySet<string> = new Set([
