@@ -32,6 +32,7 @@ const namesWithin: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   GlusterfsPersistentVolumeSource: { endpoints: "EndpointsName" },
   RBDVolumeSource: { monitors: "CephMonitors", image: "RBDImage", pool: "RBDPool", user: "RadosUser" },
   RBDPersistentVolumeSource: { monitors: "CephMonitors", image: "RBDImage", pool: "RBDPool", user: "RadosUser" },
+  JSONSchemaProps: { $schema: "Schema", $ref: "Ref" },
   DeviceAttribute: { version: "VersionValue", versions: "VersionValues" },
 };
 
@@ -39,6 +40,10 @@ const spaces = "hostNetwork hostPID hostIPC shareProcessNamespace hostUsers".spl
 
 /** The internal order of the fields whose order differs. */
 const orders: Readonly<Record<string, readonly string[]>> = {
+  JSONSchemaProps:
+    "id $schema $ref description type nullable format title default maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems minItems uniqueItems multipleOf enum maxProperties minProperties required items allOf oneOf anyOf not properties additionalProperties patternProperties dependencies additionalItems definitions externalDocs example".split(
+      " ",
+    ),
   Volume:
     "hostPath emptyDir gcePersistentDisk awsElasticBlockStore gitRepo secret nfs iscsi glusterfs persistentVolumeClaim rbd quobyte flexVolume cinder cephfs flocker downwardAPI fc azureFile configMap vsphereVolume azureDisk photonPersistentDisk projected portworxVolume scaleIO storageos csi ephemeral image".split(
       " ",
@@ -122,6 +127,8 @@ function structure(schema: Schema, value: Fields, only: readonly string[] | unde
     if (name === "apiVersion" && properties.has("kind") && properties.has("metadata")) continue;
     if (name === "kind" && properties.has("metadata")) continue;
     if (name === "metadata" && field.go?.struct === "ObjectMeta") Object.assign(shown, value[name]);
+    else if (struct === "JSONSchemaProps" && field.go?.own?.startsWith("schemaOr") && value[name] !== undefined)
+      shown[goName(struct, name)] = schemaChoice(field.go.own, { schema: properties.get("not"), value: value[name] });
     else shown[goName(struct, name)] = member(struct, name, { field, value });
   }
   return shown;
@@ -145,6 +152,21 @@ function member(
   return internalForm(field, value[name]);
 }
 
+interface SchemaChoice {
+  readonly schema: Schema | undefined;
+  readonly value: unknown;
+}
+
+/** Formats what is either a schema or, by its type, a list of schemas or a boolean. */
+function schemaChoice(own: string, { schema, value }: SchemaChoice): unknown {
+  const shown = (one: unknown): unknown => (schema ? internalForm(schema, one) : one);
+  if (own === "schemaOrBool")
+    return typeof value === "boolean" ? { Allows: value, Schema: null } : { Allows: true, Schema: shown(value) };
+  return Array.isArray(value)
+    ? { Schema: null, JSONSchemas: value.map(shown) }
+    : { Schema: shown(value), JSONSchemas: null };
+}
+
 /** Go writes maps in the order of their keys; shared structs are in the API's order. */
 function sorted(value: Fields): Fields {
   return Object.fromEntries(
@@ -158,6 +180,11 @@ function sorted(value: Fields): Fields {
 }
 
 function goName(struct: string, name: string): string {
+  if (name.startsWith("x-kubernetes-"))
+    return name
+      .slice("x-kubernetes".length)
+      .replaceAll(/-(.)/g, (_, first: string) => first.toUpperCase())
+      .replace(/^/, "X");
   return namesWithin[struct]?.[name] ?? names.get(name) ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }
 

@@ -69,6 +69,9 @@ interface Deletion {
 
 const immortal: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
 
+/** What a collection's deletion takes along, and a deletion by name does not. */
+const systemClasses: ReadonlySet<string> = new Set(["system-node-critical", "system-cluster-critical"]);
+
 export async function deleteObject(
   call: ApiCall,
   { name, options, isOneOfMany = false, isAdmitted = false }: Deletion,
@@ -77,6 +80,8 @@ export async function deleteObject(
   const { storage, admission } = kernel;
   const { collection, row } = resource;
   const key = keyOf(resource, target.namespace, name);
+  if (row.group === "scheduling.k8s.io" && systemClasses.has(name) && !isOneOfMany)
+    throw forbidden(row, name, { why: "this is a system priority class and cannot be deleted" });
   const found = collection.get(key);
   if (found === undefined) throw notFound(row, name);
   checkPreconditions(resource, found.object, options);

@@ -37,7 +37,9 @@ export function resetChanged(
       return resized(next, live);
     case "finalize": {
       const { finalizers } = fieldsOf(next, "spec");
-      return { ...live, metadata: next.metadata, spec: { ...fieldsOf(live, "spec"), finalizers: finalizers ?? [] } };
+      const { finalizers: _, ...rest } = fieldsOf(live, "spec");
+      const spec = Array.isArray(finalizers) && finalizers.length > 0 ? { ...rest, finalizers } : rest;
+      return { ...live, metadata: next.metadata, spec };
     }
     default:
       return withStatus({ ...next, metadata: metadataOf(next, live) }, live["status"]);

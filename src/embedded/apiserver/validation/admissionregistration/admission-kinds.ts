@@ -122,10 +122,22 @@ function reviewVersions(versions: Field): void {
 
 function constraints(field: Field, isMutating: boolean): void {
   if (!field.present) return field.required();
+  const rules = field.at("resourceRules");
+  matchResources(field);
+  if (isMutating) {
+    for (const operation of rules.items.flatMap((one) => one.at("operations").items)) {
+      const allowed = ["*", "CONNECT", "CREATE", "UPDATE"];
+      if (!allowed.includes(operation.text)) rules.at("operations").with(operation.text).oneOf(allowed);
+    }
+  }
+  if (rules.empty) rules.required();
+}
+
+/** Validates what a policy or a binding is about. */
+function matchResources(field: Field): void {
   if (field.at("matchPolicy").present) field.at("matchPolicy").oneOf(["Equivalent", "Exact"]);
   for (const name of ["namespaceSelector", "objectSelector"]) if (field.at(name).present) labelSelector(field.at(name));
-  const rules = field.at("resourceRules");
-  for (const list of [rules, field.at("excludeResourceRules")]) {
+  for (const list of [field.at("resourceRules"), field.at("excludeResourceRules")]) {
     for (const one of list.items) {
       const names = new Set<string>();
       for (const name of one.at("resourceNames").items) {
@@ -136,13 +148,6 @@ function constraints(field: Field, isMutating: boolean): void {
       rule(one);
     }
   }
-  if (isMutating) {
-    for (const operation of rules.items.flatMap((one) => one.at("operations").items)) {
-      const allowed = ["*", "CONNECT", "CREATE", "UPDATE"];
-      if (!allowed.includes(operation.text)) rules.at("operations").with(operation.text).oneOf(allowed);
-    }
-  }
-  if (rules.empty) rules.required();
 }
 
 function validatingPolicy(object: Field): void {
@@ -289,6 +294,7 @@ function policyBinding(needsActions: boolean): (object: Field) => void {
     if (spec.at("policyName").text === "") spec.at("policyName").required();
     else spec.at("policyName").matches(dnsSubdomain);
     paramRef(spec.at("paramRef"));
+    if (spec.at("matchResources").present) matchResources(spec.at("matchResources"));
     const actions = spec.at("validationActions");
     if (!needsActions) return;
     if (actions.empty) actions.required("at least one validation action is required");

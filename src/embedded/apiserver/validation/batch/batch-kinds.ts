@@ -4,6 +4,7 @@ import type { Fields } from "../../hooks.ts";
 import { isNegative } from "../quantities.ts";
 import { conditionList } from "../condition-rules.ts";
 import { cronProblem } from "./cron-format.ts";
+import { isZone } from "./time-zones.ts";
 import type { Field } from "../field.ts";
 import { inner } from "../fill.ts";
 import { dnsLabel, pathSegment, tooLong } from "../formats.ts";
@@ -25,8 +26,13 @@ const cronJob: Rules = {
     else {
       const wrong = cronProblem(schedule.text);
       if (wrong !== undefined) schedule.invalid(wrong);
-      if (/^(CRON_)?TZ=/.test(schedule.text))
-        schedule.invalid("cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+      if (schedule.text.includes("TZ")) {
+        // A schedule that names a zone was allowed once, and may stay what it is.
+        const hadZone = String(inner(old ?? {}, "spec")["schedule"] ?? "").includes("TZ");
+        if (!hadZone) schedule.invalid("cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+        else if (spec.at("timeZone").present)
+          schedule.invalid("cannot use both timeZone field and TZ or CRON_TZ in schedule");
+      }
     }
     for (const name of ["startingDeadlineSeconds"]) spec.at(name).nonNegative();
     const zone = spec.at("timeZone");
@@ -36,6 +42,7 @@ const cronJob: Rules = {
     for (const name of ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"]) spec.at(name).nonNegative();
     const template = spec.at("jobTemplate").at("spec");
     jobSpec(template);
+    if (template.at("selector").present) template.at("selector").invalid("`selector` will be auto-generated");
     if (template.at("manualSelector").value === true)
       template.at("manualSelector").add("NotSupported", 'supported values: "nil", "false"', true);
     const name = object.at("metadata").at("name");
@@ -50,16 +57,6 @@ function timeZone(zone: Field): void {
   if (!isZone(zone.text)) zone.invalid(`unknown time zone ${zone.text}`);
 }
 
-/** Time zones are names of files, so their case matters. */
-function isZone(name: string): boolean {
-  try {
-    const { timeZone: found } = new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions();
-    return found === name || found.toLowerCase() !== name.toLowerCase();
-  } catch {
-    return false;
-  }
-}
-
 const scaler: Rules = {
   check: (object, { write }) => {
     const spec = object.at("spec");
@@ -72,7 +69,9 @@ const scaler: Rules = {
     const reference = spec.at("scaleTargetRef");
     for (const name of ["kind", "name"]) if (reference.at(name).require()) reference.at(name).matches(pathSegment);
     const version = reference.at("apiVersion");
-    if (!version.text.includes("/") && version.text !== "v1")
+    if (version.text.split("/").length > 2)
+      version.invalid(`unexpected GroupVersion string: ${version.text}`, version.text);
+    else if (!version.text.includes("/") && version.text !== "v1")
       version.invalid("apiVersion must specify API group", version.text);
     if (write.row.version === "v1") {
       const percentage = spec.at("targetCPUUtilizationPercentage");

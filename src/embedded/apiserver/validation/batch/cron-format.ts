@@ -1,4 +1,5 @@
 /** Parses cron schedules as kube-apiserver does. */
+import { isZone } from "./time-zones.ts";
 
 const bounds: readonly (readonly [number, number])[] = [
   [0, 59],
@@ -13,7 +14,9 @@ const descriptors = new Set(["@yearly", "@annually", "@monthly", "@weekly", "@da
 
 /** Returns in the server's words what is wrong with a schedule. */
 export function cronProblem(schedule: string): string | undefined {
-  const text = schedule.replace(/^(?:CRON_)?TZ=\S+\s+/, "");
+  const zone = /^(?:CRON_)?TZ=([^ ]*) /.exec(schedule);
+  if (zone?.[1] && !isZone(zone[1])) return `provided bad location ${zone[1]}: unknown time zone ${zone[1]}`;
+  const text = schedule.slice(zone?.[0].length ?? 0).trim();
   if (text.startsWith("@")) {
     if (descriptors.has(text)) return undefined;
     if (text.startsWith("@every ")) {

@@ -56,9 +56,10 @@ function times(status: Field, before: Fields): void {
   const [start, end] = [status.at("startTime"), status.at("completionTime")];
   const complete = isTrue(status.fields, "Complete");
   const changes = complete !== isTrue(before, "Complete") || end.value !== before["completionTime"];
-  if (!changes) return;
-  if (end.present && !complete) end.invalid("cannot set completionTime when there is no Complete=True condition");
-  if (!end.present && complete) end.required("completionTime is required for Complete jobs");
+  if (!changes && start.value === before["startTime"]) return;
+  if (changes && end.present && !complete)
+    end.invalid("cannot set completionTime when there is no Complete=True condition");
+  if (changes && !end.present && complete) end.required("completionTime is required for Complete jobs");
   if (start.present && end.present && end.text < start.text) end.invalid("must be equal to or after `startTime`");
 }
 

@@ -228,19 +228,30 @@ function nodeResources(list: Field): void {
   }
 }
 
+function nodeAddresses(list: Field): void {
+  const seen = new Set<string>();
+  for (const address of list.items) {
+    const [type, text] = [address.at("type").text, address.at("address").text];
+    if (seen.has(`${type} ${text}`)) address.addStruct("Duplicate", "", { Type: type, Address: text });
+    seen.add(`${type} ${text}`);
+  }
+}
+
 const node: Rules = {
   checksTwice: true,
   prepare: withoutKubeletConfig,
   prepareUpdate: withoutKubeletConfig,
   status: (object) => {
-    const features = object.at("status").at("declaredFeatures");
-    for (const feature of features.items) {
+    const status = object.at("status");
+    for (const name of ["capacity", "allocatable"]) nodeResources(status.at(name));
+    for (const feature of status.at("declaredFeatures").items) {
       if (!declaredFeature.test(feature.text))
         feature.invalid(
           `invalid feature name ${JSON.stringify(feature.text)}: must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes`,
           feature.text,
         );
     }
+    nodeAddresses(status.at("addresses"));
   },
   check: (object, { old }) => {
     const taints = object.at("spec").at("taints");
@@ -263,6 +274,7 @@ const node: Rules = {
     if (old === undefined) podRanges(object.at("spec").at("podCIDRs"));
   },
   update: (object, old) => {
+    nodeAddresses(object.at("status").at("addresses"));
     const before = (inner(old, "spec")["podCIDRs"] ?? []) as string[];
     const ranges = object.at("spec").at("podCIDRs");
     podRanges(ranges);
@@ -319,7 +331,6 @@ export const coreKinds: RuleTable = {
     },
     selectable: {
       "status.phase": (object) => String(inner(object, "status")["phase"] ?? ""),
-      name: (object) => object.metadata.name ?? "",
     },
   },
   "/Node": {

@@ -28,6 +28,12 @@ function quotaName(entry: Field, name: string): void {
   if (!isQuotaResource(name)) field.invalid("must be a standard resource for quota", name);
 }
 
+function quotaAmount(entry: Field, name: string): void {
+  if (isNegative(entry.value)) entry.invalid("must be greater than or equal to 0", String(entry.value));
+  else if (whole.test(name) && String(entry.value).endsWith("m"))
+    entry.invalid("must be an integer", String(entry.value));
+}
+
 const ofPods = /^(requests\.)?(cpu|memory|ephemeral-storage)$|^limits\.(cpu|memory|ephemeral-storage)$|^pods$/;
 
 function quotaScopes(list: Field, hard: readonly string[]): void {
@@ -98,11 +104,8 @@ export const quota: Rules = {
   check: (object) => {
     const hard = object.at("spec").at("hard");
     for (const name of hard.keys) {
-      const entry = hard.key(name);
-      quotaName(entry, name);
-      if (isNegative(entry.value)) entry.invalid("must be greater than or equal to 0", String(entry.value));
-      else if (whole.test(name) && String(entry.value).endsWith("m"))
-        entry.invalid("must be an integer", String(entry.value));
+      quotaName(hard.key(name), name);
+      quotaAmount(hard.key(name), name);
     }
     const given = object.at("spec").at("scopes");
     quotaScopes(given, hard.keys);
@@ -111,7 +114,10 @@ export const quota: Rules = {
   status: (object) => {
     for (const list of ["hard", "used"]) {
       const amounts = object.at("status").at(list);
-      for (const name of amounts.keys) quotaName(amounts.key(name), name);
+      for (const name of amounts.keys) {
+        quotaName(amounts.key(name), name);
+        quotaAmount(amounts.key(name), name);
+      }
     }
   },
   update: (object, old) => object.at("spec").at("scopes").immutable(inner(old, "spec")["scopes"]),

@@ -10,6 +10,7 @@ export const service: Rules = {
   prepare: (object, context) => allocate(object, undefined, context),
   prepareUpdate: (next, old, context) => {
     if (context.subresource !== "") return;
+    if (inner(next, "spec")["type"] !== "LoadBalancer") inner(next, "status")["loadBalancer"] = {};
     keepAllocated(inner(next, "spec"), inner(old, "spec"));
     allocate(next, old, context);
   },

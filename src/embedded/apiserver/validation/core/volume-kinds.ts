@@ -7,7 +7,7 @@ import { fill, inner } from "../fill.ts";
 import { dnsSubdomain, qualifiedName } from "../formats.ts";
 import { internalDiff, internalValue, isSameStored } from "../internal-values.ts";
 import { persistentSource } from "./persistent-sources.ts";
-import { isNegative, quantityOrder } from "../quantities.ts";
+import { isNegative, quantityNumber, quantityOrder } from "../quantities.ts";
 import type { RuleContext, Rules, RuleTable } from "../rules.ts";
 import { nodeSelector } from "../selector-rules.ts";
 
@@ -36,6 +36,14 @@ function volumeSpec(object: Field): void {
   if (!spec.at("csi").present) spec.at("csi").required("has to be specified when using volumeAttributesClassName");
 }
 
+/** Rejects a negative quantity. */
+function basicResource(entry: Field): boolean {
+  if (!isNegative(entry.value)) return true;
+  // Go rounds to whole numbers away from 0.
+  entry.invalid("must be a valid resource quantity", Math.floor(quantityNumber(entry.value)));
+  return false;
+}
+
 function capacityOf(capacity: Field): void {
   capacity.require();
   if (!capacity.at("storage").present || capacity.keys.length > 1)
@@ -43,7 +51,7 @@ function capacityOf(capacity: Field): void {
   for (const name of capacity.keys) {
     const entry = capacity.key(name);
     const shown = String(entry.value);
-    if (isNegative(entry.value)) entry.invalid("must be a valid resource quantity", shown);
+    basicResource(entry);
     if (quantityOrder(entry.value, "0") <= 0) entry.invalid("must be greater than zero", shown);
   }
 }
@@ -177,19 +185,14 @@ const allResizes = [...resizes, "NodeResizeInProgress", "NodeResizeInfeasible"].
 
 function claimStatus(object: Field): void {
   const status = object.at("status");
-  const basic = (entry: Field): boolean => {
-    if (!isNegative(entry.value)) return true;
-    entry.invalid("must be a valid resource quantity", String(entry.value));
-    return false;
-  };
-  for (const name of status.at("capacity").keys) basic(status.at("capacity").key(name));
+  for (const name of status.at("capacity").keys) basicResource(status.at("capacity").key(name));
   const states = status.at("allocatedResourceStatuses");
   for (const name of states.keys) {
     claimResource(states, name);
     if (!allResizes.includes(String(states.fields[name]))) states.with(name).oneOf(allResizes);
   }
   const allocated = status.at("allocatedResources");
-  for (const name of allocated.keys) if (claimResource(allocated, name)) basic(allocated.key(name));
+  for (const name of allocated.keys) if (claimResource(allocated, name)) basicResource(allocated.key(name));
 }
 
 function claimResource(place: Field, name: string): boolean {

@@ -4,7 +4,8 @@ import { deepEquals } from "#runtime/equality";
 import type { KubeObject } from "../../hooks.ts";
 import { canonical } from "../../warnings/addresses.ts";
 import { addressProblem, unreachable } from "../addresses.ts";
-import type { Field } from "../field.ts";
+import { type Field, withoutEmpty } from "../field.ts";
+import { each, inner } from "../fill.ts";
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../formats.ts";
 import { validateLabels } from "../metadata.ts";
 
@@ -19,6 +20,22 @@ export function endpointSlice(object: Field, old: KubeObject | undefined): void 
   if (old === undefined || !deepEquals(object.fields["endpoints"], old["endpoints"]))
     endpoints(object.at("endpoints"), type.text);
   if (old !== undefined && old["addressType"] !== type.text) type.with(type.text).immutable(old["addressType"]);
+}
+
+const hostname = "kubernetes.io/hostname";
+
+/** Takes out a field of v1beta1, as which some objects are still stored; the name of the node moves to where it belongs. */
+export function dropTopology(next: KubeObject, old: KubeObject | undefined): void {
+  if (old !== undefined && deepEquals(withoutEmpty(next["endpoints"]), withoutEmpty(old["endpoints"]))) return;
+  const known = new Set(
+    old === undefined ? [] : each(old, "endpoints").map((one) => inner(one, "deprecatedTopology")[hostname]),
+  );
+  for (const endpoint of each(next, "endpoints")) {
+    const node = inner(endpoint, "deprecatedTopology")[hostname];
+    delete endpoint["deprecatedTopology"];
+    if (typeof node === "string" && node !== "" && endpoint["nodeName"] === undefined && known.has(node))
+      endpoint["nodeName"] = node;
+  }
 }
 
 function endpoints(list: Field, type: string): void {

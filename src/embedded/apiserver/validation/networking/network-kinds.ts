@@ -1,8 +1,9 @@
 /** Validates kinds of networking and discovery. */
 import { isIP } from "node:net";
 import { deepEquals } from "#runtime/equality";
-import { addressProblem, isCidr, isStrictSubset, notAnAddress, notARange, rangeProblem } from "../addresses.ts";
-import { endpointSlice } from "../discovery/endpoint-slices.ts";
+import { canonical } from "../../warnings/addresses.ts";
+import { addressProblem, isCidr, isStrictSubset, rangeProblem } from "../addresses.ts";
+import { dropTopology, endpointSlice } from "../discovery/endpoint-slices.ts";
 import type { Field } from "../field.ts";
 import { inner } from "../fill.ts";
 import { dnsLabel, dnsSubdomain, pathSegment, patternError, portName, wildcardSubdomain } from "../formats.ts";
@@ -18,7 +19,8 @@ function backend(field: Field): void {
   const [service, resource] = [field.at("service"), field.at("resource")];
   if (resource.present && service.present) return field.invalid("cannot set both resource and service backends", "");
   if (resource.present) {
-    for (const name of ["name", "kind"]) resource.at(name).require();
+    if (resource.at("apiGroup").present) resource.at("apiGroup").matches(dnsSubdomain);
+    for (const name of ["kind", "name"]) if (resource.at(name).require()) resource.at(name).matches(pathSegment);
     return undefined;
   }
   if (!service.present) return field.invalid("resource or service backend is required", "");
@@ -157,6 +159,17 @@ function networkPolicy(object: Field): void {
   for (const type of types.items) type.oneOf(["Ingress", "Egress"], { sorted: false });
 }
 
+/** Requires the class of the annotation of before 1.18 to be that of the field. */
+function classOnce(object: Field): void {
+  const annotation = object.at("metadata").at("annotations").fields["kubernetes.io/ingress.class"];
+  const name = object.at("spec").at("ingressClassName");
+  if (annotation === undefined || !name.present || annotation === name.text) return;
+  object
+    .at("annotations.kubernetes.io/ingress.class")
+    .with(annotation)
+    .invalid("must match `ingressClassName` when both are specified");
+}
+
 function ingressStatus(object: Field): void {
   for (const one of object.at("status").at("loadBalancer").at("ingress").items) {
     const [ip, host] = [one.at("ip"), one.at("hostname")];
@@ -168,19 +181,38 @@ function ingressStatus(object: Field): void {
   }
 }
 
+/** Returns what is wrong with an address that has several spellings. */
+function spellingProblem(text: string): string | undefined {
+  const usual = canonical(text);
+  return usual === text ? undefined : `must be in canonical form (${JSON.stringify(usual)})`;
+}
+
+function canonicalRange(range: Field): void {
+  const [address = "", bits = ""] = range.text.split("/");
+  const usual = `${canonical(address)}/${bits}`;
+  const isOdd = usual !== range.text;
+  const problem =
+    rangeProblem(range.text) ?? (isOdd ? `must be in canonical form (${JSON.stringify(usual)})` : undefined);
+  if (problem !== undefined) range.invalid(problem, range.text);
+}
+
 function ranges(object: Field): void {
   const list = object.at("spec").at("cidrs");
   if (list.empty) return list.required("at least one CIDR required");
   const families = list.items.map(({ text }) => isIP(text.split("/")[0] ?? ""));
-  if (list.items.length > 2 || (list.items.length === 2 && families[0] === families[1])) {
-    return list.invalid("may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64");
-  }
-  for (const range of list.items) if (!isCidr(range.text)) range.invalid(notARange, range.text);
+  if (list.items.length > 2) return list.addStruct("Invalid", "may only hold up to 2 values", { CIDRs: list.value });
+  for (const range of list.items) canonicalRange(range);
+  if (families.length === 2 && families[0] === families[1] && families[0] !== 0)
+    list.invalid("may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64");
+  return undefined;
 }
 
 export const networkKinds: RuleTable = {
   "networking.k8s.io/Ingress": {
-    check: (object) => ingress(object),
+    check: (object, { old }) => {
+      ingress(object);
+      if (old === undefined) classOnce(object);
+    },
     status: ingressStatus,
   },
   "networking.k8s.io/IngressClass": {
@@ -203,7 +235,10 @@ export const networkKinds: RuleTable = {
     },
   },
   "networking.k8s.io/IPAddress": {
-    name: (value) => (isIP(value) === 0 ? [notAnAddress] : []),
+    name: (value) => {
+      const problem = addressProblem(value) ?? spellingProblem(value);
+      return problem === undefined ? [] : [problem];
+    },
     check: (object) => {
       const reference = object.at("spec").at("parentRef");
       if (!reference.present) return reference.required();
@@ -226,5 +261,9 @@ export const networkKinds: RuleTable = {
       object.at("spec").at("parentRef").addStruct("Invalid", "field is immutable", shown);
     },
   },
-  "discovery.k8s.io/EndpointSlice": { check: (object, { old }) => endpointSlice(object, old) },
+  "discovery.k8s.io/EndpointSlice": {
+    prepare: (object) => dropTopology(object, undefined),
+    prepareUpdate: dropTopology,
+    check: (object, { old }) => endpointSlice(object, old),
+  },
 };

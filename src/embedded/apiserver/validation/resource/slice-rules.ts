@@ -96,7 +96,8 @@ function devices(spec: Field): void {
 
 const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-function qualified(key: Field): void {
+/** Validates a name that may have a domain. */
+export function qualified(key: Field): void {
   const parts = key.text.split("/");
   if (parts.length > 2) return key.invalid("must contain at most one slash", key.text);
   const [domain, name] = parts.length === 2 ? parts : [undefined, parts[0]];
@@ -119,7 +120,7 @@ function attributes(device: Field): void {
   const list = device.at("attributes");
   for (const key of list.keys.toSorted()) {
     const attribute = list.key(key);
-    qualified(attribute.with(key));
+    qualified(list.with(key));
     const text = attribute.at("string");
     if (text.text.length > 64) text.tooLong(64);
     const release = attribute.at("version");
@@ -145,7 +146,7 @@ function attributes(device: Field): void {
   }
   const capacity = device.at("capacity");
   for (const key of capacity.keys.toSorted()) {
-    qualified(capacity.key(key).with(key));
+    qualified(capacity.with(key));
     const policy = capacity.key(key).at("requestPolicy");
     if (policy.present && device.at("allowMultipleAllocations").value !== true)
       policy.forbidden("allowMultipleAllocations must be true");

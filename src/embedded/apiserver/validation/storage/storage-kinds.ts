@@ -181,13 +181,11 @@ export const storageKinds: RuleTable = {
   },
   "storage.k8s.io/CSIStorageCapacity": {
     check: (object) => {
-      for (const name of ["capacity", "maximumVolumeSize"]) {
-        const size = object.at(name);
-        if (size.present && isNegative(size.value))
-          size.invalid("must be greater than or equal to 0", String(size.value));
-      }
       if (object.at("nodeTopology").present) labelSelector(object.at("nodeTopology"));
       object.at("storageClassName").matches(dnsSubdomain);
+      const size = object.at("capacity");
+      if (size.present && isNegative(size.value))
+        size.invalid("must be greater than or equal to 0", String(size.value));
     },
     update: (object, old) => {
       object.at("nodeTopology").immutable(old["nodeTopology"]);
