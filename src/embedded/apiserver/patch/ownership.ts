@@ -5,6 +5,7 @@ import type { Managed, Managers } from "./managers.ts";
 import { reconcileWithSchema } from "./reconcile-set.ts";
 import { type Comparison, compareTyped, exclude } from "./typed-compare.ts";
 import { mergeTyped } from "./typed-merge.ts";
+import { typeErrors } from "./typed-validate.ts";
 import { equalValues, fieldSetOf, removeItems } from "./typed-values.ts";
 
 /** A value in one version. */
@@ -37,6 +38,24 @@ export class Conflicts extends Error {
   }
 }
 
+/** Thrown when an object does not have the types of a version in which somebody owns fields of it. */
+export class Unconvertible extends Error {}
+
+interface Conversion {
+  readonly typed: Typed;
+  readonly apiVersion: string;
+  readonly what: "old" | "new";
+}
+
+/** Converts a value and checks its types there, because a conversion may leave what the other version lacks. */
+function convertedTo(versions: Versions, { typed, apiVersion, what }: Conversion): Typed | undefined {
+  const converted = versions.convert(typed, apiVersion);
+  if (converted === undefined || converted === typed) return converted;
+  const wrong = typeErrors(converted.value, converted.atom, { allowDuplicates: true });
+  if (wrong !== undefined) throw new Unconvertible(`failed to convert ${what} object: ${wrong}`);
+  return converted;
+}
+
 interface Write {
   readonly live: Typed;
   readonly next: Typed;
@@ -58,8 +77,9 @@ function takeOver(managers: Managers, { live, next, versions, manager, force }: 
     if (key === manager) continue;
     let comparison = comparisons.get(managed.apiVersion);
     if (!comparison) {
-      const before = versions.convert(live, managed.apiVersion);
-      const after = versions.convert(next, managed.apiVersion);
+      const { apiVersion } = managed;
+      const before = convertedTo(versions, { typed: live, apiVersion, what: "old" });
+      const after = convertedTo(versions, { typed: next, apiVersion, what: "new" });
       if (!before || !after) {
         managers.delete(key);
         continue;

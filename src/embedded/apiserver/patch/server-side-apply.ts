@@ -14,7 +14,7 @@ import {
   managerName,
   type Managers,
 } from "./managers.ts";
-import { type Conflict, Conflicts, ownApply, type Typed } from "./ownership.ts";
+import { type Conflict, Conflicts, ownApply, type Typed, Unconvertible } from "./ownership.ts";
 import { typeErrors } from "./typed-validate.ts";
 import {
   applyUpdate,
@@ -80,6 +80,7 @@ export function serverSideApply(options: ApplyOptions): Applied {
     value = ownApplyAsKubectl(managers, { ...context, options, live: context.live });
   } catch (error) {
     if (error instanceof Conflicts) throw applyConflict(error.conflicts);
+    if (error instanceof Unconvertible) throw new StatusError(500, "", { message: error.message });
     throw error;
   }
   const own = managers.get(manager);

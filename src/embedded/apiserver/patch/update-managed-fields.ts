@@ -6,7 +6,7 @@ import { builtInSchema } from "../tables/tables.ts";
 import { atomOf } from "./atom.ts";
 import { FieldSet } from "./field-set.ts";
 import { capUpdaters, decodeManagers, encodeManagers, managerKey, type Managers, neverOwned } from "./managers.ts";
-import { ownUpdate, type Versions } from "./ownership.ts";
+import { ownUpdate, Unconvertible, type Versions } from "./ownership.ts";
 import { fieldElement } from "./path-element.ts";
 import { typeErrors } from "./typed-validate.ts";
 
@@ -47,31 +47,15 @@ export function updateManagedFields(options: UpdateOptions): KubeObject {
   // An object whose managers were removed stays without any.
   if (managers.size === 0 && live?.metadata.uid !== undefined) return bare;
   if (options.isOlder === true && !isTyped(options)) return bare;
-  const checked = { ...options, convert: typedConversion(options.convert) };
   try {
-    dropUnknownVersions(managers, checked);
-    applyUpdate(managers, { ...checked, live: live && withManagedFields(live, undefined), next: bare });
+    dropUnknownVersions(managers, options);
+    applyUpdate(managers, { ...options, live: live && withManagedFields(live, undefined), next: bare });
   } catch (error) {
-    if (error instanceof UntypedElsewhere) return bare;
+    // kube-apiserver gives up all managers when one's version does not declare what the object has.
+    if (error instanceof Unconvertible) return bare;
     throw error;
   }
   return withManagedFields(bare, encodeManagers(managers));
-}
-
-/** An object does not have the types of the version in which another manager knows it. */
-class UntypedElsewhere extends Error {}
-
-/** kube-apiserver gives up all managers when one's version does not declare what the object has. */
-function typedConversion(convert: UpdateOptions["convert"]): UpdateOptions["convert"] {
-  if (convert === undefined) return undefined;
-  return (object, apiVersion) => {
-    const converted = convert(object, apiVersion);
-    const isWrong =
-      converted !== undefined &&
-      typeErrors(converted.object, atomOf(converted.schema), { allowDuplicates: true }) !== undefined;
-    if (isWrong) throw new UntypedElsewhere(`no object of ${apiVersion}`);
-    return converted;
-  };
 }
 
 /** Whether both objects have the types of the schema; kube-apiserver gives up the managers of those that have not. */
