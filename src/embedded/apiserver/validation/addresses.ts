@@ -2,7 +2,7 @@
 import { BlockList, isIP } from "node:net";
 
 export const notAnAddress = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-export const notARange = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+const notARange = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
 /** Returns what is wrong with an address; `undefined` for one in an unambiguous form. */
 export function addressProblem(text: string): string | undefined {
