@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { soak } from "../soak/soak.ts";
 import { available } from "../../tests/support/cluster.ts";
 
-const seconds = Number(process.env["SOAK_SECONDS"] ?? 30);
+const seconds = Number(process.env["SOAK_SECONDS"] ?? 20);
 const seed = Number(process.env["SOAK_SEED"] ?? 1);
 const objects = Number(process.env["SOAK_OBJECTS"] ?? 300);
 

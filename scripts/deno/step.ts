@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { denoProgram } from "../../tests/support/deno.ts";
 import { type Counts, filesOf, one, sum } from "../test-report.ts";
+import type { Job } from "../test-jobs.ts";
 import type { Result, Tests } from "../test-runs.ts";
 import { writeDenoProgram } from "./program.ts";
 
@@ -35,20 +36,22 @@ const shared: readonly string[] = [
   "src/embedded/apiserver/cel/compile.test.ts",
 ];
 
-/** Files of the suites that drive the program from outside. `BINNACLE_PROGRAM` lets them drive it on Deno; others run there by hand. */
-const driven: readonly string[] = [
-  "scripts/acceptance/faults.test.ts",
-  "scripts/differential/differential.test.ts",
-  "scripts/acceptance/bad-input.test.ts",
-  "scripts/acceptance/database.test.ts",
-  "scripts/acceptance/election-modules.test.ts",
-  "scripts/acceptance/guestbook.test.ts",
-  "scripts/acceptance/http1.test.ts",
-  "scripts/acceptance/modules.test.ts",
-  "scripts/acceptance/plugins.test.ts",
-  "scripts/acceptance/secret-mirror.test.ts",
-  "scripts/acceptance/signals.test.ts",
-  "scripts/acceptance/webhooks.test.ts",
+/**
+ * Files of the suites that drive the program from outside, as they share processes and so control planes. `BINNACLE_PROGRAM` lets
+ * them drive it on Deno; others run there by hand. One example stands for all: the tests of `controllers` above run each of them.
+ */
+const driven: readonly Job[] = [
+  ["scripts/differential/differential.test.ts"],
+  ["scripts/acceptance/faults.test.ts"],
+  [
+    "scripts/acceptance/bad-input.test.ts",
+    "scripts/acceptance/modules.test.ts",
+    "scripts/acceptance/signals.test.ts",
+    "scripts/acceptance/plugins.test.ts",
+    "scripts/acceptance/webhooks.test.ts",
+  ],
+  ["scripts/acceptance/guestbook.test.ts", "scripts/acceptance/election-modules.test.ts"],
+  ["scripts/acceptance/http1.test.ts"],
 ];
 
 /** What the report of `deno test` is told as: it does not say which file a test is of, so all of them are run again when one fails. */
@@ -67,8 +70,7 @@ export async function denoTests(tests: Tests): Promise<Counts> {
   // Watches of the server under test and of the real one are a connection each.
   process.env["BUN_CONFIG_MAX_HTTP_REQUESTS"] = "4096";
   try {
-    const jobs = driven.map((file) => [file]);
-    return sum([own, await tests(jobs, { limit: 2 })]);
+    return sum([own, await tests(driven, { limit: 3 })]);
   } finally {
     delete process.env["BINNACLE_PROGRAM"];
     delete process.env["BUN_CONFIG_MAX_HTTP_REQUESTS"];

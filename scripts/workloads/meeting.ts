@@ -18,6 +18,8 @@ export class Meeting {
   readonly #decided: Map<Stage, Snapshot>[] = [];
   /** `performance.now()` when both had come, by step. */
   readonly #since: number[] = [];
+  /** How much had happened on each when they were last compared. */
+  #compared = "";
 
   constructor(situation: Situation) {
     this.#situation = situation;
@@ -47,11 +49,15 @@ export class Meeting {
 
   #decide(step: number, label: string): void {
     const since = (this.#since[step] ??= performance.now());
+    const isLate = performance.now() - since > PATIENCE;
+    const happened = `${step} ${this.#stages.map(({ happenings }) => happenings.length).join(" ")}`;
+    if (happened === this.#compared && !isLate) return;
+    this.#compared = happened;
     const snapshots = new Map(this.#stages.map((stage) => [stage, stage.snapshot(label)]));
     const texts = [...snapshots].map(([stage, snapshot]) =>
       JSON.stringify(snapshotOf(this.#situation, { snapshot, happenings: stage.happenings })),
     );
     const isSame = texts.every((text) => text === texts[0]);
-    if (isSame || performance.now() - since > PATIENCE) this.#decided[step] = snapshots;
+    if (isSame || isLate) this.#decided[step] = snapshots;
   }
 }

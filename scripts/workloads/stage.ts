@@ -50,6 +50,8 @@ export class Stage {
   readonly snapshots: Snapshot[] = [];
   /** The step at whose end it waits for the other stage. */
   waitsAt: number | undefined;
+  /** What was there when so much had happened. */
+  #last: { readonly happened: number; readonly objects: readonly Loose[] } | undefined;
   readonly #recorder: Recorder;
   readonly #meeting: Meeting;
 
@@ -89,7 +91,7 @@ export class Stage {
 
   /** The objects of a kind as they were last seen, in the order of their creation. */
   list(kind: string, labels: Readonly<Record<string, string>> = {}): readonly Loose[] {
-    return present(this.happenings).filter(
+    return this.#present().filter(
       (object) =>
         object.kind === kind && Object.entries(labels).every(([key, value]) => object.metadata.labels?.[key] === value),
     );
@@ -109,6 +111,14 @@ export class Stage {
     );
   }
 
+  #present(): readonly Loose[] {
+    const { happenings } = this;
+    if (this.#last?.happened !== happenings.length) {
+      this.#last = { happened: happenings.length, objects: present(happenings) };
+    }
+    return this.#last.objects;
+  }
+
   /** Everything that happened so far. */
   get happenings(): readonly Happening[] {
     return this.#recorder.of(this.namespace);
@@ -117,9 +127,13 @@ export class Stage {
   /** Waits for a condition alone. @throws after 30 seconds, with what is there */
   async until(what: string, holds: Until, within = 90_000): Promise<void> {
     const deadline = performance.now() + within;
-    while (!holds(this)) {
-      if (performance.now() > deadline) throw new Error(`${this.side.name}: not within ${within} ms: ${what}`);
-      await Bun.sleep(10);
+    for (let seen = -1, looked = 0; ; await Bun.sleep(10)) {
+      const now = performance.now();
+      // Looking is dear, and most conditions are about what has happened.
+      if (this.happenings.length === seen && now < looked + 200) continue;
+      [seen, looked] = [this.happenings.length, now];
+      if (holds(this)) return;
+      if (now > deadline) throw new Error(`${this.side.name}: not within ${within} ms: ${what}`);
     }
   }
 
@@ -141,7 +155,7 @@ export class Stage {
   /** What is there now. */
   snapshot(label: string): Snapshot {
     const { happenings } = this;
-    return { label, objects: present(happenings), happened: happenings.length };
+    return { label, objects: this.#present(), happened: happenings.length };
   }
 
   /** Any request; paths begin with `/`. @throws when it is refused */

@@ -9,8 +9,14 @@ import { Subject } from "./subject.ts";
 import { subresources } from "./subresources.ts";
 import { apply, createInvalid, createValid, patch, update, writeAbsent } from "./writing.ts";
 
-/** @param wrong how many of the exchanges with one wrong field are made, 1 for each of them */
-export function generatedCases(served: readonly Served[], wrong: number): Case[] {
+export interface GeneratedShares {
+  /** How many of the exchanges with one wrong field are made, 1 for each of them. */
+  readonly wrong: number;
+  /** How many of those that a server answers alike for each kind. */
+  readonly general: number;
+}
+
+export function generatedCases(served: readonly Served[], { wrong, general }: GeneratedShares): Case[] {
   const cases: Case[] = [];
   for (const kind of served) {
     const sample = sampleOf(kind);
@@ -20,7 +26,7 @@ export function generatedCases(served: readonly Served[], wrong: number): Case[]
     cases.push({
       name: stored ? name : `${name} review`,
       run: async (session) => {
-        const subject = new Subject(kind, sample, session);
+        const subject = new Subject(kind, sample, session, general);
         await subject.prepare();
         await (stored ? everyVerb(subject) : questions(subject));
       },

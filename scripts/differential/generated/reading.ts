@@ -8,37 +8,37 @@ const partialList = { accept: "application/json;as=PartialObjectMetadataList;v=v
 const protobuf = { accept: "application/vnd.kubernetes.protobuf, application/json" };
 
 export async function readAbsent(subject: Subject): Promise<void> {
-  const { session, collection, path } = subject;
-  await session.send("get absent", "GET", path);
-  await session.send("get absent as table", "GET", path, { headers: table });
+  const { collection, path } = subject;
+  await subject.general("get absent", "GET", path);
+  await subject.general("get absent as table", "GET", path, { headers: table });
   if (subject.supports("list") && subject.served.namespaced) {
-    await session.send("list nothing", "GET", collection);
-    await session.send("list nothing as table", "GET", collection, { headers: table });
+    await subject.general("list nothing", "GET", collection);
+    await subject.general("list nothing as table", "GET", collection, { headers: table });
   }
 }
 
 export async function readPresent(subject: Subject): Promise<void> {
   const { session, collection, path } = subject;
   const ours = `labelSelector=case%3D${session.slug}`;
-  await session.send("get", "GET", path);
-  await session.send("get as table", "GET", path, { headers: table });
-  await session.send("get metadata", "GET", path, { headers: partial });
-  await session.send("get in protobuf", "GET", path, { headers: protobuf });
-  await session.send("get something unacceptable", "GET", path, { headers: { accept: "text/csv" } });
+  await subject.general("get", "GET", path);
+  await subject.general("get as table", "GET", path, { headers: table });
+  await subject.general("get metadata", "GET", path, { headers: partial });
+  await subject.general("get in protobuf", "GET", path, { headers: protobuf });
+  await subject.general("get something unacceptable", "GET", path, { headers: { accept: "text/csv" } });
   if (!subject.supports("list")) return;
-  await session.send("list by label", "GET", `${collection}?${ours}`);
-  await session.send("list by label as table with objects", "GET", `${collection}?${ours}&includeObject=Object`, {
+  await subject.general("list by label", "GET", `${collection}?${ours}`);
+  await subject.general("list by label as table with objects", "GET", `${collection}?${ours}&includeObject=Object`, {
     headers: table,
   });
-  await session.send("list by label as table without objects", "GET", `${collection}?${ours}&includeObject=None`, {
+  await subject.general("list by label as table without objects", "GET", `${collection}?${ours}&includeObject=None`, {
     headers: table,
   });
-  await session.send("list metadata", "GET", `${collection}?${ours}`, { headers: partialList });
-  await session.send("list by name", "GET", `${collection}?fieldSelector=metadata.name%3D${subject.name}`);
-  await session.send("list by an unknown field", "GET", `${collection}?fieldSelector=spec.nope%3D1`);
-  await session.send("list by a bad label selector", "GET", `${collection}?labelSelector=a%3D%3D%3Db`);
-  await session.send("list in protobuf", "GET", `${collection}?${ours}`, { headers: protobuf });
-  await session.send("list with a bad continue", "GET", `${collection}?limit=1&continue=nope`);
+  await subject.general("list metadata", "GET", `${collection}?${ours}`, { headers: partialList });
+  await subject.general("list by name", "GET", `${collection}?fieldSelector=metadata.name%3D${subject.name}`);
+  await subject.general("list by an unknown field", "GET", `${collection}?fieldSelector=spec.nope%3D1`);
+  await subject.general("list by a bad label selector", "GET", `${collection}?labelSelector=a%3D%3D%3Db`);
+  await subject.general("list in protobuf", "GET", `${collection}?${ours}`, { headers: protobuf });
+  await subject.general("list with a bad continue", "GET", `${collection}?limit=1&continue=nope`);
 }
 
 /** Everything that happened to the objects of the case, seen from the version before. */

@@ -1,6 +1,8 @@
 /** One kind under test: its paths and its objects. */
 import { apiVersionOf, pathOf, type Served } from "../discovery.ts";
 import type { Sample } from "../samples/sample.ts";
+import type { Call } from "../exchange.ts";
+import { isChosen } from "../fields/sampling.ts";
 import type { Loose, Session } from "../session.ts";
 
 export const jsonPatch = { "content-type": "application/json-patch+json" };
@@ -15,11 +17,14 @@ export class Subject {
   readonly namespace: string;
   readonly collection: string;
   readonly name: string;
+  readonly #general: number;
 
-  constructor(served: Served, sample: Sample, session: Session) {
+  /** @param general the share of the exchanges that `general` sends, 1 for each of them */
+  constructor(served: Served, sample: Sample, session: Session, general = 1) {
     this.served = served;
     this.sample = sample;
     this.session = session;
+    this.#general = general;
     this.namespace = session.slug;
     this.collection = pathOf(served, this.namespace);
     this.name = sample.name?.(session.slug) ?? `${session.slug}-a`;
@@ -32,6 +37,15 @@ export class Subject {
   /** Whether another name than the sample's would do. */
   get freelyNamed(): boolean {
     return this.sample.name === undefined;
+  }
+
+  /** Sends what changes nothing, and what a server does alike for each kind: with every kind a share of it is enough. */
+  async general(label: string, method: string, path: string, options: Partial<Call> = {}): Promise<void> {
+    if (this.isPlayed(label)) await this.session.send(label, method, path, options);
+  }
+
+  isPlayed(label: string): boolean {
+    return isChosen(this.session.name, label, this.#general);
   }
 
   supports(verb: string): boolean {

@@ -2,22 +2,22 @@
 import { applyPatch, jsonPatch, mergePatch, strategicPatch, type Subject } from "./subject.ts";
 
 export async function writeAbsent(subject: Subject): Promise<void> {
-  const { session, path } = subject;
-  if (subject.supports("update")) await session.send("update absent", "PUT", path, { body: subject.object() });
+  const { path } = subject;
+  if (subject.supports("update")) await subject.general("update absent", "PUT", path, { body: subject.object() });
   if (subject.supports("patch")) {
     const body = { metadata: { labels: { x: "y" } } };
-    await session.send("merge patch absent", "PATCH", path, { headers: mergePatch, body });
-    await session.send("strategic patch absent", "PATCH", path, { headers: strategicPatch, body });
+    await subject.general("merge patch absent", "PATCH", path, { headers: mergePatch, body });
+    await subject.general("strategic patch absent", "PATCH", path, { headers: strategicPatch, body });
     const operations = [{ op: "add", path: "/metadata/labels/x", value: "y" }];
-    await session.send("json patch absent", "PATCH", path, { headers: jsonPatch, body: operations });
+    await subject.general("json patch absent", "PATCH", path, { headers: jsonPatch, body: operations });
   }
-  if (subject.supports("delete")) await session.send("delete absent", "DELETE", path);
+  if (subject.supports("delete")) await subject.general("delete absent", "DELETE", path);
 }
 
 export async function createInvalid(subject: Subject): Promise<void> {
   const { session, collection } = subject;
-  const create = async (label: string, body: unknown, query = "") =>
-    await session.send(label, "POST", `${collection}${query === "" ? "?dryRun=All" : query}`, { body });
+  const create = async (label: string, body: unknown, query = "?dryRun=All") =>
+    await subject.general(label, "POST", `${collection}${query}`, { body });
   const { apiVersion, kind } = subject.object();
   await create("create nothing", "");
   await create("create what is not JSON", "{nope");
@@ -25,8 +25,9 @@ export async function createInvalid(subject: Subject): Promise<void> {
   await create("create without kind", { metadata: { name: subject.name } });
   await create("create another kind", { ...subject.object(), kind: "Nope" });
   await create("create another version", { ...subject.object(), apiVersion: "nope/v1" });
-  await create("create empty", { apiVersion, kind });
-  await create("create with the name alone", { apiVersion, kind, metadata: { name: subject.name } }, "?dryRun=All");
+  const named = { apiVersion, kind, metadata: { name: subject.name } };
+  await session.send("create empty", "POST", `${collection}?dryRun=All`, { body: { apiVersion, kind } });
+  await session.send("create with the name alone", "POST", `${collection}?dryRun=All`, { body: named });
   if (subject.freelyNamed) await create("create with a bad name", subject.object({ name: "Bad_Name!" }));
   await create("create with bad labels", subject.object({ labels: { "a b": "c" } }));
   await create("create with a bad value of a label", subject.object({ labels: { ok: "not ok!" } }));
@@ -77,6 +78,7 @@ export async function update(subject: Subject): Promise<void> {
   const live = async () => await session.quietly("GET", path);
   const put = async (label: string, body: unknown, query = "") =>
     await session.send(label, "PUT", `${path}${query}`, { body });
+  const refused = async (label: string, body: unknown) => await subject.general(label, "PUT", path, { body });
   await put("update without a change", await live());
   const stale = await live();
   const changed = (metadata: object) => ({ ...stale, metadata: { ...stale?.metadata, ...metadata } });
@@ -85,28 +87,30 @@ export async function update(subject: Subject): Promise<void> {
   await put("update in conflict", changed({ labels: { ...stale?.metadata?.labels, put: "no" } }));
   const fresh = await live();
   const next = (metadata: object) => ({ ...fresh, metadata: { ...fresh?.metadata, ...metadata } });
-  await put("update another name", next({ name: "other" }));
-  await put("update another namespace", next({ namespace: "other" }));
-  await put("update another uid", next({ uid: "11111111-2222-3333-4444-555555555555" }));
-  await put("update with bad labels", next({ labels: { "a b": "c" } }));
+  await refused("update another name", next({ name: "other" }));
+  await refused("update another namespace", next({ namespace: "other" }));
+  await refused("update another uid", next({ uid: "11111111-2222-3333-4444-555555555555" }));
+  await refused("update with bad labels", next({ labels: { "a b": "c" } }));
   await put("update without a version", next({ resourceVersion: undefined, annotations: { unversioned: "yes" } }));
-  await put("update with a bad version", next({ resourceVersion: "nope" }));
-  await put("update another kind", { ...fresh, kind: "Nope" });
-  await put("update nothing", "");
+  await refused("update with a bad version", next({ resourceVersion: "nope" }));
+  await refused("update another kind", { ...fresh, kind: "Nope" });
+  await refused("update nothing", "");
 }
 
 export async function patch(subject: Subject): Promise<void> {
   const { session, path } = subject;
   const send = async (label: string, headers: Record<string, string>, body: unknown, query = "") =>
     await session.send(label, "PATCH", `${path}${query}`, { headers, body });
+  const refused = async (label: string, headers: Record<string, string>, body: unknown, query = "") =>
+    await subject.general(label, "PATCH", `${path}${query}`, { headers, body });
   await send("merge patch", mergePatch, { metadata: { labels: { merge: "yes" }, annotations: { a: "1" } } });
   await send("merge patch again", mergePatch, { metadata: { labels: { merge: "yes" } } });
   await send("merge patch that removes", mergePatch, { metadata: { annotations: { a: null } } });
-  await send("merge patch in conflict", mergePatch, { metadata: { resourceVersion: "2", labels: { merge: "no" } } });
-  await send("merge patch of the name", mergePatch, { metadata: { name: "other" } });
-  await send("merge patch of a wrong type", mergePatch, { metadata: { labels: "text" } });
-  await send("merge patch that is no JSON", mergePatch, "{nope");
-  await send("merge patch of an unknown field", mergePatch, { nope: 1 }, "?fieldValidation=Strict");
+  await refused("merge patch in conflict", mergePatch, { metadata: { resourceVersion: "2", labels: { merge: "no" } } });
+  await refused("merge patch of the name", mergePatch, { metadata: { name: "other" } });
+  await refused("merge patch of a wrong type", mergePatch, { metadata: { labels: "text" } });
+  await refused("merge patch that is no JSON", mergePatch, "{nope");
+  await refused("merge patch of an unknown field", mergePatch, { nope: 1 }, "?fieldValidation=Strict");
   await send("strategic patch", strategicPatch, {
     metadata: { labels: { strategic: "yes" }, finalizers: ["example.test/a"] },
   });
@@ -118,11 +122,11 @@ export async function patch(subject: Subject): Promise<void> {
     { op: "test", path: "/metadata/name", value: subject.name },
     { op: "add", path: "/metadata/labels/json", value: "yes" },
   ]);
-  await send("json patch whose test fails", jsonPatch, [{ op: "test", path: "/metadata/name", value: "nope" }]);
-  await send("json patch of a missing path", jsonPatch, [{ op: "replace", path: "/nope/x", value: 1 }]);
-  await send("json patch that is no list", jsonPatch, { op: "add" });
-  await send("json patch of an unknown operation", jsonPatch, [{ op: "nope", path: "/metadata/labels/x" }]);
-  await send("patch of an unknown type", { "content-type": "application/nope" }, {});
+  await refused("json patch whose test fails", jsonPatch, [{ op: "test", path: "/metadata/name", value: "nope" }]);
+  await refused("json patch of a missing path", jsonPatch, [{ op: "replace", path: "/nope/x", value: 1 }]);
+  await refused("json patch that is no list", jsonPatch, { op: "add" });
+  await refused("json patch of an unknown operation", jsonPatch, [{ op: "nope", path: "/metadata/labels/x" }]);
+  await refused("patch of an unknown type", { "content-type": "application/nope" }, {});
   await send("patch dry", mergePatch, { metadata: { labels: { dry: "yes" } } }, "?dryRun=All");
   await send("patch with force", mergePatch, { metadata: { labels: { dry: "yes" } } }, "?force=true");
   for (const [index, change] of (subject.sample.changes ?? []).entries()) {
