@@ -18,12 +18,12 @@ interface Played {
  * Most of the time is spent waiting until kube-apiserver notices its own changes, so several pairs play a part of the
  * cases each.
  */
-const PAIRS = 3;
+const PAIRS = 2;
 
 interface PlayOptions {
   /** The names of the cases to play. @default all */
   readonly only?: ReadonlySet<string>;
-  /** How many pairs of servers share the cases. @default 3 */
+  /** How many pairs of servers share the cases. @default 2 */
   readonly pairs?: number;
 }
 
