@@ -17,7 +17,7 @@ const GROUP = "shop.example.com";
 const DEFINITION = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/hosts.${GROUP}`;
 const objects = (version: string): string => `/apis/${GROUP}/${version}/namespaces/default/hosts`;
 /** The number of objects to migrate. */
-const OBJECTS = 200;
+const OBJECTS = 100;
 const WRITES_A_SECOND = 50;
 
 const module = (storage: string): string => `

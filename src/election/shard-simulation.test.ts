@@ -6,7 +6,7 @@ import { SLOTS } from "../cache/slots.ts";
 import { ShardMember } from "./shard-member.ts";
 
 const REPLICAS = 4;
-const SCHEDULES = Number(process.env.SHARD_SCHEDULES ?? 100);
+const SCHEDULES = Number(process.env.SHARD_SCHEDULES ?? 60);
 
 /** Moments of true time, many of which are close together, because events that hit replicas one by one are the lesser trouble. */
 const moment = record({ cluster: integer({ min: 0, max: 5 }), offset: integer({ min: 0, max: 4_000 }) }).map(

@@ -87,7 +87,7 @@ async function play({ rates, mishaps, seed }: Schedule): Promise<number> {
 test("Elector lets nobody write who does not hold the Lease, whatever pauses, cuts, losses and clocks do", async () => {
   await assert(
     asyncProperty(schedule, async (plan) => void (await play(plan))),
-    { numRuns: Number(process.env.ELECTION_SCHEDULES ?? 300) },
+    { numRuns: Number(process.env.ELECTION_SCHEDULES ?? 200) },
   );
 }, 240_000);
 
