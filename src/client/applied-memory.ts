@@ -25,7 +25,7 @@ const MOST = 50_000;
 
 export class AppliedMemory {
   readonly #applied = new Map<string, Applied>();
-  readonly #repeated = new Map<string, { desired: string; since: number; times: number }>();
+  readonly #repeated = new Map<string, { desired: string | undefined; since: number; times: number }>();
 
   /** Whether applying `desired` would change nothing. Complexity: the size of `desired`. */
   isApplied(id: string, object: AnyObject, state: AppliedState): boolean {
@@ -53,21 +53,27 @@ export class AppliedMemory {
     this.#applied.delete(oldest!);
   }
 
-  /** Whether the same content has been applied and undone repeatedly; true at most once a minute. */
-  isFight(id: string, desired: string, now: number): boolean {
+  /**
+   * Whether the same content has been applied and undone repeatedly; true at most once a minute. The first of the applies
+   * counts whatever its content is, because nearly all are the only one within their minute.
+   */
+  isFight(id: string, content: unknown, now: number): boolean {
     const known = this.#repeated.get(id);
     if (known === undefined) {
-      this.#repeated.set(id, { desired, since: now, times: 1 });
+      this.#repeated.set(id, { desired: undefined, since: now, times: 1 });
       if (this.#repeated.size > MOST) this.#repeated.delete(this.#repeated.keys().next().value!);
       return false;
     }
-    if (known.desired !== desired || now - known.since > WHILE_MS) {
+    const isRecent = now - known.since <= WHILE_MS;
+    const desired = isRecent ? JSON.stringify(content) : undefined;
+    if (isRecent && (known.desired ?? desired) === desired) {
       known.desired = desired;
-      known.since = now;
-      known.times = 1;
-      return false;
+      return ++known.times === FIGHT;
     }
-    return ++known.times === FIGHT;
+    known.desired = desired;
+    known.since = now;
+    known.times = 1;
+    return false;
   }
 
   /** Forgets what was applied, because the object was written since. */

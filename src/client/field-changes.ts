@@ -147,9 +147,10 @@ class ChangeSearch {
     const patch = Object.create(null) as Record<string, unknown>; // keys of data may be any
     let isChanged = false;
     for (const name in desired) {
-      if (desired[name] === undefined) continue;
-      const part = { live: (live as Fields)[name], fields: fields?.[`f:${name}`], path: [...path, name] };
-      const change = this.#ofValue(desired[name], part);
+      const value = desired[name];
+      const there = (live as Fields)[name];
+      if (value === undefined || sameJson(value, there)) continue;
+      const change = this.#ofValue(value, { live: there, fields: fields?.[`f:${name}`], path: [...path, name] });
       if (this.isUnknown) return undefined;
       if (change === undefined) continue;
       patch[name] = change;
@@ -158,9 +159,9 @@ class ChangeSearch {
     return isChanged ? patch : undefined;
   }
 
+  /** Of a value that differs. */
   #ofValue(desired: unknown, at: At): unknown {
     const { live, fields, path } = at;
-    if (sameJson(desired, live)) return undefined;
     // In a merge patch a null removes.
     if (hasNull(desired)) return this.#unknown();
     if (live === undefined) {
@@ -273,5 +274,7 @@ function isEmpty(fields: Fields): boolean {
 
 function hasNull(value: unknown): boolean {
   if (typeof value !== "object") return false;
-  return value === null || Object.values(value).some(hasNull);
+  if (value === null) return true;
+  for (const name in value) if (hasNull((value as Fields)[name])) return true;
+  return false;
 }

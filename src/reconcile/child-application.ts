@@ -69,7 +69,7 @@ export async function applyChild(run: ObjectRunState, child: PlannedChild): Prom
   }
   if (answer === undefined) return; // the object has become as desired meanwhile
   child.live = answer;
-  if (before !== undefined && memory.isFight(child.id, JSON.stringify(child.content), clock.now())) {
+  if (before !== undefined && memory.isFight(child.id, child.content, clock.now())) {
     const about = { child: child.what, ...differing(heldOf(run, child, before).state) };
     run.log.warn("A child keeps changing back: somebody else writes fields that this controller sets", about);
   }
