@@ -48,11 +48,11 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
       ),
       { limit: LANES },
     ),
-  deno: () => denoTests(tests),
 };
 
 /** Run by their names alone. */
 const more: typeof steps = {
+  deno: () => denoTests(tests),
   node: () => nodeTests((anew) => tests(shows(), { timeout: 180_000, before: anew })),
 };
 

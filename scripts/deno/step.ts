@@ -1,4 +1,4 @@
-/** The step `deno` of `npm test`: the same tests on the second runtime, and black-box tests of the program as it runs there. */
+/** `npm run test:deno`: the same tests on the second runtime, and black-box tests of the program as it runs there. */
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
