@@ -35,6 +35,8 @@ export interface Selected {
   readonly worlds: number;
   /** The share of those of the families and of strangers. */
   readonly families: number;
+  /** The share of the cases of strangers. @default that of the families when all of these are played, 0 otherwise */
+  readonly strangers?: number;
   /** Chooses the exchanges of strangers: another number gives such as nobody has seen. @default 0 */
   readonly seed?: number;
   /** Whether the written sequences are played, which wait for what kube-apiserver does by itself. @default true */
@@ -44,7 +46,15 @@ export interface Selected {
 }
 
 /** What `npm test` plays. */
-export const usual: Selected = { share: 0.01, wrong: 0.1, general: 0.2, worlds: 0.03, families: 0.04 };
+export const usual: Selected = {
+  share: 0.01,
+  wrong: 0.1,
+  general: 0.2,
+  worlds: 0.03,
+  families: 0.04,
+  strangers: 0.04,
+  seed: 2,
+};
 
 /** What `npm test` plays on a second runtime. */
 export const brief: Selected = {
@@ -59,14 +69,15 @@ export const brief: Selected = {
 
 export function allCases(
   served: readonly Served[],
-  { share, wrong, general = 1, worlds, families, seed = 0, sequences = true, every = 1 }: Selected,
+  { share, wrong, general = 1, worlds, families, strangers, seed = 0, sequences = true, every = 1 }: Selected,
 ): Case[] {
+  const visited = strangers ?? (families < 1 ? 0 : families);
   const all = [
     ...generatedCases(served, { wrong, general }),
     ...(sequences ? written : []),
     ...allAccess(worlds),
     ...allFamilies(families),
-    ...(families < 1 ? [] : allStrangers(served, { share: families, seed })),
+    ...(visited > 0 ? allStrangers(served, { share: visited, seed }) : []),
     ...fieldCases(served, share),
   ];
   const played = all.filter((_, index) => index % every === 0);

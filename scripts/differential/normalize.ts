@@ -199,6 +199,14 @@ function withoutManagedFields(text: string): string {
   return text;
 }
 
+/** What server-side apply finds wrong is told in the order of Go's maps. */
+function mistakesInOneOrder(text: string): string {
+  const start = text.indexOf("errors:\n  ");
+  if (start < 0 || text.startsWith("apiVersion: ")) return text;
+  const [first = "", ...lines] = text.slice(start).split("\n");
+  return [text.slice(0, start) + first, ...lines.toSorted()].join("\n");
+}
+
 /** What was seen in a case, each with its number. */
 class Names {
   readonly #seen = new Map<string, string>();
@@ -234,7 +242,7 @@ class Names {
     if (value.length < 5) return value;
     let text = value;
     for (const [name, replacement] of this.#generated) text = text.replaceAll(name, replacement);
-    return withoutManagedFields(text)
+    return withoutManagedFields(mistakesInOneOrder(text))
       .replace(/X509SHA256=[0-9a-f]{64}/, "X509SHA256=<hash>")
       .replace(token, "<token>")
       .replace(selfType, "selfType")

@@ -7,6 +7,7 @@ import { listsOfStrangers } from "./lists.ts";
 import { pagesOfStrangers } from "./pages.ts";
 import { partsOfStrangers } from "./parts.ts";
 import { policiesOfStrangers } from "./policies.ts";
+import { registrationsOfStrangers } from "./registrations.ts";
 import { casesOf, type Visits } from "./stranger.ts";
 import { walks } from "./walks.ts";
 
@@ -21,6 +22,7 @@ export function allStrangers(served: readonly Served[], visits: Visits): Case[] 
       ...policiesOfStrangers,
       ...definitionsOfStrangers,
       ...partsOfStrangers,
+      ...registrationsOfStrangers,
     ],
     served,
     visits,

@@ -197,7 +197,10 @@ function objectOf({ dice }: Visit, made: Made, name: string): Fields {
   return dice.chance(0.2) ? mistaken(dice, object) : object;
 }
 
-/** Leaves one field at most that a version does not declare: which of several is told depends on the order of a map. */
+/**
+ * Leaves only fields that a version declares, or one that it does not: a server stops at the first undeclared one that
+ * it comes across in a map.
+ */
 function withOneUndeclared(object: Fields, definition: Fields, version: string): Fields {
   const { versions } = definition["spec"] as { readonly versions: readonly Loose[] };
   const known = versions.find(({ name }) => name === version)?.schema.openAPIV3Schema.properties.spec.properties ?? {};
@@ -205,8 +208,12 @@ function withOneUndeclared(object: Fields, definition: Fields, version: string):
   if (typeof spec !== "object" || spec === null || Array.isArray(spec)) return object;
   const names = Object.keys(spec);
   const first = names.find((name) => !(name in known));
-  const kept = names.filter((name) => name in known || name === first);
-  return { ...object, spec: Object.fromEntries(kept.map((name) => [name, (spec as Fields)[name]])) };
+  const kept = first === undefined ? names : [first];
+  const { status: _, ...rest } = object;
+  return {
+    ...(first === undefined ? object : rest),
+    spec: Object.fromEntries(kept.map((name) => [name, (spec as Fields)[name]])),
+  };
 }
 
 const changes = (dice: Dice, { kind }: Made): Fields =>

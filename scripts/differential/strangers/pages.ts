@@ -109,8 +109,8 @@ const documents = [
   "/%61pi",
   "/%2Fapi",
   "/api%2Fv1",
-  "/api/v1/%6eamespaces",
-  "/api/v1/namespaces/%2e%2e/pods",
+  "/api/v1/namespaces/kube-public/%63onfigmaps",
+  "/api/v1/namespaces/%2e%2e/pods/x",
   "/api/v1/namespaces/..%2f..%2fversion",
   "/api/v1/namespaces/%ff",
   "/api/v1/namespaces/default/pods/%ff",
@@ -167,9 +167,9 @@ const documents = [
   "/apis?timeout=x",
   "/api/v1?pretty=true",
   "/?%zz",
-  "/api/v1/namespaces?%zz",
-  "/api/v1/namespaces?limit=%31",
-  "/api/v1/namespaces;a=b",
+  "/api/v1/namespaces/kube-public/configmaps?%zz",
+  "/api/v1/namespaces/kube-public/configmaps?limit=%31",
+  "/api/v1/namespaces/kube-public/configmaps;a=b",
 ];
 
 const methods = ["GET", "GET", "GET", "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "NOPE"];

@@ -110,6 +110,71 @@ test.each<[string, string, Sent, number, string]>([
     422,
     'CreateOptions.meta.k8s.io "" is invalid: fieldManager: Invalid value: "a\\nb": invalid character U+000A (at position 1)',
   ],
+  ["PATCH", `${root}/pods/%252e`, { body: {} }, 415, "415: Unsupported Media Type"],
+  [
+    "GET",
+    `${root}/pods/%252e`,
+    { accept: "image/png" },
+    406,
+    "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+  ],
+  [
+    "POST",
+    "/apis/apiregistration.k8s.io/v1/apiservices",
+    {
+      body: {
+        metadata: { name: "v1.g.example.test", generateName: "x" },
+        spec: { group: "g.example.test", version: "v1", groupPriorityMinimum: 100, versionPriority: 10 },
+      },
+    },
+    422,
+    'APIService.apiregistration.k8s.io "v1.g.example.test" is invalid: metadata.generateName: Invalid value: "x": must be `spec.version+"."+spec.group`: "v1.g.example.test"',
+  ],
+  ["GET", "/version", { type: "text/plain" }, 415, "415: Unsupported Media Type"],
+  [
+    "DELETE",
+    `${root}/configmaps?labelSelector=a%3Db`,
+    { body: { orphanDependents: "x", gracePeriodSeconds: "x" } },
+    400,
+    "json: cannot unmarshal string into Go struct field DeleteOptions.orphanDependents of type bool",
+  ],
+  [
+    "DELETE",
+    `${root}/events?fieldSelector=spec.color%3Dred`,
+    { body: { propagationPolicy: "x" } },
+    400,
+    "field label not supported: spec.color",
+  ],
+  [
+    "POST",
+    `${root}/pods/p/eviction?dryRun=All&dryRun=All`,
+    {
+      body: { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p" }, deleteOptions: { dryRun: ["All"] } },
+    },
+    500,
+    "Non-matching dry-run options in request and content: [All All] and [All]",
+  ],
+  [
+    "POST",
+    "/apis/coordination.k8s.io/v1/namespaces/refusals/leases",
+    { body: { metadata: { name: "l" }, spec: { renewTime: 'ä"' } } },
+    400,
+    'Lease in version "v1" cannot be handled as a Lease: parsing time "\\xc3\\xa4\\"" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "\\xc3\\xa4\\"" as "2006"',
+  ],
+  [
+    "POST",
+    definitions,
+    {
+      body: {
+        spec: {
+          names: { kind: [] },
+          versions: [{ schema: { openAPIV3Schema: { properties: { a: { items: { type: {} } } } } } }],
+        },
+      },
+    },
+    400,
+    'CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: json: cannot unmarshal object into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.items.type of type string',
+  ],
 ])("%s %s is refused as on kube-apiserver (%#)", async (method, path, sent, code, message) => {
   expect(await send(method, path, sent)).toMatchObject({ code, message });
 });
@@ -203,4 +268,13 @@ test("a definition that keeps unknown fields has no defaults, and schemas of ite
   expect((await send("POST", definitions, { body: kept })).message).toContain(
     "spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in the schema, spec.preserveUnknownFields",
   );
+});
+
+test("a page goes on as long as there are objects, whether or not they are selected", async () => {
+  const { metadata, items } = await send("GET", `${root}/configmaps?limit=1&fieldSelector=metadata.name!%3Dlater`);
+  expect(items).toHaveLength(1);
+  expect(metadata).toHaveProperty("continue");
+  const one = await send("GET", `${root}/configmaps?limit=1&fieldSelector=metadata.name%3Dc`);
+  expect(one.items).toHaveLength(1);
+  expect(one.metadata).not.toHaveProperty("continue");
 });

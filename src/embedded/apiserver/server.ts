@@ -193,9 +193,7 @@ class EmbeddedServer implements ApiServer {
     if (target === undefined || resource === undefined) return this.#answerPath(request, { url, path });
     if (!resource.row.custom && (/^\.\.?$/.test(target.subresource) || (target.watchPath && target.subresource !== "")))
       throw noResource();
-    // A method that objects do not have is refused whatever the name.
-    const isRouted = ["GET", "PUT", "PATCH", "DELETE"].includes(request.method) || target.subresource !== "";
-    if (isRouted || !target.name.includes("%")) checkName(target.name);
+    checkName(target.name);
     if (target.rest !== "" && target.subresource !== "proxy") throw noResource();
     const warnings: string[] = [];
     const answer = async (): Promise<Response> => {
@@ -276,8 +274,8 @@ class EmbeddedServer implements ApiServer {
   }
 }
 
-/** Subresources of pods that have no tables. */
-const untabled: ReadonlySet<string> = new Set(["resize", "ephemeralcontainers", "log"]);
+/** Subresources that have no tables. */
+const untabled: ReadonlySet<string> = new Set(["resize", "ephemeralcontainers", "log", "approval", "finalize"]);
 
 /** Whether a route rejected the request for its media type, so that it never got as far as a warning. */
 function isUnrouted({ status: { code, message = "" } }: StatusError): boolean {
@@ -293,5 +291,4 @@ function servedAs({ method }: Request, { name, watchPath }: Target, { row }: Res
 function checkName(name: string): void {
   if (name === "." || name === "..") throw badRequest(`name may not be '${name}'`);
   if (name.includes("/")) throw badRequest("name may not contain '/'");
-  if (name.includes("%")) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
 }

@@ -5,7 +5,8 @@ import type { KindRegistry } from "../registry/kind-registry.ts";
 import { apiVersionOf } from "../registry/resource.ts";
 import { answerObject } from "../request/answer.ts";
 import { accepted, type Accepted, type Form, type Served } from "../request/accept.ts";
-import { methodNotAllowed, StatusError } from "../status.ts";
+import { checkConsumed } from "../request/body.ts";
+import { methodNotAllowed } from "../status.ts";
 
 export interface DiscoveryOptions {
   readonly registry: KindRegistry;
@@ -51,19 +52,14 @@ export function discover(request: Request, path: string, options: DiscoveryOptio
 /** Checks what a route is chosen by before the form of the answer. @throws StatusError 405 or 415 */
 function checkRequest(request: Request): void {
   if (request.method !== "GET") throw methodNotAllowed();
-  const sent = request.headers.get("content-type") ?? "";
-  if (sent === "" || sent.split(",").some((type) => isConsumed(type.split(";", 1)[0]!.trim()))) return;
-  throw new StatusError(415, "UnsupportedMediaType", { message: "415: Unsupported Media Type", details: {} });
-}
-
-function isConsumed(type: string): boolean {
-  return type === "*/*" || consumed.has(type);
+  checkConsumed(request, consumed);
 }
 
 const consumed: ReadonlySet<string> = new Set([
   "application/json",
   "application/yaml",
   "application/vnd.kubernetes.protobuf",
+  "*/*",
 ]);
 
 function isBuiltIn(registry: KindRegistry, group: string): boolean {

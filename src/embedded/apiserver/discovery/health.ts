@@ -2,6 +2,7 @@
 import type { Fields } from "../hooks.ts";
 import { acceptsOnly } from "../request/accept.ts";
 import { answerObject } from "../request/answer.ts";
+import { checkConsumed } from "../request/body.ts";
 import { methodNotAllowed } from "../status.ts";
 
 export const version = {
@@ -71,10 +72,13 @@ export function healthPaths(): string[] {
   return Object.entries(checks).flatMap(([name, known]) => [`/${name}`, ...known.map((check) => `/${name}/${check}`)]);
 }
 
-/** Serves `/version`; `undefined` for any other path. @throws StatusError 405 or 406 */
+const json: ReadonlySet<string> = new Set(["application/json"]);
+
+/** Serves `/version`; `undefined` for any other path. @throws StatusError 405, 406 or 415 */
 export function about(request: Request, path: string): Response | undefined {
   if (!/^\/version\/*$/.test(path)) return undefined;
   if (request.method !== "GET") throw methodNotAllowed();
+  checkConsumed(request, json);
   acceptsOnly(request.headers.get("accept"), "application/json");
   return answerObject(request, version satisfies Fields, { pretty: true });
 }

@@ -74,6 +74,13 @@ export function checkedMediaType(request: Request): string {
   return type;
 }
 
+/** Checks that a route takes the media type of a request, even if there is no body. @throws StatusError 415 */
+export function checkConsumed(request: Request, types: ReadonlySet<string>): void {
+  const sent = request.headers.get("content-type") ?? "";
+  if (sent === "" || sent.split(",").some((type) => types.has(type.split(";", 1)[0]!.trim()))) return;
+  throw new StatusError(415, "UnsupportedMediaType", { message: "415: Unsupported Media Type", details: {} });
+}
+
 /** Reads the bytes. @throws StatusError 413, also when the listener has cut off a much too large body. */
 export async function bodyBytes(request: Request): Promise<Uint8Array> {
   const bytes = await request.bytes().catch((error: unknown) => {

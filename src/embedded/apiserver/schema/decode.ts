@@ -157,13 +157,24 @@ class Decoding {
       this.#struct = schema.go!.struct!;
       this.#fields.push(...field.go!.within, name);
       const isLenient = schema.go!.struct === "JSONSchemaProps" && decodingThemselves.has(name);
-      if (isLenient) this.#lenient++;
-      decoded.set(name, this.decode(field, inner, { parent: schema, strict: path }));
-      if (isLenient) this.#lenient--;
+      decoded.set(name, this.#member(field, inner, { place: { parent: schema, strict: path }, isLenient }));
       this.#fields.length = depth;
       this.#struct = before;
     }
     return this.#encode(schema, decoded);
+  }
+
+  /** Decodes a field. What a type that decodes itself finds wrong is told before what was found earlier. */
+  #member(field: Schema, inner: unknown, { place, isLenient }: { place: Place; isLenient: boolean }): unknown {
+    if (!isLenient) return this.decode(field, inner, place);
+    const { error } = this;
+    this.error = undefined;
+    this.#lenient++;
+    const decoded = this.decode(field, inner, place);
+    this.#lenient--;
+    if (this.error !== undefined && this.#lenient === 0) throw new HardError(new Error(this.error));
+    this.error ??= error;
+    return decoded;
   }
 
   /** Encodes in Go's order, without fields that are omitted when empty. */

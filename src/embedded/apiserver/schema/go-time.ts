@@ -24,7 +24,7 @@ function parse(text: string, as = layout): { readonly seconds: number; readonly 
   const [, year, month, day, hour, minute, second, fraction = "", zone] = form.exec(text) ?? [];
   if (!zone || (as === microLayout && fraction.length !== 7)) return firstMistake(text, as);
   const outOfRange = rangeMistake({ year, month, day, hour, minute, second });
-  if (outOfRange) return new Error(`parsing time ${goQuoted(text)}: ${outOfRange} out of range`);
+  if (outOfRange) return new Error(`parsing time ${timeQuoted(text)}: ${outOfRange} out of range`);
   const offset =
     zone === "Z" ? 0 : (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4))) * (zone[0] === "-" ? -1 : 1);
   const date = new Date(0);
@@ -66,10 +66,20 @@ function firstMistake(text: string, as: string): Error {
     const found = pattern.exec(rest);
     if (!found) {
       return new Error(
-        `parsing time ${goQuoted(text)} as ${goQuoted(as)}: cannot parse ${goQuoted(rest)} as ${goQuoted(element)}`,
+        `parsing time ${timeQuoted(text)} as ${goQuoted(as)}: cannot parse ${timeQuoted(rest)} as ${goQuoted(element)}`,
       );
     }
     rest = rest.slice(found[0].length);
   }
-  return new Error(`parsing time ${goQuoted(text)}: extra text: ${goQuoted(rest)}`);
+  return new Error(`parsing time ${timeQuoted(text)}: extra text: ${timeQuoted(rest)}`);
+}
+
+/** Quotes a text as Go's package for times does, which shows the bytes of what is not ASCII. */
+function timeQuoted(text: string): string {
+  const shown = [...Buffer.from(text)].map((byte) => {
+    const character = String.fromCharCode(byte);
+    if (byte < 0x20 || byte > 0x7f) return `\\x${byte.toString(16).padStart(2, "0")}`;
+    return character === '"' || character === "\\" ? `\\${character}` : character;
+  });
+  return `"${shown.join("")}"`;
 }

@@ -1,4 +1,5 @@
 /** Serves `pods/eviction`, which deletes a pod when its disruption budget allows that. */
+import { sameJson } from "../../../resource/json.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { badRequest, conflict, forbidden, invalid, notFound, StatusError } from "../status.ts";
 import { ordered } from "../verbs/create.ts";
@@ -115,6 +116,10 @@ function withCondition({ kernel, target }: ApiCall, options: DeleteOptions): Del
     before === undefined
       ? [...conditions, condition]
       : conditions.map((other) => (other["type"] === type ? condition : other));
+  const { lastProbeTime: _, ...kept } = before ?? {};
+  const { lastProbeTime: __, ...wanted } = condition;
+  // A pod that says so already is not written again.
+  if (sameJson(kept, wanted)) return options;
   const changed = { ...pod, metadata: { ...pod.metadata }, status: { ...status, conditions: next } };
   const { object } = kernel.storage.put(collection, key, ordered(changed));
   if (resourceVersion === undefined) return options;

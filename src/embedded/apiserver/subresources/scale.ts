@@ -85,6 +85,10 @@ function appliedScale({ resource, target }: ApiCall, produce: Change["produce"])
       const what = `failed to convert new object (/${target.name}; autoscaling/v1, Kind=Scale) to proper version`;
       throw new StatusError(500, "", { message: `${what}: ${why}` });
     }
+    // The kind of the body is looked at before everything else.
+    await Promise.resolve(produce(live)).catch((error: unknown) => {
+      if (error instanceof StatusError && error.message.startsWith("invalid object type")) throw error;
+    });
     const what = "failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version";
     throw new StatusError(500, "", { message: `failed to create manager for existing fields: ${what}: ${why}` });
   };

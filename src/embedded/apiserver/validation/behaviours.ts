@@ -146,7 +146,8 @@ function changed({ rules, next, old, write, row, format }: ChangeOf): FieldError
     return errors;
   }
   if (!checkedByAllOnly.has(kind) && !checkedAnewOnly.has(kind)) validateMetadataUpdate(metadata, old, row);
-  if (checkedAnew.has(kind) || checkedAnewOnly.has(kind)) validateMetadata(metadata, { row, format });
+  const isAnew = checkedAnew.has(kind) && !(kind === "/Pod" && write.subresource === "status");
+  if (isAnew || checkedAnewOnly.has(kind)) validateMetadata(metadata, { row, format });
   const context = { write, object: next, old };
   if (write.subresource === "status") {
     rules.status?.(root, old, context);

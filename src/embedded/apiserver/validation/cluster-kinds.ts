@@ -14,10 +14,12 @@ const apiService: Rules = {
   check: (object) => {
     const spec = object.at("spec");
     const [group, version] = [spec.at("group"), spec.at("version")];
-    const name = object.at("metadata").at("name");
     const wanted = `${version.text}.${group.text}`;
-    if (name.text !== wanted && name.text !== "")
-      name.invalid(`must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`);
+    for (const part of ["generateName", "name"]) {
+      const name = object.at("metadata").at(part);
+      if (name.text !== wanted && name.text !== "")
+        name.invalid(`must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`);
+    }
     if (group.text === "") {
       if (version.text !== "v1") group.required("only v1 may have an empty group and it better be legacy kube");
     } else group.matches(dnsSubdomain);

@@ -91,7 +91,10 @@ function fromBody(
   if (typeof value !== "object" || Array.isArray(value)) throw badRequest(notAnObject(value));
   const fields = value as Fields;
   checkKind(fields);
-  for (const [name, type, goType] of types) checkType(fields, name, [type, goType]);
+  // Of several mistakes the first one of the text is told.
+  for (const given of Object.keys(fields)) {
+    for (const [name, type, goType] of types) if (name === given) checkType(fields, name, [type, goType]);
+  }
   checkInside(fields);
   return withoutNulls(fields);
 }

@@ -5,6 +5,7 @@ import { cleanup } from "../registry/definitions.ts";
 import { keyOf, type Resource, viewOf } from "../registry/resource.ts";
 import { answerJson, answerObject } from "../request/answer.ts";
 import { listOptions } from "../request/query.ts";
+import { selection } from "../request/selectors.ts";
 import { conflict, forbidden, notFound } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
 import { type DeleteOptions, deleteOptions } from "./delete-options.ts";
@@ -38,6 +39,7 @@ export async function deleteMany(call: ApiCall): Promise<Response> {
   const { query, target, request, warnings, accept } = call;
   const form = formOf(call);
   const list = listOptions(query);
+  selection(call.resource, list); // A selector that is refused comes before the options of the deletion.
   const options = await deleteOptions(call);
   const { found, metadata } = await pageOf(call, { ...list, isPaged: list.limit === 0 });
   for (const { object } of found) {

@@ -32,6 +32,7 @@ export async function dispatch(call: ApiCall): Promise<Response> {
   if (resource.row.custom && isOfOtherScope(call))
     return nothing(request, new URL(request.url).pathname, kernel.registry);
   checkRoute(call);
+  checkPercent(call);
   if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
   switch (verb) {
     case "get":
@@ -49,6 +50,13 @@ export async function dispatch(call: ApiCall): Promise<Response> {
     default:
       return deleteMany(call);
   }
+}
+
+/** Rejects names that would change when a path is decoded once more. @throws StatusError 400, or 415 for the route of a patch */
+function checkPercent({ request, resource, target: { name } }: Routed): void {
+  if (!name.includes("%")) return;
+  if (request.method === "PATCH" && !resource.row.custom) checkPatchType(request);
+  throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
 }
 
 /** What decides whether a request has a route. */
@@ -170,6 +178,7 @@ async function subresource(call: ApiCall, verb: string): Promise<Response> {
   const { target, resource } = call;
   if (resource.row.custom && resource.deprecationWarning !== undefined) call.warnings.push(resource.deprecationWarning);
   const { found, wanted } = subresourceOf(call, verb);
+  checkPercent(call);
   if (target.subresource === "scale") {
     if (wanted === "get") return getScale(call);
     return wanted === "update" ? putScale(call) : patchScale(call);
@@ -212,7 +221,7 @@ async function action(
     case "token":
       return answerObject(request, await requestToken(call, object, admit), answered);
     case "eviction":
-      return answerObject(request, await evict(call, object, { dryRun: dryRun ? ["All"] : [], admit }), answered);
+      return answerObject(request, await evict(call, object, { dryRun: call.query.getAll("dryRun"), admit }), answered);
     case "binding":
       if (object.metadata.name !== target.name) throw badRequest("name in URL does not match name in Binding object");
       checkBinding(object);

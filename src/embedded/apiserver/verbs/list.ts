@@ -85,7 +85,8 @@ export async function pageOf(call: ApiCall, options: ListOptions): Promise<Page>
   // What is computed has no version.
   const metadata: Fields = isComputed(resource) ? {} : { resourceVersion: String(place.version) };
   const last = views[at - 1];
-  const isMore = test === undefined ? at < views.length : views.slice(at).some(({ object }) => test(object));
+  // Whether what is left is selected is not looked at.
+  const isMore = !(isOne && options.continue === "") && at < views.length;
   if (isMore && last !== undefined) {
     const version = place.isConsistent ? place.version : -1;
     metadata["continue"] = continueToken({ version, start: last.key }, prefix);

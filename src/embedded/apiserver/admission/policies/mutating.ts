@@ -35,7 +35,8 @@ export function applyPolicies(
   const before = attributes.object;
   const problems: Problem[] = [];
   for (const policy of policies) {
-    if (isAgain && policy.spec.reinvocationPolicy !== "IfNeeded") continue;
+    // The conditions of all policies are evaluated again, whose errors count although the policy would not run.
+    const isOnlyChecked = isAgain && policy.spec.reinvocationPolicy !== "IfNeeded";
     const match = policyMatch(policy.spec.matchConstraints, attributes, equivalents);
     if (match === undefined) continue;
     const isStrict = policy.spec.failurePolicy !== "Ignore";
@@ -49,7 +50,7 @@ export function applyPolicies(
       if (policyMatch(binding.spec.matchResources, attributes, equivalents) === undefined) continue;
       const seen = seenByPolicy(match, attributes);
       const { object } = seen;
-      const failed = run(policy, binding, { attributes: seen, kindOf, merge });
+      const failed = run(policy, binding, { attributes: seen, kindOf, merge, isOnlyChecked });
       if (seen !== attributes && seen.object !== undefined && seen.object !== object) {
         const next = reverted(match, seen.object, attributes.object);
         if (!(next instanceof Promise)) attributes.object = next;
@@ -65,6 +66,8 @@ export function applyPolicies(
 
 interface Around extends Pick<AdmissionOptions, "kindOf" | "merge"> {
   readonly attributes: AdmissionAttributes;
+  /** Whether conditions are evaluated and nothing is changed. */
+  readonly isOnlyChecked: boolean;
 }
 
 function run(policy: BoundPolicy, binding: Bound<BindingSpec>, around: Around): string[] {
@@ -85,7 +88,7 @@ function run(policy: BoundPolicy, binding: Bound<BindingSpec>, around: Around): 
       failures.push(error.message);
       continue;
     }
-    for (const mutation of policy.spec.mutations ?? []) {
+    for (const mutation of around.isOnlyChecked ? [] : (policy.spec.mutations ?? [])) {
       if (attributes.object === undefined) continue;
       const scope = scopeOf(attributes, { params, variables: policy.spec.variables ?? [] });
       try {

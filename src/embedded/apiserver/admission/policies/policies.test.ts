@@ -129,6 +129,24 @@ test("applyPolicies sees objects as they are encoded, without what is empty", as
   );
 });
 
+test("applyPolicies evaluates the conditions of all policies once more after a change", async () => {
+  const path = await enforce("Mutating", "again", {
+    spec: {
+      reinvocationPolicy: "Never",
+      matchConditions: [{ name: "a", expression: "object.data.a == '1'" }],
+      mutations: [
+        {
+          patchType: "JSONPatch",
+          jsonPatch: { expression: "[JSONPatch{op: 'add', path: '/data', value: {'b': '2'}}]" },
+        },
+      ],
+    },
+  });
+  const { code, body } = await post(path, { metadata: { name: "a" }, data: { a: "1" } });
+  expect(code).toBe(403);
+  expect(body.message).toEndWith("expression 'object.data.a == '1'' resulted in error: no such key: a");
+});
+
 test("checkPolicies evaluates match conditions without the namespace", async () => {
   const path = await enforce("Validating", "conditions", {
     spec: {
