@@ -26,6 +26,7 @@ import { otherWarnings } from "./other-warnings.ts";
 import { paths } from "./paths.ts";
 import { podPaths } from "./pod-paths.ts";
 import { podWarnings } from "./pod-warnings.ts";
+import { refusalsOfRareKinds } from "./refusals-of-kinds.ts";
 import { scaling } from "./scales.ts";
 import { tokenEndings, tokenRequests } from "./token-requests.ts";
 import { watchStreams } from "./watch-streams.ts";
@@ -72,6 +73,7 @@ export function allFamilies(share: number): Case[] {
       ...numbers,
       ...largeNumbers,
       ...randomNumbers,
+      ...refusalsOfRareKinds,
       ...(share < 1 ? [] : measured),
     ],
     share,

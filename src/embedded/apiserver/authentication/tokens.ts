@@ -40,6 +40,7 @@ interface Bound {
   readonly uid?: string;
 }
 
+const notVerified = "go-jose/go-jose: error in cryptographic primitive";
 const invalidToken = "invalid bearer token";
 
 /** For how many milliseconds tokens stay valid after the deletion of the bound object began. */
@@ -99,7 +100,7 @@ export class TokenAuthority {
 
   #account(token: string, audiences: readonly string[]): UserInfo | string {
     const claims = this.claims(token);
-    if (claims === undefined) return invalidToken;
+    if (claims === undefined) return isForged(token) ? `[${invalidToken}, ${notVerified}]` : invalidToken;
     const problem = this.#problem(claims, audiences);
     if (problem !== undefined) return `[${invalidToken}, ${problem}]`;
     const { namespace, serviceaccount, pod, node } = claims["kubernetes.io"];
@@ -155,4 +156,20 @@ export function accountUser({ namespace, name }: { readonly namespace: string; r
 
 function quoted(texts: readonly string[]): string {
   return `[${texts.map((text) => JSON.stringify(text)).join(" ")}]`;
+}
+
+/** Whether a token claims to come from this server, which it can no more once its signature is wrong. */
+function isForged(token: string): boolean {
+  const parts = token.split(".");
+  if (parts.length !== 3 || parts.some((part) => !/^[\w-]+$/.test(part))) return false;
+  const [header, claims] = parts.map((part) => partOf(part));
+  return typeof header?.["alg"] === "string" && claims?.["iss"] === issuer;
+}
+
+function partOf(part: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return JSON.parse(Buffer.from(part, "base64url").toString()) as Readonly<Record<string, unknown>> | undefined;
+  } catch {
+    return undefined;
+  }
 }

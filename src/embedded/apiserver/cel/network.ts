@@ -171,5 +171,7 @@ const problems = {
       : "no '/'";
     return `network address ${failed}: network address ${failed}: netip.ParsePrefix(${text}): ${why}`;
   },
-  URL: (text: string) => `URL ${failed}: parse ${text}: invalid URI for request`,
+  // A text that begins with a colon begins with an empty scheme.
+  URL: (text: string) =>
+    `URL ${failed}: parse ${text}: ${text.startsWith('":') ? "missing protocol scheme" : "invalid URI for request"}`,
 };

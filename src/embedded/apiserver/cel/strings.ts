@@ -2,6 +2,7 @@
 import type { Environment } from "@marcbachmann/cel-js";
 import { hasFormat } from "../schema/formats.ts";
 import { goRegExp } from "../schema/go-regexp.ts";
+import { dns1035Label, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../validation/formats.ts";
 
 class NamedFormat {
   readonly name: string;
@@ -94,19 +95,31 @@ function celText(value: unknown): string {
   return `{${entries.map(([name, field]) => `${name}: ${celText(field)}`).join(", ")}}`;
 }
 
-const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-const named: Readonly<Record<string, (text: string) => boolean>> = {
-  dns1123Label: (text) => label.test(text) && text.length <= 63,
-  dns1123Subdomain: (text) => text.split(".").every((part) => label.test(part)) && text.length <= 253,
-  dns1035Label: (text) => /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(text) && text.length <= 63,
-  qualifiedName: (text) => /^([a-z0-9.-]+\/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/.test(text),
-  labelValue: (text) => /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/.test(text) && text.length <= 63,
-  uri: (text) => hasFormat("uri", text) === true,
-  uuid: (text) => hasFormat("uuid", text) === true,
-  byte: (text) => hasFormat("byte", text) === true,
-  date: (text) => hasFormat("date", text) === true,
-  datetime: (text) => hasFormat("datetime", text) === true,
+/** What is wrong with a text by each format, in the words of kube-apiserver. */
+const named: Readonly<Record<string, (text: string) => readonly string[]>> = {
+  dns1123Label: dnsLabel,
+  dns1123Subdomain: dnsSubdomain,
+  dns1035Label,
+  qualifiedName,
+  dns1123LabelPrefix: (text) => dnsLabel(asWhole(text)),
+  dns1123SubdomainPrefix: (text) => dnsSubdomain(asWhole(text)),
+  dns1035LabelPrefix: (text) => dns1035Label(asWhole(text)),
+  labelValue,
+  uri: (text) => unless("uri", { text, detail: `parse ${JSON.stringify(text)}: invalid URI for request` }),
+  uuid: (text) => unless("uuid", { text, detail: "does not match the UUID format" }),
+  byte: (text) => unless("byte", { text, detail: "invalid base64" }),
+  date: (text) => unless("date", { text, detail: "invalid date" }),
+  datetime: (text) => unless("datetime", { text, detail: "invalid datetime" }),
 };
+
+function unless(format: string, { text, detail }: { readonly text: string; readonly detail: string }): string[] {
+  return hasFormat(format, text) === true ? [] : [detail];
+}
+
+/** A prefix may end in a hyphen, because more comes after it. */
+function asWhole(text: string): string {
+  return text.length > 1 && text.endsWith("-") ? `${text.slice(0, -1)}a` : text;
+}
 
 /**
  * Registers calls such as `format.dns1123Label().validate(text)`, which return nothing for a valid text and a list of
@@ -123,9 +136,14 @@ function registerNamedFormats(environment: Environment): void {
   environment.registerFunction("FormatNamespace.named(string): dyn", (_: unknown, name: string) =>
     optionalOf(environment, Object.hasOwn(named, name) ? new NamedFormat(name) : undefined),
   );
-  environment.registerFunction("NamedFormat.validate(string): dyn", ({ name }: NamedFormat, text: string) =>
-    optionalOf(environment, named[name]!(text) ? undefined : [`must be a valid ${name}`]),
+  environment.registerFunction(
+    "NamedFormat.validate(string): optional<list<string>>",
+    ({ name }: NamedFormat, text: string) => optionalOf(environment, nonEmpty(named[name]!(text))),
   );
+}
+
+function nonEmpty(list: readonly string[]): readonly string[] | undefined {
+  return list.length === 0 ? undefined : list;
 }
 
 function optionalOf(environment: Environment, value: unknown): unknown {

@@ -38,6 +38,7 @@ resource.k8s.io/v1beta1 DeviceClass ResourceClaim ResourceClaimTemplate Resource
 resource.k8s.io/v1beta2 DeviceClass DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourceSlice
 scheduling.k8s.io/v1alpha2 Workload PodGroup
 scheduling.k8s.io/v1beta1 PriorityClass
+meta.k8s.io/v1 Status APIVersions APIGroup APIGroupList APIResourceList
 storage.k8s.io/v1alpha1 VolumeAttachment CSIStorageCapacity VolumeAttributesClass
 storage.k8s.io/v1beta1 StorageClass VolumeAttachment CSIDriver CSINode CSIStorageCapacity VolumeAttributesClass
 storagemigration.k8s.io/v1beta1 StorageVersionMigration

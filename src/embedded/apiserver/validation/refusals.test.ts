@@ -217,3 +217,58 @@ test("endpoints of a slice have no topology, and namespaces are not found by a f
   const found = await call("GET", "/api/v1/namespaces?fieldSelector=name%3Ddefault");
   expect(found.message).toBe("field label not supported: name");
 });
+
+test("a windows pod whose processes are those of its node has the network of the node", async () => {
+  const containers = [{ name: "c", image: "i" }];
+  const windowsOptions = { hostProcess: true };
+  const spec = { containers, os: { name: "windows" }, hostNetwork: true, securityContext: { windowsOptions } };
+  const pods = "/api/v1/namespaces/default/pods?dryRun=All";
+  expect((await call("POST", pods, { metadata: { name: "p" }, spec })).code).toBe(201);
+  const users = { windowsOptions, runAsUser: 1, appArmorProfile: { type: "RuntimeDefault" } };
+  const refusedPod = await call("POST", pods, { metadata: { name: "p" }, spec: { ...spec, securityContext: users } });
+  expect(refusedPod.message).toContain(
+    "[spec.securityContext.appArmorProfile: Forbidden: cannot be set for a windows pod, spec.securityContext.runAsUser: ",
+  );
+  const tolerations = [{ key: "a", operator: "Lt", value: "5" }];
+  const compared = await call("POST", pods, { metadata: { name: "p" }, spec: { containers, tolerations } });
+  expect(compared.message).toContain('supported values: "Equal", "Exists", "Lt", "Gt"');
+});
+
+test("a patch may name an earlier version of a workload, and a body a kind of the machinery", async () => {
+  const labels = { a: "b" };
+  await call("POST", "/apis/apps/v1/namespaces/default/deployments", {
+    metadata: { name: "d" },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } },
+    },
+  });
+  const path = "/apis/apps/v1/namespaces/default/deployments/d";
+  for (const apiVersion of ["apps/v1beta1", "apps/v1beta2", "extensions/v1beta1"]) {
+    const { code, body } = await call("PATCH", path, { apiVersion });
+    expect([code, body["apiVersion"]]).toEqual([200, "apps/v1"]);
+  }
+  expect((await call("PATCH", path, { apiVersion: "apps/v2" })).code).toBe(422);
+  const status = await call("POST", "/api/v1/namespaces/default/configmaps", {
+    apiVersion: "meta.k8s.io/v1",
+    kind: "Status",
+  });
+  expect(status.message).toContain("converting (v1.Status) to (core.ConfigMap): unknown conversion");
+});
+
+test("partial metadata has no annotations that only a version has", async () => {
+  await call("POST", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", {
+    metadata: { name: "h", annotations: { own: "1" } },
+    spec: {
+      maxReplicas: 2,
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "d" },
+      metrics: [
+        { type: "Resource", resource: { name: "memory", target: { type: "Utilization", averageUtilization: 5 } } },
+      ],
+    },
+  });
+  const url = "http://server/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers/h";
+  const accept = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+  const response = await server.fetch(new Request(url, { headers: { accept } }));
+  expect(((await response.json()) as { metadata: Fields }).metadata["annotations"]).toEqual({ own: "1" });
+});

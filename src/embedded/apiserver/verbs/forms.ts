@@ -55,18 +55,24 @@ function plainForm(resource: Resource): Form {
   };
 }
 
-/** An annotation that only this version of the kind has; the server takes metadata from its internal form. */
-const templateGeneration = "deprecated.daemonset.template.generation";
+/** Annotations that only versions of a kind have; the server takes metadata from its internal form. */
+const ofVersions: Readonly<Record<string, readonly string[]>> = {
+  DaemonSet: ["deprecated.daemonset.template.generation"],
+  HorizontalPodAutoscaler: ["metrics", "behavior", "current-metrics", "conditions"].map(
+    (name) => `autoscaling.alpha.kubernetes.io/${name}`,
+  ),
+};
 
 function partial({ kind, metadata: whole }: KubeObject, formVersion: string): Fields {
-  const metadata = kind === "DaemonSet" && whole.annotations !== undefined ? withoutGeneration(whole) : whole;
+  const hidden = whole.annotations === undefined ? undefined : ofVersions[kind];
+  const metadata = hidden === undefined ? whole : without(hidden, whole);
   return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${formVersion}`, metadata };
 }
 
-function withoutGeneration(whole: KubeObject["metadata"]): KubeObject["metadata"] {
-  const { [templateGeneration]: _, ...annotations } = whole.annotations ?? {};
-  const { annotations: __, ...metadata } = whole;
-  return Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations };
+function without(hidden: readonly string[], whole: KubeObject["metadata"]): KubeObject["metadata"] {
+  const { annotations = {}, ...metadata } = whole;
+  const left = Object.entries(annotations).filter(([name]) => !hidden.includes(name));
+  return left.length === 0 ? metadata : { ...whole, annotations: Object.fromEntries(left) };
 }
 
 function metadataForm({ formVersion, isListForm }: Accepted, { row }: Resource): Form {
@@ -181,7 +187,8 @@ const zeros: Readonly<Record<string, (object: KubeObject) => void>> = {
   Deployment: withoutReplicas,
   ReplicaSet: withoutReplicas,
   StatefulSet: withoutReplicas,
-  DaemonSet: ({ metadata }) => void (metadata.annotations = { [templateGeneration]: "0", ...metadata.annotations }),
+  DaemonSet: ({ metadata }) =>
+    void (metadata.annotations = { [ofVersions["DaemonSet"]![0]!]: "0", ...metadata.annotations }),
 };
 
 function withoutReplicas(object: KubeObject): void {

@@ -6,6 +6,7 @@ import type { Patches, SchemaHandle, Schemas } from "../machinery.ts";
 import { copied, endlessNumber, parseWithNumberTexts, withGoNumbers } from "../schema/number-text.ts";
 import { goPlain } from "../schema/go-format.ts";
 import { answerJson } from "../request/answer.ts";
+import { isRegistered } from "../registry/registered-kinds.ts";
 import { goKind, groupVersionOf, notAnObject, parsedJson, typed, whyOther } from "../request/body.ts";
 import { depthProblem, jsonProblem } from "../request/json-problem.ts";
 import { badRequest, invalid, StatusError } from "../status.ts";
@@ -146,6 +147,8 @@ function kindProblem(value: unknown, isStrategic: boolean): string | undefined {
   return undefined;
 }
 
+const earlierApps: ReadonlySet<string> = new Set(["apps/v1beta1", "apps/v1beta2", "extensions/v1beta1"]);
+
 /**
  * A missing kind is that of the path; a missing version makes the result invalid, without a name. @throws StatusError
  * 400 or 422
@@ -157,6 +160,11 @@ function checkKind(value: KubeObject, { body, patch, row, schemas, live, warn, s
     checkName({ ...value, metadata: {} }, live.metadata.name ?? "");
   }
   if (!value.kind) value.kind = row.kind;
+  if (value.kind === row.kind && row.group === "apps" && earlierApps.has(value.apiVersion)) {
+    const { group, version } = groupVersionOf(value.apiVersion);
+    // Workloads have the same fields in the versions that are not served any more.
+    if (isRegistered({ group, version, kind: value.kind }, () => false)) value.apiVersion = live.apiVersion;
+  }
   if (value.kind === row.kind && value.apiVersion === live.apiVersion) return;
   throw cannotDecode(body, {
     custom: false,

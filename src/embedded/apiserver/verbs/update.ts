@@ -111,6 +111,8 @@ export async function changeObject(call: ApiCall, change: Change): Promise<Chang
     const stored = collection.get(key);
     if (stored === undefined) {
       if (!(change.createsAbsent ?? traits.createOnUpdate) || target.subresource !== "") {
+        // Such a kind's path of the status takes the object apart before it finds that there is none.
+        if (traits.createOnUpdate && change.isTracked === true) await change.produce(undefined);
         throw notFound(row, target.name);
       }
       const object = await change.produce(undefined);

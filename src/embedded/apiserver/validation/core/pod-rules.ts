@@ -120,33 +120,31 @@ function system(spec: Field): void {
     if (field.present)
       field.forbidden(isLinux ? "windows options cannot be set for a linux pod" : "cannot be set for a windows pod");
   };
-  const own = ["seLinuxOptions", "seccompProfile", "appArmorProfile"];
-  const users = ["runAsUser", "runAsGroup"];
   if (isLinux) refuse(context.at("windowsOptions"));
-  else {
-    for (const name of [...own, "fsGroup", "fsGroupChangePolicy", "sysctls"]) refuse(context.at(name));
-    for (const name of ["hostUsers", "hostPID", "hostIPC", "hostNetwork", "shareProcessNamespace"]) {
-      if (spec.at(name).value === true) refuse(spec.at(name));
-    }
-    for (const name of [...users, "supplementalGroups", "supplementalGroupsPolicy"]) refuse(context.at(name));
-  }
-  for (const list of ["initContainers", "containers"]) {
+  else windowsContext(spec, refuse);
+  for (const list of ["initContainers", "containers", "ephemeralContainers"]) {
     for (const container of spec.at(list).items) {
       const inner = container.at("securityContext");
-      const wrong = isLinux
-        ? ["windowsOptions"]
-        : [
-            ...own,
-            "capabilities",
-            "readOnlyRootFilesystem",
-            "privileged",
-            "allowPrivilegeEscalation",
-            "procMount",
-            ...users,
-          ];
-      for (const name of wrong) refuse(inner.at(name));
+      for (const name of isLinux ? ["windowsOptions"] : linuxContainers) refuse(inner.at(name));
     }
   }
+}
+
+const linuxContainers =
+  "appArmorProfile seLinuxOptions seccompProfile capabilities readOnlyRootFilesystem privileged allowPrivilegeEscalation procMount runAsUser runAsGroup".split(
+    " ",
+  );
+
+/** Refuses what only Linux has; processes of the node need its network. */
+function windowsContext(spec: Field, refuse: (field: Field) => void): void {
+  const context = spec.at("securityContext");
+  for (const name of ["appArmorProfile", "seLinuxOptions"]) refuse(context.at(name));
+  refuse(spec.at("hostUsers"));
+  for (const name of ["hostPID", "hostIPC"]) if (spec.at(name).value === true) refuse(spec.at(name));
+  for (const name of ["seccompProfile", "fsGroup", "fsGroupChangePolicy", "sysctls"]) refuse(context.at(name));
+  refuse(spec.at("shareProcessNamespace"));
+  const users = ["runAsUser", "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy", "seLinuxChangePolicy"];
+  for (const name of users) refuse(context.at(name));
 }
 
 function resourceClaims(list: Field): void {

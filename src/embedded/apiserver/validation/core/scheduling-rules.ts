@@ -25,10 +25,8 @@ export function tolerations(list: Field): void {
     } else if (operator.text === "Exists") {
       if (value !== "") operator.invalid("value must be empty when `operator` is 'Exists'", value);
     } else if (operator.text === "Lt" || operator.text === "Gt")
-      operator.oneOf(
-        ["Equal", "Exists", "Lt", "Gt"].filter((each) => each !== operator.text),
-        { sorted: false },
-      );
+      // They are known, and their feature is disabled.
+      operator.add("NotSupported", 'supported values: "Equal", "Exists", "Lt", "Gt"', operator.text);
     else operator.oneOf(["Equal", "Exists"]);
     if (effect.text !== "") effect.oneOf(effects, { sorted: false });
   }
