@@ -14,6 +14,8 @@ const selfType = /\bselfType\d+/g;
 const clusterIp = /\b10\.9[68]\.\d{1,3}\.\d{1,3}(?![\d/])/g;
 const versionInText =
   /(resource ?version(?: in precondition| in object meta)?:? ?"?|resourceVersion\\?": ?\\?"|ResourceVersion in precondition: |ResourceVersion in object meta: |RV=|too old resource version: |current: |\()(\d{2,})\b/gi;
+/** The version of an object that a server made when it began. */
+const earlyVersion = /(resourceVersion\\+": ?\\+")\d(?=\\+")/g;
 const ports: ReadonlySet<string> = new Set(["nodePort", "healthCheckNodePort"]);
 const day = 24 * 60 * 60 * 1000;
 
@@ -255,6 +257,7 @@ class Names {
         found === "10.96.0.1" || found === "10.96.0.10" ? found : this.of("address", found),
       )
       .replace(/\b3[012]\d\d\d\b/g, (found) => this.#seen.get(`port ${found}`) ?? found)
-      .replace(versionInText, (_, before: string) => `${before}<version>`);
+      .replace(versionInText, (_, before: string) => `${before}<version>`)
+      .replace(earlyVersion, "$1<version>");
   }
 }

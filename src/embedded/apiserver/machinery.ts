@@ -32,6 +32,8 @@ export interface ManagedFieldsRequest {
   readonly hasEmpty?: boolean;
   /** Whether the live object was written under another definition, whose types may have been others. @default false */
   readonly isOlder?: boolean;
+  /** The object of the request, where its path does not write all of what differs from the live object. @default `next` */
+  readonly sent?: KubeObject | undefined;
   readonly manager: string;
   readonly operation: "Update";
   readonly subresource: string;

@@ -130,6 +130,25 @@ test.each<[string, string, Sent, number, string]>([
     422,
     'APIService.apiregistration.k8s.io "v1.g.example.test" is invalid: metadata.generateName: Invalid value: "x": must be `spec.version+"."+spec.group`: "v1.g.example.test"',
   ],
+  [
+    "POST",
+    "/apis/apiregistration.k8s.io/v1/apiservices",
+    {
+      body: {
+        metadata: { name: "a/b" },
+        spec: { group: "g.example.test", version: "v1", groupPriorityMinimum: 100, versionPriority: 10 },
+      },
+    },
+    422,
+    'APIService.apiregistration.k8s.io "a/b" is invalid: metadata.name: Invalid value: "a/b": may not contain \'/\'',
+  ],
+  [
+    "POST",
+    `${root}/configmaps`,
+    { type: "application/vnd.kubernetes.protobuf" },
+    400,
+    "the object provided is unrecognized (must be of type ConfigMap): empty data (<empty>)",
+  ],
   ["GET", "/version", { type: "text/plain" }, 415, "415: Unsupported Media Type"],
   [
     "DELETE",
@@ -264,6 +283,10 @@ test("a definition that keeps unknown fields has no defaults, and schemas of ite
     },
   };
   expect(await send("POST", `${definitions}?dryRun=All`, { body })).toMatchObject({ code: 201, warning: null });
+  const unnamed = { ...body, spec: { ...body.spec, names: { ...body.spec.names, categories: [""] } } };
+  expect((await send("POST", definitions, { body: unnamed })).message).toContain(
+    'spec.names.categories[0]: Invalid value: "": a DNS-1035 label must consist of',
+  );
   const kept = { ...body, spec: { ...body.spec, preserveUnknownFields: true } };
   expect((await send("POST", definitions, { body: kept })).message).toContain(
     "spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in the schema, spec.preserveUnknownFields",

@@ -35,6 +35,8 @@ export interface UpdateOptions extends VersionOptions {
   readonly now: string;
   /** Whether the live object was written under another definition, whose types may have been others. @default false */
   readonly isOlder?: boolean;
+  /** The object of the request, where its path does not write all of what differs from the live object. @default `next` */
+  readonly sent?: KubeObject | undefined;
 }
 
 /** Returns `next` with managedFields; what differs from `live` now belongs to `manager`. */
@@ -46,7 +48,7 @@ export function updateManagedFields(options: UpdateOptions): KubeObject {
   if (lacksKeys(bare)) return bare;
   // An object whose managers were removed stays without any.
   if (managers.size === 0 && live?.metadata.uid !== undefined) return bare;
-  if (options.isOlder === true && !isTyped(options)) return bare;
+  if ((options.isOlder === true || options.sent !== undefined) && !isTyped(options)) return bare;
   try {
     dropUnknownVersions(managers, options);
     applyUpdate(managers, { ...options, live: live && withManagedFields(live, undefined), next: bare });
@@ -59,9 +61,10 @@ export function updateManagedFields(options: UpdateOptions): KubeObject {
 }
 
 /** Whether both objects have the types of the schema; kube-apiserver gives up the managers of those that have not. */
-function isTyped({ schema, live, next }: UpdateOptions): boolean {
+function isTyped({ schema, live, next, isOlder, sent }: UpdateOptions): boolean {
   const atom = atomOf(schema);
-  return [live, next].every((object) => typeErrors(object, atom, { allowDuplicates: true }) === undefined);
+  const objects = isOlder === true ? [live, next, sent] : [sent];
+  return objects.every((object) => typeErrors(object, atom, { allowDuplicates: true }) === undefined);
 }
 
 /** Removes what managers own in versions that the kind does not have. */

@@ -16,7 +16,10 @@ beforeAll(async () => {
     schema: {
       openAPIV3Schema: {
         type: "object",
-        properties: { spec: { type: "object", properties: { [field]: { type: "string" } } } },
+        properties: {
+          spec: { type: "object", properties: { [field]: { type: "string" } } },
+          status: { type: "object", properties: { phase: { type: "string" } } },
+        },
       },
     },
   });
@@ -130,4 +133,22 @@ test("managers of fields that the stored version lacks stay until another versio
   const changed = (await (await server.fetch(change)).json()) as { readonly metadata: object };
   expect(changed).toMatchObject({ spec: { one: "y" } });
   expect(changed.metadata).not.toHaveProperty("managedFields");
+});
+
+test("managers are given up where what was sent has other types, although its path does not write that part", async () => {
+  const headers = { "content-type": "application/json", "user-agent": "editor" };
+  const made = async (name: string, status: unknown): Promise<{ readonly metadata: object }> => {
+    const object = {
+      apiVersion: "things.example.test/v1",
+      kind: "Thing",
+      metadata: { name },
+      spec: { one: "x" },
+      status,
+    };
+    const init = { method: "POST", headers, body: JSON.stringify(object) };
+    const path = `${collection}?fieldValidation=Ignore`;
+    return (await (await server.fetch(new Request(`http://server${path}`, init))).json()) as { metadata: object };
+  };
+  expect((await made("typed", { phase: "x" })).metadata).toHaveProperty("managedFields");
+  expect((await made("untyped", { phase: 0 })).metadata).not.toHaveProperty("managedFields");
 });

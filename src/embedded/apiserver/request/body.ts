@@ -41,6 +41,7 @@ export async function readBody(
   if (type === "application/vnd.kubernetes.protobuf") {
     if (protobuf === undefined) throw unsupportedMediaType(known.slice(0, 2));
     const decodeBytes = (): Fields => {
+      if (bytes.length === 0) throw unrecognized(kind, "empty data", { text: "", bytes });
       if (!isProtobuf(bytes)) throw unrecognized(kind, notProtobuf, { text: "", bytes });
       return protobuf(bytes);
     };

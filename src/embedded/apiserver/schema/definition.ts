@@ -191,17 +191,19 @@ function checkNames(names: Fields, errors: FieldError[]): void {
   const mixed = "may have mixed case, but should otherwise match: ";
   labelErrors(names.kind, "spec.names.kind", errors, mixed);
   labelErrors(names.listKind, "spec.names.listKind", errors, mixed);
-  for (const [index, name] of (listOf(names.shortNames) as unknown as string[]).entries()) {
-    const field = `spec.names.shortNames[${index}]`;
-    if (textOf(name) === "") errors.push({ type: "Invalid", field, badValue: "", detail: dns1035Label("").join(",") });
-    else labelErrors(name, field, errors);
-  }
+  listedNames(names, "shortNames", errors);
   if (textOf(names.kind) !== "" && names.kind === names.listKind) {
     const detail = "kind and listKind may not be the same";
     errors.push({ type: "Invalid", field: "spec.names.listKind", badValue: names.listKind, detail });
   }
-  for (const [index, name] of (listOf(names.categories) as unknown as string[]).entries()) {
-    labelErrors(name, `spec.names.categories[${index}]`, errors);
+  listedNames(names, "categories", errors);
+}
+
+function listedNames(names: Fields, list: "shortNames" | "categories", errors: FieldError[]): void {
+  for (const [index, name] of (listOf(names[list]) as unknown as string[]).entries()) {
+    const field = `spec.names.${list}[${index}]`;
+    if (textOf(name) === "") errors.push({ type: "Invalid", field, badValue: "", detail: dns1035Label("").join(",") });
+    else labelErrors(name, field, errors);
   }
 }
 

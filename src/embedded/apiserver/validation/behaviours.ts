@@ -88,7 +88,8 @@ export function behaviourOf(row: KindRow): KindBehaviour {
         return errors;
       }
       const when = rules.metadata ?? "first";
-      if (when === "first") validateMetadata(root.at("metadata"), { row, format });
+      const own = rules.nameFor?.(object) ?? format;
+      if (when === "first") validateMetadata(root.at("metadata"), { row, format: own });
       rules.check?.(root, { write, object, old: undefined });
       if (when === "last") validateMetadata(root.at("metadata"), { row, format });
       rules.checkLast?.(root);
@@ -97,7 +98,7 @@ export function behaviourOf(row: KindRow): KindBehaviour {
     },
     warnings: (object, old, subresource) => warningsOf(row, object, { old, subresource }),
     validateUpdate(next, old, write) {
-      return changed({ rules, next, old, write, row, format });
+      return changed({ rules, next, old, write, row, format: rules.nameFor?.(next) ?? format });
     },
   };
 }
@@ -137,8 +138,8 @@ function changed({ rules, next, old, write, row, format }: ChangeOf): FieldError
   const kind = `${row.group}/${row.kind}`;
   validateMetadata(metadata, { row, format: pathSegment, isBasic: true });
   validateMetadataUpdate(metadata, old);
-  if (row.group === "rbac.authorization.k8s.io") {
-    // Its registry validates an update as a new object before it compares it with the old one.
+  if (row.group === "rbac.authorization.k8s.io" || (kind === "batch/Job" && write.subresource === "")) {
+    // The registry validates an update as a new object before it compares it with the old one.
     validateMetadata(metadata, { row, format });
     rules.check?.(root, { write, object: next, old });
     validateMetadataUpdate(metadata, old, row);

@@ -2,7 +2,7 @@
 import type { Field } from "./field.ts";
 import { inner } from "./fill.ts";
 import { flowSchema, priorityLevel } from "./flowcontrol/flow-kinds.ts";
-import { dns1035Label, dnsSubdomain } from "./formats.ts";
+import { dns1035Label, dnsSubdomain, pathSegment } from "./formats.ts";
 import { validateAnnotations, validateLabels } from "./metadata.ts";
 import { nodeSelector } from "./selector-rules.ts";
 import { isExtended } from "./core/resource-rules.ts";
@@ -11,15 +11,18 @@ import { slice } from "./resource/slice-rules.ts";
 import type { Rules, RuleTable } from "./rules.ts";
 
 const apiService: Rules = {
+  nameFor: ({ spec }) => {
+    const { group = "", version = "" } = (spec ?? {}) as { group?: string; version?: string };
+    const wanted = `${version}.${group}`;
+    return (name) => {
+      const problems = pathSegment(name);
+      if (problems.length > 0 || name === wanted) return problems;
+      return [`must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`];
+    };
+  },
   check: (object) => {
     const spec = object.at("spec");
     const [group, version] = [spec.at("group"), spec.at("version")];
-    const wanted = `${version.text}.${group.text}`;
-    for (const part of ["generateName", "name"]) {
-      const name = object.at("metadata").at(part);
-      if (name.text !== wanted && name.text !== "")
-        name.invalid(`must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`);
-    }
     if (group.text === "") {
       if (version.text !== "v1") group.required("only v1 may have an empty group and it better be legacy kube");
     } else group.matches(dnsSubdomain);

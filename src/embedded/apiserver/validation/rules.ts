@@ -30,6 +30,8 @@ export interface Rules {
   readonly metadata?: "first" | "last" | "alone";
   /** The format of names, where it is not the usual one. */
   readonly name?: Format;
+  /** Returns the format of names of this object, where they say something about it. */
+  readonly nameFor?: (object: KubeObject) => Format;
   /** Runs on create, before validation. */
   readonly prepare?: (object: KubeObject, context: WriteContext) => void;
   readonly prepareUpdate?: (next: KubeObject, old: KubeObject, context: WriteContext) => void;

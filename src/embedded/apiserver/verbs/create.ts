@@ -73,6 +73,7 @@ export async function createObject(
   if (!isUpdate) wipeSystemFields(object);
   ensureNamespace(call, object);
   checkOwners(call, object);
+  const sent = object;
   object = resetNew(resource, object);
   const name = object.metadata.name ?? "";
   const context = writeContext(call, "CREATE", { name, dryRun: options.dryRun });
@@ -91,6 +92,7 @@ export async function createObject(
       now: context.now,
       resetFields: resetFields(call),
       hasEmpty: call.hasEmpty === true,
+      sent: row.custom && sent !== object ? sent : undefined,
     });
   }
   if (resource.emptyStatus !== undefined) object["status"] ??= structuredClone(resource.emptyStatus);

@@ -134,6 +134,13 @@ export async function changeObject(call: ApiCall, change: Change): Promise<Chang
 
 const modified = "the object has been modified; please apply your changes to the latest version and try again";
 
+/** Whether a custom object lost something that its path does not write. */
+function isResetIn({ resource, target }: ApiCall, sent: KubeObject, next: KubeObject): boolean {
+  if (!resource.row.custom || sent === next) return false;
+  const part = target.subresource === "" ? "status" : "spec";
+  return sent[part] !== next[part] && !sameJson(sent[part] ?? null, next[part] ?? null);
+}
+
 /** Tries the change. @returns `undefined` when a concurrent change came first and this one must be repeated. */
 async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<Stored | undefined> {
   const { kernel, resource, target, request } = call;
@@ -159,6 +166,7 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
     behaviour.default?.(next, context);
   };
   // On these two paths, fields that are not written still get the sender as their owner.
+  const sent = next;
   const isTrackedWhole = ["resize", "ephemeralcontainers"].includes(target.subresource);
   if (isTrackedWhole) behaviour.default?.(next, context);
   else complete();
@@ -181,6 +189,7 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
         hasEmpty: call.hasEmpty === true,
         convert: lens === undefined ? convert : undefined,
         isOlder: resource.row.custom && live !== stored.object,
+        sent: isResetIn(call, sent, wanted) ? sent : undefined,
       }),
     );
     next = tracked instanceof Promise ? await tracked : tracked;
