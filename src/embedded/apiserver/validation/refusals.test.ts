@@ -245,8 +245,9 @@ test("a patch may name an earlier version of a workload, and a body a kind of th
   });
   const path = "/apis/apps/v1/namespaces/default/deployments/d";
   for (const apiVersion of ["apps/v1beta1", "apps/v1beta2", "extensions/v1beta1"]) {
-    const { code, body } = await call("PATCH", path, { apiVersion });
+    const { code, body } = await call("PATCH", `${path}?dryRun=All`, { apiVersion });
     expect([code, body["apiVersion"]]).toEqual([200, "apps/v1"]);
+    expect((body["metadata"] as Fields)["labels"]).toEqual(apiVersion === "apps/v1beta2" ? undefined : labels);
   }
   expect((await call("PATCH", path, { apiVersion: "apps/v2" })).code).toBe(422);
   const status = await call("POST", "/api/v1/namespaces/default/configmaps", {

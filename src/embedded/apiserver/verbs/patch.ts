@@ -149,6 +149,18 @@ function kindProblem(value: unknown, isStrategic: boolean): string | undefined {
 
 const earlierApps: ReadonlySet<string> = new Set(["apps/v1beta1", "apps/v1beta2", "extensions/v1beta1"]);
 
+/** Workloads have the same fields in earlier versions; the earliest took the labels of their template as their own. */
+function fromEarlier(value: KubeObject, apiVersion: string): void {
+  const { metadata, spec } = value as KubeObject & {
+    spec?: { template?: { metadata?: { labels?: Record<string, string> } } };
+  };
+  const labels = spec?.template?.metadata?.labels;
+  const isEarliest = value.apiVersion !== "apps/v1beta2" && value.kind !== "ControllerRevision";
+  if (isEarliest && labels !== undefined && Object.keys(metadata.labels ?? {}).length === 0)
+    metadata.labels = { ...labels };
+  value.apiVersion = apiVersion;
+}
+
 /**
  * A missing kind is that of the path; a missing version makes the result invalid, without a name. @throws StatusError
  * 400 or 422
@@ -162,8 +174,7 @@ function checkKind(value: KubeObject, { body, patch, row, schemas, live, warn, s
   if (!value.kind) value.kind = row.kind;
   if (value.kind === row.kind && row.group === "apps" && earlierApps.has(value.apiVersion)) {
     const { group, version } = groupVersionOf(value.apiVersion);
-    // Workloads have the same fields in the versions that are not served any more.
-    if (isRegistered({ group, version, kind: value.kind }, () => false)) value.apiVersion = live.apiVersion;
+    if (isRegistered({ group, version, kind: value.kind }, () => false)) fromEarlier(value, live.apiVersion);
   }
   if (value.kind === row.kind && value.apiVersion === live.apiVersion) return;
   throw cannotDecode(body, {
