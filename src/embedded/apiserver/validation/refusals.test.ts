@@ -159,6 +159,8 @@ test("what every server relies on cannot be changed", async () => {
     spec: { limited: { nominalConcurrencyShares: 7 } },
   });
   expect(level.message).toContain("spec of 'catch-all' must equal the fixed value");
+  const odd = await call("POST", `${flow}/flowschemas?dryRun=All`, { metadata: { name: "constructor" }, ...rule({}) });
+  expect(odd.code).toBe(201);
   const share = await call("PATCH", `${flow}/prioritylevelconfigurations/exempt`, {
     spec: { exempt: { nominalConcurrencyShares: 3 } },
   });

@@ -64,7 +64,7 @@ const ofVersions: Readonly<Record<string, readonly string[]>> = {
 };
 
 function partial({ kind, metadata: whole }: KubeObject, formVersion: string): Fields {
-  const hidden = whole.annotations === undefined ? undefined : ofVersions[kind];
+  const hidden = whole.annotations !== undefined && Object.hasOwn(ofVersions, kind) ? ofVersions[kind] : undefined;
   const metadata = hidden === undefined ? whole : without(hidden, whole);
   return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${formVersion}`, metadata };
 }

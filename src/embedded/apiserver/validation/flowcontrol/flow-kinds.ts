@@ -54,7 +54,7 @@ export const flowSchema: Rules = {
     if (level.text === "") level.required("must reference a priority level");
     else level.matches(dnsSubdomain);
     for (const rule of spec.at("rules").items) flowRule(rule);
-    const fixed = mandatorySchemas[own];
+    const fixed = Object.hasOwn(mandatorySchemas, own) ? mandatorySchemas[own] : undefined;
     if (fixed !== undefined && !deepEquals(withoutEmpty(spec.value), fixed))
       spec.invalid(`spec of '${own}' must equal the fixed value`);
   },
@@ -153,7 +153,7 @@ export const priorityLevel: Rules = {
     const { text: own } = object.at("metadata").at("name");
     const spec = object.at("spec");
     levelSpec(spec, own === "exempt");
-    const fixed = mandatoryLevels[own];
+    const fixed = Object.hasOwn(mandatoryLevels, own) ? mandatoryLevels[own] : undefined;
     if (fixed === undefined) return;
     const compared = own === "exempt" ? { ...spec.fields, exempt: fixed["exempt"] } : spec.fields;
     const except = own === "exempt" ? " except the 'spec.exempt' field" : "";
