@@ -287,6 +287,13 @@ test("a definition that keeps unknown fields has no defaults, and schemas of ite
   expect((await send("POST", definitions, { body: unnamed })).message).toContain(
     'spec.names.categories[0]: Invalid value: "": a DNS-1035 label must consist of',
   );
+  const [first] = body.spec.versions;
+  const other = { type: "object", properties: { b: { type: "string" }, c: { type: "string" } } };
+  const second = { ...first, name: "v2", storage: false, schema: { openAPIV3Schema: other } };
+  const versions = [first, second].map((version) => ({ ...version, selectableFields: [{ jsonPath: ".b" }] }));
+  expect((await send("POST", definitions, { body: { ...body, spec: { ...body.spec, versions } } })).message).toEndWith(
+    'is invalid: spec.selectableFields: Invalid value: "": may only be set when validations.schema is included',
+  );
   const kept = { ...body, spec: { ...body.spec, preserveUnknownFields: true } };
   expect((await send("POST", definitions, { body: kept })).message).toContain(
     "spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in the schema, spec.preserveUnknownFields",

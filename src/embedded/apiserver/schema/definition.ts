@@ -176,9 +176,11 @@ function checkCommon(first: Fields, { common, errors }: Omit<VersionPlace, "path
   if (common("selectableFields")) {
     const path = "spec.selectableFields";
     const detail = "may only be set when validations.schema is included";
-    if (schema === undefined && listOf(first.selectableFields).length > 0)
+    // Fields that all versions share are looked for in a schema that all versions share.
+    const shared = common("schema") ? schema : undefined;
+    if (shared === undefined && listOf(first.selectableFields).length > 0)
       errors.push({ type: "Invalid", field: path, badValue: "", detail });
-    else checkSelectable(listOf(first.selectableFields), { path, schema, errors });
+    else checkSelectable(listOf(first.selectableFields), { path, schema: shared, errors });
   }
 }
 
