@@ -31,6 +31,7 @@ const shared: readonly string[] = [
   "src/kube/transport/proxied.test.ts",
   "src/kube/transport/transport.test.ts",
   "src/server/listeners.test.ts",
+  "src/server/tls-listener.test.ts",
   "src/embedded/apiserver/certificate-listener.test.ts",
   "src/embedded/apiserver/cel/cel.test.ts",
   "src/embedded/apiserver/cel/compile.test.ts",

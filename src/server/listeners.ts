@@ -4,6 +4,7 @@ import { serve } from "#runtime/http-server";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { HttpServer } from "../platform/http-server.ts";
+import { arrivedRequests } from "./arrived-requests.ts";
 import { type BindAddress, listenError, parseAddress, shownAddress } from "./bind-address.ts";
 import type { CertificateSource } from "./certificate-source.ts";
 import type { Connection } from "./local-request.ts";
@@ -162,6 +163,7 @@ class StartedListeners implements Listeners {
 }
 
 async function drain(server: HttpServer): Promise<void> {
+  await arrivedRequests();
   // Idle keep-alive connections would delay a graceful stop.
   const timer = setTimeout(() => void server.stop(true), DRAIN);
   try {

@@ -10,6 +10,7 @@ import { freeAddress, serve } from "#runtime/http-server";
 import type { Log } from "../observe/log.ts";
 import type { HttpServer } from "../platform/http-server.ts";
 import { type Clock, sleep, systemClock } from "../platform/clock.ts";
+import { arrivedRequests } from "./arrived-requests.ts";
 import { type BindAddress, listenError, parseAddress, shownAddress } from "./bind-address.ts";
 import type { CertificateSource, ServingCertificate } from "./certificate-source.ts";
 import type { Connection } from "./local-request.ts";
@@ -156,11 +157,13 @@ export class TlsListener implements AsyncDisposable {
     const clock = this.#clock;
     before.retired = true;
     const latest = clock.now() + MOVED_AWAY;
-    for (;;) {
+    do {
       const wait = QUIET - before.quiet;
-      if (wait <= 0 || clock.now() >= latest || this.#closing) break;
-      await sleep(wait, { clock });
-    }
+      if (wait > 0) await sleep(wait, { clock });
+      await arrivedRequests();
+      // The end of the listener has ended it.
+      if (!this.#generations.includes(before)) return;
+    } while (before.quiet < QUIET && clock.now() < latest);
     await before.takeNoMore();
     const index = this.#generations.indexOf(before);
     if (index >= 0) this.#generations.splice(index, 1);
@@ -206,18 +209,21 @@ class Generation {
   }
 
   async end(grace: number): Promise<void> {
+    await arrivedRequests();
     const ended = this.takeNoMore();
-    if (this.#running > 0) {
-      this.#idle ??= Promise.withResolvers();
-      const over = new AbortController();
-      await Promise.race([
-        this.#idle.promise,
-        sleep(grace, { clock: this.#clock, signal: over.signal }).catch(() => {}),
-      ]);
-      over.abort();
-    }
-    // A response is on its way when its promise has resolved, and sent a moment later.
-    await Promise.race([ended, sleep(LAST_ANSWER)]);
+    const inTime = new AbortController();
+    const latest = this.#clock.now() + grace;
+    const over = sleep(grace, { clock: this.#clock, signal: inTime.signal }).catch(() => {});
+    // A connection that was being established stays open, and may bring a request until the end.
+    do {
+      if (this.#running > 0) {
+        this.#idle = Promise.withResolvers();
+        await Promise.race([this.#idle.promise, over]);
+      }
+      // A response is on its way when its promise has resolved, and sent a moment later.
+      await Promise.race([ended, sleep(LAST_ANSWER)]);
+    } while (this.#running > 0 && this.#clock.now() < latest);
+    inTime.abort();
     await this.server?.stop(true);
   }
 }
