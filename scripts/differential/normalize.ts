@@ -69,7 +69,7 @@ function normalizeValue(value: unknown, key: string, names: Names): unknown {
   if (isTable(fields)) return normalizeTable(fields, names);
   if (isEvent(fields) && isTable(fields["object"] as Record<string, unknown>))
     return { type: fields["type"], object: eventTable(fields["object"] as Record<string, unknown>, names) };
-  const isList = Array.isArray(fields["items"]) && typeof fields["metadata"] === "object";
+  const isList = (fields["items"] === null || Array.isArray(fields["items"])) && typeof fields["metadata"] === "object";
   const entries: [string, unknown][] = [];
   for (const [name, field] of Object.entries(fields)) {
     if (isList && name === "metadata") entries.push([name, listMetadata(field as Record<string, unknown>, names)]);
