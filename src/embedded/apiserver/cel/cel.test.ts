@@ -16,6 +16,7 @@ test.each([
   "sets.contains([1, 2], [1]) && sets.equivalent([1, 1], [1]) && !sets.intersects([1], [2])",
   "format.dns1123Label().validate('A').hasValue() && !format.named('uuid').value().validate('x').hasValue() == false",
   "format.dns1123Label().validate('A').value()[0].startsWith('a lowercase RFC 1123 label must consist of')",
+  "optional.of([1]) == optional.of([1]) && optional.of(1) != optional.of(2) && optional.none() != optional.of(1)",
   "format.dns1123LabelPrefix().validate('a-') == optional.none() && format.byte().validate('!').value() == ['invalid base64']",
   "semver('1.2.3-rc.1').isLessThan(semver('1.2.3')) && semver('v1.2', true).minor() == 2 && !isSemver('1.2')",
   "timestamp('2020-01-01T00:00:00Z') + duration('24h') == timestamp('2020-01-02T00:00:00Z')",

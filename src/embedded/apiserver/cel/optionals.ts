@@ -37,6 +37,10 @@ export function registerOptionals(environment: Environment): void {
     "optional.optFlatMap(ast, ast): optional<dyn>",
     mapping((result) => result),
   );
+  environment.registerOperator("optional<A> == optional<A>", (a: Optional, b: Optional) => {
+    if (!a.hasValue() || !b.hasValue()) return a.hasValue() === b.hasValue();
+    return environment.evaluate("self[0] == self[1]", { self: [a.value(), b.value()] }) === true;
+  });
   const at = (list: readonly unknown[], index: number): unknown =>
     list.length === 0 ? Optional.none() : Optional.of(list.at(index));
   register("list.first(): optional<dyn>", (list: readonly unknown[]) => at(list, 0));
