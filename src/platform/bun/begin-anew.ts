@@ -8,12 +8,9 @@ import { hasRuntimeVariables, withoutRuntimeVariables } from "../runtime-variabl
  *   reconciles and 2 MiB at the start, without a gain.
  * - As on a machine of 128 MiB, where the heap grows by a quarter between collections from 64 MiB on. By default it may double
  *   as long as it takes less than a quarter of the machine's memory. A process with a limit on its memory has even less.
- * - Looking each 5 s, and not each second, whether a collection is due although little was allocated. Such a collection goes
- *   through the whole cache: with 100,000 objects those of a second took twice the CPU of listing them.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   BUN_JSC_useFTLJIT: "0",
-  BUN_GC_TIMER_INTERVAL: "5000",
 };
 /** In bytes, as is what follows from a limit: half of it, because the rest is the program and what the heap points to. */
 const RAM_SIZE = 128 * 1024 * 1024;
