@@ -168,7 +168,9 @@ describe.skipIf(!available)("leader election", () => {
     expect((await worked(15_000)).by).toBe(first.child.pid);
     const second = await start();
     expect(await leads(second)).toBe(false);
-    expect((await second.health("/readyz?verbose")).body).toContain("leaderElection/notes following");
+    await until(async () => (await second.health("/readyz?verbose")).body.includes("leaderElection/notes following"), {
+      what: "the second replica to have seen who leads",
+    });
     expect((await second.health("/healthz?verbose")).body).toContain("[+]leaderElection ok");
 
     expect(await first.stop()).toBe(0);
