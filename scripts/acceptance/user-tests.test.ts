@@ -205,18 +205,23 @@ const chosen = "becomes a Deployment and a Service";
 
 test("the tests of the examples pass, and one does on a real API server", async () => {
   await cp(join(import.meta.dirname, "../../controllers"), join(bench.dir, "examples"), { recursive: true });
-  const embedded = await bench.exec("test", "examples");
-  expect(Number(/ (\d+) pass\n 0 fail/.exec(embedded.stderr)?.[1])).toBeGreaterThan(20);
+  const examples = async (env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> => {
+    // The tests of the examples wait as long as those of the project do.
+    const { BINNACLE_TEST_EVENTUALLY = "60s" } = process.env;
+    const child = Bun.spawn([join(bench.dir, "binnacle"), "test", "examples", "--timeout", "2m", ...args], {
+      cwd: bench.dir,
+      env: { HOME: bench.dir, PATH: "/usr/bin:/bin", BINNACLE_TEST_EVENTUALLY, ...env },
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    const told = await new Response(child.stderr).text();
+    expect(told).toMatch(/ 0 fail\n/);
+    expect(await child.exited).toBe(0);
+    return told;
+  };
+  expect(Number(/ (\d+) pass\n/.exec(await examples({}))?.[1])).toBeGreaterThan(20);
   const folder = await assets();
   if (folder === undefined) return;
-  const args = ["test", "examples", "--server", "real", "--test-name-pattern", chosen];
-  const env = { HOME: bench.dir, PATH: "/usr/bin:/bin", KUBEBUILDER_ASSETS: folder };
-  const child = Bun.spawn([join(bench.dir, "binnacle"), ...args], {
-    cwd: bench.dir,
-    env,
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  expect(await new Response(child.stderr).text()).toMatch(/ 1 pass\n[^]* 0 fail/);
-  expect(await child.exited).toBe(0);
+  const onReal = await examples({ KUBEBUILDER_ASSETS: folder }, "--server", "real", "--test-name-pattern", chosen);
+  expect(onReal).toContain(" 1 pass\n");
 }, 240_000);
