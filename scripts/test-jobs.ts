@@ -71,6 +71,7 @@ export const together: readonly Job[] = [
     "src/client/pods.test.ts",
     "src/controller/late-controller.test.ts",
     "src/controller/selected.test.ts",
+    "src/controller/left-selector.test.ts",
     "src/events/server.test.ts",
   ],
   ["src/reconcile/children.test.ts", "src/reconcile/converged.test.ts"],

@@ -109,5 +109,10 @@ export function deleteEvent(stateUnknown: boolean, origin?: string): DeleteEvent
   return { stateUnknown, origin };
 }
 
+/** The server has answered a write of this process by saying that the object is gone. */
+export function goneEvent(origin: string): DeleteEvent {
+  return { stateUnknown: false, origin, isGone: true };
+}
+
 /** The object is still there, and the business of another replica. */
 export const ELSEWHERE: DeleteEvent = Object.freeze({ stateUnknown: false, isElsewhere: true });

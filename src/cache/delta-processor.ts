@@ -3,7 +3,7 @@ import type { WatchType } from "../kube/api/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { compareVersions, keyString } from "../resource/meta.ts";
 import { Delta, DeltaFifo, type DeltaType, isMissed, type ListMark } from "./delta-fifo.ts";
-import { deleteEvent, Delivery, ELSEWHERE } from "./delivery.ts";
+import { deleteEvent, Delivery, ELSEWHERE, goneEvent } from "./delivery.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Indexer } from "./indexer.ts";
 import type { DeleteEvent } from "./informer-handler.ts";
@@ -203,7 +203,7 @@ export class DeltaProcessor implements ReflectorSink {
       const stored = this.#store.get(key);
       const version = stored?.metadata.uid === deleted.uid ? stored.metadata.resourceVersion : "";
       this.#pending.addDeletion(key, { uid: deleted.uid, version, list: this.#sequence });
-      if (stored !== undefined && version !== "") this.#remove(key, stored, deleteEvent(false, origin));
+      if (stored !== undefined && version !== "") this.#remove(key, stored, goneEvent(origin));
     }
   }
 

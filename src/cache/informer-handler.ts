@@ -21,6 +21,11 @@ export interface DeleteEvent {
   /** The deletion itself was not seen, so the object is the last known state. */
   readonly stateUnknown: boolean;
   readonly origin?: string | undefined;
+  /**
+   * The server has confirmed to this process that the object is gone. Otherwise it may also have left the informer's set, which
+   * the server reports in the same way.
+   */
+  readonly isGone?: boolean | undefined;
   /** The object is still there, and from now on the business of another replica. */
   readonly isElsewhere?: boolean | undefined;
 }

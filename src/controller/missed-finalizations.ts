@@ -2,9 +2,9 @@
  * Finds objects that left the selector of `for` while no process watched and still carry our finalizer. A watch with the
  * selector will never show them.
  */
-import { isNotFound } from "../kube/errors/api-error.ts";
 import { listMetadata } from "../kube/api/list.ts";
-import { collectionPath, objectPath } from "../kube/api/mapper.ts";
+import { plainObject } from "../kube/api/listed-metadata.ts";
+import { collectionPath } from "../kube/api/mapper.ts";
 import { sleep } from "../platform/clock.ts";
 import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
 import { hasFinalizer } from "../reconcile/finalizer.ts";
@@ -25,6 +25,7 @@ export interface MissedFinalizationsOptions {
   /** Whether the watch shows the object, or another replica looks after it. */
   readonly shows: (key: string, object: AnyObject) => boolean;
   readonly signal: AbortSignal;
+  /** Called with the metadata of each object. */
   readonly found: (key: string, object: AnyObject) => void;
 }
 
@@ -65,16 +66,10 @@ async function look(options: MissedFinalizationsOptions): Promise<void> {
       type: resource,
       fullListIfExpired: true,
       signal,
-      async onPage(page) {
+      onPage(page) {
         for (const object of page) {
           const key = keyString(object.metadata);
-          if (!hasFinalizer(object, finalizers) || shows(key, object)) continue;
-          try {
-            const path = objectPath(mapping, object.metadata);
-            found(key, await transport.request<AnyObject>({ method: "GET", path, signal }));
-          } catch (error) {
-            if (!isNotFound(error)) throw error;
-          }
+          if (hasFinalizer(object, finalizers) && !shows(key, object)) found(key, plainObject(object));
         }
       },
     });

@@ -8,6 +8,7 @@ import type { AnyObject } from "../resource/handle.ts";
 import type { Declarations } from "./declarations.ts";
 import type { AnyObjectController } from "./definition.ts";
 import { outcomeOfError } from "./outcome.ts";
+import type { PendingFinalizations } from "./pending-finalizations.ts";
 
 /** Calls a function of the author in the context of its module. */
 export type Invoke = <T>(call: () => T) => T;
@@ -18,6 +19,11 @@ export interface ObjectReconciler {
   readonly controller: AnyObjectController;
   readonly environment: ObjectControllerEnvironment;
   readonly invoke: Invoke;
+  /** Whether the selector of `for` selects the object. */
+  readonly selects: (object: AnyObject) => boolean;
+  readonly pendingFinalizations: PendingFinalizations;
+  /** Queues a key to look at an object that has left the selector. */
+  readonly lookAtLeft: (key: string, object: AnyObject) => void;
   /** Resolves when every daemon of the key has ended or can no longer write; `undefined` when there is none. */
   readonly daemonsEnded: (key: string) => Promise<unknown> | undefined;
 }
@@ -33,8 +39,17 @@ export async function reconcileObject(reconciler: ObjectReconciler, run: ObjectR
   }
   const [finalizer] = finalizers;
   if (finalizer !== undefined && !run.object.metadata.finalizers?.includes(finalizer)) {
-    if (!(await addFinalizer(run, finalizer))) return undefined;
-    if (finalizers.length > 1) await removeFinalizers(run, finalizers.slice(1)); // finalizers of earlier names are taken over
+    const { pendingFinalizations, selects, lookAtLeft } = reconciler;
+    const { key } = run.item;
+    const { object } = run;
+    // If the object leaves the selector before the finalizer arrives, the watch shows that it left without one, and nothing after.
+    pendingFinalizations.add(key, object);
+    const isAdded = await addFinalizer(run, finalizer);
+    if (isAdded && finalizers.length > 1) await removeFinalizers(run, finalizers.slice(1)); // finalizers of earlier names are taken over
+    if (isAdded && !selects(run.object)) return lookAtLeft(key, object);
+    pendingFinalizations.complete(key, object);
+    if (!isAdded) return undefined;
+    if (!isMember(reconciler, run.object)) return finalizeObject(reconciler, run);
   }
   let result: void | Result;
   try {

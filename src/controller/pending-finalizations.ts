@@ -1,4 +1,7 @@
-/** The objects that have left the selector of `for` and must still be finalized. The caches no longer hold them. */
+/**
+ * The objects that the caches no longer hold, because they have left the selector of `for` or are gone, and that had our finalizer
+ * when they were last seen, or are being given it. Whether there is still something to finalize, the server knows.
+ */
 import type { AnyObject } from "../resource/handle.ts";
 
 export class PendingFinalizations {
@@ -15,7 +18,7 @@ export class PendingFinalizations {
     return this.#objects.keys().next().value;
   }
 
-  /** The object as it left the selector. */
+  /** The object as it was last seen; of one that was found by a search, only the metadata. */
   get(key: string): AnyObject | undefined {
     return this.#objects.get(key);
   }
@@ -33,7 +36,7 @@ export class PendingFinalizations {
     for (const [key, object] of this.#objects) if (!isOurs(object)) this.remove(key);
   }
 
-  /** Removes an object that has been finalized; a later object with the same key stays. */
+  /** Removes an object that needs no finalization any more; a later object with the same key stays. */
   complete(key: string, object: AnyObject): void {
     if (this.#objects.get(key) === object) this.remove(key);
   }

@@ -1,4 +1,4 @@
-/** Makes and executes the runs of one controller: for a key, with its object as cached, or as it left the selector. */
+/** Makes and executes the runs of one controller: for a key, with its object as cached, or, if it left the selector, as the server has it. */
 import type { AppliedMemory } from "../client/applied-memory.ts";
 import type { AddOptions } from "../queue/work-queue.ts";
 import type { QueueItem } from "../queue/queue-item.ts";
@@ -35,6 +35,8 @@ const NEW_NAMESPACE_MS = 100;
 /** How long a key waits after it skipped children, because the caches do not show changes of objects of others. */
 const SKIPPED_FIRST_MS = 1_000;
 const SKIPPED_MOST_MS = 300_000;
+/** How long a key waits whose object is back in the selector, which the watch does not show yet. */
+const RETURNING_MS = 100;
 const SKIPPED = Object.freeze({ source: "skipped children", type: "generic" });
 
 /** What daemons and timers need from around them. */
@@ -116,7 +118,16 @@ export class ReconcileExecutor implements RunExecutor {
       memory,
     };
     this.#reconciler = isObjectController(controller)
-      ? { declarations, controller, environment: objects, invoke, daemonsEnded }
+      ? {
+          declarations,
+          controller,
+          environment: objects,
+          invoke,
+          selects: (object) => kinds.primary?.covers(object) !== false,
+          pendingFinalizations: this.pendingFinalizations,
+          lookAtLeft: (key, object) => add(key, { cause: leftCause(object) }),
+          daemonsEnded,
+        }
       : undefined;
   }
 
@@ -163,6 +174,13 @@ export class ReconcileExecutor implements RunExecutor {
   }
 
   execute(run: KeyRun): Promise<void | Result> {
+    if (run instanceof ObjectRun && this.pendingFinalizations.get(run.item.key) === run.object) {
+      return this.#executeUnselected(run);
+    }
+    return this.#executeWithHooks(run);
+  }
+
+  #executeWithHooks(run: KeyRun): Promise<void | Result> {
     const { runtime, module } = this.#options.around;
     const { hooks } = runtime;
     if (hooks === undefined || hooks.isEmpty) return this.#execute(run);
@@ -170,10 +188,7 @@ export class ReconcileExecutor implements RunExecutor {
   }
 
   #execute(run: KeyRun): Promise<void | Result> {
-    if (run instanceof ObjectRun) {
-      return run.leftSelector ? this.#finalizeUnselected(run) : reconcileObject(this.#reconciler!, run);
-    }
-    return this.#executeForKey(run);
+    return run instanceof ObjectRun ? reconcileObject(this.#reconciler!, run) : this.#executeForKey(run);
   }
 
   markOwnWritesObserved({ item }: KeyRun): void {
@@ -186,9 +201,19 @@ export class ReconcileExecutor implements RunExecutor {
     return this.#options.invoke(() => (this.#controller as KeyController).reconcile(run.key, run));
   }
 
-  async #finalizeUnselected(run: ObjectRun): Promise<void | Result> {
-    const { object } = run; // the object as it left the selector
-    const result = await reconcileObject(this.#reconciler!, run);
+  /** Finalizes an object that the caches do not show, as the server has it now, if it is still there and still no member. */
+  async #executeUnselected(run: ObjectRun): Promise<void | Result> {
+    const { object } = run; // as it was last seen
+    const { environment, selects } = this.#reconciler!;
+    const { resource, core } = environment;
+    const live = await core.reader.findLive(resource, object.metadata, { signal: run.requestSignal });
+    let result: void | Result = undefined;
+    if (live !== undefined && hasFinalizer(live, this.#options.declarations.finalizers)) {
+      // A member again, which the cache is about to hold. It stays pending, because it may leave before that.
+      if (!this.#withdraws && selects(live)) return { requeueAfter: RETURNING_MS };
+      run.object = live;
+      result = await this.#executeWithHooks(run);
+    }
     if (result?.requeueAfter === undefined) this.pendingFinalizations.complete(run.item.key, object);
     return result;
   }
@@ -246,9 +271,13 @@ export class ReconcileExecutor implements RunExecutor {
     const found = (key: string, object: AnyObject): void => {
       if (shows(key, object)) return;
       this.pendingFinalizations.add(key, object);
-      add(key, { cause: { source: "for", type: "delete", kind: object.kind, key: object.metadata } });
+      add(key, { cause: leftCause(object) });
     };
     const { for: watch, finalizers } = declarations;
     await findMissedFinalizations({ runtime, watch, finalizers, everywhere, shows, signal, found });
   }
+}
+
+function leftCause({ kind, metadata }: AnyObject): Cause {
+  return { source: "for", type: "delete", kind, key: { name: metadata.name, namespace: metadata.namespace } };
 }

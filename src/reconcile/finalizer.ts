@@ -62,7 +62,10 @@ async function change(
   for (let attempt = 1; object !== undefined && object.metadata.uid === run.object.metadata.uid; attempt++) {
     const operations = plan(object);
     if (operations === "refused") return false;
-    if (operations.length === 0) return true;
+    if (operations.length === 0) {
+      run.object = object;
+      return true;
+    }
     try {
       run.object = await core.writer.patch(resource, object.metadata, guardedPatch(object, operations), run);
       return true;

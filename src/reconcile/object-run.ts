@@ -19,7 +19,6 @@ import { ObjectStatusWriter } from "./status-writer.ts";
 export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, ObjectRunState {
   declare readonly environment: ObjectControllerEnvironment;
   object: AnyObject;
-  readonly deleting: boolean;
   /** Whether the object has left the selector of `for` and still carries its finalizer. */
   readonly leftSelector: boolean;
   /** Whether the object loses its finalizer without a call of `finalize`. */
@@ -41,7 +40,10 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ob
     this.object = object;
     this.leftSelector = leftSelector;
     this.releasing = releasing;
-    this.deleting = object.metadata.deletionTimestamp !== undefined;
+  }
+
+  get deleting(): boolean {
+    return this.object.metadata.deletionTimestamp !== undefined;
   }
 
   get children(): Children<Shape> {
