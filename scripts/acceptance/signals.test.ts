@@ -20,6 +20,12 @@ export const slow = defineController({
   },
 });`;
 
+/** Its module is the first to need an informer in whose kind nothing happens. */
+const READING = `
+import { definePlugin } from "binnacle";
+import { PriorityClass } from "binnacle/resources";
+export const reader = definePlugin({ name: "reader", reads: [PriorityClass], setup() {} });`;
+
 describe.skipIf(!available)("signals", () => {
   let cluster: Cluster;
   let bench: Bench;
@@ -27,6 +33,7 @@ describe.skipIf(!available)("signals", () => {
   beforeAll(async () => {
     [cluster, bench] = await Promise.all([Cluster.start({ controllers: false }), Bench.create()]);
     await bench.write("controllers/slow.ts", SLOW);
+    await bench.write("reading/reader.ts", READING);
     await cluster.send("POST", "/api/v1/namespaces/default/configmaps", {
       body: { metadata: { name: "s", labels: { slow: "yes" } } },
     });
@@ -80,5 +87,14 @@ describe.skipIf(!available)("signals", () => {
     await operator.ready();
     operator.signal("SIGINT");
     expect(await operator.child.exited).toBe(0);
+  });
+
+  test("SIGTERM ends a process at once although a watch of a plugin is open in which nothing happens", async () => {
+    await using operator = await bench.run({ kubeconfig: cluster.kubeconfig, args: ["--controllers", "reading"] });
+    await operator.ready();
+    const began = performance.now();
+    operator.signal();
+    expect(await operator.child.exited).toBe(0);
+    expect(performance.now() - began).toBeLessThan(2_000);
   });
 });

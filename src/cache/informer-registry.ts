@@ -3,6 +3,7 @@ import type { ListRoom } from "../kube/api/list-room.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
+import { inHost } from "../platform/as-host.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import type { Resource } from "../resource/handle.ts";
 import { parseFieldSelector } from "../resource/field-selector.ts";
@@ -99,7 +100,8 @@ export class InformerRegistry {
   readonly #divided = new DividedCollections();
   readonly #shared = new Map<string, Shared>();
   readonly #kinds = new Map<string, Map<string, KindEntry>>();
-  readonly #stopping = new Set<Promise<void>>();
+  /** The informers that are being stopped, by id. */
+  readonly #stopping = new Map<Promise<void>, string>();
   /** Of kinds that may be listed again because nothing transforms them any more. */
   readonly #timers = new Set<Disposable>();
   #all: readonly SharedInformer[] = NONE;
@@ -117,6 +119,11 @@ export class InformerRegistry {
    * @throws SyntaxError for an invalid selector.
    */
   acquire(resource: Resource, options: AcquireOptions): InformerLease {
+    // The informer outlives the module that is the first to need it, so its signals and requests must not end with that.
+    return inHost(() => this.#acquire(resource, options));
+  }
+
+  #acquire(resource: Resource, options: AcquireOptions): InformerLease {
     if (this.#stopped) throw new Error(`Cannot watch ${resource.kind}: the informers have been stopped`);
     const shared = this.#sharedFor(resource, options);
     const user = { name: options.user, needs: options.needs };
@@ -197,12 +204,17 @@ export class InformerRegistry {
     this.#timers.add(timer);
   }
 
+  /** The informers that have been stopped and have not ended. */
+  get stopping(): readonly string[] {
+    return [...this.#stopping.values()];
+  }
+
   /** Stops every informer; resolves once nothing is left running. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const timer of this.#timers) timer[Symbol.dispose]();
     for (const shared of this.#shared.values()) this.#remove(shared);
-    await Promise.all(this.#stopping);
+    await Promise.all(this.#stopping.keys());
   }
 
   #sharedFor(resource: Resource, options: AcquireOptions): Shared {
@@ -297,7 +309,7 @@ export class InformerRegistry {
     kind.informers = kind.informers.filter((other) => other !== informer);
     this.#all = this.#all.filter((other) => other !== informer);
     const stopping = informer.stop().finally(() => this.#stopping.delete(stopping));
-    this.#stopping.add(stopping);
+    this.#stopping.set(stopping, informer.id);
   }
 
   #kind({ group, kind }: GroupKind): KindEntry {

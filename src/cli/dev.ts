@@ -18,7 +18,7 @@ import type { Option } from "./option.ts";
 import { runControllers } from "./run-controllers.ts";
 import { type RunValues, runOptions, runValues } from "./run-options.ts";
 import { sdkFolder } from "./sdk-folder.ts";
-import { stopSignal } from "./signals.ts";
+import { longestEnd, stopSignal } from "./signals.ts";
 import { type StateFolder, takeStateFolder } from "./state-folder.ts";
 import { takeOver, takeOverOption, warnOfCopy } from "./take-over.ts";
 import { TerminalKeys } from "./terminal-keys.ts";
@@ -81,7 +81,7 @@ export const devCommand: Command = command({
     const began = performance.now();
     const format = values["log-format"] ?? "pretty";
     const log = createLog({ level: values["log-level"], format });
-    const signalled = stopSignal(log);
+    const signalled = stopSignal(log, { within: longestEnd(values) });
     const sdk = await sdkFolder(host);
     await using types =
       sdk === undefined && needsDeclarations ? undefined : new TypeWatch(values.controllers, { sdk, log });

@@ -7,7 +7,7 @@ import { type Command, command } from "./command.ts";
 import { onceSynced } from "./once-synced.ts";
 import { runControllers } from "./run-controllers.ts";
 import { runOptions, runValues } from "./run-options.ts";
-import { stopSignal } from "./signals.ts";
+import { longestEnd, stopSignal } from "./signals.ts";
 
 /** The file descriptor; `process.stderr` would create a stream that takes 0.6 MiB. */
 const STANDARD_ERROR = 2;
@@ -22,7 +22,7 @@ export const runCommand: Command = command({
       host,
       log,
       format,
-      signalled: stopSignal(log),
+      signalled: stopSignal(log, { within: longestEnd(values) }),
       onStarted: (manager) => onceSynced(manager.modules.controllers, compileAsUsual),
       cluster: () => loadKubeconfig({ kubeconfig: values.kubeconfig, context: values.context, env: host.env }),
     });

@@ -1,10 +1,33 @@
-/** Handles SIGTERM and SIGINT: the first one drains, the second one exits at once. */
+/** Handles SIGTERM and SIGINT: the first one drains, for as long as that may take, and the second one exits at once. */
 import type { Log } from "../observe/log.ts";
+import type { RunValues } from "./run-options.ts";
 import { signalRank } from "./signal-rank.ts";
 
-/** Resolves at the first signal, and logs it. */
-export function stopSignal(log: Log): Promise<void> {
-  return whenSignalled((signal) => log.info("Stopping: active runs finish; signal again to exit at once", { signal }));
+/** Milliseconds that a process gets for its end beyond the grace period; with the default period, pods have a second more. */
+const LEEWAY = 14_000;
+
+/**
+ * Resolves at the first signal, and logs it. Whatever is still open when the time is over, such as a request for credentials
+ * or a reader who does not take the output, ends together with the process, whose exit status is 1.
+ *
+ * @param within milliseconds from the signal to the end of the process.
+ */
+export function stopSignal(log: Log, { within }: { readonly within: number }): Promise<void> {
+  return whenSignalled((signal) => {
+    log.info("Stopping: active runs finish; signal again to exit at once", { signal });
+    const late = setTimeout(() => {
+      log.error("The process ends although something is still open: the time for its end is over", {
+        within: within / 1_000,
+      });
+      process.exit(1);
+    }, within);
+    late.unref();
+  });
+}
+
+/** Returns the longest time from the signal to the end of a process with these options, in milliseconds. */
+export function longestEnd(values: Pick<RunValues, "shutdown-delay-duration" | "grace-period">): number {
+  return values["shutdown-delay-duration"] + values["grace-period"] + LEEWAY;
 }
 
 /** Resolves at the first signal, after `onFirst`; the second one ends the process with exit status 1. */

@@ -32,6 +32,7 @@ import { readModules } from "./module-metrics.ts";
 import { ModuleStart } from "./module-start.ts";
 import { notReady } from "./readiness.ts";
 import { Sharding } from "./sharding.ts";
+import { activeRuns, openParts, type StopStep, stopInOrder } from "./stop-steps.ts";
 
 /** In milliseconds. */
 const DEFAULT_GRACE = 30_000;
@@ -249,7 +250,10 @@ export class Manager implements AsyncDisposable {
     this.webhooks.loaded();
   }
 
-  /** Stops everything, in this order. Never throws; a step that fails is logged, and the next one follows. */
+  /**
+   * Stops everything, in this order, within the grace period and a moment for each step that needs more. Never throws; a step
+   * that fails or does not end is logged, and the next one follows.
+   */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
@@ -260,8 +264,9 @@ export class Manager implements AsyncDisposable {
   }
 
   async #stop(): Promise<void> {
-    const { log, shutdownDelay = 0 } = this.#options;
-    const steps: readonly { readonly what: string; readonly why: string; readonly run: () => unknown }[] = [
+    const { log, shutdownDelay = 0, grace = DEFAULT_GRACE } = this.#options;
+    const { clock, informers, events } = this.#runtime;
+    const steps: readonly StopStep[] = [
       {
         what: "readiness",
         why: "a process that is leaving gets no new traffic, and a start that still installs something gives up",
@@ -273,7 +278,8 @@ export class Manager implements AsyncDisposable {
       {
         what: "delay",
         why: "clients of webhooks and routes have time to learn of it, while everything keeps working and controllers lead",
-        run: () => (shutdownDelay > 0 ? sleep(shutdownDelay, { clock: this.#runtime.clock }) : undefined),
+        run: () => (shutdownDelay > 0 ? sleep(shutdownDelay, { clock }) : undefined),
+        before: shutdownDelay,
       },
       {
         what: "sources",
@@ -284,28 +290,37 @@ export class Manager implements AsyncDisposable {
         what: "runs",
         why: "active runs end within the grace period, while caches, client and events still work",
         run: () => this.modules.drain(),
+        open: () => activeRuns(this.modules),
       },
       {
         what: "webhooks",
         why: "runs may need conversions until now; active admissions end while their modules and caches work",
-        run: () => this.webhooks.stop({ grace: this.#options.grace ?? DEFAULT_GRACE }),
+        run: (left) => this.webhooks.stop({ grace: left }),
+        atLeast: 3_000, // registrations that nobody answers would be in the way of all writes
       },
       {
         what: "modules",
         why: "remaining runs are cut off, and nothing needs the plugins any more",
         run: () => this.modules.stop(),
+        open: () => openParts(this.modules),
       },
       {
         what: "events",
         why: "the last runs may have recorded some, and no run records more",
-        run: () => this.#runtime.events.close(),
+        run: () => events.close(),
       },
       {
         what: "election",
         why: "the next leader begins at once, so nothing of ours may be written from here on",
         run: () => Promise.all([this.#elections?.stop(), this.#sharding?.stop()]),
+        atLeast: 5_000, // the release is tried again for so long
       },
-      { what: "informers", why: "nobody reads them any more", run: () => this.#runtime.informers.stop() },
+      {
+        what: "informers",
+        why: "nobody reads them any more",
+        run: () => informers.stop(),
+        open: () => informers.stopping,
+      },
       {
         what: "connections",
         why: "events and informers have sent everything",
@@ -325,14 +340,7 @@ export class Manager implements AsyncDisposable {
         run: () => this.#isolation?.[Symbol.dispose](),
       },
     ];
-    for (const { what, why, run } of steps) {
-      log.debug(`Stopping ${what}`, { why });
-      try {
-        await run();
-      } catch (error) {
-        log.error(`Cannot stop ${what}`, { error });
-      }
-    }
+    await stopInOrder(steps, { grace, clock, log });
   }
 
   /** Serves routes of plugins, without the prefix under which they are mounted. */

@@ -133,6 +133,13 @@ export class Contributions {
     return this.#runnables.failure ?? this.#options.board.missing(definitions.plugins, name);
   }
 
+  /** What of them has not ended: runnables that have begun, and active requests. */
+  get open(): readonly string[] {
+    const { open } = this.#runnables;
+    const { size } = this.#requests;
+    return size === 0 ? open : [...open, `${size} active ${size === 1 ? "request" : "requests"} to its routes`];
+  }
+
   /** Puts hooks and transforms in force, in place of those of the previous version. */
   place(): void {
     const places = this.#parts.map(({ place }) => place);

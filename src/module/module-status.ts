@@ -25,6 +25,8 @@ export interface ModuleStatus {
   readonly reloads: Reloads;
   /** How many objects have its finalizers, while it drains. */
   readonly left?: number | undefined;
+  /** What of its plugins has not ended: runnables, and requests to their routes. */
+  readonly open: readonly string[];
 }
 
 interface StatusInput {
@@ -39,6 +41,8 @@ interface StatusInput {
   readonly postponed: string | undefined;
   /** Why one of its runnables is unhealthy. */
   readonly failure?: string | undefined;
+  /** What of its plugins has not ended. */
+  readonly open?: readonly string[] | undefined;
   /** What it waits for, when it drains. */
   readonly draining?: { readonly message: string; readonly objects: number } | undefined;
   /** Whether an earlier version runs when its newest does not. @default false */
@@ -57,7 +61,7 @@ export interface KnownModules {
   readonly running: Iterable<
     Pick<StatusInput, "controllers" | "errors" | "reloads"> & {
       readonly module: { readonly name: string; readonly file: string };
-      readonly contributions: { readonly failure: string | undefined };
+      readonly contributions: { readonly failure: string | undefined; readonly open: readonly string[] };
       readonly draining?: { readonly drain: { readonly message: string; readonly objects: number } } | undefined;
     }
   >;
@@ -86,6 +90,7 @@ export function statusesOf({ running, postponed, broken }: KnownModules): readon
       broken: broken.get(name)?.message,
       postponed: waiting.get(name)?.message,
       failure: contributions.failure,
+      open: contributions.open,
       draining: draining?.drain,
       isRunning: true,
     });
@@ -104,9 +109,9 @@ function statusOf(input: StatusInput): ModuleStatus {
   const unavailable = withState("unavailable");
   const waiting = withState("waiting");
   const limited = withState("suspended") ?? withState("slowed");
-  const { reloads = NONE } = input;
+  const { reloads = NONE, open = [] } = input;
   const status = (state: ModuleState, message?: string): ModuleStatus => {
-    return { name, file, state, message, errors, reloads };
+    return { name, file, state, message, errors, reloads, open };
   };
   if (broken !== undefined) return status("broken", newest(broken));
   if (postponed !== undefined) return status("unavailable", newest(postponed));

@@ -28,6 +28,8 @@ interface Entry extends Owner {
   readonly leaderOnly: boolean;
   /** Why it failed last, until it has worked for a while. */
   failure: string | undefined;
+  /** Whether its code has been called and has not ended. */
+  isActive: boolean;
 }
 
 /** Milliseconds before a failed runnable is started again, doubled with each failure in a row. */
@@ -46,12 +48,17 @@ export class Runnables {
   }
 
   add(owner: Owner, runnable: Runnable, { leaderOnly = true }: RunnableOptions = {}): void {
-    this.#entries.push({ ...owner, runnable, leaderOnly, failure: undefined });
+    this.#entries.push({ ...owner, runnable, leaderOnly, failure: undefined, isActive: false });
   }
 
   /** Why one of them is unhealthy; `undefined` while all are healthy. */
   get failure(): string | undefined {
     return this.#entries.find(({ failure }) => failure !== undefined)?.failure;
+  }
+
+  /** What has not ended: `a runnable of plugin x` for each that has begun. */
+  get open(): readonly string[] {
+    return this.#entries.filter(({ isActive }) => isActive).map(({ plugin }) => `a runnable of plugin ${plugin}`);
   }
 
   /** Starts the runnables. @param warm what those of the leader wait for besides the lead. */
@@ -83,6 +90,7 @@ export class Runnables {
         entry.failure = undefined;
         pauses.forget("");
       }, WELL_AFTER);
+      entry.isActive = true;
       try {
         await secrets.guarded(() => invoke(() => runnable(context)));
         entry.failure = undefined;
@@ -98,6 +106,7 @@ export class Runnables {
         onError(error, `a runnable of plugin ${plugin}; it starts again in ${pause / 1_000} s`);
         await sleep(pause, { clock, signal }).catch(() => {});
       } finally {
+        entry.isActive = false;
         timer[Symbol.dispose]();
       }
     }

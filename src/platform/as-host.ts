@@ -31,6 +31,11 @@ export function hostClock(base: Clock): Clock {
   return { now: () => base.now(), setTimeout: (callback, ms) => bound.setTimeout(callback, ms) };
 }
 
+/** Calls the work in the context of the process, to which belongs whatever it starts. */
+export function inHost<T>(work: () => T): T {
+  return snapshot(work);
+}
+
 function asHost(method: (...args: unknown[]) => unknown): (...args: unknown[]) => unknown {
   return (...args) => {
     const answer = snapshot(method, ...args);

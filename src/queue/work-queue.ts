@@ -113,6 +113,11 @@ export class WorkQueue {
     return this.#delayed.size;
   }
 
+  /** The keys that workers have. Walks all entries. */
+  get active(): readonly string[] {
+    return Array.from(this.#entries.values(), ({ key }) => key);
+  }
+
   /** How many keys workers have. */
   get processing(): number {
     return this.#entries.running;

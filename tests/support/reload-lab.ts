@@ -6,6 +6,7 @@ import { loadAll } from "../../src/loader/load-all.ts";
 import { ModuleWatcher } from "../../src/loader/module-watcher.ts";
 import { scanFolders } from "../../src/loader/scan.ts";
 import { Manager } from "../../src/manager/manager.ts";
+import type { ManagerOptions } from "../../src/manager/manager-options.ts";
 import { createLog } from "../../src/observe/log.ts";
 import { startCluster, type TestCluster } from "../../src/testing/start-cluster.ts";
 import { until } from "./until.ts";
@@ -86,7 +87,11 @@ export class ReloadLab implements AsyncDisposable {
   }
 
   /** @param files by name. Resolves when all controllers have synced. */
-  static async start(files: Readonly<Record<string, string>>, teller: Teller): Promise<ReloadLab> {
+  static async start(
+    files: Readonly<Record<string, string>>,
+    teller: Teller,
+    options: Partial<ManagerOptions> = {},
+  ): Promise<ReloadLab> {
     await using stack = new AsyncDisposableStack();
     Object.assign(globalThis, { [GLOBAL]: teller });
     stack.defer(() => void Reflect.deleteProperty(globalThis, GLOBAL));
@@ -113,12 +118,14 @@ export class ReloadLab implements AsyncDisposable {
       metricsAddress: "0",
       isolate: false,
       grace: 5_000,
+      ...options,
     });
     stack.defer(() => manager.stop());
     await manager.start();
     const offered = {
       binnacle: await import("../../src/index.ts"),
       "binnacle/resources": await import("../../src/resource/builtin/index.ts"),
+      hono: await import("hono"),
     };
     const load = { offered, onError: (module: string, error: unknown) => manager.modules.reportError(module, error) };
     const loaded = await Promise.all(loadAll(scanFolders([folder]), load));
@@ -138,6 +145,11 @@ export class ReloadLab implements AsyncDisposable {
     const beside = join(this.#folder, `.${name}.tmp`);
     await writeFile(beside, text);
     await rename(beside, join(this.#folder, name));
+  }
+
+  /** Removes a file. */
+  async remove(name: string): Promise<void> {
+    await rm(join(this.#folder, name));
   }
 
   /** The version of a controller that runs. */

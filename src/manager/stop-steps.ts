@@ -1,0 +1,95 @@
+/** Stops the parts of a process one after the other, in bounded time, and says what it waits for. */
+import { within } from "../controller/within.ts";
+import type { ModuleRegistry } from "../module/module-registry.ts";
+import type { Log } from "../observe/log.ts";
+import { type Clock, monotonic } from "../platform/clock.ts";
+
+export interface StopStep {
+  /** The name of the part. */
+  readonly what: string;
+  /** Why it is stopped at this point. */
+  readonly why: string;
+  /** @param left the milliseconds that it may take. */
+  readonly run: (left: number) => unknown;
+  /** The milliseconds that it gets even if nothing is left of the grace period. @default 1_000 */
+  readonly atLeast?: number | undefined;
+  /** What has not ended, while the step runs. @default nothing that has a name */
+  readonly open?: (() => readonly string[]) | undefined;
+  /** How many milliseconds it takes before the grace period begins. @default it is a part of the period */
+  readonly before?: number | undefined;
+}
+
+export interface StopOptions {
+  /** The milliseconds that all steps get together. */
+  readonly grace: number;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "debug" | "info" | "warn" | "error">;
+}
+
+/** Milliseconds after which it is said what the stop waits for, and again. */
+const TOLD_AFTER = 2_000;
+const TOLD_AGAIN = 10_000;
+/** Milliseconds that a step gets beyond the period by default: to end what the period has cut off. */
+const LAST_MOMENT = 1_000;
+const MOST_SHOWN = 10;
+
+/**
+ * Runs the steps in their order. A step that fails, or that has not ended when the time is over, is logged, and the next one
+ * follows. Never throws.
+ */
+export async function stopInOrder(
+  steps: readonly StopStep[],
+  { grace, clock: given, log }: StopOptions,
+): Promise<void> {
+  const clock = monotonic(given);
+  let active: StopStep | undefined;
+  let timer: Disposable | undefined;
+  const tell = (): void => {
+    if (active !== undefined) log.info("Still stopping", about(active));
+    timer = clock.setTimeout(tell, TOLD_AGAIN);
+  };
+  const began = clock.now();
+  let before = 0;
+  for (const step of steps) {
+    before += step.before ?? 0;
+    log.debug(`Stopping ${step.what}`, { why: step.why });
+    active = step;
+    // The delay before the period is as long as somebody has said, so nothing is told of it.
+    if (step.before !== undefined) {
+      timer?.[Symbol.dispose]();
+      timer = undefined;
+    } else timer ??= clock.setTimeout(tell, TOLD_AFTER);
+    try {
+      const left = step.before ?? Math.max(0, began + before + grace - clock.now());
+      const longest = left + (step.atLeast ?? LAST_MOMENT);
+      const work = Promise.resolve(step.run(longest)).then(() => {});
+      const isDone = await within(longest, { work, clock });
+      if (!isDone) log.warn(`Gave up waiting for the end of ${step.what}: the grace period is over`, about(step));
+    } catch (error) {
+      log.error(`Cannot stop ${step.what}`, { error });
+    }
+  }
+  timer?.[Symbol.dispose]();
+}
+
+function about({ what, open }: StopStep): { readonly waitsFor: string; readonly open?: readonly string[] } {
+  const all = open?.() ?? [];
+  if (all.length === 0) return { waitsFor: what };
+  const shown = all.slice(0, MOST_SHOWN);
+  return { waitsFor: what, open: shown.length < all.length ? [...shown, `${all.length - shown.length} more`] : shown };
+}
+
+/** Returns the active runs, and the daemons that have not heeded their signal. */
+export function activeRuns({ controllers }: Pick<ModuleRegistry, "controllers">): readonly string[] {
+  return controllers.flatMap(({ module, name, queue, stuck }) => {
+    const keys = new Set([...queue.active, ...stuck.map(({ key }) => key)]);
+    return [...keys].map((key) => `${module}: the run of ${name} ${key}`);
+  });
+}
+
+/** Returns what the modules have not ended; of one of which nothing is known in particular, its name. */
+export function openParts(modules: Pick<ModuleRegistry, "controllers" | "statuses">): readonly string[] {
+  const parts = modules.statuses().flatMap(({ name, open }) => open.map((one) => `${name}: ${one}`));
+  const known = [...activeRuns(modules), ...parts];
+  return known.length > 0 ? known : modules.statuses().map(({ name }) => name);
+}
