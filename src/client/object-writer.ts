@@ -38,6 +38,9 @@ interface Call {
   readonly refused?: ((error: unknown) => readonly WriteResult[]) | undefined;
 }
 
+/** The origin of what no key takes for its own. */
+const FOREIGN = "";
+
 interface DeletedCollection {
   readonly items?: readonly AnyObject[] | null;
 }
@@ -263,7 +266,8 @@ export class ObjectWriter {
         attempts: hold,
       });
       context.keep?.(resource, answer);
-      if (!isDry) result = resultOf(answer, context.origin);
+      // What a run that has been cut off has written is news to its key, because another run, or other code, works it by now.
+      if (!isDry) result = resultOf(answer, gate.refused === undefined ? context.origin : FOREIGN);
     } catch (error) {
       if (held !== undefined) {
         for (const known of call.refused?.(error) ?? []) this.learn(resource, held, known);

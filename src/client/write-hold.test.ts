@@ -48,6 +48,9 @@ async function setUp(cleanup: AsyncDisposableStack, rate?: { qps: number; burst:
     onUndeclared: undefined,
   });
   const client = new KubeClient(core, { gate: openGate, requestSignal: undefined, origin: "me" });
+  /** The gate of a run, which closes when the run is cut off. */
+  const gate: { refused: string | undefined } = { refused: undefined };
+  const gated = new KubeClient(core, { gate, requestSignal: undefined, origin: "me" });
   const attempts: PromiseWithResolvers<ScriptedAnswer>[] = [];
   server.onList = ({ path }) => {
     if (!path.endsWith("/a")) return { body: listOf([pod("1")], "1") };
@@ -67,10 +70,36 @@ async function setUp(cleanup: AsyncDisposableStack, rate?: { qps: number; burst:
     await until(() => informer.store.get("ns/b")?.metadata.resourceVersion === String(after));
   };
   const took = () => told.splice(0).filter((one) => !/^1\d\d\d /.test(one));
-  return { server, clock, client, informer, attempts, read, event, took };
+  return { server, transport, clock, client, gate, gated, informer, attempts, read, event, took };
 }
 
 const busy: ScriptedAnswer = { ...refusal(429, "TooManyRequests", "later"), headers: { "retry-after": "1" } };
+
+test("what a run has written that was cut off meanwhile is news to its key", async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const { gate, gated, attempts, took } = await setUp(cleanup);
+  const writing = gated.patch(Pod, AT, { type: "merge", body: { metadata: { labels: { by: "us" } } } });
+  await until(() => attempts.length === 1);
+  gate.refused = "the run was cut off";
+  attempts[0]!.resolve({ body: pod("2", { by: "us" }) });
+  await writing;
+  expect(took()).toEqual(["2 "]); // it has an origin that no key takes for its own
+});
+
+test("the requests of a run that was cut off are aborted, and their events are not held any more", async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const { transport, client, gate, gated, attempts, event, took } = await setUp(cleanup);
+  const writing = gated.patch(Pod, AT, { type: "merge", body: { metadata: { labels: { by: "us" } } } });
+  const other = client.patch(Pod, AT, { type: "merge", body: { metadata: { labels: { by: "others" } } } });
+  await until(() => attempts.length === 2);
+  gate.refused = "the run was cut off";
+  transport.abortRefused();
+  expect(String(await writing.catch(String))).toContain("the run was cut off");
+  attempts[1]!.resolve({ body: pod("2") }); // on the same connection
+  await other;
+  await event("3");
+  expect(took()).toEqual(["2 me", "3 foreign"]);
+});
 
 test("the events of a key are held while an attempt to write it is under way, not while the next one is waited for", async () => {
   await using cleanup = new AsyncDisposableStack();

@@ -46,6 +46,7 @@ export function controllerWorkers(
     onEnded: reportsFailures ? (run, outcome) => reports.ended(run, outcome) : () => {},
     turns,
     mayWrite: () => gate.refused === undefined,
+    abortRefused: () => runtime.transport.abortRefused(),
     onParked: (run, reason) => reports.parked(run, reason),
   });
 }

@@ -41,6 +41,8 @@ export interface WorkersOptions {
   readonly turns: Turns;
   /** Called before each run: a process that was suspended and resumed finds out here that it no longer leads. */
   readonly mayWrite: () => boolean;
+  /** Called when runs have been cut off: ends their requests. */
+  readonly abortRefused: () => void;
   /** Called with the outcome of a run, while the run can still write. */
   onEnded(run: KeyRun, outcome: Outcome): Promise<void> | undefined;
   /** Called when a key is parked. */
@@ -199,7 +201,7 @@ export class Workers implements RunStarter, Disposable {
     for (const { run } of this.#running.values()) if (isMeant(run)) run.leave(reason);
   }
 
-  /** Fires the signals of these runs and refuses their writes. */
+  /** Fires the signals of these runs, refuses their writes, and aborts the requests that are under way. */
   cancel(reason: string, isMeant: Meant = ALL): void {
     const now = this.#options.clock.now();
     for (const running of this.#running.values()) {
@@ -208,6 +210,7 @@ export class Workers implements RunStarter, Disposable {
       running.cancelled = true;
       running.run.close(reason);
     }
+    this.#options.abortRefused();
     this.#options.metrics.stuck(this.stuck.length);
   }
 
@@ -302,6 +305,7 @@ export class Workers implements RunStarter, Disposable {
     metrics.timeout();
     metrics.stuck(this.stuck.length);
     run.close(`the run took longer than ${limit.text}`);
+    this.#options.abortRefused();
     run.log.error("The run took too long: its writes are refused, and its key stays locked until it settles", {
       timeout: limit.text,
     });

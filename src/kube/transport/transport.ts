@@ -15,10 +15,11 @@ import { FetchCarrier } from "./fetch-carrier.ts";
 import { openLazyHttp1 } from "../http/lazy-http1.ts";
 import { bodyOf, pathOf, type KubeRequest, type StreamRequest } from "./kube-request.ts";
 import { runStream } from "./long-stream.ts";
+import { OpenStreams } from "./open-streams.ts";
 import { probeServer } from "./probe.ts";
 import { ReachabilityProbe, type Reachability } from "./reachability.ts";
 import { CredentialReloader } from "../config/credential-reloader.ts";
-import { type RequestGate, WritesRefused } from "./request-gate.ts";
+import { WritesRefused } from "./request-gate.ts";
 import { RequestHeaders } from "./request-headers.ts";
 import { RequestRate, type RateLimit } from "./request-rate.ts";
 import { retryDelay } from "./retry.ts";
@@ -55,7 +56,9 @@ export interface Transport {
    * @throws ApiError for a response other than success, UnreachableError when there is none, or the signal's reason.
    */
   channels(request: ChannelsRequest): Promise<Channels>;
-  /** Fails the requests that their gate refuses by now, and drops the connections that carry them. */
+  /** Fails the requests that their gate refuses by now. The server may still receive one and carry it out. */
+  abortRefused(): void;
+  /** Like `abortRefused`, and drops the connections, with what has been written to them for refused requests and not been sent. */
   endRefused(): void;
   /** Fails what is in flight, and closes every connection and timer. */
   close(): Promise<void>;
@@ -115,8 +118,7 @@ class KubeTransport implements Transport {
   readonly #log: AnswerLog;
   readonly #deadlines: Deadlines;
   readonly #pacing: ReadPacing | undefined;
-  /** Streams that are open or about to be. */
-  readonly #open = new Map<AbortController, RequestGate | undefined>();
+  readonly #streams = new OpenStreams();
   /** Requests in flight. */
   readonly #short = new Set<ShortRequest>();
   readonly #settled = (short: ShortRequest): void => {
@@ -129,6 +131,8 @@ class KubeTransport implements Transport {
   #stalled = false;
   #grace: Disposable | undefined;
   #closed = false;
+  /** Whether refused requests have been aborted on connections that are still open. */
+  #hasAborted = false;
 
   constructor(config: ClusterConfig, options: TransportOptions) {
     const clock = monotonic(options.clock);
@@ -186,11 +190,15 @@ class KubeTransport implements Transport {
     return this.#retried({ method: "GET", path, headers, signal }, () => this.#openChannels(request), false);
   }
 
+  abortRefused(): void {
+    for (const short of this.#short) if (!short.mayBeSent()) this.#hasAborted = true;
+    this.#streams.abortRefused();
+  }
+
   endRefused(): void {
-    let some = false;
-    for (const short of this.#short) if (!short.mayBeSent()) some = true;
-    if (some) this.#requests.drop();
-    for (const [controller, gate] of this.#open) if (gate?.refused) controller.abort(new WritesRefused(gate.refused));
+    this.abortRefused();
+    if (this.#hasAborted) this.#requests.drop();
+    this.#hasAborted = false;
   }
 
   async close(): Promise<void> {
@@ -201,7 +209,7 @@ class KubeTransport implements Transport {
     this.#throttle.close();
     this.#rate?.[Symbol.dispose]();
     const reason = this.#closedError();
-    for (const controller of this.#open.keys()) controller.abort(reason);
+    this.#streams.abort(reason);
     for (const request of this.#short) request.abort(reason);
     this.#deadlines.close();
     for (const carrier of [this.#fetch, this.#requests, this.#lists, this.#watches, this.#leases]) carrier.close();
@@ -289,8 +297,8 @@ class KubeTransport implements Transport {
   }
 
   async #streamOnce(request: StreamRequest): Promise<void> {
-    const { controller, leave } = this.#enter(request.signal);
-    const { signal } = controller;
+    if (this.#closed) throw this.#closedError();
+    const { signal, leave } = this.#streams.enter(request.signal);
     try {
       const credentials = await abortable(Promise.resolve(this.#config.headers()), signal);
       const headers = this.#headers.of(request, credentials);
@@ -320,8 +328,8 @@ class KubeTransport implements Transport {
   }
 
   async #openChannels(request: ChannelsRequest): Promise<Channels> {
-    const { controller, leave } = this.#enter(request.signal, request.gate);
-    const { signal } = controller;
+    if (this.#closed) throw this.#closedError();
+    const { signal, leave } = this.#streams.enter(request.signal, request.gate);
     try {
       const credentials = await abortable(Promise.resolve(this.#config.headers()), signal);
       const headers = this.#headers.of({ headers: request.headers, accept: "*/*" }, credentials);
@@ -333,23 +341,6 @@ class KubeTransport implements Transport {
       leave();
       throw signal.aborted && !isApiError(error) ? signal.reason : error;
     }
-  }
-
-  /** An abort controller that follows the caller's signal and `close`. */
-  #enter(signal: AbortSignal | undefined, gate?: RequestGate): { controller: AbortController; leave: () => void } {
-    if (this.#closed) throw this.#closedError();
-    signal?.throwIfAborted();
-    const controller = new AbortController();
-    this.#open.set(controller, gate);
-    const onAbort = signal && (() => controller.abort(signal.reason));
-    if (onAbort) signal.addEventListener("abort", onAbort, { once: true });
-    return {
-      controller,
-      leave: () => {
-        this.#open.delete(controller);
-        if (onAbort) signal.removeEventListener("abort", onAbort);
-      },
-    };
   }
 
   /** Counts a failure, and adds the user and context that only this side knows. */

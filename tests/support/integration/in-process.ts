@@ -5,6 +5,7 @@ import type { ClusterConfig } from "../../../src/kube/config/cluster-config.ts";
 import { loadKubeconfig } from "../../../src/kube/config/kubeconfig.ts";
 import { Manager } from "../../../src/manager/manager.ts";
 import { collectDefinitions } from "../../../src/module/module-definitions.ts";
+import type { LoadedModule } from "../../../src/module/loaded-module.ts";
 import { createLog, type LogLevel } from "../../../src/observe/log.ts";
 
 export interface InProcessOptions {
@@ -15,6 +16,8 @@ export interface InProcessOptions {
   readonly namespaces?: readonly string[] | undefined;
   /** @default "info" */
   readonly level?: LogLevel | undefined;
+  /** Milliseconds that runs have to end. @default 5_000 */
+  readonly grace?: number | undefined;
 }
 
 /** One line of the log. */
@@ -35,7 +38,7 @@ export class InProcess implements AsyncDisposable {
 
   /** Installs the definitions' CRDs, starts their controllers, and waits until all have synced. */
   static async start(options: InProcessOptions): Promise<InProcess> {
-    const { definitions, namespaces, level = "info" } = options;
+    const { definitions, namespaces, level = "info", grace = 5_000 } = options;
     const lines: LogLine[] = [];
     const cluster = options.cluster ?? (await loadKubeconfig({ kubeconfig: options.plane!.kubeconfig, env: {} }));
     const manager = new Manager({
@@ -46,21 +49,20 @@ export class InProcess implements AsyncDisposable {
       namespaces,
       installCrds: true,
       development: true,
-      grace: 5_000,
+      grace,
     });
     const operator = new InProcess(manager, lines);
-    await manager.add({
-      name: "test",
-      file: "test.ts",
-      definitions: collectDefinitions(definitions),
-      invoke: (fn) => fn(),
-      dispose: () => {},
-    });
+    await manager.add(moduleOf(definitions));
     manager.loaded();
     await until(() => manager.modules.controllers.every(({ hasSynced }) => hasSynced), {
       what: () => `synced controllers: ${operator.text}`,
     });
     return operator;
+  }
+
+  /** Reloads the module with other definitions, as after a change of its file. */
+  replace(definitions: readonly unknown[]): Promise<void> {
+    return this.manager.replace(moduleOf(definitions));
   }
 
   get text(): string {
@@ -88,4 +90,14 @@ export class InProcess implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.manager.stop();
   }
+}
+
+function moduleOf(definitions: readonly unknown[]): LoadedModule {
+  return {
+    name: "test",
+    file: "test.ts",
+    definitions: collectDefinitions(definitions),
+    invoke: (fn) => fn(),
+    dispose: () => {},
+  };
 }

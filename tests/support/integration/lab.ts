@@ -89,6 +89,7 @@ export class Lab<Owned extends Shape = ShapeOf<typeof ConfigMap>> implements Asy
   readonly cluster: ApiObjects;
   readonly proxy: FaultyProxy;
   readonly #definitions: readonly unknown[];
+  readonly #grace: number | undefined;
   #operator!: InProcess;
 
   private constructor(parts: {
@@ -96,21 +97,23 @@ export class Lab<Owned extends Shape = ShapeOf<typeof ConfigMap>> implements Asy
     cluster: ApiObjects;
     proxy: FaultyProxy;
     definitions: readonly unknown[];
+    grace: number | undefined;
   }) {
     this.behaviours = parts.behaviours;
     this.cluster = parts.cluster;
     this.proxy = parts.proxy;
     this.#definitions = parts.definitions;
+    this.#grace = parts.grace;
   }
 
   static async start<Owned extends Shape>(
     behaviours: Behaviours<Owned>,
     definitions: readonly unknown[],
-    options: { readonly controllers?: boolean; readonly server?: ServerName } = {},
+    options: { readonly controllers?: boolean; readonly server?: ServerName; readonly grace?: number } = {},
   ): Promise<Lab<Owned>> {
-    const { server = "real", controllers = false } = options;
+    const { server = "real", controllers = false, grace } = options;
     const cluster = server === "embedded" ? await startEmbedded() : await Cluster.start({ controllers });
-    const lab = new Lab({ behaviours, cluster, proxy: await FaultyProxy.start(cluster.plane), definitions });
+    const lab = new Lab({ behaviours, cluster, proxy: await FaultyProxy.start(cluster.plane), definitions, grace });
     await lab.restart();
     return lab;
   }
@@ -122,7 +125,8 @@ export class Lab<Owned extends Shape = ShapeOf<typeof ConfigMap>> implements Asy
   /** Ends the operator and starts it again, with other definitions if there are some. */
   async restart(definitions: readonly unknown[] = this.#definitions): Promise<void> {
     await (this.#operator as InProcess | undefined)?.[Symbol.asyncDispose]();
-    this.#operator = await InProcess.start({ cluster: this.proxy.cluster, definitions: [Box, ...definitions] });
+    const { cluster } = this.proxy;
+    this.#operator = await InProcess.start({ cluster, definitions: [Box, ...definitions], grace: this.#grace });
     await this.#operator.idle();
   }
 
