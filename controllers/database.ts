@@ -13,6 +13,7 @@ import {
   z,
 } from "binnacle";
 import { CronJob, Job, Secret, Service, StatefulSet } from "binnacle/resources";
+import { affinity, resourceRequirements } from "binnacle/schemas";
 
 const LAST_BACKUP = "demo.binnacle.dev/last-backup-of";
 
@@ -24,6 +25,8 @@ export const Database = defineResource({
     version: z.string().default("17"),
     replicas: z.int().min(1).max(5).default(1),
     storage: z.string().default("1Gi"),
+    resources: resourceRequirements().optional(),
+    affinity: affinity().optional(),
   }),
   status: z.object({ readyReplicas: z.int().optional(), conditions: conditions("Ready", "BackedUp") }),
   rules: [
@@ -47,18 +50,17 @@ const serviceFor = (database: Database, name: string, clusterIP?: "None") =>
 const serverFor = (database: Database) => {
   const { name } = database.metadata;
   const volumeMounts = [{ name: "data", mountPath: "/var/lib/postgresql" }];
-  const resources = { requests: { storage: database.spec.storage } };
+  const { resources, affinity, storage } = database.spec;
+  const pod = podFor(database, "POSTGRES_PASSWORD", { volumeMounts, resources });
+  const claim = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } } };
   return of(StatefulSet, {
     metadata: { name },
     spec: {
       serviceName: `${name}-nodes`,
       replicas: database.spec.replicas,
       selector: { matchLabels: labels(database) },
-      template: {
-        metadata: { labels: labels(database) },
-        spec: podFor(database, "POSTGRES_PASSWORD", { volumeMounts }),
-      },
-      volumeClaimTemplates: [{ metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"], resources } }],
+      template: { metadata: { labels: labels(database) }, spec: { ...pod, affinity } },
+      volumeClaimTemplates: [{ metadata: { name: "data" }, spec: claim }],
     },
   });
 };

@@ -95,6 +95,7 @@ export const together: readonly Job[] = [
   [
     "src/cache/real-server.test.ts",
     "src/resource/schema/server.test.ts",
+    "src/resource/schema/built-in.test.ts",
     "src/embedded/apiserver/schema/real-server.test.ts",
     "src/embedded/apiserver/patch/real-server.test.ts",
     "src/kube/transport/real-server.test.ts",

@@ -7,7 +7,8 @@
  * nothing, so `binnacle check` and `binnacle manifests` work without a cluster.
  *
  * **Kinds.** Kinds of Kubernetes itself come from `"binnacle/resources"`. {@link defineResource} makes a kind of your
- * own from a zod schema: types, defaults and the CustomResourceDefinition follow from that one value.
+ * own from a zod schema: types, defaults and the CustomResourceDefinition follow from that one value; `"binnacle/schemas"`
+ * has those of built-in types, such as `podTemplateSpec()`.
  * {@link foreignResource} names a kind that others define, typed by a schema or a type, and installs nothing;
  * {@link resource} names any kind by `apiVersion` and `kind`, untyped. Objects are what the API server answers: wire names, times
  * as strings, read-only, because they are shared with everybody who reads the same cache. {@link edit} makes a changed

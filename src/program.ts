@@ -19,6 +19,8 @@ export async function offered(): Promise<OfferedPackages> {
     binnacle,
     "binnacle/cache": cache,
     "binnacle/resources": resources,
+    // Few modules have fields of built-in types, and their schemas are large.
+    "binnacle/schemas": () => import("./resource/builtin/schemas.ts"),
     // It brings an API server and a cluster, which only tests need, so controllers do not load it.
     "binnacle/testing": () => import("./testing/index.ts"),
     zod,

@@ -49,6 +49,7 @@ export const serverOnly = new Set(["managedFields", "selfLink"]);
  * documents do not say so. Fields that validation never leaves empty are not included.
  */
 export const nullable: ReadonlySet<string> = new Set([
+  `${objectMeta}.creationTimestamp`,
   "io.k8s.api.authentication.v1.TokenRequestSpec.boundObjectRef",
   "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerStatus.currentMetrics",
   "io.k8s.api.core.v1.AzureFilePersistentVolumeSource.secretNamespace",

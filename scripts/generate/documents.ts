@@ -16,6 +16,9 @@ export interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
   readonly "x-kubernetes-group-version-kind"?: readonly GroupVersionKind[];
+  readonly "x-kubernetes-list-type"?: "atomic" | "set" | "map";
+  readonly "x-kubernetes-list-map-keys"?: readonly string[];
+  readonly "x-kubernetes-map-type"?: "atomic" | "granular";
 }
 
 export interface GroupVersionKind {

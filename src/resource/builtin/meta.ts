@@ -92,7 +92,7 @@ export interface NestedObjectMeta {
    * CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed
    * to be set in happens-before order across separate operations.
    */
-  readonly creationTimestamp?: Time | undefined;
+  readonly creationTimestamp?: Time | null | undefined;
   /**
    * Number of seconds allowed for this object to gracefully terminate before it will be removed from the system. Only
    * set when deletionTimestamp is also set.

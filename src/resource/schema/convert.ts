@@ -7,6 +7,7 @@
 import type { z } from "zod";
 import { annotate } from "./annotations.ts";
 import { checksOf, lengthsOf, refuseChecks, unknownCheck } from "./checks.ts";
+import { givenStructural } from "./given.ts";
 import { templateSchema, valuesSchema } from "./literal.ts";
 import { numberSchema } from "./number.ts";
 import { intersectionSchema, objectSchema, recordSchema } from "./object.ts";
@@ -120,6 +121,11 @@ class Converter {
         return intersectionSchema(schema as z.core.$ZodIntersection, path, this.convert);
       case "array":
         return this.#array(schema as z.core.$ZodArray, path);
+    }
+    const given = givenStructural(schema);
+    if (given !== undefined) {
+      if ((def.checks?.length ?? 0) > 0) refuseChecks(schema, path);
+      return given;
     }
     if (Object.hasOwn(advice, def.type)) throw new SchemaProblem(path, advice[def.type] ?? "");
     refuseChecks(schema, path);
