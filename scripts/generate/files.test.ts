@@ -127,3 +127,37 @@ test("builtinFiles lets a reader know which fields the server answers with null"
   );
   expect(files.get("core.ts")).toContain("readonly apiGroup?: string | null | undefined;");
 });
+
+test("builtinFiles makes a schema of each type: its fields, list types with keys, and defaults that mean something", () => {
+  const part = {
+    required: ["name"],
+    properties: { name: { type: "string", default: "" }, mode: { type: "string", default: "rw" } },
+  };
+  const files = builtinFiles(
+    documents({
+      "io.k8s.api.core.v1.GadgetSpec": {
+        properties: {
+          parts: {
+            type: "array",
+            items: ref("io.k8s.api.core.v1.HTTPPart"),
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["name"],
+          },
+          tags: { type: "object", additionalProperties: { type: "integer", format: "int32" } },
+        },
+      },
+      "io.k8s.api.core.v1.HTTPPart": part,
+    }),
+  );
+  const index = files.get("schemas.ts")!;
+  expect(index).toContain('export const httpPart: BuiltInSchema<HTTPPart> = builtIn("HTTPPart");');
+  expect(index).toContain('export const gadget: BuiltInSchema<TemplateOf<GadgetInput>> = builtIn("Gadget");');
+  expect(index).toContain('export const objectMeta: BuiltInSchema<NestedObjectMeta> = builtIn("ObjectMeta");');
+  const table = /`(.*)`/s.exec(files.get("schema-table.ts")!)![1]!;
+  expect(JSON.parse(table)).toMatchObject({
+    GadgetSpec: {
+      fields: { parts: { items: "HTTPPart", list: "map", keys: ["name"] }, tags: { values: "int32" } },
+    },
+    HTTPPart: { fields: { name: "string", mode: { is: "string", default: "rw" } }, required: ["name"] },
+  });
+});

@@ -27,7 +27,8 @@ export interface DeclaredTypes extends Types {
 
 /** Returns `schemas.ts`, which is `binnacle/schemas`, and `schema-table.ts`. */
 export function schemaFiles(types: DeclaredTypes, release: string): Map<string, string> {
-  const ids = [...new Set([...types.names.keys(), ...imported.keys()])].toSorted();
+  const byOthers = [...imported.keys()].filter((id) => types.schemas.has(id));
+  const ids = [...new Set([...types.names.keys(), ...byOthers])].toSorted();
   const from = `${header} from Kubernetes ${release}; do not edit.\n`;
   const rows: Record<string, TypeRow> = {};
   for (const id of ids) rows[keyOf(types, id)] = typeRow(types, id);
