@@ -153,7 +153,7 @@ test("builtinFiles makes a schema of each type: its fields, list types with keys
   expect(index).toContain('export const httpPart: BuiltInSchema<HTTPPart> = builtIn("HTTPPart");');
   expect(index).toContain('export const gadget: BuiltInSchema<TemplateOf<GadgetInput>> = builtIn("Gadget");');
   expect(index).toContain('export const objectMeta: BuiltInSchema<NestedObjectMeta> = builtIn("ObjectMeta");');
-  const table = /`(.*)`/s.exec(files.get("schema-table.ts")!)![1]!;
+  const table = /= `(.*)`/s.exec(files.get("schema-table.ts")!)![1]!;
   expect(JSON.parse(table)).toMatchObject({
     GadgetSpec: {
       fields: { parts: { items: "HTTPPart", list: "map", keys: ["name"] }, tags: { values: "int32" } },
