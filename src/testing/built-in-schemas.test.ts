@@ -100,7 +100,7 @@ test.each(programs !== undefined ? (["embedded", "real"] as const) : (["embedded
       draft.metadata.labels = { touched: "yes" };
     });
     await module.idle();
-    expect((await cluster.client.get(Job, key)).metadata.generation).toBe(metadata.generation!);
+    expect((await cluster.client.get(Job, key)).metadata.generation).toBe(metadata.generation);
   },
   60_000,
 );
