@@ -10,3 +10,8 @@ export function printable(text: string): string {
     return short ?? `\\u${character.codePointAt(0)!.toString(16).padStart(4, "0")}`;
   });
 }
+
+/** Returns the same, with a blank in place of each line end and the blanks around it. */
+export function onOneLine(text: string): string {
+  return printable(text.replaceAll(/(?<!\s)\s*\n\s*/g, " "));
+}

@@ -1,5 +1,6 @@
 /** The message of an error for Events and conditions, which more people may read than the data that the error quotes. */
-import { printable } from "../observe/printable.ts";
+import { onOneLine } from "../observe/printable.ts";
+import { LONGEST_TEXT } from "../observe/secret-search.ts";
 import type { KeyRun } from "./key-run.ts";
 
 /** The longest note of an Event. */
@@ -9,6 +10,6 @@ const MOST = 1_024;
 export function failureMessage(run: KeyRun, error: unknown): string {
   let text = error instanceof Error ? error.message : String(error);
   if (error instanceof Error && error.name !== "Error") text = `${error.name}: ${text}`;
-  // Truncated last: a truncated value would not be recognised as sensitive.
-  return printable(run.clean(text).replaceAll(/\s*\n\s*/g, " ")).slice(0, MOST);
+  // Truncated to its note last: a truncated value would not be recognised as sensitive.
+  return onOneLine(run.clean(text).slice(0, LONGEST_TEXT)).slice(0, MOST);
 }

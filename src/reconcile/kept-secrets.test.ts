@@ -1,12 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { defineResource, z } from "binnacle";
 import { ConfigMap, Secret } from "binnacle/resources";
+import { INSTEAD_OF_TEXT } from "../observe/secret-search.ts";
 import { crdOf } from "../resource/define.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
 import { KeptSecrets } from "./kept-secrets.ts";
 
 const PASSWORD = 'hunt"er2 hunter2/+?';
-const encoded = Buffer.from(PASSWORD).toString("base64");
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const encoded = base64(PASSWORD);
 
 function keeping(...objects: readonly unknown[]): KeptSecrets {
   const kept = new KeptSecrets();
@@ -52,8 +54,43 @@ describe("KeptSecrets", () => {
     );
     const patch = [{ op: "replace", path: "/data/a", value: "bG9uZ2Vub3VnaA==" }];
     expect(clean(patch, "x bG9uZ2Vub3VnaA== y")).toBe("x [redacted] y");
+    expect(clean([{ op: "add", path: "/data", value: { a: base64("longenough") } }], "x longenough y")).toBe(
+      "x [redacted] y",
+    );
     expect(clean({ stringData: { a: "longenough", b: "longenough-too" } }, "longenough-too")).toBe("[redacted]");
     expect(clean({ metadata: { name: "abcdefghij" } }, "abcdefghij")).toBe("abcdefghij");
+  });
+
+  test("clean repeats what a patch sets elsewhere", () => {
+    const patch = [
+      { op: "replace", path: "/metadata/labels/data", value: "abcdefghij" },
+      { op: "test", path: "/type", value: "kubernetes.io/tls" },
+      { op: "remove", path: "/data/a" },
+    ];
+    expect(keeping(patch).clean("abcdefghij kubernetes.io/tls")).toBe("abcdefghij kubernetes.io/tls");
+  });
+
+  test("clean leaves out the whole text when the values are too many, and soon", () => {
+    const lines = (name: number) =>
+      Array.from({ length: 40_000 }, (_, line) => `key=${name}-${line}-abcdefgh\n`).join("");
+    const secrets = Array.from({ length: 30 }, (_, name) => ({ data: { a: base64(lines(name)) } }));
+    const kept = keeping(...secrets);
+    const began = performance.now();
+    expect(kept.clean("nothing of all this")).toBe(INSTEAD_OF_TEXT);
+    expect(kept.clean("nor of this")).toBe(INSTEAD_OF_TEXT);
+    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(keeping(...secrets.slice(0, 1)).clean("nothing")).toBe("nothing");
+  });
+
+  test("clean forgets the oldest objects, and finds those that came since it was called", () => {
+    const kept = new KeptSecrets({ most: 2 });
+    const add = (a: string) => kept.add({ stringData: { a } }, sensitiveTexts(Secret)!);
+    add("value-of-one");
+    expect(kept.clean("value-of-one value-of-two")).toBe("[redacted] value-of-two");
+    add("value-of-two");
+    expect(kept.clean("value-of-one value-of-two")).toBe("[redacted] [redacted]");
+    add("value-of-three");
+    expect(kept.clean("value-of-one value-of-two value-of-three")).toBe("value-of-one [redacted] [redacted]");
   });
 });
 
@@ -70,6 +107,18 @@ describe("sensitive fields", () => {
       byName: { a: "v-12345678" },
     };
     expect([...sensitiveTexts(Vault)!({ spec })]).toEqual(["t-12345678", "k-12345678", "v-12345678"]);
+  });
+
+  test("those of a JSON patch are at the paths of such fields", () => {
+    const texts = (path: string, value: unknown) => [...sensitiveTexts(Vault)!([{ op: "add", path, value }])];
+    expect(texts("/spec/token", "t-12345678")).toEqual(["t-12345678"]);
+    expect(texts("/spec/keys/0", { name: "abcdefgh", key: "k-12345678" })).toEqual(["k-12345678"]);
+    expect(texts("/spec/keys/-/key", "k-12345678")).toEqual(["k-12345678"]);
+    expect(texts("/spec/byName/a~1b", "v-12345678")).toEqual(["v-12345678"]);
+    expect(texts("", { spec: { host: "db.example.com", token: "t-12345678" } })).toEqual(["t-12345678"]);
+    expect(texts("/spec/host", "db.example.com")).toEqual([]);
+    expect(texts("/status", { phase: "Provisioning" })).toEqual([]);
+    expect([...sensitiveTexts(Vault)!([null, 1, { path: 2, value: "abcdefgh" }])]).toEqual([]);
   });
 
   test("they have the format 'password' in the CustomResourceDefinition", () => {

@@ -1,15 +1,11 @@
 /** Remembers the objects with sensitive values that a run has read or written, so that its messages can leave these out. */
-import {
-  INSTEAD_OF_SECRET,
-  longestFirst,
-  SHORTEST_SECRET,
-  spellings,
-  withoutSecrets,
-} from "../observe/known-secrets.ts";
+import { withoutSecrets } from "../observe/known-secrets.ts";
+import { INSTEAD_OF_TEXT, LONGEST_TEXT, SecretSearch, SHORTEST_SECRET } from "../observe/secret-search.ts";
 import type { SensitiveTexts } from "../resource/sensitive.ts";
 
-/** The most characters of a text that are searched and kept. */
-const LONGEST = 65_536;
+/** The most values that are looked for, and their most characters: beyond that a text is left out as a whole. */
+const MOST_VALUES = 16_384;
+const MOST_CHARACTERS = 2 ** 24;
 
 export interface KeptSecretsOptions {
   /** Objects that are kept; of more the oldest are forgotten. @default all */
@@ -20,8 +16,11 @@ export interface KeptSecretsOptions {
 export class KeptSecrets {
   readonly #objects = new Map<unknown, SensitiveTexts>();
   readonly #most: number;
-  /** The values, longest first because one may be a part of another; `undefined` until they are needed. */
-  #needles: readonly string[] | undefined;
+  /** The objects whose values are not among those that are looked for yet. */
+  #fresh = new Map<unknown, SensitiveTexts>();
+  #search = new SecretSearch();
+  #values = 0;
+  #characters = 0;
 
   constructor({ most = Infinity }: KeptSecretsOptions = {}) {
     this.#most = most;
@@ -30,27 +29,32 @@ export class KeptSecrets {
   add(object: unknown, texts: SensitiveTexts): void {
     if (this.#objects.has(object)) return;
     this.#objects.set(object, texts);
-    this.#needles = undefined;
-    if (this.#objects.size > this.#most) this.#objects.delete(this.#objects.keys().next().value);
+    this.#fresh.set(object, texts);
+    if (this.#objects.size <= this.#most) return;
+    this.#objects.delete(this.#objects.keys().next().value);
+    this.#fresh = new Map(this.#objects);
+    this.#search = new SecretSearch();
+    this.#values = this.#characters = 0;
   }
 
   /** Removes the values from a text, and those that the whole process knows: in plain form, in base64, and as escaped in JSON and URLs. */
   clean(text: string): string {
     if (text.length < SHORTEST_SECRET) return text;
-    let clean = text.slice(0, LONGEST);
-    for (const needle of this.#spelled()) {
-      if (clean.includes(needle)) clean = clean.replaceAll(needle, INSTEAD_OF_SECRET);
-    }
-    return withoutSecrets(clean);
+    if (!this.#collect()) return INSTEAD_OF_TEXT;
+    return withoutSecrets(this.#search.clean(text), text.length > LONGEST_TEXT);
   }
 
-  #spelled(): readonly string[] {
-    if (this.#needles !== undefined) return this.#needles;
-    const all = new Set<string>();
-    for (const [object, texts] of this.#objects) {
-      for (const value of texts(object)) for (const spelling of spellings(value)) all.add(spelling);
+  /** @returns whether the values are within the bounds. */
+  #collect(): boolean {
+    for (const [object, texts] of this.#fresh) {
+      for (const value of texts(object)) {
+        this.#values++;
+        this.#characters += value.length;
+        if (this.#values > MOST_VALUES || this.#characters > MOST_CHARACTERS) return false;
+        this.#search.add(value);
+      }
+      this.#fresh.delete(object);
     }
-    this.#needles = longestFirst(all);
-    return this.#needles;
+    return true;
   }
 }

@@ -17,12 +17,21 @@ const Vault = defineResource({
   version: "v1",
   kind: "Vault",
   spec: z.object({ token: z.string().meta({ sensitive: true }), host: z.string() }),
+  status: z.object({ phase: z.string() }),
 });
 
 const vaults = defineController({
   for: Vault,
   retry: { first: "5ms", max: "20ms", tellAfter: 1 },
-  async reconcile({ spec }) {
+  async reconcile(vault, { client, status }) {
+    const { spec, metadata } = vault;
+    const body = [
+      { op: "add" as const, path: "/metadata/annotations", value: { "lab.binnacle.dev/phase": "Provisioning" } },
+    ];
+    await client.patch(Vault, { namespace: "default", name: metadata.name }, { type: "json", body });
+    status.set({ phase: "Provisioning" });
+    await status.flush();
+    if (metadata.name === "patched") throw new TypeError(`Provisioning of ${spec.host} failed with ${spec.token}`);
     throw new TypeError(`no login at ${spec.host} with ${spec.token}`);
   },
 });
@@ -177,6 +186,30 @@ describe("a run that fails with a secret in its message", () => {
     });
     expect(note).toBe("TypeError: no login at db.example.com with [redacted]");
     expect(lab.operator.text).not.toContain("hunter2hunter2");
+  });
+
+  test("what else a patch of such a kind sets is repeated", async () => {
+    const body = {
+      apiVersion: Vault.apiVersion,
+      kind: "Vault",
+      metadata: { name: "patched" },
+      spec: { token: "hunter2hunter2", host: "db.example.com" },
+    };
+    await lab.cluster.send("POST", VAULTS, { body });
+    const [note] = await until(
+      async () => ((await notesOf("patched")).length > 0 ? await notesOf("patched") : undefined),
+      { what: "an Event of patched" },
+    );
+    expect(note).toBe("TypeError: Provisioning of db.example.com failed with [redacted]");
+  });
+
+  test.each(["x".repeat(64_000), ""])("a message of many blanks holds nothing up", async (before) => {
+    const began = performance.now();
+    const said = await saidOf(`blanks-${before.length}`, async () => {
+      throw new TypeError(`${before}${" ".repeat(200_000)}\n${" ".repeat(200_000)}end`);
+    });
+    expect(said).toContain("TypeError: ");
+    expect(performance.now() - began).toBeLessThan(5_000);
   });
 
   test("a message without a secret stays as it is, on one line and without what a terminal acts on", async () => {

@@ -6,6 +6,8 @@ const LONGEST = 1_048_576;
 const SECRET_NAME = /pass|secret|token|key|auth|cred/i;
 /** The maximum number of names before the value in a line: `//registry.example.com/:_authToken=…` has two. */
 const MOST_NAMES = 4;
+/** No shorter line has a name and a value that is looked for. */
+const SHORTEST_LINE = 12;
 const QUOTED = /^(["'])(.*)\1,?$/;
 /** Matches `scheme://user:password@host`, also without a password. */
 const USER_INFO = /:\/\/([^\s/:@]*)(?::([^\s/@]*))?@/g;
@@ -15,13 +17,14 @@ const SHORTEST_TOKEN = 20;
 const PUBLIC = /^-----BEGIN (?:CERTIFICATE|.*PUBLIC KEY)/;
 /** Matches a line of a key in PEM. */
 const BASE64_LINE = /^[A-Za-z0-9+/]{32,}={0,2}$/;
+/** Matches a login before it is decoded, and values without a structure of their own. */
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 /** Matches a login, `user:password`. */
 const LOGIN = /^([^\s:]+):(\S+)$/;
 
 /** Yields the parts of a sensitive text that are secret by themselves, but not the text as a whole. */
 export function* innerSecrets(text: string): Generator<string> {
-  if (text.length > LONGEST) return;
+  if (text.length > LONGEST || BASE64.test(text)) return;
   for (const [, user, password] of text.matchAll(USER_INFO)) {
     if (isTokenAsUser(user!)) yield* spelledInUrls(user!);
     if (password) yield* spelledInUrls(password);
@@ -57,8 +60,10 @@ function* leaves(value: unknown): Generator<string> {
 
 function* linesOf(text: string): Generator<string> {
   let isPublic = false;
-  for (const raw of text.split(/\r?\n/)) {
-    const line = raw.trim();
+  for (let at = 0, end = 0; end >= 0; at = end + 1) {
+    end = text.indexOf("\n", at);
+    if (end >= 0 && end - at < SHORTEST_LINE) continue;
+    const line = text.slice(at, end < 0 ? undefined : end).trim();
     if (line.startsWith("-----")) isPublic = PUBLIC.test(line);
     if (isPublic) continue;
     if (BASE64_LINE.test(line)) yield line;

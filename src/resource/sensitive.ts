@@ -51,15 +51,16 @@ const BUILT_IN: Readonly<Record<string, SensitiveTexts>> = {
   "TokenReview.authentication.k8s.io": tokenTexts,
 };
 
-/** A JSON patch has values without their fields, so all of them count. A body may be JSON text. */
+/** Takes a JSON patch as well, and JSON text. */
 function orPatch(texts: SensitiveTexts): SensitiveTexts {
   return function* (given) {
-    const object = typeof given === "string" ? parsed(given) : given;
-    if (typeof object !== "object" || object === null) return;
-    const isPatch = Array.isArray(object);
-    for (const text of isPatch ? withDecoded(allTexts(object.map(valueOf))) : texts(object)) {
-      yield text;
-      yield* innerSecrets(text);
+    const body = typeof given === "string" ? parsed(given) : given;
+    for (const object of Array.isArray(body) ? body.map(changed) : [body]) {
+      if (typeof object !== "object" || object === null) continue;
+      for (const text of texts(object)) {
+        yield text;
+        yield* innerSecrets(text);
+      }
     }
   };
 }
@@ -72,19 +73,21 @@ function parsed(text: string): unknown {
   }
 }
 
-function valueOf(operation: unknown): unknown {
-  return (operation as { readonly value?: unknown } | null)?.value;
+/** Returns what an operation of a JSON patch sets, as an object that has nothing else; an entry of a list is one of an object here. */
+function changed(operation: unknown): unknown {
+  const { path, value } = Object(operation) as { readonly path?: unknown; readonly value?: unknown };
+  if (typeof path !== "string") return undefined;
+  const names = path.split("/").slice(1);
+  return names.reduceRight<unknown>(
+    (inner, name) => ({ [name.replaceAll("~1", "/").replaceAll("~0", "~")]: inner }),
+    value,
+  );
 }
 
 function* secretTexts(object: unknown): Generator<string> {
   const { data, stringData } = object as { readonly data?: unknown; readonly stringData?: unknown };
   yield* allTexts(stringData);
-  yield* withDecoded(allTexts(data));
-}
-
-/** Adds the decoded form, because the data of a Secret is in base64. */
-function* withDecoded(values: Iterable<string>): Generator<string> {
-  for (const value of values) {
+  for (const value of allTexts(data)) {
     yield value;
     yield Buffer.from(value, "base64").toString();
   }
@@ -98,9 +101,10 @@ function* tokenTexts(object: unknown): Generator<string> {
 
 function* markedTexts(schema: StructuralSchema, value: unknown): Generator<string> {
   if (schema.format === SENSITIVE) yield* allTexts(value);
-  else if (Array.isArray(value)) {
-    if (schema.items !== undefined) for (const item of value) yield* markedTexts(schema.items, item);
-  } else if (typeof value === "object" && value !== null) {
+  else if (typeof value !== "object" || value === null) return;
+  else if (schema.items !== undefined) {
+    for (const item of Object.values(value)) yield* markedTexts(schema.items, item);
+  } else {
     for (const [name, field] of Object.entries(value)) {
       const inner = schema.properties?.[name] ?? additional(schema);
       if (inner !== undefined) yield* markedTexts(inner, field);

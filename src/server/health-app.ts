@@ -1,6 +1,6 @@
 /** Serves `/healthz`, `/livez` and `/readyz` like the API server. */
 import { Hono, type Context } from "hono";
-import { printable } from "../observe/printable.ts";
+import { onOneLine } from "../observe/printable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import type { HealthCheck, HealthChecks, HealthNote, Told } from "./health-checks.ts";
 import { isLocal } from "./local-request.ts";
@@ -105,7 +105,7 @@ function notesOf(checks: HealthChecks, mayReadAll: boolean): string {
 /** Returns the reason on one line, whatever it contains. */
 function shown(told: string | Told, mayReadAll: boolean): string {
   if (!mayReadAll) return typeof told === "string" ? "reason withheld" : told.cause;
-  return printable((typeof told === "string" ? told : told.text).replace(/\s*\n\s*/g, " "));
+  return onOneLine(typeof told === "string" ? told : told.text);
 }
 
 function toldBy(note: HealthNote): string | Told | undefined {

@@ -1,7 +1,7 @@
 /** Determines the values of a configuration, and says of each fault which field it is, where its value came from, and what was expected. */
 import type { z } from "zod";
 import { innerSecrets, isTokenAsUser } from "../../resource/inner-secrets.ts";
-import { SHORTEST_SECRET } from "../../observe/known-secrets.ts";
+import { SHORTEST_SECRET } from "../../observe/secret-search.ts";
 import { printable } from "../../observe/printable.ts";
 import { nearest } from "../nearest.ts";
 import { type ConfigField, fieldsOf, type JsonSchema, objectIn, shownType, typesOf, variableOf } from "./fields.ts";

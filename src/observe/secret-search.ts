@@ -1,0 +1,170 @@
+/** Finds secret values in texts: all of them in one pass, however many there are. */
+import { printable } from "./printable.ts";
+
+/** Shorter values are ignored, because they occur by chance. */
+export const SHORTEST_SECRET = 8;
+/** What stands in place of a secret value. */
+const INSTEAD_OF_SECRET = "[redacted]";
+/** What stands in place of a text that cannot be searched within the bounds. */
+export const INSTEAD_OF_TEXT = "[redacted: there are more secret values here than a text is searched for]";
+/** The most characters of a text that are searched and kept. */
+export const LONGEST_TEXT = 65_536;
+
+/** How much of a value is looked for; the rest of a longer one is compared where that occurs. */
+const BEGINNING = 64;
+/** Comparisons in one text, so that values that all begin alike cost no more than others. */
+const MOST_STEPS = 2 ** 17;
+/** What a comparison of a whole value costs: a step for so many characters. */
+const STEP = 64;
+const TABLE_BITS = 14;
+const FACTOR = 0x0100_0193;
+const FACTOR_OUT = Array.from({ length: SHORTEST_SECRET }).reduce<number>((power) => Math.imul(power, FACTOR), 1);
+
+interface Spelling {
+  readonly of: (text: string) => string;
+  /** The spelling of a beginning is the beginning of a spelling up to a multiple of so many characters. */
+  readonly unit: number;
+}
+
+const AS_IT_IS: Spelling = { of: (text) => text, unit: 1 };
+const IN_BASE64: readonly Spelling[] = [
+  {
+    of: (text) =>
+      Buffer.from(text)
+        .toString("base64")
+        .replace(/={1,2}$/, ""),
+    unit: 4,
+  },
+  { of: (text) => Buffer.from(text).toString("base64url"), unit: 4 },
+];
+const ESCAPED: readonly Spelling[] = [
+  { of: (text) => JSON.stringify(text).slice(1, -1), unit: 1 },
+  { of: printable, unit: 1 },
+  { of: (text) => encodeURIComponent(text.toWellFormed()), unit: 1 },
+];
+const SPELLINGS = [AS_IT_IS, ...ESCAPED, ...IN_BASE64];
+/** Those of a text that has nothing to be escaped. */
+const PLAIN_SPELLINGS = [AS_IT_IS, ...IN_BASE64];
+
+/** What is looked for: a value as a whole, or what longer values begin with. */
+interface Needle {
+  readonly text: string;
+  isWhole: boolean;
+  readonly longer: { readonly value: string; readonly spelling: Spelling }[];
+}
+
+/** A place in a text at which a value may begin. */
+interface Place {
+  readonly text: string;
+  readonly at: number;
+  readonly isCut: boolean;
+}
+
+export class SecretSearch {
+  readonly #values = new Set<string>();
+  readonly #needles = new Map<string, Needle>();
+  /** The needles by their first characters. */
+  readonly #byStart = new Map<string, Needle[]>();
+  /** Says by a hash of the next characters of most places that no needle begins there. */
+  #table: Uint8Array | undefined;
+
+  /** Adds a value in plain form, in base64, and as escaped in JSON and URLs; not one that is too short. */
+  add(value: string): void {
+    this.#add(value);
+    this.#add(value.trim()); // a value that was made with `echo` ends with a line break
+  }
+
+  /**
+   * Returns the text without any of the values, and without its end if it is very long.
+   *
+   * @param isBeginning whether the text is the beginning of one that was very long, so that a value may go on beyond it
+   */
+  clean(whole: string, isBeginning = false): string {
+    const table = this.#table;
+    if (table === undefined || whole.length < SHORTEST_SECRET) return whole;
+    const isCut = isBeginning || whole.length > LONGEST_TEXT;
+    const text = whole.slice(0, LONGEST_TEXT);
+    let clean = "";
+    let done = 0;
+    let hash = 0;
+    let steps = 0;
+    for (let last = 0; last < text.length; last++) {
+      hash = (Math.imul(hash, FACTOR) + text.charCodeAt(last)) | 0;
+      const at = last - SHORTEST_SECRET + 1;
+      if (at > 0) hash = (hash - Math.imul(text.charCodeAt(at - 1), FACTOR_OUT)) | 0;
+      if (at < 0 || table[placeOf(hash)] === 0) continue;
+      let end = at;
+      for (const needle of this.#byStart.get(text.slice(at, last + 1)) ?? []) {
+        const found = endOf(needle, { text, at, isCut });
+        end = Math.max(end, found.end);
+        steps += found.steps;
+        if (steps > MOST_STEPS) return INSTEAD_OF_TEXT;
+      }
+      if (end === at) continue;
+      if (at >= done) clean += text.slice(done, at) + INSTEAD_OF_SECRET;
+      done = Math.max(done, end);
+    }
+    // Of a text that was cut, the last characters could be the first ones of a value.
+    return clean + text.slice(done, isCut ? Math.max(done, text.length - SHORTEST_SECRET + 1) : undefined);
+  }
+
+  #add(value: string): void {
+    if (value.length < SHORTEST_SECRET || this.#values.has(value)) return;
+    this.#values.add(value);
+    const isLong = value.length > BEGINNING;
+    const beginning = isLong ? value.slice(0, BEGINNING).replace(/[\ud800-\udbff]$/, "") : value;
+    let before = "";
+    for (const spelling of /^[\w.~-]+$/.test(beginning) ? PLAIN_SPELLINGS : SPELLINGS) {
+      const spelled = spelling.of(beginning);
+      if (spelled === before) continue;
+      before = spelled;
+      const text = isLong ? spelled.slice(0, spelled.length - (spelled.length % spelling.unit)) : spelled;
+      if (text.length < SHORTEST_SECRET) continue;
+      const needle = this.#needleOf(text);
+      if (isLong) needle.longer.push({ value, spelling });
+      else needle.isWhole = true;
+    }
+  }
+
+  #needleOf(text: string): Needle {
+    const known = this.#needles.get(text);
+    if (known !== undefined) return known;
+    const needle: Needle = { text, isWhole: false, longer: [] };
+    this.#needles.set(text, needle);
+    const start = text.slice(0, SHORTEST_SECRET);
+    const others = this.#byStart.get(start);
+    if (others === undefined) this.#byStart.set(start, [needle]);
+    else others.push(needle);
+    let hash = 0;
+    for (let at = 0; at < SHORTEST_SECRET; at++) hash = (Math.imul(hash, FACTOR) + start.charCodeAt(at)) | 0;
+    (this.#table ??= new Uint8Array(2 ** TABLE_BITS))[placeOf(hash)] = 1;
+    return needle;
+  }
+}
+
+function placeOf(hash: number): number {
+  return hash >>> (32 - TABLE_BITS);
+}
+
+/** Returns where the longest value ends that begins at a place, which is the place itself if none does, and what the answer cost. */
+function endOf({ text: needle, isWhole, longer }: Needle, place: Place): { end: number; steps: number } {
+  const { text, at } = place;
+  if (!text.startsWith(needle, at)) return { end: isBegun(needle, place) ? text.length : at, steps: 1 };
+  let end = isWhole ? at + needle.length : at;
+  let steps = 1;
+  for (const { value, spelling } of longer) {
+    // No spelling is shorter than the value, so that more of it cannot be in the text.
+    const part = value.slice(0, text.length - at + STEP);
+    const spelled = spelling.of(part);
+    steps += 1 + Math.ceil(part.length / STEP);
+    if (text.startsWith(spelled, at)) end = Math.max(end, at + spelled.length);
+    else if (isBegun(spelled, place)) end = text.length;
+    if (steps > MOST_STEPS) break;
+  }
+  return { end, steps };
+}
+
+/** Whether the text was cut within the value. */
+function isBegun(spelled: string, { text, at, isCut }: Place): boolean {
+  return isCut && at + spelled.length > text.length && spelled.startsWith(text.slice(at));
+}
