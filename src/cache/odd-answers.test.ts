@@ -118,3 +118,34 @@ test("an object that is malformed costs itself, in a list and in a watch, and is
   expect(told.filter((line) => line.includes("metadata.annotations is a number"))).toHaveLength(1);
   expect(told.at(-1)).toContain('the event\'s type is \\"SURPRISE\\"');
 });
+
+test.each([undefined, ""])("an object whose version is %p costs itself, in a list and in a watch", async (none) => {
+  const without = (name: string): object => map(name, { resourceVersion: none });
+  const { server, informer, warnings } = await setUp(() => listOf([map("a"), without("b"), map("c")], "1"));
+  await until(() => informer.hasSynced && server.watches.length > 0);
+  expect([...informer.store.keys()]).toEqual(["ns/a", "ns/c"]);
+  server.watch.send(
+    ["MODIFIED", without("a")],
+    ["DELETED", without("c")],
+    ["BOOKMARK", { kind: "ConfigMap", apiVersion: "v1", metadata: { resourceVersion: none } }],
+    ["ADDED", map("d", { resourceVersion: "4" })],
+  );
+  await until(() => informer.store.get("ns/d") !== undefined);
+  expect([...informer.store.keys()]).toEqual(["ns/a", "ns/c", "ns/d"]);
+  expect([server.lists.length, server.watchRequests]).toEqual([1, 1]);
+  const what = none === undefined ? "missing" : "empty";
+  const told = warnings.filter((line) => line.includes(`metadata.resourceVersion is ${what}`));
+  expect(told.map((line) => /"object":"([^"]*)"/.exec(line)?.[1])).toEqual(["ns/b", "ns/a", "ns/c", undefined]);
+});
+
+test("white space between the events of a watch means nothing", async () => {
+  const { server, informer, warnings } = await setUp(() => listOf([], "1"));
+  await until(() => server.watches.length > 0);
+  const added = (name: string, version: string): string =>
+    JSON.stringify({ type: "ADDED", object: map(name, { resourceVersion: version }) });
+  server.watch.sendText(`\n \r\n\t\n${added("a", "2")}\r\n\n   \n  ${added("b", "3")}  \n \n`);
+  await until(() => informer.store.get("ns/b") !== undefined);
+  server.watch.send(["ADDED", map("c", { resourceVersion: "4" })]);
+  await until(() => informer.store.get("ns/c") !== undefined);
+  expect([server.lists.length, server.watchRequests, warnings]).toEqual([1, 1, []]);
+});

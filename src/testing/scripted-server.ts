@@ -39,6 +39,10 @@ class ScriptedWatch {
     this.#response.write(events.map(([type, object]) => `${JSON.stringify({ type, object })}\n`).join(""));
   }
 
+  sendText(text: string): void {
+    this.#response.write(text);
+  }
+
   /** Ends the stream in order. */
   end(): void {
     this.#response.end();

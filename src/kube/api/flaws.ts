@@ -3,12 +3,15 @@
 const TEXTS = ["namespace", "uid", "resourceVersion", "generateName", "deletionTimestamp"] as const;
 const MAPS = ["labels", "annotations"] as const;
 
-/** @returns such as `metadata.labels is a list`; undefined when its metadata is what the rest of the program relies on. */
-export function flawOf(object: unknown): string | undefined {
+/**
+ * @param isVersioned whether it needs a version, without which its states cannot be put in order.
+ * @returns such as `metadata.labels is a list`; undefined when its metadata is what the rest of the program relies on.
+ */
+export function flawOf(object: unknown, isVersioned: boolean): string | undefined {
   if (!isObject(object)) return `it is ${nameOf(object)}`;
   const metadata = object["metadata"];
   if (!isObject(metadata)) return `metadata is ${nameOf(metadata)}`;
-  const { name, ownerReferences, managedFields, finalizers } = metadata;
+  const { name, resourceVersion, ownerReferences, managedFields, finalizers } = metadata;
   if (typeof name !== "string" || name === "") return `metadata.name is ${name === "" ? "empty" : nameOf(name)}`;
   for (const field of TEXTS) {
     const value = metadata[field];
@@ -22,6 +25,7 @@ export function flawOf(object: unknown): string | undefined {
     (ownerReferences !== undefined && flawOfList("ownerReferences", ownerReferences, isObject)) ||
     (managedFields !== undefined && flawOfList("managedFields", managedFields, isObject)) ||
     (finalizers !== undefined && flawOfList("finalizers", finalizers, isText)) ||
+    (isVersioned && !resourceVersion && flawOfVersion(resourceVersion)) ||
     undefined
   );
 }
@@ -31,9 +35,13 @@ export function flawOfBookmark(object: unknown): string | undefined {
   const metadata = isObject(object) ? object["metadata"] : undefined;
   if (!isObject(metadata)) return `metadata is ${nameOf(metadata)}`;
   const { resourceVersion, annotations } = metadata;
-  if (typeof resourceVersion !== "string") return `metadata.resourceVersion is ${nameOf(resourceVersion)}`;
+  if (typeof resourceVersion !== "string" || resourceVersion === "") return flawOfVersion(resourceVersion);
   if (annotations !== undefined && !isObject(annotations)) return `metadata.annotations is ${nameOf(annotations)}`;
   return undefined;
+}
+
+function flawOfVersion(version: unknown): string {
+  return `metadata.resourceVersion is ${version === "" ? "empty" : nameOf(version)}`;
 }
 
 function flawOfList(field: string, value: unknown, isElement: (element: unknown) => boolean): string | undefined {

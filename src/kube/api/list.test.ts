@@ -11,7 +11,7 @@ async function start(
 ) {
   const stack = new AsyncDisposableStack();
   const text = options.bytes === undefined ? undefined : "x".repeat(options.bytes);
-  const items = Array.from({ length: count }, (_, i) => ({ metadata: { name: `p${i}` }, text }));
+  const items = Array.from({ length: count }, (_, i) => ({ metadata: { name: `p${i}`, resourceVersion: "1" }, text }));
   const server = stack.use(
     await startLoopback((request, reply) => {
       const from = Number(request.query.get("continue") ?? 0);
@@ -160,7 +160,10 @@ test("listPages asks for smaller pages where items are so large that a page is n
     const from = Number(query.get("continue") ?? 0);
     const end = Math.min(from + Number(query.get("limit")), 40);
     const metadata = { resourceVersion: "7", ...(end < 40 && { continue: String(end) }) };
-    const items = Array.from({ length: end - from }, (_, i) => ({ metadata: { name: `p${from + i}` }, data: large }));
+    const items = Array.from({ length: end - from }, (_, i) => ({
+      metadata: { name: `p${from + i}`, resourceVersion: "1" },
+      data: large,
+    }));
     sendJson(reply, { kind: "PodList", apiVersion: "v1", metadata, items });
   });
   const transport = createTransport(server.config);

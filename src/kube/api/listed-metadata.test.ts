@@ -104,7 +104,7 @@ const metas = record({
   name: some,
   namespace: option(some, optional),
   uid: words,
-  resourceVersion: words,
+  resourceVersion: some,
   generateName: option(some, optional),
   generation: option(integer({ min: 1, max: 2 ** 40 }), optional),
   creationTimestamp: moment,

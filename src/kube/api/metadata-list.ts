@@ -53,7 +53,9 @@ function readProtobuf(answer: Uint8Array, request: MetadataRequest): ReceivedPag
     const tag = reader.varint();
     if (tag === LIST.items) {
       const item = readMetadata(reader, reader.end(), context);
-      if (item.metadata.name === "") request.onLeftOut?.(item, "metadata.name is missing");
+      const { name, resourceVersion: version } = item.metadata;
+      if (name === "") request.onLeftOut?.(item, "metadata.name is missing");
+      else if (version === "") request.onLeftOut?.(item, "metadata.resourceVersion is missing");
       else if (items.push(item) > MOST_PAGE_ITEMS) throw new RangeError(`it has more than ${MOST_PAGE_ITEMS} items`);
     } else if (tag === LIST.metadata) {
       const metaEnd = reader.end();

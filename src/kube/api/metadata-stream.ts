@@ -104,7 +104,8 @@ function pass(type: string, object: AnyObject, { options, context }: Taking): vo
     throw new Error(`Cannot list ${options.path}: the list has more than ${MOST_PAGE_ITEMS} items`);
   }
   // A page of the list says so in the log, should the server go on with this.
-  if ((type === "ADDED" || type === "MODIFIED") && object.metadata.name !== "") options.onObject(object);
+  const { name, resourceVersion } = object.metadata;
+  if ((type === "ADDED" || type === "MODIFIED") && name !== "" && resourceVersion !== "") options.onObject(object);
 }
 
 function readStatus(reader: ProtobufReader, end: number, path: string): ApiError {

@@ -51,7 +51,10 @@ export function receivedPage<T>(answer: unknown, options: ReceivedPageOptions): 
   const { resourceVersion = "", continue: next = "", remainingItemCount: remaining, shardInfo } = metadata;
   if (typeof resourceVersion !== "string") return refuse("metadata.resourceVersion is no string");
   if (typeof next !== "string") return refuse("metadata.continue is no string");
-  const items = wellFormed(given ?? [], options.onLeftOut);
+  const items = wellFormed(given ?? [], {
+    onLeftOut: options.onLeftOut,
+    isVersioned: resourceVersion !== "",
+  });
   const isPartial = kind === METADATA_KIND && options.type !== undefined;
   const type = isPartial ? options.type : { apiVersion, kind: kind.endsWith("List") ? kind.slice(0, -4) : kind };
   for (const item of items as { apiVersion?: unknown; kind?: unknown }[]) {
@@ -71,10 +74,13 @@ export function receivedPage<T>(answer: unknown, options: ReceivedPageOptions): 
 }
 
 /** Nearly always all of them, and then the same array. */
-function wellFormed(items: unknown[], onLeftOut: ReceivedPageOptions["onLeftOut"]): unknown[] {
+function wellFormed(
+  items: unknown[],
+  { onLeftOut, isVersioned }: Pick<ReceivedPageOptions, "onLeftOut"> & { readonly isVersioned: boolean },
+): unknown[] {
   let kept: unknown[] | undefined;
   for (let index = 0; index < items.length; index++) {
-    const flaw = flawOf(items[index]);
+    const flaw = flawOf(items[index], isVersioned);
     if (flaw !== undefined) {
       kept ??= items.slice(0, index);
       onLeftOut?.(items[index], flaw);

@@ -126,12 +126,16 @@ test("watch leaves out what nobody could work with, says what is wrong with it, 
     of({ name: "a", ownerReferences: [null] }),
     of({ name: "a", managedFields: [1] }),
     of({ name: "a", finalizers: [{}] }),
+    of({ name: "a" }),
     of({ resourceVersion: 7 }, "BOOKMARK"),
     of({ resourceVersion: "7", annotations: "x" }, "BOOKMARK"),
   ];
   const fine = [
-    of({ name: "a", labels: { __proto__: "x", constructor: "y" } }).replace("{", '{"__proto__":{"type":"ERROR"},'),
-    `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"deep"},"spec":${deep}}}`,
+    of({ name: "a", resourceVersion: "7", labels: { __proto__: "x", constructor: "y" } }).replace(
+      "{",
+      '{"__proto__":{"type":"ERROR"},',
+    ),
+    `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"deep","resourceVersion":"8"},"spec":${deep}}}`,
     of({ name: "last", resourceVersion: "9" }, "DELETED"),
   ];
   const flaws: string[] = [];
@@ -144,9 +148,10 @@ test("watch leaves out what nobody could work with, says what is wrong with it, 
   expect(flaws).toHaveLength(odd.length);
   expect(flaws.filter((flaw) => flaw.length > 100)).toEqual([]);
   expect(flaws.slice(6, 8)).toEqual(["the event has no object", 'the event\'s type is "SYNC"']);
-  expect(flaws.slice(-4)).toEqual([
+  expect(flaws.slice(-5)).toEqual([
     "metadata.managedFields[0] is a number",
     "metadata.finalizers[0] is an object",
+    "metadata.resourceVersion is missing",
     "metadata.resourceVersion is a number",
     "metadata.annotations is a string",
   ]);

@@ -60,6 +60,9 @@ export interface WatchOptions {
 const METADATA: ObjectType = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
 const METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
+/** White space may stand between the events. */
+const BLANK = /^\s*$/;
+
 /** Of a type that is not known. */
 const MOST_SHOWN = 40;
 
@@ -83,7 +86,7 @@ export function watch(transport: Pick<Transport, "stream">, options: WatchOption
     what: `the watch of ${path}`,
     most: MOST_EVENT_BYTES,
     onLine: (line) => {
-      if (line.length > 0) tell(line, options);
+      if (!BLANK.test(line)) tell(line, options);
     },
   });
   return transport.stream({
@@ -123,7 +126,7 @@ function pass(event: WatchEvent, options: WatchOptions): void {
     options.onOther?.(object);
     return;
   }
-  const flaw = type === "BOOKMARK" ? flawOfBookmark(object) : flawOf(object);
+  const flaw = type === "BOOKMARK" ? flawOfBookmark(object) : flawOf(object, true);
   if (flaw !== undefined) {
     options.onLeftOut?.(object, flaw);
     return;
