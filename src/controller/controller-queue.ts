@@ -1,7 +1,7 @@
 /** Makes the queue of a controller from its author's options. */
 import type { QueueMetrics } from "../observe/queue-metrics.ts";
 import type { Clock } from "../platform/clock.ts";
-import { DEFAULT_BACK_OFF, exponential } from "../queue/rate-limiter.ts";
+import { DEFAULT_BACK_OFF, exponential, type RateLimiter } from "../queue/rate-limiter.ts";
 import { WorkQueue, type WorkQueueSettings } from "../queue/work-queue.ts";
 import { parseDuration } from "../resource/duration.ts";
 import type { AnyController } from "./definition.ts";
@@ -22,13 +22,17 @@ export function controllerQueue(settings: WorkQueueSettings, options: Controller
   return before;
 }
 
-/** Returns the queue's settings from the author's options. @throws what the author's `limiter` throws. */
-export function queueSettings(controller: AnyController, onReady: () => void): WorkQueueSettings {
+/** Returns the queue's settings from the author's options. @param limiter what the author's `limiter` has made. */
+export function queueSettings(
+  controller: AnyController,
+  limiter: RateLimiter | undefined,
+  onReady: () => void,
+): WorkQueueSettings {
   const { retry = {}, minInterval = 0, debounce = 0 } = controller;
-  const { first = DEFAULT_BACK_OFF.first, max = DEFAULT_BACK_OFF.max, limiter } = retry;
+  const { first = DEFAULT_BACK_OFF.first, max = DEFAULT_BACK_OFF.max } = retry;
   return {
     onReady,
-    limiter: limiter?.() ?? exponential(parseDuration(first, "retry.first"), parseDuration(max, "retry.max")),
+    limiter: limiter ?? exponential(parseDuration(first, "retry.first"), parseDuration(max, "retry.max")),
     minInterval: parseDuration(minInterval, "minInterval"),
     debounce: parseDuration(debounce, "debounce"),
   };

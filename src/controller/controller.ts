@@ -83,7 +83,7 @@ class ControllerEngine implements RunningController {
     const declarations = declarationsOf(controller);
     const { clock, metrics } = runtime;
     const { invoke } = options;
-    const settings = queueSettings(controller, () => this.#workers.wake()); // the author's code may throw
+    const settings = queueSettings(controller, options.limiter, () => this.#workers.wake());
     const before = options.before?.handOver();
     this.#runtime = runtime;
     this.name = declarations.name;

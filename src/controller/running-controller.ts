@@ -1,4 +1,5 @@
 /** A controller from its start to its stop, as the rest of the process sees it. */
+import type { RateLimiter } from "../queue/rate-limiter.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
 import type { ControllerState } from "./controller-state.ts";
 import type { Duty } from "./duty.ts";
@@ -11,6 +12,8 @@ export interface StartOptions {
   readonly module: string;
   /** Calls into the author's code in the context of its module. */
   readonly invoke: Invoke;
+  /** What the author's `retry.limiter` has made. @default exponential back-off, as the other options of `retry` say */
+  readonly limiter?: RateLimiter | undefined;
   /** The previous version, which hands over to this one. @default none */
   readonly before?: RunningController | undefined;
 }

@@ -547,6 +547,21 @@ test("a new version that cannot be set up leaves the one before as it was, and t
   expect(registry.statuses().find(({ name }) => name === "shop.ts")!.reloads).toEqual({ succeeded: 1, failed: 1 });
 });
 
+test("a new version whose `retry.limiter` throws leaves the one before running, whichever controller has it", async () => {
+  const { registry, module, events } = setUp();
+  await registry.add(module("a.ts", keyed("one")));
+  const limited = (name: string) => {
+    const limiter = (): never => {
+      throw new Error("no limiter today");
+    };
+    return defineKeyController({ name, retry: { limiter }, async reconcile() {} });
+  };
+  await expect(registry.replace(module("a.ts", limited("one")))).rejects.toThrow("no limiter today");
+  await expect(registry.replace(module("a.ts", keyed("one"), limited("two")))).rejects.toThrow("no limiter today");
+  expect(events).toEqual(["start a.ts one"]);
+  expect(registry.controllers.map(({ name }) => name)).toEqual(["one"]);
+});
+
 test("a new version works while the one before ends: what it was asked is answered, and runnables never run twice", async () => {
   const { registry, module, events } = setUp({ grace: 60_000 });
   const asked = Promise.withResolvers<void>();

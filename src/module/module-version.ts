@@ -5,6 +5,8 @@ import { isNextVersion } from "../controller/handover.ts";
 import type { RunningController, startController } from "../controller/controller.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import { warmUp } from "../controller/warm-up.ts";
+import { GuardedLimiter } from "../queue/guarded-limiter.ts";
+import type { RateLimiter } from "../queue/rate-limiter.ts";
 import { Contributions, type Health } from "./contributions.ts";
 import type { Draining } from "./draining.ts";
 import type { GracePeriod } from "./grace-period.ts";
@@ -53,6 +55,8 @@ export class ModuleVersion {
   draining: { readonly drain: Draining; readonly gone: () => Promise<void> } | undefined;
   readonly #around: VersionSurroundings;
   readonly #listeners = new DisposableStack();
+  /** What the `retry.limiter` functions of its controllers have made. */
+  readonly #limiters: ReadonlyMap<Controller, RateLimiter>;
   /** The definition from which each of {@link controllers} was started. */
   readonly #started: Controller[] = [];
   readonly #warm = Promise.withResolvers<void>();
@@ -64,18 +68,23 @@ export class ModuleVersion {
   private constructor(
     module: LoadedModule,
     around: VersionSurroundings,
-    parts: { definitions: ModuleDefinitions; contributions: Contributions },
+    parts: {
+      definitions: ModuleDefinitions;
+      contributions: Contributions;
+      limiters: ReadonlyMap<Controller, RateLimiter>;
+    },
   ) {
     this.module = module;
     this.#around = around;
     this.definitions = parts.definitions;
     this.contributions = parts.contributions;
+    this.#limiters = parts.limiters;
   }
 
   /**
    * Sets the plugins up. If there is a previous version, nothing of them is visible until {@link takeOver}.
    *
-   * @throws what a setup and `accept` throw, and the signal's reason; then nothing of it is left.
+   * @throws what a setup, a `retry.limiter` and `accept` throw, and the signal's reason; then nothing of it is left.
    */
   static async setUp(
     module: LoadedModule,
@@ -88,7 +97,8 @@ export class ModuleVersion {
       contributions.close();
       const definitions = mergedDefinitions(module.definitions, contributions.added());
       accept(definitions);
-      return new ModuleVersion(module, around, { definitions, contributions });
+      const limiters = limitersOf(module, definitions.controllers, around);
+      return new ModuleVersion(module, around, { definitions, contributions, limiters });
     } catch (error) {
       await contributions.leave();
       contributions.cutOff();
@@ -175,7 +185,8 @@ export class ModuleVersion {
     const { module, controllers } = this;
     const { runtime, leadership, start } = this.#around;
     const own = { ...runtime, leadership };
-    const started = start(controller, own, { module: module.name, invoke: module.invoke, before });
+    const limiter = this.#limiters.get(controller);
+    const started = start(controller, own, { module: module.name, invoke: module.invoke, limiter, before });
     controllers.push(started);
     this.#started.push(controller);
     const tell = stateLog(started, runtime.log);
@@ -196,6 +207,22 @@ export class ModuleVersion {
     this.#warm.resolve();
     this.#around.onWarm();
   }
+}
+
+/** Calls the authors' `retry.limiter` before anything of the version before has ended, because they may throw. */
+function limitersOf(
+  { invoke }: LoadedModule,
+  controllers: readonly Controller[],
+  { onError }: Pick<VersionSurroundings, "onError">,
+): ReadonlyMap<Controller, RateLimiter> {
+  const limiters = new Map<Controller, RateLimiter>();
+  for (const controller of controllers) {
+    const limiter = invoke(() => controller.retry?.limiter?.());
+    if (limiter === undefined) continue;
+    const what = `\`retry.limiter\` of controller '${controllerName(controller)}', whose keys back off as by default where it fails`;
+    limiters.set(controller, new GuardedLimiter(limiter, { invoke, onError: (error) => onError(error, what) }));
+  }
+  return limiters;
 }
 
 /** Not a part of the asynchronous setup, whose scope the functions that are made here would keep. */
