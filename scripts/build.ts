@@ -1,5 +1,5 @@
 /**
- * Builds the one executable, dist/binnacle: `bun scripts/build.ts [--release]`. With `--deno` it is the one for Deno,
+ * Builds the one executable, dist/binnacle: `bun scripts/build.ts`. With `--deno` it is the one for Deno,
  * dist/binnacle-deno-compiled.
  */
 
@@ -38,16 +38,13 @@ const options = [
 /** The program, and the one of its other thread. */
 const entries = ["main.ts", "manager/stall-thread.ts"].map((file) => join(root, "src", file));
 
-export interface BuildOptions {
-  /**
-   * Compiles twice: the first executable is run, and the second has its bytecode laid out in the order in which that run
-   * used it. @default false
-   */
-  readonly release?: boolean;
-}
-
-/** Packs what is embedded, compiles, and puts the result in place in one step, so that a running one is not disturbed. */
-export async function build({ release = false }: BuildOptions = {}): Promise<void> {
+/**
+ * Packs what is embedded, compiles, and puts the result in place in one step, so that a running one is not disturbed.
+ *
+ * It compiles twice: the first executable is run, and the second has its bytecode laid out in the order in which that
+ * run used it. Where the first cannot be run, it is the result, and a warning says why it starts a little slower.
+ */
+export async function build(): Promise<void> {
   await mkdir(dist, { recursive: true });
   await packSdk();
   const aside = await mkdtemp(join(dist, "build-"));
@@ -55,9 +52,12 @@ export async function build({ release = false }: BuildOptions = {}): Promise<voi
     const outfile = join(aside, "binnacle");
     const version = versionOf(root);
     compile(outfile, { version });
-    if (release) {
-      const orders = await bytecodeOrder(outfile, aside);
-      if (orders[0] !== undefined) await packOrder(orders[0]);
+    const orders = await bytecodeOrder(outfile, aside).catch((error: unknown) => {
+      console.warn("Cannot lay out the bytecode, because the executable could not be tried:", error);
+      return [];
+    });
+    if (orders[0] !== undefined) {
+      await packOrder(orders[0]);
       compile(outfile, { version, orders });
     }
     await rename(outfile, binary);
@@ -104,12 +104,12 @@ export function isBuilt(): boolean {
 if (import.meta.main) {
   const start = performance.now();
   const [flag, ...more] = process.argv.slice(2);
-  if ((flag !== undefined && flag !== "--release" && flag !== "--deno") || more.length > 0) {
-    console.error("Cannot build: the only argument is --release or --deno");
+  if ((flag !== undefined && flag !== "--deno") || more.length > 0) {
+    console.error("Cannot build: the only argument is --deno");
     process.exit(2);
   }
   try {
-    if (flag !== "--deno") await build({ release: flag === "--release" });
+    if (flag !== "--deno") await build();
     const file = flag === "--deno" ? compileForDeno() : binary;
     const { size } = await stat(file);
     console.log(
