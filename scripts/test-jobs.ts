@@ -86,6 +86,7 @@ export const together: readonly Job[] = [
     "scripts/acceptance/bad-input.test.ts",
     "scripts/acceptance/modules.test.ts",
     "scripts/acceptance/deploy.test.ts",
+    "scripts/acceptance/two-operators.test.ts",
     "scripts/acceptance/types.test.ts",
     "scripts/acceptance/signals.test.ts",
     "scripts/acceptance/scale.test.ts",

@@ -19,6 +19,7 @@ describe.skipIf(!available)("manifests deploy", () => {
   beforeAll(async () => {
     [cluster, bench] = await Promise.all([Cluster.start({ controllers: false }), Bench.create()]);
     await bench.write("controllers/parcel.ts", MODULE);
+    await bench.write("package.json", '{ "name": "@team/parcels" }');
   }, 180_000);
 
   afterAll(async () => {
@@ -27,7 +28,7 @@ describe.skipIf(!available)("manifests deploy", () => {
   });
 
   test("with --install-crds: the process waits for the right to install its kinds, and has it with the manifests", async () => {
-    const kubeconfig = await cluster.plane.userKubeconfig("system:serviceaccount:binnacle-system:binnacle");
+    const kubeconfig = await cluster.plane.userKubeconfig("system:serviceaccount:parcels-system:parcels");
     await using operator = await bench.run({ kubeconfig, args: ["--install-crds"] });
     await until(async () => /parcel.*Forbidden/.test((await operator.health("/readyz?verbose")).body), {
       what: () => `the refusal is shown:\n${operator.text}`,
@@ -59,7 +60,7 @@ describe.skipIf(!available)("manifests deploy", () => {
     const { stdout } = await bench.exec("manifests", "deploy", "--base-image", "example.com/binnacle:1");
     await cluster.plane.apply(stdout);
     expect((await cluster.get(CRD))?.metadata.name).toBe("parcels.deploy.binnacle.dev");
-    const modules = await cluster.get("/api/v1/namespaces/binnacle-system/configmaps/binnacle");
+    const modules = await cluster.get("/api/v1/namespaces/parcels-system/configmaps/parcels");
     expect(Object.keys(modules?.data ?? {})).toEqual(["parcel.ts"]);
   }, 180_000);
 });

@@ -6,7 +6,7 @@ import { Bench, type Operator } from "../../tests/support/binary.ts";
 import { until } from "../../tests/support/until.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
-const LEASE = "/apis/coordination.k8s.io/v1/namespaces/binnacle-system/leases/binnacle";
+const LEASE = "/apis/coordination.k8s.io/v1/namespaces/stamps-system/leases/stamps";
 
 /** Two who run this at the same time would overwrite each other's word for ever. */
 const stamp = (who: string): string => `
@@ -91,7 +91,8 @@ describe("dev on a shared cluster", () => {
     kubeconfig = await bench.write("kubeconfig", server.kubeconfig);
     await bench.write("copy/stamp.ts", stamp("copy"));
     await bench.write("controllers/stamp.ts", stamp("dev"));
-    const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "binnacle-system" } };
+    await bench.write("package.json", '{ "name": "stamps" }'); // of which the Lease has its name
+    const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "stamps-system" } };
     await request("POST", "/api/v1/namespaces", namespace);
     await request("POST", MAPS, {
       apiVersion: "v1",
@@ -101,9 +102,9 @@ describe("dev on a shared cluster", () => {
     const election = [
       "--leader-elect",
       "--leader-election-id",
-      "binnacle",
+      "stamps",
       "--leader-election-namespace",
-      "binnacle-system",
+      "stamps-system",
     ];
     const durations = ["--leader-election-lease-duration", "3s", "--leader-election-renew-deadline", "2s"];
     const args = ["--controllers", "copy", ...election, ...durations, "--leader-election-retry-period", "500ms"];

@@ -96,7 +96,7 @@ describe.skipIf(!available)("uninstall", () => {
   });
 
   const uninstall = (...args: string[]) =>
-    bench.exec("uninstall", ...args, "--yes", "--kubeconfig", cluster.kubeconfig);
+    bench.exec("uninstall", ...args, "--name", "binnacle", "--yes", "--kubeconfig", cluster.kubeconfig);
   const make = (path: string, apiVersion: string, kind: string, body: object) =>
     cluster.send("POST", path, { body: { apiVersion, kind, ...body } });
 

@@ -1,12 +1,13 @@
 /** `binnacle build` without `--image` */
 import { stat } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
-import { buildExecutable, mebibytes, projectOf, pruneUnused, type Target } from "../build/index.ts";
+import { join, resolve } from "node:path";
+import { buildExecutable, mebibytes, pruneUnused, type Target } from "../build/index.ts";
 import { findModules } from "../loader/load-all.ts";
 import { allLoaded } from "../platform/module-host.ts";
 import type { BuildContext } from "./build-image.ts";
 import { orderOf, programOf, runtimeCache, targetsOf } from "./build-targets.ts";
 import { loadModules } from "./loaded-modules.ts";
+import { projectName } from "./operator-name.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
 export interface ExecutableValues {
@@ -69,10 +70,7 @@ function nameOf({ name, controllers }: ExecutableValues): string {
     if (/^[\w.-]+$/.test(name) && !name.startsWith(".") && !name.startsWith("-")) return name;
     throw new UsageError(`--name is '${name}': expected letters, digits, '-', '_' and '.'`);
   }
-  const folder = resolve(controllers[0] ?? ".", "..");
-  const project = projectOf(folder)?.["name"];
-  const found = typeof project === "string" ? project.slice(project.lastIndexOf("/") + 1) : basename(folder);
-  return found.replaceAll(/[^\w.-]+/g, "-").replace(/^[-.]+/, "") || "operator";
+  return (projectName(controllers[0] ?? ".") ?? "").replaceAll(/[^\w.-]+/g, "-").replace(/^[-.]+/, "") || "operator";
 }
 
 function fileName(name: string, { target, isOnly }: { readonly target: Target; readonly isOnly: boolean }): string {

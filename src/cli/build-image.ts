@@ -27,6 +27,7 @@ import { cacheFolder } from "../platform/unpack.ts";
 import { binaryFor, runtimeCache, targetsOf } from "./build-targets.ts";
 import type { Host } from "./command.ts";
 import { loadModules } from "./loaded-modules.ts";
+import { projectName } from "./operator-name.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
 export interface ImageValues {
@@ -66,6 +67,7 @@ export async function buildImageOf(values: ImageValues, { host, progress, signal
   if (unnamed !== undefined) throw new UsageError(`--label is '${unnamed}': expected key=value`);
   const created = createdAt(host.env);
   const labels = labelsOf({
+    title: projectName(values.controllers[0] ?? "."),
     folder: resolve(values.controllers[0] ?? "."),
     reference,
     created,

@@ -208,7 +208,8 @@ test("check fails for a module that cannot be loaded", async () => {
 describe("manifests", () => {
   type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
   const documents = async (line: string) => {
-    const { out, status } = await run(`manifests ${line} --controllers DIR/good`);
+    const named = line.includes("--service-account") ? "" : "--name binnacle";
+    const { out, status } = await run(`manifests ${line} ${named} --controllers DIR/good`);
     expect(status).toBe(0);
     return parseAllDocuments(out, { version: "1.1" }).map((one) => one.toJS() as Record<string, any>); // oxlint-disable-line typescript/no-explicit-any -- YAML of any kind
   };
@@ -252,7 +253,7 @@ describe("manifests", () => {
   });
 
   test("rbac says what rare verbs are for", async () => {
-    const { out } = await run("manifests rbac --controllers DIR/good");
+    const { out } = await run("manifests rbac --name binnacle --controllers DIR/good");
     expect(out).toContain(
       "# for owner references, where the admission plugin OwnerReferencesPermissionEnforcement is on",
     );
@@ -277,7 +278,7 @@ describe("manifests", () => {
   });
 
   test("rbac grants what a controller watches in namespaces of its own there, and only there", async () => {
-    const { out, status } = await run("manifests rbac --namespace x --controllers DIR/own");
+    const { out, status } = await run("manifests rbac --name binnacle --namespace x --controllers DIR/own");
     expect(status).toBe(0);
     const all = parseAllDocuments(out, { version: "1.1" }).map((one) => one.toJS() as Record<string, any>); // oxlint-disable-line typescript/no-explicit-any -- YAML of any kind
     const roles = all.filter(({ kind }) => kind === "Role" || kind === "ClusterRole");
@@ -356,18 +357,20 @@ describe("manifests", () => {
     const all = await documents("deploy --image b --replicas 1 --leader-elect=false");
     expect(JSON.stringify(all)).not.toContain("lease");
     expect(all.at(-1)).toMatchObject({ kind: "Deployment", spec: { replicas: 1, strategy: { type: "Recreate" } } });
-    const { status, err } = await run("manifests deploy --controllers DIR/good --image b --leader-elect=false");
+    const { status, err } = await run(
+      "manifests deploy --name binnacle --controllers DIR/good --image b --leader-elect=false",
+    );
     expect([status, err]).toEqual([
       2,
       "binnacle: --replicas is 2 with --leader-elect=false: they would reconcile the same objects; leave one of the two out\n",
     ]);
     // A chart with this value would be refused by its own schema.
-    expect(await run("manifests deploy --controllers DIR/good --image b --replicas 65 --helm DIR/chart")).toMatchObject(
-      {
-        status: 2,
-        err: "binnacle: --replicas is 65: expected at most 64\n",
-      },
-    );
+    expect(
+      await run("manifests deploy --name binnacle --controllers DIR/good --image b --replicas 65 --helm DIR/chart"),
+    ).toMatchObject({
+      status: 2,
+      err: "binnacle: --replicas is 65: expected at most 64\n",
+    });
   });
 
   test("deploy with shards rolls replicas that all work, and grants their Leases by name", async () => {
@@ -419,7 +422,7 @@ describe("manifests", () => {
   });
 
   test("deploy names no image that nobody builds", async () => {
-    const { status, err, out } = await run("manifests deploy --controllers DIR/good");
+    const { status, err, out } = await run("manifests deploy --name binnacle --controllers DIR/good");
     expect([status, out]).toEqual([2, ""]);
     expect(err).toBe(
       "binnacle: Say which image to run: --base-image of one that holds the binary, with the modules in a ConfigMap, or --image of " +
@@ -428,7 +431,7 @@ describe("manifests", () => {
   });
 
   test("deploy puts a module with npm packages into a ConfigMap as one file, of the module's name", async () => {
-    const { status, out } = await run("manifests deploy --controllers DIR/packages --base-image b");
+    const { status, out } = await run("manifests deploy --name binnacle --controllers DIR/packages --base-image b");
     expect(status).toBe(0);
     expect(out).toContain("path: pods.ts/index.js");
     expect(out).not.toContain("left-pad");

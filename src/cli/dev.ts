@@ -10,10 +10,11 @@ import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";
 import { isFree } from "../testing/control-plane/ports.ts";
 import { writePrivate } from "../platform/private-file.ts";
-import { type Command, command } from "./command.ts";
+import { type Command, command, type Host } from "./command.ts";
 import { devKeys, KEYS } from "./dev-keys.ts";
 import { offerTypes } from "./editor-types.ts";
 import { electionOptions } from "./election-options.ts";
+import { operatorName } from "./operator-name.ts";
 import type { Option } from "./option.ts";
 import { runControllers } from "./run-controllers.ts";
 import { type RunValues, runOptions, runValues } from "./run-options.ts";
@@ -71,7 +72,7 @@ const options: readonly Option[] = [
   },
 ];
 
-/** The account of the modules unless another one is given; `manifests rbac` has the same default. */
+/** The account of the modules on the embedded cluster, which nothing else shares. */
 const ACCOUNT: ServiceAccount = { namespace: "binnacle-system", name: "binnacle" };
 
 export const devCommand: Command = command({
@@ -112,15 +113,16 @@ export const devCommand: Command = command({
         );
       }
       const { kubeconfig, context } = values;
+      const account = deployedAs(values, host);
       return await runControllers(reachable, {
         ...shared,
         cluster: async () => {
           const cluster = await loadKubeconfig({ kubeconfig, context, env: host.env });
-          if (takesOver === undefined) void warnOfCopy(cluster, log);
+          if (takesOver === undefined) void warnOfCopy(cluster, { account, log });
           return cluster;
         },
         ...(takesOver !== undefined && {
-          election: (cluster, modules) => takeOver(takesOver, { cluster, modules, log }),
+          election: (cluster, modules) => takeOver(takesOver, { cluster, modules, account, log }),
         }),
         mayListenElsewhere: values["webhook-bind-address"] === defaults["webhook-bind-address"],
         onStarted: (manager) => {
@@ -148,6 +150,12 @@ export const devCommand: Command = command({
     });
   },
 });
+
+/** What `manifests deploy` would call these modules, if that can be told. */
+function deployedAs({ controllers }: Pick<RunValues, "controllers">, host: Host): ServiceAccount | undefined {
+  const name = operatorName({ controllers }, host);
+  return name === undefined ? undefined : { namespace: `${name}-system`, name };
+}
 
 async function start(
   state: StateFolder,

@@ -1,5 +1,6 @@
 /** The options of `binnacle manifests`. */
 import type { Option, ValuesOf } from "./option.ts";
+import { nameOption, type NameValues, serviceAccountOption } from "./operator-name.ts";
 import { controllersOption, moduleConfigOption, namespaceOption } from "./shared-options.ts";
 import { webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
 
@@ -13,12 +14,6 @@ const options = [
     positional: true,
     choices: ["crds", "rbac", "webhooks", "deploy"],
     describe: "crds, rbac, webhooks or deploy",
-  },
-  {
-    name: "service-account",
-    type: "string",
-    default: "binnacle-system/binnacle",
-    describe: "Namespace and name of the service account, and of what else is deployed",
   },
   {
     name: "image",
@@ -107,12 +102,14 @@ export const manifestsOptions: readonly Option[] = [
     describe: `${moduleConfigOption.describe}; deploy puts what is not secret into a ConfigMap`,
   },
   { ...namespaceOption, describe: "Namespace to work in; repeatable; a Role in each instead of a ClusterRole" },
+  nameOption,
+  serviceAccountOption,
   ...options,
   webhookHostOption,
   { ...webhookServiceOption, describe: `${webhookServiceOption.describe}; that of --service-account when left out` },
 ];
 
-export interface ManifestsValues extends ValuesOf<typeof options> {
+export interface ManifestsValues extends ValuesOf<typeof options>, NameValues {
   readonly controllers: readonly string[];
   readonly "module-config": readonly string[] | undefined;
   readonly namespace: readonly string[] | undefined;

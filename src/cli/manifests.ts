@@ -6,7 +6,8 @@ import { deployLimits } from "./deploy/deploy-limits.ts";
 import { sourcesOf } from "./config-messages.ts";
 import { type LoadedModules, loadModules } from "./loaded-modules.ts";
 import { MOST_REPLICAS, manifestsOptions, type ManifestsValues, manifestsValues } from "./manifests-options.ts";
-import { type DeployedModules, modulesOf, serviceAccount } from "./deploy/deployed-modules.ts";
+import { type DeployedModules, modulesOf } from "./deploy/deployed-modules.ts";
+import { operatorAccount } from "./operator-name.ts";
 import { commentedYaml } from "./rule-comments.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 import { printedWebhooks } from "./webhook-manifests.ts";
@@ -24,10 +25,7 @@ export const manifestsCommand: Command = command({
     const problems = [...loaded.problems, ...loaded.configFaults];
     if (problems.length > 0) throw new UserError(problems.join("\n"));
     if (values.what === "deploy") return await deploy(values, loaded, host);
-    const documents = printed(
-      values,
-      modulesOf(modules, { values, account: serviceAccount(values["service-account"]) }),
-    );
+    const documents = printed(values, modulesOf(modules, { values, account: operatorAccount(values, host) }));
     host.out(documents.map((one) => `---\n${commentedYaml(one)}`).join(""));
     return 0;
   },

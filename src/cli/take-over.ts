@@ -10,10 +10,11 @@ import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
 import type { ElectionOptions } from "../manager/elections.ts";
 import type { Log } from "../observe/log.ts";
+import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
-/** As `manifests deploy` names it. */
-const DEFAULT_LEASE = "binnacle-system/binnacle";
+/** What `--take-over` is without a value: the Lease of what `manifests deploy` prints. */
+const OWN = "own";
 /** Tells a developer's process from the copies in the cluster. */
 const DEV = "dev_";
 /** Those of client-go: whoever is taken over from has them, or says so in the Lease. */
@@ -27,10 +28,10 @@ export const takeOverOption: {
 } = {
   name: "take-over",
   type: "string",
-  bare: DEFAULT_LEASE,
+  bare: OWN,
   describe:
     "With --context or --kubeconfig: pause the copy in the cluster by taking its Lease, and give it back at the end; " +
-    `namespace/name of the Lease, ${DEFAULT_LEASE} without a value`,
+    "namespace/name of the Lease; without a value the one of what `manifests deploy` prints",
 };
 
 interface LeaseId {
@@ -38,8 +39,9 @@ interface LeaseId {
   readonly id: string;
 }
 
-/** @throws UsageError */
-function parsed(text: string): LeaseId {
+/** @param own the account of what is deployed. @throws UsageError */
+function parsed(text: string, own: ServiceAccount | undefined): LeaseId {
+  if (text === OWN && own !== undefined) return { namespace: own.namespace, id: own.name };
   const [, namespace, id] = /^([a-z0-9][-a-z0-9]*)\/([a-z0-9][-a-z0-9.]*)$/.exec(text) ?? [];
   if (namespace === undefined || id === undefined)
     throw new UsageError(`--take-over is '${text}': expected namespace/name of a Lease`);
@@ -50,6 +52,8 @@ export interface TakeOverOptions {
   readonly cluster: ClusterConfig;
   /** The modules that are to run. */
   readonly modules: readonly string[];
+  /** What `manifests deploy` calls the deployed copy; `undefined` when it cannot be told. */
+  readonly account: ServiceAccount | undefined;
   readonly log: Log;
 }
 
@@ -58,8 +62,11 @@ export interface TakeOverOptions {
  *
  * @throws UsageError, and UserError when there is no election to take part in.
  */
-export async function takeOver(text: string, { cluster, modules, log }: TakeOverOptions): Promise<ElectionOptions> {
-  const { namespace, id } = parsed(text);
+export async function takeOver(
+  text: string,
+  { cluster, modules, account, log }: TakeOverOptions,
+): Promise<ElectionOptions> {
+  const { namespace, id } = parsed(text, account);
   const transport = createTransport(cluster);
   try {
     const own = await leaseOf(transport, { namespace, id });
@@ -104,16 +111,20 @@ function nothingToTake({ namespace, id }: LeaseId, leases: readonly Lease[]): st
 }
 
 /** Says that a copy in the cluster seems to work on the same objects; it is a hint, so nothing that fails here is told. */
-export async function warnOfCopy(cluster: ClusterConfig, log: Log): Promise<void> {
+export async function warnOfCopy(
+  cluster: ClusterConfig,
+  { account, log }: Pick<TakeOverOptions, "account" | "log">,
+): Promise<void> {
+  if (account === undefined) return;
   const transport = createTransport(cluster);
   try {
-    const { namespace, id } = parsed(DEFAULT_LEASE);
+    const { namespace, name: id } = account;
     const lease = await leaseOf(transport, { namespace, id });
     const holder = holderOf(lease);
     if (holder === "") return;
     const age = Date.now() - Date.parse(lease?.spec?.renewTime ?? "");
     if (!(age < 2 * DURATIONS.leaseDuration)) return;
-    const about = { lease: DEFAULT_LEASE, holder };
+    const about = { lease: `${namespace}/${id}`, holder };
     log.warn("A copy in the cluster works on the same objects: --take-over pauses it while this process runs", about);
   } catch (error) {
     log.debug("Cannot look for a copy in the cluster", { error });

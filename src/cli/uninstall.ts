@@ -13,7 +13,7 @@ import { faultsMessage, sourcesOf } from "./config-messages.ts";
 import { loadModules } from "./loaded-modules.ts";
 import { ProgressBar } from "./migration/progress-bar.ts";
 import { contextOption, controllersOption, kubeconfigOption, moduleConfigOption } from "./shared-options.ts";
-import { serviceAccount } from "./deploy/deployed-modules.ts";
+import { nameOption, operatorAccount, serviceAccountOption } from "./operator-name.ts";
 import { whenSignalled } from "./signals.ts";
 import { unregister } from "./uninstall/admission.ts";
 import { becomes, doomed, find, type Patience, remove } from "./uninstall/cluster-objects.ts";
@@ -69,12 +69,8 @@ export const uninstallCommand: Command = command({
       default: 8,
       describe: "Objects of a controller that are finalized at the same time",
     },
-    {
-      name: "service-account",
-      type: "string",
-      default: "binnacle-system/binnacle",
-      describe: "Namespace and name of the service account, and of what else is deployed",
-    },
+    nameOption,
+    serviceAccountOption,
     { ...webhookServiceOption, describe: `${webhookServiceOption.describe}; that of --service-account when left out` },
     {
       name: "leader-election-id",
@@ -104,7 +100,7 @@ export const uninstallCommand: Command = command({
     );
     // What finalizes needs its configuration.
     if (faults.length > 0 && !release && !values["dry-run"]) throw new UsageError(faultsMessage(faults));
-    const account = serviceAccount(values["service-account"]);
+    const account = operatorAccount(values, host);
     const reach = reachOf({ "webhook-service": values["webhook-service"] });
     const service = reach !== undefined && "service" in reach ? reach.service : account;
     const id = values["leader-election-id"] ?? account.name;

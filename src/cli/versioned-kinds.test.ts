@@ -79,7 +79,9 @@ test("check and manifests refuse a kind whose webhook has no address", async () 
 });
 
 test("manifests deploy brings the Service at which the webhook is asked", async () => {
-  const { out } = await run("manifests deploy --base-image registry.example.com/binnacle:1 --controllers DIR/good");
+  const { out } = await run(
+    "manifests deploy --name binnacle --base-image registry.example.com/binnacle:1 --controllers DIR/good",
+  );
   const crd = out.split("---\n").find((text) => text.includes("kind: CustomResourceDefinition"));
   expect(crd).toMatch(/service:\n +namespace: binnacle-system\n +name: binnacle\n/);
 });

@@ -19,7 +19,7 @@ export const webhookHostOption: AddressOption<"webhook-host"> = {
 export const webhookServiceOption: AddressOption<"webhook-service"> = {
   name: "webhook-service",
   type: "string",
-  describe: "Namespace and name of the Service of the webhooks, such as binnacle-system/binnacle",
+  describe: "Namespace and name of the Service of the webhooks, such as hello-system/hello",
 };
 
 /** The default port of webhooks, which `--webhook-bind-address` has too. */

@@ -39,17 +39,20 @@ async function print(line: string, from = "policy") {
   let [out, err] = ["", ""];
   const index = await import("../index.ts");
   const resources = await import("../resource/builtin/index.ts");
-  const status = await cli(["manifests", ...line.split(" "), "--controllers", join(folder, from)], {
-    embedded: {
-      version: "1",
-      offered: () => Promise.resolve({ binnacle: index, "binnacle/resources": resources }),
-      sdk: () => Promise.resolve(undefined),
-      source: undefined,
+  const status = await cli(
+    ["manifests", ...line.split(" "), "--name", "binnacle", "--controllers", join(folder, from)],
+    {
+      embedded: {
+        version: "1",
+        offered: () => Promise.resolve({ binnacle: index, "binnacle/resources": resources }),
+        sdk: () => Promise.resolve(undefined),
+        source: undefined,
+      },
+      env: {},
+      out: (text) => void (out += text),
+      err: (text) => void (err += text),
     },
-    env: {},
-    out: (text) => void (out += text),
-    err: (text) => void (err += text),
-  });
+  );
   const documents = parseAllDocuments(out, { version: "1.1" }).map((one) => one.toJS() as Manifest);
   return { status, err, documents };
 }

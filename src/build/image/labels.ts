@@ -5,7 +5,9 @@ import { projectOf } from "../modules/installed-packages.ts";
 import { fullName, type Reference } from "./reference.ts";
 
 export interface LabelOptions {
-  /** The controllers folder; the project around it is asked for its name and its like. */
+  /** The name of the operator; that of the image where there is none. */
+  readonly title: string | undefined;
+  /** The controllers folder; the project around it is asked for its version and its like. */
   readonly folder: string;
   readonly reference: Reference;
   /** Milliseconds since the epoch. */
@@ -19,11 +21,18 @@ export interface LabelOptions {
 const PREFIX = "org.opencontainers.image.";
 
 /** @see https://github.com/opencontainers/image-spec/blob/main/annotations.md */
-export function labelsOf({ folder, reference, created, given, base }: LabelOptions): Readonly<Record<string, string>> {
+export function labelsOf({
+  title,
+  folder,
+  reference,
+  created,
+  given,
+  base,
+}: LabelOptions): Readonly<Record<string, string>> {
   const project = projectOf(dirname(folder)) ?? {};
   const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
   const known: Readonly<Record<string, string | undefined>> = {
-    title: reference.repository.slice(reference.repository.lastIndexOf("/") + 1),
+    title: title ?? reference.repository.slice(reference.repository.lastIndexOf("/") + 1),
     created: new Date(created).toISOString(),
     version: text(project["version"]) ?? reference.tag,
     description: text(project["description"]),

@@ -3,6 +3,7 @@ import type { ServiceAccount } from "../../module/rbac-manifests.ts";
 import type { Host } from "../command.ts";
 import type { LoadedModules } from "../loaded-modules.ts";
 import type { ManifestsValues } from "../manifests-options.ts";
+import { operatorAccount } from "../operator-name.ts";
 import { commentedYaml } from "../rule-comments.ts";
 import { UsageError, UserError } from "../usage-error.ts";
 import { configMapFiles } from "./config-map-files.ts";
@@ -10,7 +11,7 @@ import { deployLimits } from "./deploy-limits.ts";
 import { deployParts } from "./deploy-parts.ts";
 import type { DeployedField, DeployPlan } from "./deploy-plan.ts";
 import { configKey, configObjectName, deployedConfig, lackingFields, secretAdvice } from "./deployed-config.ts";
-import { modulesOf, serviceAccount } from "./deployed-modules.ts";
+import { modulesOf } from "./deployed-modules.ts";
 import { readFormer, removals } from "./former.ts";
 import { writeGenerated } from "./generated-folder.ts";
 
@@ -25,7 +26,7 @@ export interface DeployContext {
 /** Prints the YAML, and names what an earlier version had and this one no longer has. */
 export async function printedDeployment(values: ManifestsValues, context: DeployContext): Promise<string> {
   const former = values.former === undefined ? undefined : readFormer(values.former);
-  const plan = await planOf(values, { ...context, account: serviceAccount(values["service-account"]) });
+  const plan = await planOf(values, { ...context, account: operatorAccount(values, context.host) });
   const lacking = lackingFields(plan.config);
   if (lacking.length > 0) {
     throw new UserError(
@@ -90,7 +91,7 @@ async function kustomizeFiles(
   context: DeployContext,
 ): Promise<Readonly<Record<string, string>>> {
   const { kustomization } = await import("./kustomization.ts");
-  const plan = await planOf(values, { ...context, account: serviceAccount(values["service-account"]) });
+  const plan = await planOf(values, { ...context, account: operatorAccount(values, context.host) });
   const parts = deployParts(plan);
   tellLarge(
     parts.flatMap((part) => part.documents),
@@ -113,7 +114,7 @@ async function chartFiles(values: ManifestsValues, context: DeployContext): Prom
   if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/.test(version)) {
     throw new UsageError(`--chart-version is '${version}': expected a version such as 1.2.3`);
   }
-  const { name } = serviceAccount(values["service-account"]);
+  const { name } = operatorAccount(values, context.host);
   const plan = await planOf(values, { ...context, account: RELEASE });
   const advice = secretAdvice(plan.config, { secret: "RELEASE-config", namespace: "NAMESPACE" });
   if (advice !== undefined) context.host.err(advice);

@@ -83,7 +83,8 @@ async function run(line: string, from = "shop") {
   let [out, err] = ["", ""];
   const index = await import("../../index.ts");
   const resources = await import("../../resource/builtin/index.ts");
-  const status = await cli(["manifests", "deploy", "--controllers", join(folder, from), ...line.split(" ")], {
+  const named = line.includes("--service-account") ? [] : ["--name", "binnacle"];
+  const status = await cli(["manifests", "deploy", "--controllers", join(folder, from), ...named, ...line.split(" ")], {
     embedded: {
       version: "1.2.3",
       offered: () => Promise.resolve({ binnacle: index, "binnacle/resources": resources }),

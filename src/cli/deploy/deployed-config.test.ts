@@ -59,18 +59,21 @@ async function deploy(from: string, line = "--image b") {
   let [out, err] = ["", ""];
   const index = await import("../../index.ts");
   const args = line.replaceAll("DIR", folder).split(" ");
-  const status = await cli(["manifests", "deploy", "--controllers", join(folder, from), ...args], {
-    embedded: {
-      version: "1.2.3",
-      offered: () => Promise.resolve({ binnacle: index }),
-      sdk: () => Promise.resolve(undefined),
-      source: undefined,
+  const status = await cli(
+    ["manifests", "deploy", "--name", "binnacle", "--controllers", join(folder, from), ...args],
+    {
+      embedded: {
+        version: "1.2.3",
+        offered: () => Promise.resolve({ binnacle: index }),
+        sdk: () => Promise.resolve(undefined),
+        source: undefined,
+      },
+      // What whoever prints manifests has in the environment is nothing for the cluster.
+      env: { SHOP_REGION: "of-the-environment" },
+      out: (text) => void (out += text),
+      err: (text) => void (err += text),
     },
-    // What whoever prints manifests has in the environment is nothing for the cluster.
-    env: { SHOP_REGION: "of-the-environment" },
-    out: (text) => void (out += text),
-    err: (text) => void (err += text),
-  });
+  );
   const all = parseAllDocuments(out, { version: "1.1" }).map((one) => one.toJS() as Manifest);
   return { status, out, err: err.replaceAll(folder, "DIR"), all };
 }

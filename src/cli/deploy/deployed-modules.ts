@@ -14,7 +14,7 @@ import { groupKind, type Resource } from "../../resource/handle.ts";
 import { CONVERSION_PATH } from "../../webhook/conversion/conversion-endpoint.ts";
 import { seatsOf } from "../election-options.ts";
 import type { ManifestsValues } from "../manifests-options.ts";
-import { UsageError, UserError } from "../usage-error.ts";
+import { UserError } from "../usage-error.ts";
 import { webhookAddress } from "../webhook-address.ts";
 import { type WebhookManifests, webhookManifests } from "../webhook-manifests.ts";
 
@@ -100,11 +100,4 @@ function kinds(modules: readonly LoadedModule[]): readonly Resource[] {
     for (const resource of definitions.resources) byKind.set(groupKind(resource), resource);
   }
   return [...byKind].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource);
-}
-
-/** Parses a service account. @throws UsageError when it is not `namespace/name`. */
-export function serviceAccount(text: string): ServiceAccount {
-  const match = /^([a-z0-9]([-a-z0-9]*[a-z0-9])?)\/([a-z0-9]([-a-z0-9.]*[a-z0-9])?)$/.exec(text);
-  if (match === null) throw new UsageError(`--service-account is '${text}': expected namespace/name`);
-  return { namespace: match[1]!, name: match[3]! };
 }

@@ -66,7 +66,7 @@ async function run(line: string) {
     "binnacle/resources": await import("../../resource/builtin/index.ts"),
   });
   const embedded = { version: "1.2.3", offered, sdk: () => Promise.resolve(undefined), source: undefined };
-  const args = `uninstall ${line} --controllers ${folder}/controllers --kubeconfig ${folder}/kubeconfig`
+  const args = `uninstall ${line} --name binnacle --controllers ${folder}/controllers --kubeconfig ${folder}/kubeconfig`
     .split(" ")
     .filter((word) => word !== "");
   const host = {
@@ -198,7 +198,7 @@ async function deployManifests(): Promise<readonly Manifest[]> {
     "binnacle/resources": await import("../../resource/builtin/index.ts"),
   });
   const embedded = { version: "1.2.3", offered, sdk: () => Promise.resolve(undefined), source: undefined };
-  const line = `manifests deploy --controllers ${folder}/controllers --base-image example.com/binnacle:1`;
+  const line = `manifests deploy --name binnacle --controllers ${folder}/controllers --base-image example.com/binnacle:1`;
   await cli(line.split(" "), { embedded, env: {}, out: (text) => void printed.push(text), err: () => {} });
   return parseAllDocuments(printed.join("")).map((one) => one.toJS() as Manifest);
 }
