@@ -181,6 +181,7 @@ export type { Index, IndexQuery } from "./client/field-index.ts";
 export type { Children, OnForeign, SkippedChild, SyncOptions } from "./reconcile/children.ts";
 export type {
   Cause,
+  CauseOf,
   DaemonContext,
   Logger,
   ObjectContext,

@@ -7,6 +7,7 @@ import {
   all,
   allow,
   changed,
+  type Cause,
   type Condition,
   conditions,
   defineController,
@@ -423,4 +424,40 @@ test("webhooks: the objects of default and validate have the type of the kind", 
   expect(() => defineWebhook({ for: Guestbook, failurePolicy: "Maybe", validate() {} })).toThrow(TypeError);
   // @ts-expect-error -- no such option
   expect(() => defineWebhook({ for: Guestbook, mutate() {}, validate() {} })).toThrow(TypeError);
+});
+
+test("what a daemon hands over has the type of its schema in the causes of runs", () => {
+  defineController({
+    for: Guestbook,
+    daemons: {
+      follow: {
+        value: z.object({ leader: z.string() }),
+        async run({ spec }, { enqueue, latest }) {
+          expectTypeOf(spec.message).toEqualTypeOf<string>();
+          expectTypeOf(latest().spec.message).toEqualTypeOf<string>();
+          enqueue("failed over", { leader: "a" });
+          enqueue("something else");
+          // @ts-expect-error -- the leader is a text
+          enqueue("failed over", { leader: 1 });
+          // @ts-expect-error -- there is no such field
+          enqueue("failed over", { lead: "a" });
+        },
+      },
+      count: async ({ spec }, { enqueue }) => enqueue(spec.message, 5),
+    },
+    async reconcile(_, { causes }) {
+      for (const cause of causes) {
+        if (cause.daemon === "follow") expectTypeOf(cause.value?.leader).toEqualTypeOf<string | undefined>();
+        if (cause.daemon === "count") expectTypeOf(cause.value).toEqualTypeOf<unknown>();
+        // @ts-expect-error -- no such daemon
+        if (cause.daemon === "folow") break;
+      }
+    },
+  });
+  defineController({
+    for: Guestbook,
+    async reconcile(_, { causes }) {
+      expectTypeOf(causes).toEqualTypeOf<readonly Cause[]>();
+    },
+  });
 });

@@ -1,4 +1,5 @@
 /** Daemons: code that an author runs beside each object for as long as the object exists. */
+import type { z } from "zod";
 import type { DaemonContext } from "../reconcile/context.ts";
 import type { Duration } from "../resource/duration.ts";
 import { parseDuration } from "../resource/duration.ts";
@@ -10,11 +11,19 @@ import type { Predicate } from "./predicate.ts";
  * One that throws is started again with back-off; a RetryError sets the time, and a TerminalError prevents the
  * restart.
  */
-export type DaemonFunction<S extends Shape> = (object: S["read"], context: DaemonContext<S>) => Promise<void>;
+export type DaemonFunction<S extends Shape, Value = unknown> = (
+  object: S["read"],
+  context: DaemonContext<S, Value>,
+) => Promise<void>;
 
 /** The options of a daemon. */
-export interface DaemonOptions<S extends Shape> {
-  readonly run: DaemonFunction<S>;
+export interface DaemonOptions<S extends Shape, Value = unknown> {
+  readonly run: DaemonFunction<S, Value>;
+  /**
+   * The schema of what it hands over with `enqueue(reason, value)`, which gives the value its type and is checked. @default
+   * any value
+   */
+  readonly value?: z.ZodType<Value>;
   /** Selects the objects that have it. @default every member */
   readonly when?: (object: S["read"]) => boolean;
   /** Selects the changes of the object that restart it, such as `changed.generation`. @default none: it reads `latest()` */
@@ -28,12 +37,13 @@ export interface DaemonOptions<S extends Shape> {
   readonly retry?: { readonly first?: Duration; readonly max?: Duration };
 }
 
-export type Daemon<S extends Shape> = DaemonFunction<S> | DaemonOptions<S>;
+export type Daemon<S extends Shape, Value = unknown> = DaemonFunction<S, Value> | DaemonOptions<S, Value>;
 
 /** A daemon with all defaults filled in. */
 export interface DaemonDeclaration {
   readonly name: string;
   readonly run: DaemonFunction<Shape>;
+  readonly value: z.ZodType | undefined;
   readonly when: ((object: AnyObject) => boolean) | undefined;
   readonly restartOn: Predicate<AnyObject> | undefined;
   readonly concurrency: number;
@@ -51,9 +61,9 @@ export function daemonDeclarations(
 ): readonly DaemonDeclaration[] {
   return Object.entries(daemons ?? {}).map(([name, daemon]) => {
     const options: DaemonOptions<Shape> = typeof daemon === "function" ? { run: daemon } : daemon;
-    const { run, when, restartOn, concurrency = DEFAULT_CONCURRENCY, retry = {} } = options;
+    const { run, value, when, restartOn, concurrency = DEFAULT_CONCURRENCY, retry = {} } = options;
     const first = retry.first === undefined ? FIRST : parseDuration(retry.first, "retry.first");
     const max = retry.max === undefined ? Math.max(MAX, first) : parseDuration(retry.max, "retry.max");
-    return { name, run, when, restartOn, concurrency, first, max };
+    return { name, run, value, when, restartOn, concurrency, first, max };
   });
 }

@@ -157,7 +157,11 @@ export interface CommonOptions {
 export type ShapeOf<T> = T extends Resource<infer S> ? S : T extends Watch<infer S> ? S : never;
 
 /** The options of `defineController`: reconciles the objects of one kind. */
-export interface ObjectController<S extends Shape, Owns extends readonly Target<Shape>[]> extends CommonOptions {
+export interface ObjectController<
+  S extends Shape,
+  Owns extends readonly Target<Shape>[],
+  Values = {},
+> extends CommonOptions {
   /** @default the kind in lower case. Names the field manager, the finalizer and the metrics: keep it when you rename the file. */
   readonly name?: string;
   /** Earlier names, whose managed fields and finalizers are taken over. */
@@ -185,16 +189,16 @@ export interface ObjectController<S extends Shape, Owns extends readonly Target<
    * What goes on beside each object, such as a connection to what it stands for: from when it is there until it is being
    * deleted, matches no more, the module leaves, or another replica works it. Never two of one name for an object.
    */
-  readonly daemons?: { readonly [name: string]: Daemon<S> };
+  readonly daemons?: { readonly [D in keyof Values]: Daemon<S, Values[D]> };
   /** Called for an existing member that is not being deleted. */
-  reconcile(object: S["read"], context: ObjectContext<S, ShapeOf<Owns[number]>>): Promise<void | Result>;
+  reconcile(object: S["read"], context: ObjectContext<S, ShapeOf<Owns[number]>, Values>): Promise<void | Result>;
   /**
    * Its presence adds a finalizer before the first reconcile and removes it after it succeeded. A result with
    * `requeueAfter` means: not finished yet, call it again.
    */
   finalize?(
     object: S["read"],
-    context: Omit<ObjectContext<S, ShapeOf<Owns[number]>>, "children">,
+    context: Omit<ObjectContext<S, ShapeOf<Owns[number]>, Values>, "children">,
   ): Promise<void | Result>;
 }
 
@@ -207,7 +211,11 @@ export interface KeyController extends CommonOptions {
 }
 
 /** An object controller of any kind, as the run time handles it. */
-export type AnyObjectController = ObjectController<Shape, readonly Target<Shape>[]>;
+export type AnyObjectController = ObjectController<
+  Shape,
+  readonly Target<Shape>[],
+  { readonly [daemon: string]: unknown }
+>;
 
 /** A controller of either sort. */
 export type AnyController = AnyObjectController | KeyController;

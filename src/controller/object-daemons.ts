@@ -5,6 +5,7 @@ import type { Clock } from "../platform/clock.ts";
 import { DaemonRun } from "../reconcile/daemon-run.ts";
 import { failureMessage } from "../reconcile/failure-message.ts";
 import type { ControllerEnvironment } from "../reconcile/run.ts";
+import type { Cause } from "../resource/cause.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 import type { DaemonDeclaration } from "./daemon.ts";
@@ -25,7 +26,7 @@ export interface ObjectDaemonsOptions {
   /** Whether the object is a member that this replica works. */
   readonly isOurs: (object: AnyObject) => boolean;
   readonly cached: (key: string) => AnyObject | undefined;
-  readonly enqueue: (key: string, source: string) => void;
+  readonly enqueue: (key: string, cause: Cause) => void;
   readonly invoke: Invoke;
   readonly call: EventMappingHost["call"];
   /** Whether failures are reported in an Event on the object. */
@@ -55,6 +56,8 @@ interface Entry {
 
 /** The milliseconds without a failure after which the back-off is reset. */
 const WELL_AFTER = 60_000;
+/** The milliseconds after which a daemon whose end is waited for is said to heed no signal. */
+const DEAF_AFTER = 1_000;
 /** The number of consecutive failures after which an Event reports them, as with runs. */
 const TELL_AFTER = 3;
 
@@ -119,10 +122,22 @@ export class ObjectDaemons implements ObjectSource {
   /** Resolves when the key's daemon has ended or can no longer write; `undefined` when it has none. */
   ended(key: string): Promise<unknown> | undefined {
     const entry = this.#entries.get(key);
-    if (entry?.settled === undefined) return undefined;
-    const { grace, clock } = this.#options;
+    // One that is stuck can write no more, and has been waited for.
+    if (entry?.settled === undefined || entry.stuckSince !== undefined) return undefined;
     this.#end(entry, "its object is being finalized");
-    return within(grace, { work: entry.settled, clock });
+    return this.#endedOrDeaf(entry, entry.settled);
+  }
+
+  /** Waits for the end of a daemon until the end of the grace period, and says so when it heeds no signal. */
+  async #endedOrDeaf({ key }: Entry, settled: Promise<void>): Promise<void> {
+    const { grace, clock, log } = this.#options;
+    const fields = { daemon: this.#daemon.name, key, grace: grace / 1_000 };
+    using _deaf = clock.setTimeout(
+      () => log.warn("A daemon heeds no signal: finalize waits for it until the end of the grace period", fields),
+      DEAF_AFTER,
+    );
+    if (await within(grace, { work: settled, clock })) return;
+    log.warn("A daemon has not ended: finalize begins beside it, its writes are refused", fields);
   }
 
   get stuck(): readonly { readonly key: string; readonly since: number }[] {
@@ -179,7 +194,7 @@ export class ObjectDaemons implements ObjectSource {
   #start(entry: Entry): void {
     const { environment, resource, cached, enqueue } = this.#options;
     const { key, failures } = entry;
-    const { name: daemon } = this.#daemon;
+    const { name: daemon, value: schema } = this.#daemon;
     const object = cached(key) ?? entry.object;
     entry.object = object;
     entry.phase = "running";
@@ -191,7 +206,11 @@ export class ObjectDaemons implements ObjectSource {
       object,
       resource,
       cached: () => cached(key),
-      enqueue: (reason) => enqueue(key, reason === undefined ? `daemon ${daemon}` : `daemon ${daemon}: ${reason}`),
+      schema,
+      enqueue: (reason, value) => {
+        const source = reason === undefined ? `daemon ${daemon}` : `daemon ${daemon}: ${reason}`;
+        enqueue(key, { source, type: "generic", daemon, value });
+      },
     });
     entry.run = run;
     entry.settled = this.#work(entry, run);
@@ -215,7 +234,8 @@ export class ObjectDaemons implements ObjectSource {
     if (entry.phase === "ending") this.#ended(entry);
     else if (failure === undefined) entry.phase = "done";
     else this.#failed(entry, { run, error: failure.error });
-    run.close("the daemon has ended");
+    if (failure === undefined) run.finish("the daemon has ended");
+    else run.close("the daemon has ended");
     entry.run = undefined;
     entry.settled = undefined;
     this.#fill();

@@ -177,7 +177,7 @@ function sourcesOfObjects(
         grace,
         isOurs,
         cached,
-        enqueue: (key, source) => add(key, { cause: { source, type: "generic" } }),
+        enqueue: (key, cause) => add(key, { cause }),
         invoke,
         call,
         reportsFailures,

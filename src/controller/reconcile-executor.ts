@@ -138,9 +138,7 @@ export class ReconcileExecutor implements RunExecutor {
     if (this.#reconciler === undefined)
       return share?.worksKey(key) === false ? undefined : new KeyRun(environment, item);
     if (!kinds.hasListed(key)) {
-      const { causes } = item;
-      for (const cause of causes.length === 0 ? [undefined] : causes)
-        add(key, { after: NEW_NAMESPACE_MS, priority, cause });
+      add(key, { after: NEW_NAMESPACE_MS, priority, earlier: item.causes });
       return undefined;
     }
     const objects = this.#reconciler.environment;

@@ -7,7 +7,7 @@ import type { RunStarter, Turns } from "./run-turns.ts";
 import type { ControllerMetrics } from "../observe/controller-metrics.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
-import { causesText } from "../queue/cause.ts";
+import { causesText, causesWithValues } from "../queue/cause.ts";
 import type { QueueItem } from "../queue/queue-item.ts";
 import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import type { Result } from "../reconcile/context.ts";
@@ -274,8 +274,13 @@ export class Workers implements RunStarter, Disposable {
 
   /** Queues the key of a run again that was cut short or postponed. It has not failed, so it keeps its causes. */
   #again(item: QueueItem, { after, priority = item.priority }: Pick<AddOptions, "after" | "priority"> = {}): void {
-    for (const cause of item.causes.length === 0 ? [RETRIED] : item.causes)
-      this.#options.queue.add(item.key, { after, priority, cause });
+    const earlier = item.causes.length === 0 ? [RETRIED] : item.causes;
+    this.#options.queue.add(item.key, { after, priority, earlier });
+  }
+
+  /** Queues the key of a run that has failed. What a daemon handed over is in each run until one has succeeded. */
+  #retry({ key, causes }: QueueItem, options: AddOptions): void {
+    this.#options.queue.add(key, { ...options, cause: RETRIED, earlier: causesWithValues(causes) });
   }
 
   /** Queues the key again because of what its run wrote by hand. */
@@ -337,17 +342,17 @@ export class Workers implements RunStarter, Disposable {
       case "cancelled":
         run.log.info("The run was cancelled", { reason: run.refused ?? "it is to end" });
         if (this.#next !== undefined) this.#again(item);
-        else queue.add(key, { rateLimited: true, priority, cause: RETRIED });
+        else this.#retry(item, { rateLimited: true, priority });
         return;
       case "unreachable":
         metrics.error(seconds);
         run.log.debug("The server is away; the key runs again when it is back", { error: outcome.error });
-        queue.add(key, { after: UNREACHABLE_DELAY, priority, cause: RETRIED });
+        this.#retry(item, { after: UNREACHABLE_DELAY, priority });
         return;
       case "retry":
         metrics.error(seconds);
         run.log.warn("Reconcile asks to be retried", { error: outcome.error, after: outcome.after });
-        queue.add(key, { after: outcome.after, priority, cause: RETRIED });
+        this.#retry(item, { after: outcome.after, priority });
         return;
       case "park":
         metrics.error(seconds);
@@ -363,7 +368,7 @@ export class Workers implements RunStarter, Disposable {
         }
         const because = causesText(run.causes);
         run.log.error("Reconcile failed", { because, error: outcome.error, attempt: item.attempt });
-        queue.add(key, { rateLimited: true, priority, cause: RETRIED });
+        this.#retry(item, { rateLimited: true, priority });
         return;
     }
   }

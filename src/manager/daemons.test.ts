@@ -258,7 +258,7 @@ describe("daemons", () => {
       events.push("the daemon has ended");
     };
     const finalize = async (): Promise<void> => void events.push("finalized");
-    const { cluster, clock, runs, controller, state } = await start({ daemons: { follow }, finalize });
+    const { cluster, clock, runs, controller, state, lines } = await start({ daemons: { follow }, finalize });
     await create(cluster, "a");
     await until(() => contexts.length === 1 && runs.length > 0);
     await cluster.client.delete(ConfigMap, at("a"));
@@ -276,6 +276,10 @@ describe("daemons", () => {
     await clock.advanceInTurns(GRACE);
     await until(async () => (await cluster.client.find(ConfigMap, at("b"))) === undefined);
     expect(events).toEqual(["finalized"]);
+    expect(lines.filter(({ daemon }) => daemon === "follow").map(({ msg, key, grace }) => [msg, key, grace])).toEqual([
+      ["A daemon heeds no signal: finalize waits for it until the end of the grace period", "default/b", 2],
+      ["A daemon has not ended: finalize begins beside it, its writes are refused", "default/b", 2],
+    ]);
     expect([controller.stuck.map(({ key }) => key), await state("stuck")]).toEqual([["default/b (daemon follow)"], 1]);
     await expect(contexts[1]!.client.create(ConfigMap, { metadata: at("late") })).rejects.toThrow("being deleted");
     // Another object of the name gets its daemon when the one before it has ended.

@@ -79,6 +79,7 @@ const shardKeyBy = (value: unknown): string | undefined =>
 
 const daemon: readonly is.Option[] = [
   { name: "run", required: true, check: is.isFunction },
+  { name: "value", check: is.isSchema },
   { name: "when", check: is.isFunction },
   { name: "restartOn", check: is.isFunction },
   { name: "concurrency", check: is.isWholeNumber(1) },
@@ -151,9 +152,11 @@ export function mustBeObject(options: unknown, call: string): asserts options is
  * });
  * @see https://kubernetes.io/docs/concepts/architecture/controller/
  */
-export function defineController<S extends Shape, const Owns extends readonly Target<Shape>[] = readonly []>(
-  controller: ObjectController<S, Owns>,
-): Definition {
+export function defineController<
+  S extends Shape,
+  const Owns extends readonly Target<Shape>[] = readonly [],
+  Values = {},
+>(controller: ObjectController<S, Owns, Values>): Definition {
   mustBeObject(controller, "defineController");
   is.checkOptions(controller, {
     subject: subject("controller", controller),

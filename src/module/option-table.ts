@@ -60,6 +60,10 @@ export function checkOptions(
   }
 }
 
+/** Checks for a zod schema. */
+export const isSchema = (value: unknown): string | undefined =>
+  typeof value === "object" && value !== null && "_zod" in value ? undefined : "expected a zod schema";
+
 export function isFunction(value: unknown): string | undefined {
   return typeof value === "function" ? undefined : expected("a function", value);
 }

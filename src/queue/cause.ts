@@ -8,7 +8,10 @@ const MAX_CAUSES = 8;
 
 const NONE: readonly Cause[] = Object.freeze([]);
 
-/** Adds a cause, newest last; one from the same object replaces the earlier one and keeps its paths. */
+/**
+ * Adds a cause, newest last; one from the same object replaces the earlier one and keeps its paths. Of too many, those go first
+ * that hand over nothing.
+ */
 export function withCause(causes: readonly Cause[] = NONE, cause: Cause | undefined): readonly Cause[] {
   if (cause === undefined) return causes;
   if (causes.length === 0) return [cause];
@@ -18,9 +21,27 @@ export function withCause(causes: readonly Cause[] = NONE, cause: Cause | undefi
     if (isSame(earlier, cause)) newest = withPaths(newest, earlier.paths);
     else merged.push(earlier);
   }
-  if (merged.length === MAX_CAUSES) merged.shift();
+  if (merged.length === MAX_CAUSES)
+    merged.splice(
+      Math.max(
+        merged.findIndex(({ value }) => value === undefined),
+        0,
+      ),
+      1,
+    );
   merged.push(newest);
   return merged;
+}
+
+/** Adds the causes of a run whose key runs again; what has come since counts as newer. */
+export function withEarlier(causes: readonly Cause[] = NONE, earlier: readonly Cause[]): readonly Cause[] {
+  return causes.reduce<readonly Cause[]>(withCause, earlier);
+}
+
+/** Returns the causes that hand over a value; `undefined` when none does. */
+export function causesWithValues(causes: readonly Cause[]): readonly Cause[] | undefined {
+  const some = causes.filter(({ value }) => value !== undefined);
+  return some.length === 0 ? undefined : some;
 }
 
 function isSame(a: Cause, b: Cause): boolean {

@@ -2,7 +2,7 @@
 import type { QueueMetrics } from "../observe/queue-metrics.ts";
 import type { QueueReading } from "../observe/readings.ts";
 import { monotonic, type Clock } from "../platform/clock.ts";
-import { withCause, type Cause } from "./cause.ts";
+import { withCause, withEarlier, type Cause } from "./cause.ts";
 import { Debouncer } from "./debouncer.ts";
 import { DelayedItems } from "./delayed-items.ts";
 import { DepthByPriority } from "./depth-by-priority.ts";
@@ -21,6 +21,8 @@ export interface AddOptions {
   /** Counts a failure of the key and delays it as long as the limiter says. @default false */
   readonly rateLimited?: boolean | undefined;
   readonly cause?: Cause | undefined;
+  /** Causes of the run that ends with this add; what was added since is newer than they are. */
+  readonly earlier?: readonly Cause[] | undefined;
 }
 
 /** What may change while keys are queued. */
@@ -142,6 +144,7 @@ export class WorkQueue {
     const entry = this.#entries.queue(key, priority ?? 0);
     const isNew = this.#entries.queued > before;
     if (isNew) this.#metrics?.added();
+    if (options.earlier !== undefined) entry.causes = withEarlier(entry.causes, options.earlier);
     if (options.cause !== undefined) entry.causes = withCause(entry.causes, options.cause);
     if (this.#debouncer !== undefined && delay <= 0 && (isNew || entry.isDelayed)) {
       this.#raise(entry, priority);

@@ -42,7 +42,10 @@ export interface RunContext {
   readonly mustFinish: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   /** 1 for the first run after a success or a new event of a parked key. */
   readonly attempt: number;
-  /** Why this run happens: bounded, merged, newest last. For logs, traces and people, not for logic. */
+  /**
+   * Why this run happens: bounded, merged, newest last. For logs, traces and people, not for logic, but for the values that daemons
+   * hand over.
+   */
   readonly causes: readonly Cause[];
   readonly log: Logger;
 }
@@ -53,20 +56,32 @@ export interface RunEvents {
   warning(reason: string, message: string): void;
 }
 
-/** What the context of a run with an object has in addition. */
-export interface ObjectContext<S extends Shape, Owned extends Shape> extends RunContext {
+/** A cause in a run of a controller; `Values` are what its daemons hand over, by name. */
+export type CauseOf<Values> = [keyof Values] extends [never]
+  ? Cause
+  : string extends keyof Values
+    ? Cause
+    : (Cause & { readonly daemon?: undefined; readonly value?: undefined }) | HandedOver<Values, keyof Values & string>;
+
+type HandedOver<Values, D extends keyof Values & string> = D extends string
+  ? Cause & { readonly daemon: D; readonly value?: Values[D] | undefined }
+  : never;
+
+/** What the context of a run with an object has in addition. `Values` are what its daemons hand over, by name. */
+export interface ObjectContext<S extends Shape, Owned extends Shape, Values = {}> extends RunContext {
+  readonly causes: readonly CauseOf<Values>[];
   readonly status: StatusWriter<S>;
   readonly children: Children<Owned>;
   readonly events: RunEvents;
 }
 
-/** The context of a daemon. */
-export interface DaemonContext<S extends Shape> {
+/** The context of a daemon. `Value` is what it hands over. */
+export interface DaemonContext<S extends Shape, Value = unknown> {
   readonly client: Client;
   readonly key: Key;
   /**
    * Fires when the daemon is to end: the object is being deleted or belongs to the controller no more, the module leaves, or
-   * this replica works the object no more. What the daemon writes is refused once leadership is lost, and otherwise at the
+   * this replica works the object no more. It does not fire when the daemon has resolved. What the daemon writes is refused once leadership is lost, and otherwise at the
    * end of the grace period.
    */
   readonly signal: AbortSignal;
@@ -80,8 +95,14 @@ export interface DaemonContext<S extends Shape> {
   readonly events: RunEvents;
   /** The object as the cache has it now. */
   readonly latest: () => S["read"];
-  /** Queues the object's key; the reason is shown as the cause of the run. */
-  readonly enqueue: (reason?: string) => void;
+  /**
+   * Queues the object's key; the reason is shown as the cause of the run, and the value is handed over in it. Of one reason the
+   * newest value counts, of all 8. A value is in the causes of each run until one has succeeded. It is kept in memory: what must not
+   * be lost with the process is found out anew by the daemon that begins there.
+   *
+   * @throws TypeError for a value that does not fit the daemon's schema.
+   */
+  readonly enqueue: (reason?: string, value?: Value) => void;
 }
 
 /** What a run may return in order to run again later. */

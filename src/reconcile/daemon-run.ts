@@ -1,4 +1,5 @@
 /** One run of a daemon: the context that the author's code has for as long as it goes on. */
+import { z } from "zod";
 import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
 import type { DaemonContext, Logger, RunEvents } from "./context.ts";
@@ -15,7 +16,9 @@ export interface DaemonRunOptions {
   readonly resource: Resource;
   /** The object in the cache. */
   readonly cached: () => AnyObject | undefined;
-  readonly enqueue: (reason: string | undefined) => void;
+  /** The schema of what it hands over. @default any value */
+  readonly schema: z.ZodType | undefined;
+  readonly enqueue: (reason: string | undefined, value: unknown) => void;
 }
 
 /** A daemon may go on for weeks, and must not keep all that it ever read. */
@@ -59,9 +62,17 @@ export class DaemonRun extends KeyRun implements DaemonContext<Shape> {
     };
   }
 
-  get enqueue(): (reason?: string) => void {
-    return (reason) => {
-      if (this.refused === undefined) this.#options.enqueue(reason === undefined ? undefined : this.clean(reason));
+  get enqueue(): (reason?: string, value?: unknown) => void {
+    return (reason, value) => {
+      const { daemon, schema, enqueue } = this.#options;
+      const parsed = value === undefined ? undefined : schema?.safeParse(value);
+      if (parsed?.error !== undefined) {
+        throw new TypeError(
+          `Cannot hand over the value of daemon '${daemon}', it does not fit its schema: ${this.clean(z.prettifyError(parsed.error))}`,
+        );
+      }
+      if (this.refused === undefined)
+        enqueue(reason === undefined ? undefined : this.clean(reason), parsed?.data ?? value);
     };
   }
 

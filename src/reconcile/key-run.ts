@@ -18,6 +18,8 @@ export class KeyRun implements RunContext, RequestContext {
   readonly environment: ControllerEnvironment;
   readonly item: RunItem;
   #closed: string | undefined;
+  /** Whether it came to its own end, at which no signal fires. */
+  #isFinished = false;
   /** The controller of the author's signal. */
   #abort: AbortController | undefined;
   /** Aborts when the gate closes; until then requests of the run may complete. */
@@ -64,7 +66,7 @@ export class KeyRun implements RunContext, RequestContext {
 
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
-    const reason = this.#closed ?? this.#leaving;
+    const reason = (this.#isFinished ? undefined : this.#closed) ?? this.#leaving;
     if (reason !== undefined) this.#abort.abort(new Error(reason));
     void this.#lastSignal; // an author who uses the signal also wants requests to end with the run
     return this.#abort.signal;
@@ -126,6 +128,14 @@ export class KeyRun implements RunContext, RequestContext {
     if (this.#closed !== undefined) return;
     this.#closed = reason;
     this.#abort?.abort(new Error(reason));
+    this.#cutOff?.abort(new Error(reason));
+  }
+
+  /** The run has come to its own end: its signal does not fire, and its writes are refused from now on. */
+  finish(reason: string): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = reason;
+    this.#isFinished = true;
     this.#cutOff?.abort(new Error(reason));
   }
 

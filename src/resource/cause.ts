@@ -1,7 +1,7 @@
 /** The causes of a run: the queue merges and limits them, newest last. */
 import type { Key } from "./meta.ts";
 
-/** One reason for a run, for logs and traces; logic must not depend on it. */
+/** One reason for a run, for logs and traces; logic must depend on nothing but the values that daemons hand over. */
 export interface Cause {
   /** The source, such as `for`, `owns Deployment`, `watches Secret`, `every 30s`, `retry`. */
   readonly source: string;
@@ -12,4 +12,8 @@ export interface Cause {
   readonly resourceVersion?: string | undefined;
   /** The fields that changed, where they are known. */
   readonly paths?: readonly string[] | undefined;
+  /** The daemon that queued the key. */
+  readonly daemon?: string | undefined;
+  /** What the daemon handed over. */
+  readonly value?: unknown;
 }
