@@ -3,8 +3,6 @@
 export interface StallOrder {
   /** The memory of the marks. */
   readonly memory: SharedArrayBuffer;
-  /** Milliseconds between two beats of the event loop. */
-  readonly beatEvery: number;
   /** In milliseconds; 0 for never. */
   readonly warnAfter: number;
   /** In milliseconds; 0 for never. */

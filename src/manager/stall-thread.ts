@@ -4,12 +4,17 @@ import type { StallOrder } from "./stall-order.ts";
 
 addEventListener("message", ({ data }: MessageEvent<StallOrder>) => void watch(data));
 
+/** Naps until the first report. */
+const NAPS = 4;
+/** So much earlier than said they are over, because each ends a little late. */
+const EARLY = 0.98;
+
 /**
- * It counts the sleeps without a beat instead of the time: a process that was stopped, or got no CPU, has not
- * stalled, and then this thread has not run either.
+ * A beat wakes it from its nap at once, so that it knows when the event loop was last alive. It counts the naps without a beat
+ * instead of the time: a process that was stopped, or got no CPU, has not stalled, and then this thread has not run either.
  */
-async function watch({ memory, beatEvery, warnAfter, endAfter, format }: StallOrder): Promise<void> {
-  const nap = beatEvery / 2;
+async function watch({ memory, warnAfter, endAfter, format }: StallOrder): Promise<void> {
+  const nap = ((warnAfter || endAfter) * EARLY) / NAPS;
   const marks = new LoopMarks(memory);
   const { control } = marks;
   // The log is loaded when it is needed, because most processes never stall.
@@ -17,17 +22,18 @@ async function watch({ memory, beatEvery, warnAfter, endAfter, format }: StallOr
     const { createLog } = await import("../observe/log.ts");
     createLog({ level: "error", format }).error(message, fields);
   };
-  let last = -1;
+  let last = Atomics.load(control, PLACE.beat);
   let stalled = 0;
   let told = false;
   /** Who has the event loop, since how many milliseconds, and who of these was told. */
   let owner = 0;
   let owned = 0;
   let named = 0;
-  while (Atomics.wait(control, PLACE.stop, 0, nap) === "timed-out") {
-    const beat = Atomics.load(control, PLACE.beat);
-    if (beat !== last) {
-      last = beat;
+  for (;;) {
+    const woken = Atomics.wait(control, PLACE.beat, last, nap);
+    if (Atomics.load(control, PLACE.stop) === 1) return;
+    if (woken !== "timed-out") {
+      last = Atomics.load(control, PLACE.beat);
       stalled = 0;
       told = false;
       owner = named = 0;
@@ -37,21 +43,19 @@ async function watch({ memory, beatEvery, warnAfter, endAfter, format }: StallOr
     const now = ownerIn(marks);
     owned = now === owner ? owned + nap : 0;
     owner = now;
-    // The loop may have stalled only just before the next beat was due.
-    const atLeast = stalled - beatEvery;
-    if (endAfter > 0 && atLeast >= endAfter) {
-      await tell("The event loop is blocked for too long: the process ends", about(marks, atLeast));
+    if (endAfter > 0 && stalled >= endAfter * EARLY) {
+      await tell("The event loop is blocked for too long: the process ends", about(marks, stalled));
       const { exitNow } = await import("#runtime/exit-now");
       await exitNow(1);
     }
-    if (warnAfter <= 0 || atLeast < warnAfter) continue;
+    if (warnAfter <= 0 || stalled < warnAfter * EARLY) continue;
     // What is slow at first may be over, without a beat in between, when somebody blocks the loop for good.
-    const isAnother = owner !== 0 && owner !== named && owned >= warnAfter;
+    const isAnother = owner !== 0 && owner !== named && owned >= warnAfter * EARLY;
     if (told && !isAnother) continue;
     told = true;
     Atomics.store(control, PLACE.told, 1);
     named = owner;
-    const fields = about(marks, atLeast);
+    const fields = about(marks, stalled);
     await tell("The event loop is blocked", fields);
     postMessage(fields); // the main thread reads this when its loop continues
   }
@@ -68,7 +72,7 @@ function ownerIn({ control }: LoopMarks): number {
  */
 function about(marks: LoopMarks, ms: number): object {
   const { control } = marks;
-  const seconds = ms / 1_000;
+  const seconds = Math.round(ms / EARLY) / 1_000;
   const now = marks.text(ownerIn(marks));
   if (now !== undefined) return { seconds, ...fieldsOf(now) };
   const likely = marks.text(control[PLACE.last]!);

@@ -43,7 +43,7 @@ function start(code: string, { warnAfter = 500, endAfter = 0, format = "json" }:
     const metrics = createMetrics();
     const log = createLog({ level: "info", format: "json" });
     using stalls = new StallWatch({
-      thread: ${at("stall-thread.ts")}, warnAfter: ${warnAfter}, endAfter: ${endAfter}, log, format: "${format}", beatEvery: 100,
+      thread: ${at("stall-thread.ts")}, warnAfter: ${warnAfter}, endAfter: ${endAfter}, log, format: "${format}",
     });
     stalls.show(metrics);
     const load = (name) => loadGraph(${JSON.stringify(folder)} + "/" + name, { name, onError: () => {} });
@@ -68,7 +68,7 @@ async function run(code: string, options?: ProgramOptions) {
   if (!out.startsWith("ready\n")) throw new Error(`The process ended with ${status} before it began: ${err}`);
   const lines = err.split("\n").filter((line) => line.startsWith("{"));
   const parsed = lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
-  return { status, out, err, line: (msg: string) => parsed.findLast((line) => line["msg"] === msg) };
+  return { status, out, err, lines: parsed, line: (msg: string) => parsed.findLast((line) => line["msg"] === msg) };
 }
 
 describe("StallWatch", () => {
@@ -82,6 +82,21 @@ describe("StallWatch", () => {
       expect(out).toMatch(/^binnacle_event_loop_stalls_total\{module="m\.ts"\} [1-9]/m);
       expect(out).toContain('binnacle_event_loop_lag_seconds_bucket{le="1"} ');
       expect(status).toBe(0);
+    },
+  );
+
+  test.concurrent(
+    "tells of every block that lasts as long as it is to, wherever it begins, and of none much shorter",
+    async () => {
+      const blocks = `for (const [rest, ms] of [[150, 1_100], [330, 700], [170, 1_250]]) {
+      await Bun.sleep(rest);
+      graph.run(() => block(ms));
+    }`;
+      const { lines } = await run(blocks, { warnAfter: 1_000 });
+      const told = lines.filter(({ msg }) => msg === BLOCKED || msg === AGAIN).map(({ msg }) => msg);
+      expect(told).toEqual([BLOCKED, AGAIN, BLOCKED, AGAIN]);
+      const seconds = lines.filter(({ msg }) => msg === BLOCKED).map((line) => line["seconds"] as number);
+      for (const one of seconds) expect(one).toBeWithin(0.999, 1.3);
     },
   );
 

@@ -16,13 +16,16 @@ export interface StallWatchOptions {
   readonly log: Log;
   /** The format of the thread's own lines. */
   readonly format: "json" | "pretty";
-  /** Milliseconds between two beats of the event loop. @default 500 */
-  readonly beatEvery?: number | undefined;
   /** @default the machine's clock */
   readonly clock?: Clock | undefined;
 }
 
-const BEAT_MS = 500;
+const MOST_BEAT_MS = 500;
+/**
+ * A block begins at any time between two beats, and the thread counts from the first of them: what is blocked for as long as is to be
+ * told is told for certain, and nothing that was blocked for a fifth less.
+ */
+const BEATS = 5;
 /** In seconds. */
 const LAG_BOUNDS: readonly number[] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
 
@@ -32,7 +35,7 @@ export class StallWatch implements Disposable {
   readonly #beatEvery: number;
   readonly #lag = new HistogramFamily({
     name: "binnacle_event_loop_lag_seconds",
-    help: "How late the event loop came round, measured twice a second",
+    help: "How late the event loop came round, measured five times a second by default",
     bounds: LAG_BOUNDS,
   });
   readonly #stalls = new NumberFamily(
@@ -51,11 +54,11 @@ export class StallWatch implements Disposable {
   constructor(options: StallWatchOptions) {
     this.#options = options;
     this.#clock = monotonic(options.clock);
-    const { thread, warnAfter, endAfter, beatEvery = BEAT_MS } = options;
-    this.#beatEvery = beatEvery;
+    const { thread, warnAfter, endAfter } = options;
+    this.#beatEvery = Math.min(MOST_BEAT_MS, warnAfter / BEATS || MOST_BEAT_MS);
     if (thread !== undefined && (warnAfter > 0 || endAfter > 0)) this.#startThread(thread);
-    this.#due = this.#clock.now() + beatEvery;
-    this.#timer = this.#clock.setTimeout(() => this.#beat(), beatEvery);
+    this.#due = this.#clock.now() + this.#beatEvery;
+    this.#timer = this.#clock.setTimeout(() => this.#beat(), this.#beatEvery);
   }
 
   /** Adds its measurements to the metrics. */
@@ -69,7 +72,7 @@ export class StallWatch implements Disposable {
     const { control } = loopMarks;
     control[PLACE.isWatched] = 0;
     Atomics.store(control, PLACE.stop, 1);
-    Atomics.notify(control, PLACE.stop);
+    beat();
     this.#worker?.terminate();
     this.#worker = undefined;
   }
@@ -87,24 +90,31 @@ export class StallWatch implements Disposable {
       const module = data.module ?? data.likely?.module ?? "";
       this.#stalls.series({ module }).value++;
     });
-    const order: StallOrder = { memory, beatEvery: this.#beatEvery, warnAfter, endAfter, format };
+    const order: StallOrder = { memory, warnAfter, endAfter, format };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
     worker.postMessage(order);
     this.#worker = worker;
   }
 
   #beat(): void {
-    Atomics.add(loopMarks.control, PLACE.beat, 1);
+    beat();
     const now = this.#clock.now();
     const late = Math.max(0, now - this.#due);
     this.#observed.observe(late / 1_000);
     const { warnAfter, log } = this.#options;
     // A process that was stopped from outside is late, too, and was not blocked: the thread has not told so.
     const wasTold = Atomics.exchange(loopMarks.control, PLACE.told, 0) === 1;
-    if (wasTold && warnAfter > 0 && late >= warnAfter) {
-      log.warn("The event loop was blocked, and comes round again", { seconds: Math.round(late) / 1_000 });
+    if (wasTold && warnAfter > 0) {
+      const seconds = Math.round(late + this.#beatEvery) / 1_000; // since it was last alive, as the thread counts
+      log.warn("The event loop was blocked, and comes round again", { seconds });
     }
     this.#due = now + this.#beatEvery;
     this.#timer = this.#clock.setTimeout(() => this.#beat(), this.#beatEvery);
   }
+}
+
+function beat(): void {
+  const { control } = loopMarks;
+  Atomics.add(control, PLACE.beat, 1);
+  Atomics.notify(control, PLACE.beat);
 }

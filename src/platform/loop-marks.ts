@@ -6,7 +6,7 @@
 
 /** The numbers that both threads see. */
 export const PLACE = {
-  /** Counts the turns of the event loop that were waited for. */
+  /** Counts the turns of the event loop that were waited for, and wakes the other thread. */
   beat: 0,
   /** Becomes 1 when the other thread is to end. */
   stop: 1,
