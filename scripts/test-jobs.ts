@@ -99,6 +99,7 @@ export const together: readonly Job[] = [
     "src/resource/schema/built-in.test.ts",
     "src/embedded/apiserver/schema/real-server.test.ts",
     "src/embedded/apiserver/patch/real-server.test.ts",
+    "src/webhook/conversion/applied-versions.test.ts",
     "src/kube/transport/real-server.test.ts",
   ],
 ];

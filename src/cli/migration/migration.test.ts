@@ -10,7 +10,8 @@ import { CustomResourceDefinition } from "../../resource/builtin/apiextensions.t
 import { resource } from "../../resource/handle.ts";
 import { eventually } from "../../testing/eventually.ts";
 import { startCluster, type TestCluster } from "../../testing/start-cluster.ts";
-import { convertObject, type WireObject } from "../../webhook/conversion/convert-object.ts";
+import { convertObject } from "../../webhook/conversion/convert-object.ts";
+import type { WireObject } from "../../webhook/conversion/wire-object.ts";
 import { type CustomDefinition, findDefinition } from "./custom-definition.ts";
 import { MARK } from "./mark.ts";
 import { migrate, type MigrationOptions, type Progress } from "./migration.ts";
@@ -37,7 +38,7 @@ interface Review {
 
 function converted({ request: { uid, desiredAPIVersion, objects } }: Review): object {
   const version = desiredAPIVersion.slice(names.group.length + 1);
-  const convertedObjects = objects.map((object) => convertObject(definitionOf(Widget)!, object, version));
+  const convertedObjects = objects.map((object) => convertObject(definitionOf(Widget)!, object, { to: version }));
   const response = { uid, convertedObjects, result: { status: "Success" } };
   return { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview", response };
 }

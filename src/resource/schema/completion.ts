@@ -1,10 +1,23 @@
 /** Checks whether an object has every field that its type guarantees, and completes it. */
+import { sameJson } from "../json.ts";
+import { SAMPLES, sampleOf } from "./sample.ts";
 import type { StructuralSchema } from "./structural.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** What missing fields are filled with. */
+export interface Filling {
+  /** Which of the samples required fields get. @see sampleOf */
+  readonly variant: number;
+  /** Whether fields with a default get another value. */
+  readonly otherDefaults: boolean;
+  /** An object of the same version whose values come before all others, at the same place. */
+  readonly model?: unknown;
+}
+
 /**
- * Whether the value has every field that the schema requires or has a default for, at any depth.
+ * Whether the value has every field that the schema requires or has a default for, at any depth, and no `null` that it
+ * does not allow.
  *
  * Values are not validated, so a complete object may be invalid.
  */
@@ -21,7 +34,7 @@ export function isComplete(schema: StructuralSchema, value: unknown): boolean {
     const property = properties[name]!;
     const field = fields[name];
     if (isMissing(property, field)) {
-      if (property.default !== undefined || required.includes(name)) return false;
+      if (field === null || property.default !== undefined || required.includes(name)) return false;
     } else if (field !== null && typeof field === "object" && !isComplete(property, field)) return false;
   }
   if (additionalProperties === undefined) return true;
@@ -30,34 +43,49 @@ export function isComplete(schema: StructuralSchema, value: unknown): boolean {
   );
 }
 
-/** Returns the value with its missing fields: defaults, or empty values where there are none. The given value does not change. */
-export function completed(schema: StructuralSchema, value: unknown): unknown {
+/**
+ * Returns the value with its missing fields: those of the model, otherwise defaults, and samples where there are none. A
+ * `null` that the schema does not allow counts as missing. The given value does not change.
+ */
+export function completed(schema: StructuralSchema, value: unknown, filling: Filling): unknown {
+  const { model } = filling;
   if (isMissing(schema, value)) {
-    const start = schema.default ?? emptyOf(schema);
-    return typeof start === "object" ? completed(schema, structuredClone(start)) : start;
+    if (!isMissing(schema, model)) return completed(schema, structuredClone(model), { ...filling, model: undefined });
+    const start = schema.default === undefined ? sampleOf(schema, filling.variant) : defaultOf(schema, filling);
+    return typeof start === "object" ? completed(schema, structuredClone(start), filling) : start;
   }
   if (Array.isArray(value)) {
     const { items } = schema;
-    return items === undefined ? value : value.map((item) => completed(items, item));
+    return items === undefined ? value : value.map((item) => completed(items, item, { ...filling, model: undefined }));
   }
   if (typeof value !== "object" || value === null) return value;
   const fields: Record<string, unknown> = { ...value };
   const { properties = {}, additionalProperties } = schema;
+  const models = typeof model === "object" && model !== null ? (model as Fields) : {};
+  const fill = (name: string, property: StructuralSchema): unknown =>
+    completed(property, fields[name], { ...filling, model: Object.hasOwn(models, name) ? models[name] : undefined });
   for (const name of Object.keys(fields)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
-    if (property !== undefined && fields[name] !== undefined) fields[name] = completed(property, fields[name]);
+    if (property === undefined || fields[name] === undefined) continue;
+    if (isMissing(property, fields[name])) delete fields[name];
+    else fields[name] = fill(name, property);
   }
   for (const [name, property] of Object.entries(properties)) {
-    if (isMissing(property, fields[name]) && property.default !== undefined)
-      fields[name] = completed(property, undefined);
+    if (isMissing(property, fields[name]) && property.default !== undefined) fields[name] = fill(name, property);
   }
   const variant = variantOf(schema, fields);
   for (const name of requiredOf(schema, fields)) {
     const property = properties[name];
     if (property === undefined || !isMissing(property, fields[name])) continue;
-    fields[name] = completed({ ...property, ...variant?.properties?.[name] }, undefined);
+    fields[name] = fill(name, { ...property, ...variant?.properties?.[name] });
   }
   return fields;
+}
+
+function defaultOf(schema: StructuralSchema, { variant, otherDefaults }: Filling): unknown {
+  if (!otherDefaults) return schema.default;
+  const other = sampleOf(schema, variant);
+  return sameJson(other, schema.default) ? sampleOf(schema, (variant + 1) % SAMPLES) : other;
 }
 
 function isMissing(schema: StructuralSchema, value: unknown): boolean {
@@ -76,22 +104,4 @@ function variantOf({ oneOf }: StructuralSchema, fields: Fields): StructuralSchem
   const isThis = ({ properties = {} }: StructuralSchema): boolean =>
     Object.entries(properties).every(([name, property]) => property.enum?.includes(fields[name]) === true);
   return oneOf?.find(isThis) ?? oneOf?.[0];
-}
-
-function emptyOf(schema: StructuralSchema): unknown {
-  const values = schema.enum ?? schema.allOf?.find((one) => one.enum !== undefined)?.enum;
-  if (values !== undefined) return values[0];
-  switch (schema.type) {
-    case "string":
-      return "";
-    case "integer":
-    case "number":
-      return 0;
-    case "boolean":
-      return false;
-    case "array":
-      return [];
-    default:
-      return schema["x-kubernetes-int-or-string"] ? 0 : {};
-  }
 }

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { definitionOf, type ResourceDefinition, type VersionDefinition } from "../../resource/definition.ts";
 import type { Resource } from "../../resource/handle.ts";
-import type { WireObject } from "../../webhook/conversion/convert-object.ts";
+import type { WireObject } from "../../webhook/conversion/wire-object.ts";
 import { valuesOf } from "./generated-values.ts";
 import { type Difference, type LossReason, RoundTrip } from "./round-trip.ts";
 

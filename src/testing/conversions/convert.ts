@@ -49,7 +49,7 @@ export function convert<S extends Shape, const Version extends string>(
   }
   const { metadata, ...rest } = structuredClone(object);
   const given = { ...rest, kind: object.kind ?? resource.kind, metadata: { ...metadata } };
-  return convertObject(definition, given, to) as unknown as ConvertedTo<S, Version>;
+  return convertObject(definition, given, { to }) as unknown as ConvertedTo<S, Version>;
 }
 
 /**

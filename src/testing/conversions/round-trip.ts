@@ -1,7 +1,8 @@
 /** Converts an object to another version and back, and finds the differences. */
 import { sameJson } from "../../resource/json.ts";
 import type { ResourceDefinition, VersionDefinition } from "../../resource/definition.ts";
-import { convertObject, type WireObject } from "../../webhook/conversion/convert-object.ts";
+import { convertObject } from "../../webhook/conversion/convert-object.ts";
+import type { WireObject } from "../../webhook/conversion/wire-object.ts";
 import { VersionSchema } from "../../embedded/index.ts";
 
 /**
@@ -58,11 +59,11 @@ export class RoundTrip {
     let back: WireObject;
     const found: Difference[] = [];
     try {
-      const there = this.#there.admit(convertObject(this.#definition, object, this.through));
+      const there = this.#there.admit(convertObject(this.#definition, object, { to: this.through }));
       for (const path of there.pruned)
         found.push({ reason: "lost", path: bare(path), message: `${this.through} has no such field` });
       if (there.errors.length > 0) return [...found, ...there.errors.map(refused)];
-      const answer = this.#here.admit(convertObject(this.#definition, frozen(there.object), this.from));
+      const answer = this.#here.admit(convertObject(this.#definition, frozen(there.object), { to: this.from }));
       for (const path of answer.pruned)
         found.push({ reason: "lost", path: bare(path), message: `${this.from} has no such field` });
       if (answer.errors.length > 0) return [...found, ...answer.errors.map(refused)];

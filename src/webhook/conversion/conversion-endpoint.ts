@@ -4,6 +4,7 @@ import type { Log } from "../../observe/log.ts";
 import type { RequestProblem, ReviewAnswer, ReviewEndpoint } from "../review-endpoint.ts";
 import { ConversionError } from "./convert-object.ts";
 import { parseExactly } from "./exact-numbers.ts";
+import { RecentObjects } from "./recent-objects.ts";
 import {
   answerReview,
   type ConversionReview,
@@ -28,6 +29,7 @@ export class ConversionEndpoint implements ReviewEndpoint {
   readonly path: string = CONVERSION_PATH;
   readonly mostBytes: number = MOST_CONVERSION_BYTES;
   readonly #options: ConversionEndpointOptions;
+  readonly #remembered = new RecentObjects();
 
   constructor(options: ConversionEndpointOptions) {
     this.#options = options;
@@ -45,7 +47,7 @@ export class ConversionEndpoint implements ReviewEndpoint {
       if (!(error instanceof MalformedReview)) throw error;
       return this.malformed({ code: 400, message: error.message });
     }
-    const { json, converted, failure } = answerReview(review, find);
+    const { json, converted, failure } = answerReview(review, { find, remembered: this.#remembered });
     if (failure === undefined) metrics.converted(converted);
     else {
       const { error, clean, ...fields } = failure;

@@ -296,8 +296,8 @@ describe("what is no ConversionReview", () => {
   }
 
   test("an object that is none is a failure", () => {
-    for (const object of [null, 1, {}, { apiVersion: "a/b", kind: "C" }]) {
-      expect(failure(`${group}/v2`, [object])).toContain("an object needs apiVersion, kind and metadata");
+    for (const object of [null, 1, {}, { apiVersion: "a/b", kind: "C", metadata: [] }]) {
+      expect(failure(`${group}/v2`, [object])).toContain("an object needs apiVersion and kind");
     }
   });
 });
@@ -392,6 +392,136 @@ describe("parts of objects, which kube-apiserver has converted to work out an ap
     expect(convertedSpec("v2", { endpoint: null, tags: [{ name: "x" }] })).toEqual({ tags: ["x"] });
     expect(convertedSpec("v2", { endpoint: { port: 3 } })).toEqual({ port: 3 });
   });
+
+  const Job = defineResource({
+    group,
+    kind: "Job",
+    versions: {
+      v1: {
+        spec: z.object({
+          schedule: z.string(),
+          replicas: z.int(),
+          paused: z.boolean(),
+          mode: z.enum(["fast", "slow"]),
+          size: z.string().default("1x1"),
+          env: z
+            .array(z.object({ name: z.string(), value: z.string() }))
+            .meta({ listType: "map", listMapKeys: ["name"] })
+            .optional(),
+        }),
+        toHub: ({ spec: { schedule, replicas, paused, mode, size, env } }) => {
+          const times = schedule.split(" ");
+          if (times.length !== 5) throw new Error(`no schedule: '${schedule}'`);
+          const [minute = "", hour = "", ...rest] = times;
+          const [width = "", height = ""] = size.split("x");
+          return {
+            spec: {
+              when: { minute, hour, rest: rest.join(" ") },
+              scale: { count: replicas, isLarge: replicas > 500 },
+              active: !paused,
+              speed: mode === "fast" ? 2 : 1,
+              width: Number(width),
+              height: Number(height),
+              ...(env && { vars: env.map(({ name, value }) => ({ key: name, text: value })) }),
+              origin: "v1",
+            },
+          };
+        },
+        fromHub: ({ spec: { when, scale, active, speed, width, height, vars } }) => ({
+          spec: {
+            schedule: `${when.minute} ${when.hour} ${when.rest}`,
+            replicas: scale.count,
+            paused: !active,
+            mode: speed === 2 ? ("fast" as const) : ("slow" as const),
+            size: `${width}x${height}`,
+            ...(vars && { env: vars.map(({ key, text }) => ({ name: key, value: text })) }),
+          },
+        }),
+      },
+      v2: {
+        spec: z.object({
+          when: z.object({ minute: z.string(), hour: z.string(), rest: z.string() }),
+          scale: z.object({ count: z.int(), isLarge: z.boolean() }),
+          active: z.boolean(),
+          speed: z.int(),
+          width: z.int(),
+          height: z.int(),
+          vars: z
+            .array(z.object({ key: z.string(), text: z.string() }))
+            .meta({ listType: "map", listMapKeys: ["key"] })
+            .optional(),
+          origin: z.string(),
+        }),
+      },
+    },
+    hub: "v2",
+    storage: "v2",
+  });
+  const jobs = () => {
+    const { answer } = endpoint(Job);
+    return (version: string, spec: object): unknown => {
+      const object = { apiVersion: `${group}/${version}`, kind: "Job", metadata, spec };
+      const { body } = answer(review(`${group}/${version === "v1" ? "v2" : "v1"}`, [object]));
+      const { response } = JSON.parse(body) as Answer;
+      expect(response.result).toEqual({ status: "Success" });
+      return response.convertedObjects[0]!["spec"];
+    };
+  };
+  const schedule = "* * * * *";
+
+  test("a field that is there stays there, whatever its value, and one that is not does not appear", () => {
+    const spec = jobs();
+    const when = { minute: "*", hour: "*", rest: "* * *" };
+    const origin = "v1";
+    expect(spec("v1", { schedule })).toEqual({ when, origin });
+    for (const replicas of [0, 1, 499, 501, 1000]) {
+      const scale = { count: replicas, isLarge: replicas > 500 };
+      expect(spec("v1", { schedule, replicas })).toEqual({ when, scale, origin });
+    }
+    for (const paused of [false, true])
+      expect(spec("v1", { schedule, paused })).toEqual({ when, active: !paused, origin });
+    expect(spec("v1", { schedule, mode: "slow" })).toEqual({ when, speed: 1, origin });
+    expect(spec("v1", { schedule, size: "1x1" })).toEqual({ when, width: 1, height: 1, origin });
+    expect(spec("v2", { active: false })).toEqual({ paused: true });
+    expect(spec("v2", { scale: { count: 0 }, speed: 1 })).toEqual({ replicas: 0, mode: "slow" });
+    expect(spec("v2", { width: 0 })).toEqual({ size: "0x0" });
+    expect(spec("v2", {})).toBeUndefined();
+  });
+
+  test("items of keyed lists are parts as well", () => {
+    const spec = jobs();
+    expect(spec("v2", { vars: [{ key: "a" }, { key: "b", text: "" }] })).toEqual({
+      env: [{ name: "a" }, { name: "b", value: "" }],
+    });
+  });
+
+  test("a function that refuses samples gets what the whole object had", () => {
+    const spec = jobs();
+    const whole = { schedule, replicas: 3, paused: false, mode: "fast", size: "2x3" };
+    const object = { apiVersion: `${group}/v1`, kind: "Job", metadata, spec: { replicas: 0 } };
+    expect(failure(`${group}/v2`, [object], Job)).toContain("no schedule: ''");
+    spec("v1", whole);
+    expect(spec("v1", { replicas: 0 })).toMatchObject({ scale: { count: 0, isLarge: false } });
+  });
+
+  test("labels and annotations are parts, and null is nothing", () => {
+    const { answer } = endpoint(Widget);
+    const read = (version: string, desired: string, spec: unknown, texts: object): unknown => {
+      const object = { apiVersion: `${group}/${version}`, kind: "Widget", metadata: { name: "a", ...texts }, spec };
+      const { response } = JSON.parse(answer(review(`${group}/${desired}`, [object])).body) as Answer;
+      expect(response.result).toEqual({ status: "Success" });
+      const { metadata, spec: made } = response.convertedObjects[0]!;
+      return { metadata, spec: made };
+    };
+    const noted = { annotations: { [notes]: "n" } };
+    expect(read("v1", "v2", null, noted)).toEqual({ metadata: { name: "a" }, spec: { note: "n" } });
+    expect(read("v2", "v1", { note: "n" }, {})).toEqual({ metadata: { name: "a", ...noted } });
+    const { body } = answer(review(`${group}/v2`, [{ apiVersion: `${group}/v1`, kind: "Widget" }]));
+    expect((JSON.parse(body) as Answer).response.convertedObjects).toEqual([
+      { apiVersion: `${group}/v2`, kind: "Widget", metadata: {} },
+    ]);
+    expect(read("v1", "v2", null, { annotations: null, labels: null })).toEqual({ metadata: { name: "a" } });
+  });
 });
 
 test("a failure tells nothing that is sensitive", () => {
@@ -446,7 +576,9 @@ test("objects that were given are not changed, also when a conversion returns pa
     objects: [object],
     inexact: undefined,
   };
-  const { json } = answerReview(review, () => ({ definition: definitionOf(Same)!, invoke: (fn) => fn() }));
+  const { json } = answerReview(review, {
+    find: () => ({ definition: definitionOf(Same)!, invoke: (fn) => fn() }),
+  });
   const { response } = JSON.parse(json) as Answer;
   expect(response.convertedObjects[0]?.["spec"]).toEqual({ parts: [{ size: 1 }, { size: 3 }] });
 });

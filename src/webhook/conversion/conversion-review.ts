@@ -8,7 +8,9 @@ import { withoutSecrets } from "../../observe/known-secrets.ts";
 import { KeptSecrets } from "../../reconcile/kept-secrets.ts";
 import { sensitiveTextsOf } from "../../resource/sensitive.ts";
 import { InexactBody } from "./exact-numbers.ts";
-import { ConversionError, convertObject, type WireObject } from "./convert-object.ts";
+import { ConversionError, convertObject } from "./convert-object.ts";
+import type { GivenObject, WireObject } from "./wire-object.ts";
+import type { RecentObjects } from "./recent-objects.ts";
 
 const GROUP = "apiextensions.k8s.io";
 const VERSIONS: readonly string[] = [`${GROUP}/v1`, `${GROUP}/v1beta1`];
@@ -80,9 +82,16 @@ export function readReview(received: unknown): ConversionReview {
 /**
  * Converts all objects of a review, or none: if one cannot be converted, the whole response is a failure, as the API
  * server expects. Never throws.
+ *
+ * @param remembered the objects of earlier reviews.
  */
-export function answerReview(review: ConversionReview, find: KindLookup): ReviewedConversion {
+export function answerReview(
+  review: ConversionReview,
+  { find, remembered }: { readonly find: KindLookup; readonly remembered?: RecentObjects | undefined },
+): ReviewedConversion {
   const { apiVersion, uid, desiredAPIVersion, objects } = review;
+  // Parts come alone, and a list would push out what they are compared with.
+  const recent = objects.length === 1 ? remembered : undefined;
   const [group, version] = splitVersion(desiredAPIVersion);
   const converted: WireObject[] = [];
   let current: unknown;
@@ -94,14 +103,14 @@ export function answerReview(review: ConversionReview, find: KindLookup): Review
       );
     }
     for (current of objects) {
-      if (!isObject(current)) throw new ConversionError("an object needs apiVersion, kind and metadata");
+      if (!isObject(current)) throw new ConversionError("an object needs apiVersion and kind");
       const object = current;
       if (splitVersion(object.apiVersion)[0] !== group) {
         throw new ConversionError(`its apiVersion is ${object.apiVersion}, and an object cannot move to another group`);
       }
       if (known?.name !== object.kind) known = { name: object.kind, kind: kindNamed(object.kind, { group, find }) };
       const { definition, invoke } = known.kind;
-      converted.push(invoke(() => convertObject(definition, object, version)));
+      converted.push(invoke(() => convertObject(definition, object, { to: version, recent })));
     }
     const response = { uid, convertedObjects: converted, result: { status: "Success" } };
     const json = JSON.stringify({ kind: "ConversionReview", apiVersion, response });
@@ -147,7 +156,7 @@ function messageOf({ error, object, from, to }: ConversionFailure): string {
 
 function subjectOf(object: unknown): string {
   if (!isObject(object)) return "an object";
-  const { name, namespace } = object.metadata as { readonly name?: unknown; readonly namespace?: unknown };
+  const { name, namespace } = (object.metadata ?? {}) as { readonly name?: unknown; readonly namespace?: unknown };
   const key = [namespace, name].filter((part) => typeof part === "string" && part !== "").join("/");
   return key === "" ? object.kind : `${object.kind} ${key}`;
 }
@@ -156,10 +165,10 @@ function fromOf(object: unknown): string {
   return isObject(object) ? splitVersion(object.apiVersion)[1] : "no version";
 }
 
-function isObject(value: unknown): value is WireObject {
+function isObject(value: unknown): value is GivenObject {
   if (!isFields(value)) return false;
   const { apiVersion, kind, metadata } = value;
-  return typeof apiVersion === "string" && typeof kind === "string" && isFields(metadata);
+  return typeof apiVersion === "string" && typeof kind === "string" && (metadata == null || isFields(metadata));
 }
 
 function isFields(value: unknown): value is Readonly<Record<string, unknown>> {

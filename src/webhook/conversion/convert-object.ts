@@ -1,19 +1,13 @@
 /** Converts an object to another version of its kind, through the hub. */
 import type { ResourceDefinition, VersionDefinition } from "../../resource/definition.ts";
 import { sameJson } from "../../resource/json.ts";
-import { completed, isComplete } from "../../resource/schema/completion.ts";
+import { completed, type Filling, isComplete } from "../../resource/schema/completion.ts";
 import { withDefaults } from "../../resource/schema/defaults.ts";
+import { convertPart } from "./convert-part.ts";
+import type { RecentObjects } from "./recent-objects.ts";
+import type { GivenObject, WireObject } from "./wire-object.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-
-/** An object of a custom kind, as the API server sends it. */
-export interface WireObject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: Fields;
-  readonly spec?: unknown;
-  readonly status?: unknown;
-}
 
 /**
  * Thrown when a conversion is impossible, or when an author's function returned something other than an object of its
@@ -28,13 +22,20 @@ export class ConversionError extends Error {
  * it.
  *
  * The author's functions get what their types promise: every required field and every field with a default. So does
- * the caller, because the API server adds no defaults after a conversion.
+ * the caller, because the API server adds no defaults after a conversion. Of an object that lacks such a field, the
+ * caller gets what follows from the fields that are there.
  *
  * @param to the name of a version, such as `v1`.
+ * @param recent what was converted before, which helps with parts of the same objects.
  * @throws ConversionError, and whatever the author's functions throw.
  */
-export function convertObject(definition: ResourceDefinition, object: WireObject, to: string): WireObject {
+export function convertObject(
+  definition: ResourceDefinition,
+  given: GivenObject,
+  { to, recent }: { readonly to: string; readonly recent?: RecentObjects | undefined },
+): WireObject {
   const { group, names } = definition;
+  const object = withMetadata(given);
   if (object.kind !== names.kind) throw new ConversionError(`the object is a ${object.kind}, and no ${names.kind}`);
   const prefix = `${group}/`;
   if (!object.apiVersion.startsWith(prefix)) {
@@ -43,46 +44,53 @@ export function convertObject(definition: ResourceDefinition, object: WireObject
   const from = object.apiVersion.slice(prefix.length);
   if (from === to) throw new ConversionError(`the object is in version ${to} already`);
   const way: Way = { definition, source: versionNamed(definition, from), target: versionNamed(definition, to) };
-  return isComplete(way.source.schema, object) ? throughHub(object, way) : convertPart(object, way);
+  const { schema } = way.source;
+  if (isComplete(schema, object)) {
+    recent?.keep(object);
+    return throughHub(object, way);
+  }
+  const through = (filled: WireObject, filling: Filling) => throughHub(filled, { ...way, filling });
+  return convertPart(object, { schema, target: way.target.schema, whole: recent?.wholeOf(object), through });
+}
+
+/** The API server leaves out what it has removed everything from, or leaves `null` there. */
+function withMetadata(object: GivenObject): WireObject {
+  const { labels, annotations, ...others } = object.metadata ?? {};
+  if (object.metadata != null && labels !== null && annotations !== null)
+    return { ...object, metadata: object.metadata };
+  const metadata = {
+    ...others,
+    ...(labels != null && { labels }),
+    ...(annotations != null && { annotations }),
+  };
+  return { ...object, metadata };
 }
 
 interface Way {
   readonly definition: ResourceDefinition;
   readonly source: VersionDefinition;
   readonly target: VersionDefinition;
+  /** What fills a part of an object on its way; it has no defaults at the end. @default the defaults of each version */
+  readonly filling?: Filling | undefined;
 }
 
-function throughHub(object: WireObject, { definition, source, target }: Way): WireObject {
-  const { hub } = definition;
-  const inHub = source.name === hub ? object : toHub(definition, source, object);
-  return target.name === hub ? inHub : fromHub(definition, target, inHub);
-}
-
-/**
- * Converts a part of an object. While the API server computes a server-side apply in one version of an object that is
- * managed in another, it has parts of it converted, even an object without a spec, to learn which of their fields
- * correspond.
- *
- * The author's functions get the part with empty values for everything that is missing, and the result omits what
- * follows only from empty values.
- */
-function convertPart(part: WireObject, way: Way): WireObject {
-  const { schema } = way.source;
-  const { spec: _, status: __, ...nothing } = part;
-  const converted = throughHub(completed(schema, part) as WireObject, way);
-  const empty = throughHub(completed(schema, nothing) as WireObject, way);
-  const { apiVersion, kind, metadata } = converted;
-  const spec = difference(converted.spec, empty.spec);
-  const status = difference(converted.status, empty.status);
-  return { apiVersion, kind, metadata, ...(spec !== undefined && { spec }), ...(status !== undefined && { status }) };
-}
-
-/** Returns the parts of a value that another one lacks; `undefined` when there are none. */
-function difference(value: unknown, other: unknown): unknown {
-  if (sameJson(value, other)) return undefined;
-  if (!isFields(value) || !isFields(other)) return value;
-  const fields = Object.entries(value).map(([name, field]) => [name, difference(field, other[name])] as const);
-  return Object.fromEntries(fields.filter(([, field]) => field !== undefined));
+function throughHub(object: WireObject, { definition, source, target, filling }: Way): WireObject {
+  const { group, hub } = definition;
+  const filled = (made: WireObject, version: VersionDefinition): WireObject => {
+    if (filling === undefined) return withDefaults(version.schema, made);
+    return version === target
+      ? made
+      : (completed(version.schema, made, { ...filling, model: undefined }) as WireObject);
+  };
+  let converted = object;
+  if (source.name !== hub) {
+    const version = versionNamed(definition, hub);
+    const step = { object, target: version, group, by: `versions.${source.name}.toHub` };
+    converted = filled(complete(source.toHub!(object), step), version);
+  }
+  if (target.name === hub) return converted;
+  const step = { object: converted, target, group, by: `versions.${target.name}.fromHub` };
+  return filled(complete(target.fromHub!(converted), step), target);
 }
 
 function versionNamed({ names, versions }: ResourceDefinition, name: string): VersionDefinition {
@@ -90,17 +98,6 @@ function versionNamed({ names, versions }: ResourceDefinition, name: string): Ve
   if (found !== undefined) return found;
   const known = versions.map((version) => version.name).join(", ");
   throw new ConversionError(`${names.kind} has no version ${name}: its versions are ${known}`);
-}
-
-function toHub(definition: ResourceDefinition, source: VersionDefinition, object: WireObject): WireObject {
-  const made = source.toHub!(object);
-  const target = versionNamed(definition, definition.hub);
-  return complete(made, { object, target, group: definition.group, by: `versions.${source.name}.toHub` });
-}
-
-function fromHub(definition: ResourceDefinition, target: VersionDefinition, object: WireObject): WireObject {
-  const made = target.fromHub!(object);
-  return complete(made, { object, target, group: definition.group, by: `versions.${target.name}.fromHub` });
 }
 
 interface Step {
@@ -127,14 +124,13 @@ function complete(made: unknown, step: Step): WireObject {
     if (made[name] === undefined || isFields(made[name])) continue;
     throw new ConversionError(`${by} returned ${shown(made[name])} as ${name}: expected an object`);
   }
-  const converted: WireObject = {
+  return {
     apiVersion: `${group}/${target.name}`,
     kind: object.kind,
     metadata: metadataOf(made["metadata"], step),
     ...(made["spec"] !== undefined && { spec: made["spec"] }),
     ...statusOf(made["status"], object),
   };
-  return withDefaults(target.schema, converted);
 }
 
 /** The runtime maintains the generation that a status describes, so authors do not see it. */

@@ -4,6 +4,7 @@ import { until } from "../until.ts";
 import type { ClusterConfig } from "../../../src/kube/config/cluster-config.ts";
 import { loadKubeconfig } from "../../../src/kube/config/kubeconfig.ts";
 import { Manager } from "../../../src/manager/manager.ts";
+import type { WebhooksOptions } from "../../../src/manager/webhooks.ts";
 import { collectDefinitions } from "../../../src/module/module-definitions.ts";
 import type { LoadedModule } from "../../../src/module/loaded-module.ts";
 import { createLog, type LogLevel } from "../../../src/observe/log.ts";
@@ -18,6 +19,8 @@ export interface InProcessOptions {
   readonly level?: LogLevel | undefined;
   /** Milliseconds that runs have to end. @default 5_000 */
   readonly grace?: number | undefined;
+  /** Serves and registers webhooks on the loopback. @default false */
+  readonly webhooks?: boolean | undefined;
 }
 
 /** One line of the log. */
@@ -26,6 +29,12 @@ export interface LogLine {
   readonly msg: string;
   readonly [field: string]: unknown;
 }
+
+const onLoopback: WebhooksOptions = {
+  address: "127.0.0.1:0",
+  certificates: { kind: "memory", hosts: ["127.0.0.1"] },
+  registration: { reach: { host: "127.0.0.1" }, mode: "apply", ownNamespaces: [] },
+};
 
 export class InProcess implements AsyncDisposable {
   readonly manager: Manager;
@@ -38,7 +47,7 @@ export class InProcess implements AsyncDisposable {
 
   /** Installs the definitions' CRDs, starts their controllers, and waits until all have synced. */
   static async start(options: InProcessOptions): Promise<InProcess> {
-    const { definitions, namespaces, level = "info", grace = 5_000 } = options;
+    const { definitions, namespaces, level = "info", grace = 5_000, webhooks = false } = options;
     const lines: LogLine[] = [];
     const cluster = options.cluster ?? (await loadKubeconfig({ kubeconfig: options.plane!.kubeconfig, env: {} }));
     const manager = new Manager({
@@ -48,6 +57,7 @@ export class InProcess implements AsyncDisposable {
       metricsAddress: "0",
       namespaces,
       installCrds: true,
+      webhooks: webhooks ? onLoopback : undefined,
       development: true,
       grace,
     });

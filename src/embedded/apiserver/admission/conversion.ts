@@ -107,12 +107,14 @@ function checked(converted: KubeObject, { object, place, apiVersion, returned }:
   if (converted.kind !== object.kind) {
     throw returned(`${at}: invalid kind (expected ${object.kind}, received ${converted.kind})`);
   }
+  // Of a part of an object the metadata may be gone.
+  const given = (object.metadata ?? {}) as Fields;
   const named = { name: "name", namespace: "namespace", uid: "UID" } as const;
   for (const [field, name] of Object.entries(named)) {
-    const [before = "", after = ""] = [object.metadata[field], converted.metadata[field]] as (string | undefined)[];
+    const [before = "", after = ""] = [given[field], converted.metadata[field]] as (string | undefined)[];
     if (before !== after) throw returned(`${what}: must have the same ${name}: ${before} != ${after}`);
   }
   const { labels, annotations } = converted.metadata;
-  const { labels: _, annotations: __, ...kept } = object.metadata;
+  const { labels: _, annotations: __, ...kept } = given;
   return { ...converted, metadata: { ...kept, ...(labels && { labels }), ...(annotations && { annotations }) } };
 }

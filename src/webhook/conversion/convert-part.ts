@@ -1,0 +1,241 @@
+/**
+ * Converts parts of objects.
+ *
+ * While the API server works out a server-side apply of an object whose managers use several versions, it has parts of
+ * the object converted, to learn which fields correspond: each field of the part must be there in the result, wherever
+ * the author's functions put it, and a field that the part lacks must not appear.
+ */
+import { sameJson } from "../../resource/json.ts";
+import { completed, type Filling } from "../../resource/schema/completion.ts";
+import { SAMPLES } from "../../resource/schema/sample.ts";
+import type { StructuralSchema } from "../../resource/schema/structural.ts";
+import type { WireObject } from "./wire-object.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface PartOptions {
+  /** The schema of the part's version. */
+  readonly schema: StructuralSchema;
+  /** The schema of the wanted version. */
+  readonly target: StructuralSchema;
+  /** The whole object in the part's version as it was a moment ago, if that is known. */
+  readonly whole?: WireObject | undefined;
+  /** Converts a completed object. What is missing on the way is filled in too, and nothing at the end. */
+  readonly through: (object: WireObject, filling: Filling) => WireObject;
+}
+
+const FILLINGS: readonly Filling[] = [false, true].flatMap((otherDefaults) =>
+  Array.from({ length: SAMPLES }, (_, variant) => ({ variant, otherDefaults })),
+);
+
+/** What became of the part with one filling, and of less than the part with the same filling. */
+interface Attempt<T = unknown> {
+  readonly part: T;
+  readonly less: readonly T[];
+}
+
+/**
+ * Completes the part in several ways and converts it each time, next to the same filling without the part. A field that
+ * varies with the filling and is the same without the part follows from the filling, and is left out. All others are
+ * kept, and so is one that follows from both.
+ *
+ * @throws what the author's functions throw, when they refuse the part with every filling.
+ */
+export function convertPart(given: WireObject, { schema, target, whole, through }: PartOptions): WireObject {
+  // Authors may rely on a name, and the answer has the metadata that was given.
+  const part = { ...given, metadata: { name: whole?.metadata["name"] ?? "", ...given.metadata } };
+  const attempts: Attempt<WireObject>[] = [];
+  const errors: unknown[] = [];
+  for (const filling of whole === undefined ? FILLINGS : [{ ...FILLINGS[0]!, model: whole }, ...FILLINGS]) {
+    const convert = (object: WireObject) => through(completed(schema, object, filling) as WireObject, filling);
+    try {
+      attempts.push({ part: convert(part), less: converted(part, { schema, convert }) });
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (attempts.length === 0) throw errors.at(-FILLINGS.length);
+  const pick = (name: string, keepsConstants: boolean): unknown =>
+    settled(fieldOf(attempts, name), { schema: target.properties?.[name], keepsConstants });
+  const { apiVersion, kind } = attempts[0]!.part;
+  // A constant, such as a name for what has no name in the other version, belongs to whatever else is there.
+  const spec = pick("spec", hasFields(part.spec));
+  const status = pick("status", hasFields(part.status));
+  return {
+    apiVersion,
+    kind,
+    metadata: metadataOf(given, attempts),
+    ...(spec !== undefined && { spec }),
+    ...(status !== undefined && { status }),
+  };
+}
+
+function metadataOf({ metadata: given }: WireObject, attempts: readonly Attempt<WireObject>[]): Fields {
+  const { labels: _, annotations: __, ...metadata } = given;
+  const made = settled(fieldOf(attempts, "metadata"), { schema: undefined, keepsConstants: true }) as
+    Fields | undefined;
+  const { labels, annotations } = made ?? {};
+  return {
+    ...metadata,
+    ...(hasFields(labels) && { labels }),
+    ...(hasFields(annotations) && { annotations }),
+  };
+}
+
+/** Converts the shape of the part, or the part without one field each where the author's functions refuse that. */
+function converted(
+  part: WireObject,
+  { schema, convert }: { readonly schema: StructuralSchema; readonly convert: (less: WireObject) => WireObject },
+): readonly WireObject[] {
+  const attempt = (less: WireObject): readonly WireObject[] => {
+    try {
+      return [convert(less)];
+    } catch {
+      return [];
+    }
+  };
+  const alone = attempt(emptied(part, schema));
+  return alone.length > 0 ? alone : oneLess(part).flatMap(attempt);
+}
+
+/** Returns an object of the part's shape without its values. */
+function emptied({ apiVersion, kind, metadata, spec, status }: WireObject, schema: StructuralSchema): WireObject {
+  const { labels: _, annotations: __, ...others } = metadata;
+  const { properties = {} } = schema;
+  return {
+    apiVersion,
+    kind,
+    metadata: others,
+    ...(isFields(spec) && { spec: shapeOf(spec, properties["spec"]) }),
+    ...(isFields(status) && { status: shapeOf(status, properties["status"]) }),
+  };
+}
+
+/** Returns the objects in a value, and the items of keyed lists with their keys, without anything else. */
+function shapeOf(fields: Fields, schema: StructuralSchema | undefined): Fields {
+  const shape = Object.entries(fields).flatMap(([name, value]): (readonly [string, unknown])[] => {
+    const inner = schema?.properties?.[name] ?? schema?.additionalProperties;
+    if (isFields(value)) return [[name, shapeOf(value, inner)]];
+    const keys = inner?.["x-kubernetes-list-map-keys"];
+    if (!Array.isArray(value) || keys === undefined) return [];
+    const items = value.filter(isFields).map((item) => ({ ...shapeOf(item, inner?.items), ...only(item, keys) }));
+    return [[name, items]];
+  });
+  return Object.fromEntries(shape);
+}
+
+function only(fields: Fields, names: readonly string[]): Fields {
+  return Object.fromEntries(names.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]));
+}
+
+function oneLess(part: WireObject): readonly WireObject[] {
+  const { labels, annotations } = part.metadata;
+  const texts = Object.entries({ labels, annotations }).map(([name, of]) =>
+    without(of).map((left) => ({ ...part, metadata: { ...part.metadata, [name]: left } })),
+  );
+  const fields = (["spec", "status"] as const).map((name) =>
+    without(part[name]).map((left) => ({ ...part, [name]: left })),
+  );
+  return [...texts, ...fields].flat();
+}
+
+/** Returns the fields without each of them in turn. */
+function without(fields: unknown): readonly Fields[] {
+  if (!isFields(fields)) return [];
+  return Object.keys(fields).map((name) => {
+    const { [name]: _, ...left } = fields;
+    return left;
+  });
+}
+
+interface Place {
+  /** The schema of the value, if it has one. */
+  readonly schema: StructuralSchema | undefined;
+  /** Whether a value is kept that depends on nothing that was tried. */
+  readonly keepsConstants: boolean;
+}
+
+/** Returns what the attempts agree on, without what follows from the filling; `undefined` when nothing is left. */
+function settled(attempts: readonly Attempt[], place: Place): unknown {
+  const made = attempts.map(({ part }) => part).filter(isValue);
+  if (made.length === 0) return undefined;
+  const { schema, keepsConstants } = place;
+  if (made.every(isFields) && made.some(hasFields) && schema?.["x-kubernetes-map-type"] !== "atomic") {
+    const fields = [...new Set(made.flatMap(Object.keys))].flatMap((name) => {
+      const inner = schema?.properties?.[name] ?? schema?.additionalProperties;
+      const value = settled(fieldOf(attempts, name), { schema: inner, keepsConstants });
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    return fields.length === 0 ? undefined : Object.fromEntries(fields);
+  }
+  const items = schema && itemsOf(schema, { schema: schema.items, keepsConstants });
+  if (items !== undefined && made.every(Array.isArray) && made.some(({ length }) => length > 0)) {
+    return settledItems(attempts, items);
+  }
+  const fromPart = attempts.some(({ part, less }) => less.some((one) => !same(part, one)));
+  const fromFilling = attempts.some(({ part }) => !same(part, attempts[0]!.part));
+  return fromPart || (keepsConstants && !fromFilling) ? made[0] : undefined;
+}
+
+interface Items {
+  /** The fields that tell items apart; the items of a set are told apart by themselves. */
+  readonly keys: readonly string[];
+  readonly keyOf: (item: unknown) => string;
+  readonly place: Place;
+}
+
+/** Compares items by their keys, because that is how the API server tells which field is whose. */
+function settledItems(attempts: readonly Attempt[], { keys, keyOf, place }: Items): unknown {
+  const found = attempts.map(({ part, less }) => ({
+    part: byKey(part, keyOf),
+    less: less.map((one) => byKey(one, keyOf)),
+  }));
+  const items = [...new Set(found.flatMap(({ part }) => [...part.keys()]))].flatMap((key) => {
+    const named = found.map(({ part, less }) => ({ part: part.get(key), less: less.map((one) => one.get(key)) }));
+    const item = settled(named, place);
+    if (item === undefined) return [];
+    const whole = named.find(({ part }) => part !== undefined)?.part;
+    // An item without its key would be nobody's.
+    return [isFields(item) && isFields(whole) ? { ...only(whole, keys), ...item } : item];
+  });
+  return items.length === 0 ? undefined : items;
+}
+
+function byKey(list: unknown, keyOf: Items["keyOf"]): ReadonlyMap<string, unknown> {
+  return new Map(Array.isArray(list) ? list.map((item: unknown) => [keyOf(item), item]) : []);
+}
+
+/** Returns how the items of a list are told apart; `undefined` for a list that belongs together. */
+function itemsOf(schema: StructuralSchema, place: Place): Items | undefined {
+  const keys = schema["x-kubernetes-list-map-keys"] ?? [];
+  switch (schema["x-kubernetes-list-type"]) {
+    case "set":
+      return { keys, keyOf: JSON.stringify, place };
+    case "map":
+      return { keys, keyOf: (item) => JSON.stringify(isFields(item) ? keys.map((key) => item[key]) : item), place };
+    default:
+      return undefined;
+  }
+}
+
+function fieldOf(attempts: readonly Attempt[], name: string): readonly Attempt[] {
+  const of = (value: unknown): unknown => (isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined);
+  return attempts.map(({ part, less }) => ({ part: of(part), less: less.map(of) }));
+}
+
+function same(one: unknown, other: unknown): boolean {
+  return Object.is(one, other) || sameJson(one, other);
+}
+
+/** What an author makes of a sample may be no value, such as the number of an empty text. */
+function isValue(value: unknown): boolean {
+  return value !== undefined && !Number.isNaN(value);
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function hasFields(value: unknown): boolean {
+  return isFields(value) && Object.keys(value).length > 0;
+}

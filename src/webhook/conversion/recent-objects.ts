@@ -1,0 +1,34 @@
+/** Remembers the objects that were converted last. */
+import type { WireObject } from "./wire-object.ts";
+
+/** Enough for the applies that are worked out at the same time. */
+const MOST = 32;
+const IDENTITY = ["namespace", "name", "uid"] as const;
+
+/**
+ * The last whole objects in each of their versions.
+ *
+ * The API server has an object converted right before a part of it. The whole one has values for what the part lacks that
+ * the author's functions accept; it is only a help, because the two requests may reach different replicas.
+ */
+export class RecentObjects {
+  readonly #objects = new Map<string, WireObject>();
+
+  keep(object: WireObject): void {
+    const { apiVersion, kind, metadata } = object;
+    const key = JSON.stringify([apiVersion, kind, ...IDENTITY.map((name) => metadata[name])]);
+    this.#objects.delete(key);
+    this.#objects.set(key, object);
+    if (this.#objects.size > MOST) this.#objects.delete(this.#objects.keys().next().value!);
+  }
+
+  /** Returns the whole object of a part, of which only some of the identity may be left; `undefined` when there is none. */
+  wholeOf({ apiVersion, kind, metadata }: WireObject): WireObject | undefined {
+    return [...this.#objects.values()].findLast(
+      (one) =>
+        one.kind === kind &&
+        one.apiVersion === apiVersion &&
+        IDENTITY.every((name) => metadata[name] === undefined || metadata[name] === one.metadata[name]),
+    );
+  }
+}
