@@ -32,8 +32,8 @@
  * reloaded when they change.
  *
  * **Children.** `context.children.sync({ name: desired, … })` states the whole set of an object's children. What is
- * missing is created, what differs is applied with server-side apply, what is no longer named is deleted. An object
- * that is not ours is never taken over silently.
+ * missing is created, what differs is brought back, what is no longer named is deleted, and what others added stays. An
+ * object that is not ours is never taken over silently.
  *
  * **Status.** `context.status.set` and `context.status.condition` collect what the run found; it is written once, at the
  * end of the run, also when the run throws, and not at all when nothing differs.

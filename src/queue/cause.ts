@@ -9,18 +9,14 @@ const MAX_CAUSES = 8;
 const NONE: readonly Cause[] = Object.freeze([]);
 
 /**
- * Adds a cause, newest last; one from the same object replaces the earlier one and keeps its paths. Of too many, those go first
+ * Adds a cause, newest last; one from the same object replaces the earlier one. Of too many, those go first
  * that hand over nothing.
  */
 export function withCause(causes: readonly Cause[] = NONE, cause: Cause | undefined): readonly Cause[] {
   if (cause === undefined) return causes;
   if (causes.length === 0) return [cause];
   const merged: Cause[] = [];
-  let newest = cause;
-  for (const earlier of causes) {
-    if (isSame(earlier, cause)) newest = withPaths(newest, earlier.paths);
-    else merged.push(earlier);
-  }
+  for (const earlier of causes) if (!isSame(earlier, cause)) merged.push(earlier);
   if (merged.length === MAX_CAUSES)
     merged.splice(
       Math.max(
@@ -29,7 +25,7 @@ export function withCause(causes: readonly Cause[] = NONE, cause: Cause | undefi
       ),
       1,
     );
-  merged.push(newest);
+  merged.push(cause);
   return merged;
 }
 
@@ -54,21 +50,14 @@ function isSame(a: Cause, b: Cause): boolean {
   );
 }
 
-function withPaths(cause: Cause, paths: readonly string[] | undefined): Cause {
-  if (paths === undefined || paths.length === 0) return cause;
-  return { ...cause, paths: [...new Set([...paths, ...(cause.paths ?? NONE_PATHS)])] };
-}
-
-const NONE_PATHS: readonly string[] = Object.freeze([]);
-
 /** The causes as text for people: `for Guestbook create default/hello; owns Deployment update default/hello`. */
 export function causesText(causes: readonly Cause[]): string {
   return causes.map(causeText).join("; ");
 }
 
-function causeText({ source, type, kind, key, paths = NONE_PATHS }: Cause): string {
+function causeText({ source, type, kind, key }: Cause): string {
   const of = kind === undefined || source.includes(kind) ? "" : ` ${kind}`;
   const name = key === undefined ? "" : ` ${key.namespace === undefined ? "" : `${key.namespace}/`}${key.name}`;
   const what = type === "generic" ? "" : ` ${type}`;
-  return `${source}${of}${what}${name}${paths.length === 0 ? "" : ` (${paths.join(", ")})`}`;
+  return `${source}${of}${what}${name}`;
 }

@@ -430,11 +430,11 @@ describe("WorkQueue", () => {
     const { queue } = setUp();
     for (let i = 0; i < 12; i++)
       queue.add("foo", { cause: { source: "owns", type: "update", key: { name: `c${i}` } } });
-    queue.add("foo", { cause: { source: "for", type: "update", resourceVersion: "1", paths: ["spec.a"] } });
-    queue.add("foo", { cause: { source: "for", type: "update", resourceVersion: "2", paths: ["spec.b"] } });
+    queue.add("foo", { cause: { source: "for", type: "update", resourceVersion: "1" } });
+    queue.add("foo", { cause: { source: "for", type: "update", resourceVersion: "2" } });
     const { causes } = queue.take()!;
     expect(causes).toHaveLength(8);
-    expect(causes.at(-1)).toEqual({ source: "for", type: "update", resourceVersion: "2", paths: ["spec.a", "spec.b"] });
+    expect(causes.at(-1)).toEqual({ source: "for", type: "update", resourceVersion: "2" });
     expect(causes[0]!.key).toEqual({ name: "c5" });
   });
 

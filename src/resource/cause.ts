@@ -10,8 +10,6 @@ export interface Cause {
   readonly kind?: string | undefined;
   readonly key?: Key | undefined;
   readonly resourceVersion?: string | undefined;
-  /** The fields that changed, where they are known. */
-  readonly paths?: readonly string[] | undefined;
   /** The daemon that queued the key. */
   readonly daemon?: string | undefined;
   /** What the daemon handed over. */
