@@ -4,10 +4,10 @@ import { edits, type Ground, someEdit, type EditName } from "./edits.ts";
 import { forms, type FormName, type Request, someForm } from "./forms.ts";
 import { clone, equal, isMap, type JsonMap, mapAt, metaOf } from "./json.ts";
 import { another, bodyOf, type Choice, moved } from "./kinds/kind.ts";
-import { anyBelow, type Holder, holdersOf, leavesOf, type Leaves, shapeAt } from "./leaves.ts";
+import { anyBelow, type Holder, holdersOf, leavesOf, type Leaves, shapeAt, take } from "./leaves.ts";
 import type { Shape } from "./schema.ts";
 import { CONTROLLER, Stage } from "./stage.ts";
-import { counted, type Finding, hasMarks, lost, missing, ownership, stays } from "./verdict.ts";
+import { counted, type Finding, hasMarks, lost, missing, overlapsAny, ownership, stays } from "./verdict.ts";
 
 /** Entries of managedFields that say nothing of an act of somebody else. */
 const nobody = new Set([CONTROLLER, "before-first-apply"]);
@@ -252,11 +252,19 @@ export class Player {
     return { all, orders: before.orders };
   }
 
-  /** Whether the server would let anybody write what is declared. */
+  /** Whether the server would let anybody write what is declared, without what was declared before. */
   async isPossible(): Promise<boolean> {
-    if (this.#body === undefined || (await this.#get()) === undefined) return true;
-    if ((await this.#apply()).status === 200) return true;
-    const body = this.#written();
+    const live = await this.#get();
+    if (this.#body === undefined || live === undefined) return true;
+    if (await this.#accepts(this.#written())) return true;
+    if ((await this.#apply()).status !== 200) return false;
+    const rest = clone(live);
+    for (const [path, { steps }] of this.#last?.declared.all ?? [])
+      if (!overlapsAny(this.#now!.declared.all.keys(), path)) take(rest, steps);
+    return this.#accepts(rest);
+  }
+
+  async #accepts(body: JsonMap): Promise<boolean> {
     const { status } = await this.#send({ method: "PUT", type: "application/json", body, manager: "judge" }, true);
     return status === 200;
   }

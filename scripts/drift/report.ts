@@ -56,6 +56,14 @@ export function groups(cases: readonly Case[]): readonly (readonly [name: string
   return [...found].toSorted(([, a], [, b]) => b.length - a.length);
 }
 
+/** A fallen case in a line. */
+export function lineOf({ number, kind, state, steps, findings }: Case): string {
+  const { time, acts } = steps.at(-1)!;
+  const texts = acts.map(({ edit, form }) => `${edit} by ${form}`);
+  const [{ problem, detail } = { problem: "", detail: "" }] = findings;
+  return `${number} ${kind.kind}, ${state}, ${time}, ${texts.join(" and ") || "another declaration"}: ${problem}: ${detail}`;
+}
+
 /** All that is needed to see what happened, and to play it again. */
 export function describeCase(one: Case, seed: number): string {
   const lines = [

@@ -1,14 +1,14 @@
 /**
  * Plays random cases of children that others disturb, and prints which fall.
  *
- *     bun scripts/drift/run.ts [--cases N] [--seed N] [--case K] [--server embedded|real] [--only PATTERN] [--first N]
+ *     bun scripts/drift/run.ts [--cases N] [--seed N] [--case K] [--server embedded|real] [--only PATTERN] [--first N] [--list]
  *
  * `--case` plays one case of a seed again and prints all of it. Exits 1 when a case falls.
  */
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
 import { playAll } from "./all-cases.ts";
-import { describeCase, groups, table } from "./report.ts";
+import { describeCase, groups, lineOf, table } from "./report.ts";
 
 const options = await yargs(hideBin(process.argv))
   .scriptName("drift")
@@ -22,6 +22,7 @@ const options = await yargs(hideBin(process.argv))
     describe: "only kinds that match this pattern; other cases belong to a seed then",
   })
   .option("first", { type: "number", default: 10, describe: "print an example of so many groups of fallen cases" })
+  .option("list", { type: "boolean", default: false, describe: "print a line for each fallen case, too" })
   .strict()
   .parse();
 
@@ -46,6 +47,7 @@ for (const [name, some] of groups(cases).slice(0, options.first)) {
 }
 if (options.case !== undefined && fallen.length === 0)
   for (const one of cases) console.log(describeCase(one, seed), one.dropped ?? "");
+if (options.list) for (const one of fallen) console.log(lineOf(one).slice(0, 300));
 console.log(table(cases));
 const reasons = Map.groupBy(dropped, (one) => one.dropped!.slice(0, 100));
 for (const [reason, some] of reasons) console.log(`left out ${some.length}: ${reason}`);

@@ -20,8 +20,6 @@ export interface SendOptions {
 /** An API server that answers. */
 export interface Server extends AsyncDisposable {
   readonly name: ServerName;
-  /** A new server for each batch costs nothing. */
-  readonly isCheap: boolean;
   readonly config: ClusterConfig;
   answer(request: Request): Promise<Response>;
 }
@@ -47,7 +45,7 @@ async function embeddedServer(): Promise<Server> {
     headers: () => ({}),
     reload: async () => false,
   };
-  return { name: "embedded", isCheap: true, config, answer, [Symbol.asyncDispose]: () => server.stop() };
+  return { name: "embedded", config, answer, [Symbol.asyncDispose]: () => server.stop() };
 }
 
 async function realServer(): Promise<Server> {
@@ -72,7 +70,7 @@ async function realServer(): Promise<Server> {
     headers: () => ({}),
     reload: async () => false,
   };
-  return { name: "real", isCheap: false, config, answer, [Symbol.asyncDispose]: () => plane.stop() };
+  return { name: "real", config, answer, [Symbol.asyncDispose]: () => plane.stop() };
 }
 
 /** Sends requests that do not come from the operator. */

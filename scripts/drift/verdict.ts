@@ -107,7 +107,7 @@ export interface Around {
   readonly holders: readonly Holder[];
 }
 
-const overlapsAny = (paths: Iterable<string>, path: string): boolean => {
+export const overlapsAny = (paths: Iterable<string>, path: string): boolean => {
   for (const one of paths) if (overlap(one, path)) return true;
   return false;
 };

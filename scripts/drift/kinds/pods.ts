@@ -149,7 +149,8 @@ export function templateParts(path: string, { isFixed = false } = {}): Part[] {
   return [...parts, labels].map((alternatives) => make(...alternatives.map((one) => at(path, one))));
 }
 
-/** The parts of a pod itself, of which only the images and some counts may change. */
-export const podParts: readonly Part[] = parts.map((alternatives, index) =>
-  index === 0 ? part(...alternatives) : fixed(...alternatives),
-);
+/** The parts of a pod itself, of which only images may change. */
+export const podParts: readonly Part[] = [
+  part(web({ image: "web:2" }), web({ image: "web:3" })),
+  ...parts.slice(1).map((alternatives) => fixed(...alternatives)),
+];

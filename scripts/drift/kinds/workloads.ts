@@ -1,5 +1,5 @@
 /** Kinds that run pods. */
-import { fixedAt, type Kind, kindOf, part, partAt } from "./kind.ts";
+import { fixedAt, type Kind, kindOf, partAt } from "./kind.ts";
 import { podBase, podParts, templateBase, templateParts } from "./pods.ts";
 
 const selector = { matchLabels: { app: "child" } };
@@ -123,6 +123,6 @@ export const workloads: readonly Kind[] = [
     kind: "Pod",
     plural: "pods",
     base: { spec: podBase },
-    parts: [part({ spec: { activeDeadlineSeconds: 60 } }), ...podParts],
+    parts: [fixedAt("spec.activeDeadlineSeconds", 60), ...podParts],
   }),
 ];
