@@ -109,7 +109,7 @@ class Batch {
       });
     }
     const held = players.filter((player) => !player.isOver && findings.get(player)!.length === 0);
-    for (const player of held) player.listen();
+    await this.#each(held, (player) => player.listen());
     await this.#poke(held);
     for (const player of held) findings.set(player, player.noise());
     for (const player of players) if (!player.isOver) player.close(findings.get(player)!);

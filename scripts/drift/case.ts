@@ -16,8 +16,8 @@ export type Time = (typeof times)[number];
 
 /** One act of others, as it was played. */
 export interface Act {
-  readonly edit: EditName | "delete";
-  readonly form: FormName | "DELETE";
+  readonly edit: EditName | "precede" | "delete" | "recreate" | "scale";
+  readonly form: FormName | "request";
   readonly requests: readonly string[];
 }
 

@@ -103,12 +103,12 @@ export interface Holder {
   readonly paths: ReadonlySet<string>;
 }
 
-/** Who holds which fields, by `metadata.managedFields`; entries of subresources are left out. */
+/** Who holds which fields, by `metadata.managedFields`. */
 export function holdersOf(object: JsonMap): Holder[] {
   const entries = (object["metadata"] as JsonMap)["managedFields"];
   if (!Array.isArray(entries)) return [];
   return entries.filter(isMap).flatMap((entry) => {
-    if (entry["subresource"] !== undefined || !isMap(entry["fieldsV1"])) return [];
+    if (!isMap(entry["fieldsV1"])) return [];
     const paths = new Set<string>();
     collectHeld(entry["fieldsV1"], "", paths);
     return [{ manager: String(entry["manager"]), operation: String(entry["operation"]), paths }];

@@ -258,6 +258,24 @@ export const core: readonly Kind[] = [
     parts: [partAt("revision", 0, 2), fixedAt("data", { a: 1, b: { c: [1, 2] } }, { z: 0 }, {})],
   }),
   kindOf({
+    apiVersion: "storage.k8s.io/v1",
+    kind: "CSIStorageCapacity",
+    plural: "csistoragecapacities",
+    base: { storageClassName: "x" },
+    parts: [
+      partAt("capacity", "1024Mi", "2Gi"),
+      partAt("maximumVolumeSize", "1Gi", "0"),
+      fixedAt("nodeTopology", { matchLabels: { zone: "a" } }, {}),
+    ],
+  }),
+  kindOf({
+    apiVersion: "resource.k8s.io/v1",
+    kind: "ResourceClaimTemplate",
+    plural: "resourceclaimtemplates",
+    base: { spec: { spec: { devices: { requests: [{ name: "a", exactly: { deviceClassName: "x" } }] } } } },
+    parts: [fixedAt("spec.metadata.labels", { a: "1" }, {}), fixedAt("spec.spec.devices.constraints", [])],
+  }),
+  kindOf({
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
     plural: "leases",

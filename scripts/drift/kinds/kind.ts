@@ -17,6 +17,8 @@ export interface Kind {
   readonly parts: readonly Part[];
   /** It limits what may be in its namespace, so it has one where nothing else is. */
   readonly limits?: boolean;
+  /** Others may change its size alone, and its status. */
+  readonly scales?: boolean;
   /** It has a schema of its own kind, and the server knows no strategic patches of it. */
   readonly isCustom?: boolean;
 }

@@ -12,6 +12,7 @@ export const workloads: readonly Kind[] = [
   kindOf({
     ...apps,
     kind: "Deployment",
+    scales: true,
     plural: "deployments",
     parts: [
       count,
@@ -32,6 +33,7 @@ export const workloads: readonly Kind[] = [
   kindOf({
     ...apps,
     kind: "StatefulSet",
+    scales: true,
     plural: "statefulsets",
     parts: [
       count,
@@ -69,12 +71,14 @@ export const workloads: readonly Kind[] = [
   kindOf({
     ...apps,
     kind: "ReplicaSet",
+    scales: true,
     plural: "replicasets",
     parts: [count, partAt("spec.minReadySeconds", 0, 5), ...template],
   }),
   kindOf({
     apiVersion: "v1",
     kind: "ReplicationController",
+    scales: true,
     plural: "replicationcontrollers",
     base: { spec: { selector: { app: "child" }, template: templateBase } },
     parts: [count, partAt("spec.minReadySeconds", 0, 5), ...template],
