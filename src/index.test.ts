@@ -36,6 +36,7 @@ test("the SDK exports exactly this: a name that goes breaks modules", () => {
     "none",
     "of",
     "resource",
+    "service",
     "source",
     "watch",
     "z",

@@ -58,7 +58,7 @@
  * **Beside objects.** `daemons` of a controller go on beside each object, such as a connection to what it stands for, and queue
  * its key; `every` runs each object again after an interval of its own.
  *
- * **Plugins.** {@link definePlugin} adds routes, checks, metrics with labels, long-running work with a client of its own, hooks
+ * **Plugins.** {@link definePlugin} adds services for the code of all modules, routes, checks, metrics with labels, long-running work with a client of its own, hooks
  * around the runs of all controllers, transforms of cached objects, sources that other modules name, and further definitions. All
  * of it leaves when the module does.
  *
@@ -95,6 +95,7 @@ export { source } from "./controller/source.ts";
 export { all, any, changed, none } from "./controller/predicate.ts";
 export { defineIndex } from "./client/field-index.ts";
 export { allow } from "./controller/definition.ts";
+export { service } from "./reconcile/services.ts";
 export { AlreadyOwned, NotOwned, RetryError, TerminalError } from "./reconcile/errors.ts";
 export {
   ApiError,
@@ -189,5 +190,6 @@ export type {
   RunContext,
   RunEvents,
 } from "./reconcile/context.ts";
+export type { Service, UseService } from "./reconcile/services.ts";
 export type { StatusWriter } from "./reconcile/status.ts";
 export type { Status } from "./kube/errors/api-error.ts";

@@ -101,6 +101,10 @@ function describeModule({ file, definitions }: LoadedModule, configs: readonly M
   }
   for (const plugin of definitions.plugins) {
     lines.push(`  plugin ${plugin.name}`);
+    row(
+      "provides",
+      (plugin.provides ?? []).map(({ name }) => name),
+    );
     permitted(permissionsOfPlugin(plugin));
   }
   for (const webhook of definitions.webhooks) {

@@ -38,6 +38,7 @@ export function controllerEnvironment(
     clock,
     log: runtime.log.with({ module }),
     events: runtime.events.for(name, runtime.leadership),
+    services: runtime.services?.use,
     gate,
   };
 }

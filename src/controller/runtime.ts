@@ -14,6 +14,7 @@ import type { NamedSources } from "./named-sources.ts";
 import type { Pause } from "./pause.ts";
 import type { RunHooks } from "./run-hooks.ts";
 import type { Turns } from "./run-turns.ts";
+import type { Services } from "../reconcile/services.ts";
 
 export interface Runtime {
   readonly transport: Transport;
@@ -27,6 +28,8 @@ export interface Runtime {
   readonly hooks?: RunHooks | undefined;
   /** The sources that plugins offer. @default none */
   readonly sources?: NamedSources | undefined;
+  /** What plugins provide to the code of all modules. @default nothing */
+  readonly services?: Services | undefined;
   /** Decides whether controllers may run; writes are refused as soon as leadership is lost. */
   readonly leadership: Leadership;
   /** Prevents runs from beginning. @default nothing does */

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { hostBound } from "../platform/as-host.ts";
 import { sleep, systemClock } from "../platform/clock.ts";
+import { service, Services } from "../reconcile/services.ts";
 import { findModules, loadAll } from "./load-all.ts";
 import { loadModule } from "./load.ts";
 import { scanFolders } from "./scan.ts";
@@ -380,6 +381,27 @@ describe("loadModule", () => {
     graph.dispose();
     await sleep(50);
     expect(fired).toEqual(["of the host"]);
+  });
+
+  test("what a service opens belongs to the module that provides it, whoever calls it", async () => {
+    write({
+      "provider.ts":
+        "export class Bell { #rings = 0; ring(tell) { return setTimeout(() => tell(++this.#rings), 20); } }",
+      "user.ts": "export function use(bell, tell) { bell.ring(tell); setTimeout(() => tell('of the user'), 20); }",
+    });
+    const { loadGraph } = await import("#runtime/module-host");
+    const provider = await loadGraph(join(folder, "provider.ts"), { onError: () => {} });
+    const user = await loadGraph(join(folder, "user.ts"), { onError: () => {} });
+    const services = new Services();
+    const instance = new (provider.exports["Bell"] as new () => object)();
+    services.set(new Map([["bells/bell", { instance, call: (work) => provider.run(work) }]]));
+    const told: unknown[] = [];
+    const use = user.exports["use"] as (bell: object, tell: (what: unknown) => void) => void;
+    user.run(() => use(services.use(service("bells/bell")), (what) => told.push(what)));
+    user.dispose();
+    await sleep(50);
+    expect(told).toEqual([1]);
+    provider.dispose();
   });
 
   test("a broken module comes back with a hash of its files", async () => {

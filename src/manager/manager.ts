@@ -25,6 +25,7 @@ import { metricsApp } from "../server/metrics-app.ts";
 import { Elections } from "./elections.ts";
 import { AccountAccess } from "./account-access.ts";
 import { Webhooks } from "./webhooks.ts";
+import { Services } from "../reconcile/services.ts";
 import { informerReading } from "./informer-reading.ts";
 import { isolate } from "./isolation.ts";
 import type { ManagerOptions } from "./manager-options.ts";
@@ -115,6 +116,7 @@ export class Manager implements AsyncDisposable {
       turns: runTurns ?? hostBound(new ImmediateTurns()),
       hooks: new RunHooks(),
       sources: new NamedSources(),
+      services: new Services(),
       leadership: alwaysLeader,
       pause: options.pause,
       shards: this.#sharding?.shards,

@@ -20,6 +20,7 @@ import { PluginParts } from "./plugin-parts.ts";
 import { PluginSecrets } from "./plugin-secrets.ts";
 import { Registrations } from "./registrations.ts";
 import { Runnables } from "./runnables.ts";
+import { noServices, type Services } from "../reconcile/services.ts";
 
 /** The checks behind the endpoints of the health listener. */
 export interface Health {
@@ -39,6 +40,8 @@ export interface ContributionsOptions {
   readonly board: PluginBoard;
   /** What plugins offer as sources. @default nothing */
   readonly sources: NamedSources | undefined;
+  /** What plugins provide. @default nothing */
+  readonly services: Services | undefined;
   /** Decides when runnables of the leader run. */
   readonly leadership: Leadership;
   /** Called with what a runnable threw, and what a metric's function threw. */
@@ -57,8 +60,8 @@ export class Contributions {
   readonly #runnables: Runnables;
   readonly #checks: Registrations;
   readonly #metrics: Registrations;
-  /** The active requests to the routes. */
-  readonly #requests = new Set<Promise<unknown>>();
+  /** The active requests to the routes and calls of the services. */
+  readonly #calls = new Set<Promise<unknown>>();
   readonly #parts: PluginParts[] = [];
   readonly #clients: PluginClient[] = [];
   #placed: Disposable | undefined;
@@ -92,6 +95,7 @@ export class Contributions {
       const secrets = new PluginSecrets();
       const setup = this.#module.invoke(async () => plugin.setup(this.#facade(plugin, secrets)));
       await secrets.guarded(() => this.#inTime(setup, `the setup of plugin '${plugin.name}'`, wait.signal));
+      this.#parts.at(-1)!.mustProvideAll();
     }
   }
 
@@ -136,8 +140,10 @@ export class Contributions {
   /** What of them has not ended: runnables that have begun, and active requests. */
   get open(): readonly string[] {
     const { open } = this.#runnables;
-    const { size } = this.#requests;
-    return size === 0 ? open : [...open, `${size} active ${size === 1 ? "request" : "requests"} to its routes`];
+    const { size } = this.#calls;
+    return size === 0
+      ? open
+      : [...open, `${size} active ${size === 1 ? "request" : "requests"} to its routes and services`];
   }
 
   /** Puts hooks and transforms in force, in place of those of the previous version. */
@@ -159,7 +165,7 @@ export class Contributions {
     this.withdraw();
     this.#metrics.withdraw();
     this.#leaving.abort(new Error(`The module ${this.#module.name} is leaving`));
-    await Promise.all([this.#runnables.ended(), ...this.#requests]);
+    await Promise.all([this.#runnables.ended(), ...this.#calls]);
     for (const parts of this.#parts.toReversed()) {
       // A plugin that does not end must not block what comes after it.
       const what = `the end of plugin ${parts.place.plugin.name}`;
@@ -192,12 +198,17 @@ export class Contributions {
   answer(plugin: string, request: Request): Response | Promise<Response> | undefined {
     const app = this.routes.get(plugin);
     if (app === undefined) return undefined;
-    const answer = this.#module.invoke(() => app.fetch(request));
-    if (!(answer instanceof Promise)) return answer;
-    const settled: Promise<unknown> = answer.catch(() => {}).finally(() => this.#requests.delete(settled));
-    this.#requests.add(settled);
-    return answer;
+    return this.#calledByOthers(() => app.fetch(request));
   }
+
+  /** Calls the module's code for others; its end waits for the end of such calls. */
+  readonly #calledByOthers = <T>(work: () => T): T => {
+    const answer = this.#module.invoke(work);
+    if (!(answer instanceof Promise)) return answer;
+    const settled: Promise<unknown> = answer.catch(() => {}).finally(() => this.#calls.delete(settled));
+    this.#calls.add(settled);
+    return answer;
+  };
 
   #facade(definition: Plugin, secrets: PluginSecrets): Registry {
     const { name: plugin, reads = [] } = definition;
@@ -236,6 +247,8 @@ export class Contributions {
       around: (hook, options) => parts().around(hook, options),
       transform: (resource, change) => parts().transform(resource, change),
       source: (name) => parts().source(name),
+      provide: (service, instance) => parts().provide(service, instance),
+      service: this.#options.services?.use ?? noServices,
       onLeave: (end) => parts().onLeave(end),
       index: (index) => {
         this.#mustBeOpen(plugin);
@@ -272,6 +285,7 @@ export class Contributions {
       sources,
       gone: this.#gone.signal,
       onError: (error, what) => onError(secrets.cleaned(error), what),
+      call: this.#calledByOthers,
     });
     this.#parts.push(parts);
     return () => {

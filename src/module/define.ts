@@ -115,10 +115,14 @@ const keyOptions: readonly is.Option[] = [
   ...common,
 ];
 
+const isService = (value: unknown): string | undefined =>
+  typeof value === "object" && value !== null && "name" in value ? undefined : 'expected service("<plugin>/<name>")';
+
 const pluginOptions: readonly is.Option[] = [
   { name: "name", required: true, check: is.isName },
   { name: "setup", required: true, check: is.isFunction },
   { name: "requires", check: is.isListOf(is.isName) },
+  { name: "provides", check: is.isListOf(isService) },
   { name: "reads", check: is.isListOf(is.isTarget) },
   { name: "uses", check: is.isListOf(permission) },
 ];
@@ -206,5 +210,11 @@ export function defineKeyController(controller: KeyController): Definition {
 export function definePlugin(plugin: Plugin): Definition {
   mustBeObject(plugin, "definePlugin");
   is.checkOptions(plugin, { subject: subject("plugin", plugin), table: pluginOptions });
+  const other = plugin.provides?.find(({ name }) => !name.startsWith(`${plugin.name}/`))?.name;
+  if (other !== undefined) {
+    throw new TypeError(
+      `Cannot define plugin '${plugin.name}': option 'provides': '${other}' is a service of plugin '${other.split("/")[0]}'`,
+    );
+  }
   return branded({ type: "plugin", plugin: Object.freeze({ ...plugin }) });
 }

@@ -241,6 +241,7 @@ function contributionsOf(
     health,
     board,
     sources: runtime.sources,
+    services: runtime.services,
     clientOf: (plugin, about) => pluginClient(plugin, { ...runtime, leadership: alone }, { module: name, ...about }),
     onError,
     before,

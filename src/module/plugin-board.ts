@@ -2,6 +2,7 @@
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { RunHook, RunHooks } from "../controller/run-hooks.ts";
 import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
+import type { Provided, Services } from "../reconcile/services.ts";
 import type { Plugin } from "./plugin.ts";
 import { missingPlugin, pluginOrder } from "./plugin-order.ts";
 
@@ -17,10 +18,12 @@ export interface PluginPlace {
   readonly plugin: Plugin;
   readonly hooks: readonly RunHook[];
   readonly transforms: readonly KindTransform[];
+  readonly services: ReadonlyMap<string, Provided>;
 }
 
 export interface PluginBoardOptions {
   readonly hooks?: RunHooks | undefined;
+  readonly services?: Services | undefined;
   readonly informers: Pick<InformerRegistry, "setTransform">;
 }
 
@@ -86,6 +89,7 @@ export class PluginBoard {
     const byPlugin = new Map([...this.#places.values()].flat().map((place) => [place.plugin, place]));
     const places = pluginOrder(byPlugin.keys()).map((plugin) => byPlugin.get(plugin)!);
     this.#options.hooks?.set(places.flatMap(({ hooks }) => hooks));
+    this.#options.services?.set(new Map(places.flatMap(({ services }) => [...services])));
     this.#transform(places.flatMap(({ transforms }) => transforms));
     for (const listener of this.#listeners) listener();
   }

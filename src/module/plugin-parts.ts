@@ -3,6 +3,7 @@ import type { NamedSources } from "../controller/named-sources.ts";
 import type { RunHook } from "../controller/run-hooks.ts";
 import type { Invoke } from "../controller/object-reconciler.ts";
 import type { AnyObject } from "../resource/handle.ts";
+import type { Provided } from "../reconcile/services.ts";
 import type { AroundOptions, Plugin, PluginSource, Registry } from "./plugin.ts";
 import type { KindTransform, PluginPlace } from "./plugin-board.ts";
 import { isKindHandle, isName } from "./option-table.ts";
@@ -15,12 +16,15 @@ export interface PluginPartsOptions {
   readonly gone: AbortSignal;
   /** Called with what a hook, a transform or an end threw; it contains nothing sensitive. */
   readonly onError: (error: unknown, what: string) => void;
+  /** Calls the module's code, and has the module wait for the end of what that began. */
+  readonly call: Provided["call"];
 }
 
 export class PluginParts {
   readonly #options: PluginPartsOptions;
   readonly #hooks: RunHook[] = [];
   readonly #transforms: KindTransform[] = [];
+  readonly #services = new Map<string, Provided>();
   readonly #ends: (() => void | Promise<void>)[] = [];
 
   constructor(options: PluginPartsOptions) {
@@ -28,7 +32,20 @@ export class PluginParts {
   }
 
   get place(): PluginPlace {
-    return { plugin: this.#options.plugin, hooks: this.#hooks, transforms: this.#transforms };
+    return {
+      plugin: this.#options.plugin,
+      hooks: this.#hooks,
+      transforms: this.#transforms,
+      services: this.#services,
+    };
+  }
+
+  /** @throws Error when the setup has not provided a service that the plugin names. */
+  mustProvideAll(): void {
+    const { name: plugin, provides = [] } = this.#options.plugin;
+    const missing = provides.find(({ name }) => !this.#services.has(name));
+    if (missing === undefined) return;
+    throw new Error(`plugin '${plugin}' says that it provides '${missing.name}': its setup must call provide for it`);
   }
 
   readonly around: Registry["around"] = (hook, { controllers, failurePolicy = "Ignore" }: AroundOptions = {}) => {
@@ -86,6 +103,15 @@ export class PluginParts {
         if (!gone.aborted) sources?.enqueue(id, keys);
       },
     });
+  };
+
+  readonly provide: Registry["provide"] = ({ name }, instance) => {
+    const { plugin, call } = this.#options;
+    if (plugin.provides?.some((one) => one.name === name) !== true)
+      throw this.#wrong(`the service '${name}'`, "name it in the plugin's 'provides'");
+    if (typeof instance !== "object" || instance === null)
+      throw this.#wrong(`the service '${name}'`, "a service is an object with methods");
+    this.#services.set(name, { instance, call });
   };
 
   readonly onLeave: Registry["onLeave"] = (end) => {

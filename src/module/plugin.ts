@@ -6,6 +6,7 @@ import type { Permission } from "../controller/definition.ts";
 import type { AroundHook, FailurePolicy } from "../controller/around-hook.ts";
 import type { Enqueued, Target } from "../controller/watch.ts";
 import type { Logger, RunContext } from "../reconcile/context.ts";
+import type { Service, UseService } from "../reconcile/services.ts";
 import type { Resource, Shape } from "../resource/handle.ts";
 import type { Draft, ObjectMeta } from "../resource/meta.ts";
 import type { Definition } from "./definition.ts";
@@ -149,6 +150,17 @@ export interface Registry {
   index(index: Index<Shape>): void;
   /** Offers a source of keys to the controllers of all modules. */
   source(name: string): PluginSource;
+  /**
+   * Provides a service of `provides` to the code of all modules, in place of the one of the plugin's previous version, from
+   * when all setups of the module are over. Its methods are called as a part of this module, and calls that are under way
+   * are waited for before `onLeave`. @throws TypeError for a service that `provides` does not name, and for what is no object.
+   */
+  provide<T extends object>(service: Service<T>, instance: T): void;
+  /**
+   * Returns what a plugin provides under this name; `requires` makes sure that it is there. It may be kept: it always leads
+   * to what the plugin's running version provides.
+   */
+  readonly service: UseService;
   /** Calls the function when the module leaves, after its runs and runnables have ended, in reverse order of the setup. */
   onLeave(end: () => void | Promise<void>): void;
   /** Adds a number that is read at each scrape. */
@@ -169,6 +181,8 @@ export interface Plugin {
    * that it requires. @default none
    */
   readonly requires?: readonly string[];
+  /** The services that its setup provides, named by `service("<plugin>/<name>")`. @default none */
+  readonly provides?: readonly Service<object>[];
   /** Kinds that its client reads from the shared caches. @default none */
   readonly reads?: readonly Target<Shape>[];
   /** The calls of its client, for `manifests rbac`. */

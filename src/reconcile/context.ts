@@ -5,6 +5,7 @@ import type { Shape } from "../resource/handle.ts";
 import type { Key } from "../resource/meta.ts";
 import type { Duration } from "../resource/duration.ts";
 import type { Children } from "./children.ts";
+import type { UseService } from "./services.ts";
 import type { StatusWriter } from "./status.ts";
 
 /** Writes lines that carry the controller, the key and the run. */
@@ -47,6 +48,11 @@ export interface RunContext {
    * hand over.
    */
   readonly causes: readonly Cause[];
+  /**
+   * Returns what a plugin provides under this name. It may be kept: it always leads to what the plugin's running version
+   * provides. Using it while no module provides it is a RetryError, so that the run is tried again after a second.
+   */
+  readonly service: UseService;
   readonly log: Logger;
 }
 
@@ -91,6 +97,8 @@ export interface DaemonContext<S extends Shape, Value = unknown> {
   readonly sleep: RunContext["sleep"];
   /** 1 for the first start, and one more for each failure in a row. */
   readonly attempt: number;
+  /** Returns what a plugin provides under this name, as in a run. */
+  readonly service: UseService;
   readonly log: Logger;
   readonly events: RunEvents;
   /** The object as the cache has it now. */

@@ -11,6 +11,7 @@ import { type Key, parseKey } from "../resource/meta.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
 import type { Cause, Logger, RunContext } from "./context.ts";
 import { KeptSecrets } from "./kept-secrets.ts";
+import { noServices, type UseService } from "./services.ts";
 import { handOriginOf, originOf, type RunItem, type ControllerEnvironment } from "./run.ts";
 
 /** The part of a run that needs no object. It is its own write gate, which closes when the run ends or is cancelled. */
@@ -100,6 +101,10 @@ export class KeyRun implements RunContext, RequestContext {
 
   get client(): Client {
     return (this.#client ??= new KubeClient(this.environment.core, new AuthorContext(this)));
+  }
+
+  get service(): UseService {
+    return this.environment.services ?? noServices;
   }
 
   get log(): Logger {

@@ -10,6 +10,7 @@ import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { AppliedMemory } from "../client/applied-memory.ts";
 import type { Cause, Logger } from "./context.ts";
 import type { OwnedKind } from "./owned-kind.ts";
+import type { UseService } from "./services.ts";
 import type { StatusContention } from "./status-contention.ts";
 import type { KnownStatusShape } from "./status-shape.ts";
 
@@ -25,6 +26,8 @@ export interface ControllerEnvironment {
     enabled(level: "debug"): boolean;
   };
   readonly events: ControllerEvents;
+  /** The services of plugins. @default none */
+  readonly services?: UseService | undefined;
   /** The gate of the controller, closed when leadership is lost and when the controller has stopped. */
   readonly gate: WriteGate;
 }

@@ -6,6 +6,7 @@ import { withoutSecrets } from "../observe/known-secrets.ts";
 import type { Log } from "../observe/log.ts";
 import type { Logger } from "../reconcile/context.ts";
 import { KeptSecrets } from "../reconcile/kept-secrets.ts";
+import { noServices, type UseService } from "../reconcile/services.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 import { type SensitiveTexts, sensitiveTexts, sensitiveTextsOfKind } from "../resource/sensitive.ts";
@@ -19,6 +20,8 @@ export interface AdmissionScope {
   /** Makes the client of one call. */
   readonly clientOf: (call: RequestContext) => Client;
   readonly log: Pick<Log, "with">;
+  /** The services of plugins. @default none */
+  readonly services?: UseService | undefined;
 }
 
 /** What one request collects from all webhooks of its path. */
@@ -72,6 +75,10 @@ export class AdmissionRun implements AdmissionContext<AnyObject>, RequestContext
 
   get client(): Client {
     return (this.#client ??= this.#scope.clientOf(this));
+  }
+
+  get service(): UseService {
+    return this.#scope.services ?? noServices;
   }
 
   get log(): Logger {

@@ -2,6 +2,7 @@
 import type { Client } from "../client/client.ts";
 import type { Permission } from "../controller/definition.ts";
 import type { Target } from "../controller/watch.ts";
+import type { UseService } from "../reconcile/services.ts";
 import type { Logger } from "../reconcile/context.ts";
 import type { LabelSelector } from "../resource/builtin/meta.ts";
 import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
@@ -45,6 +46,8 @@ export interface AdmissionContext<T> {
    * `sideEffects` allows that, and never after the response.
    */
   readonly client: Client;
+  /** Returns what a plugin provides under this name. Using it while no module provides it fails the call. */
+  readonly service: UseService;
   readonly log: Logger;
   /**
    * Fires shortly before the API server stops waiting, when the webhook responds with an error by itself, and when

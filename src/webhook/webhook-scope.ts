@@ -17,7 +17,10 @@ import { webhookName } from "./declared-webhook.ts";
 import type { AnyWebhook } from "./definition.ts";
 import type { ScopedWebhook } from "./webhook-host.ts";
 
-type WebhookRuntime = Pick<Runtime, "transport" | "mapper" | "informers" | "log" | "namespaces" | "warnUndeclared">;
+type WebhookRuntime = Pick<
+  Runtime,
+  "transport" | "mapper" | "informers" | "log" | "namespaces" | "warnUndeclared" | "services"
+>;
 
 /** Definitions never change, and are requested again and again. */
 const known = new WeakMap<AnyWebhook, Declarations>();
@@ -60,7 +63,13 @@ export function webhookScope(webhook: AnyWebhook, module: string, runtime: Webho
     onUndeclared: warnUndeclared ? warnOnce(log.with({ module, controller: name })) : undefined,
   });
   return {
-    scope: { name, webhook, clientOf: (call) => new KubeClient(core, call), log: log.with({ module }) },
+    scope: {
+      name,
+      webhook,
+      clientOf: (call) => new KubeClient(core, call),
+      log: log.with({ module }),
+      services: runtime.services?.use,
+    },
     get notReady() {
       const late = leases.find(({ hasSynced }) => !hasSynced);
       return late === undefined ? undefined : `its cache of ${late.informer.resource.kind} has not synced`;
