@@ -22,7 +22,7 @@ const electing = (id: string): readonly string[] => [
 ];
 
 describe.skipIf(!available)("the cost of an election", () => {
-  test("replicas at rest send fewer than 0.2 requests a second each", async () => {
+  test("at rest a leader sends its renewals, one in 2 s, and a standby nearly nothing", async () => {
     await using cluster = await Cluster.start({ audit: true, controllers: false });
     await using bench = await Bench.create();
     await bench.write("controllers/note.ts", NOTE);
@@ -54,11 +54,14 @@ describe.skipIf(!available)("the cost of an election", () => {
     const requests = (await cluster.plane.audit()).slice(began);
     const of = (user: string) => requests.filter((one) => one.user.username === user);
     console.log(`in ${seconds} s the leader sent ${of("leader").length} requests, the standby ${of("standby").length}`);
-    for (const user of ["leader", "standby"]) {
+    for (const [user, most] of [
+      ["leader", 0.65],
+      ["standby", 0.2],
+    ] as const) {
       expect(
         of(user).length / seconds,
         JSON.stringify(of(user).map(({ verb, requestURI }) => [verb, requestURI])),
-      ).toBeLessThan(0.2);
+      ).toBeLessThan(most);
     }
     expect(of("leader").map(({ verb }) => verb)).toContain("update");
   }, 240_000);

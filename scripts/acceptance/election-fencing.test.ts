@@ -74,7 +74,14 @@ describe.skipIf(!available)("fencing", () => {
     await audit.read();
     // It ends at the renew deadline, at which a leader is fenced, and not only at the lease duration.
     const lease = (await leaseHistory(plane, LEASE)).map((one) => ({ ...one, duration: 10_000 }));
-    const verdict = judge({ requests: audit.requests, lease, runs: [], faults: [], until: Date.now() });
+    const verdict = judge({
+      requests: audit.requests,
+      lease,
+      leaseName: LEASE.name,
+      runs: [],
+      faults: [],
+      until: Date.now(),
+    });
     expect(verdict.writes).toBeGreaterThan(50);
     expect(verdict.violations).toEqual([]);
   }, 240_000);

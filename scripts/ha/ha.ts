@@ -131,6 +131,7 @@ export async function highAvailability(options: HaOptions): Promise<HaReport> {
   const verdict = judge({
     requests: audit.requests,
     lease: await leaseHistory(plane, LEASE),
+    leaseName: LEASE.name,
     runs,
     faults,
     until: over,

@@ -18,6 +18,8 @@ export interface Evidence {
   readonly requests: readonly LoggedRequest[];
   /** Every version of the Lease, in order. */
   readonly lease: readonly StoredLease[];
+  /** The name of the Lease, of which a replica says in an Event that it leads no more. */
+  readonly leaseName: string;
   readonly runs: readonly RunRecord[];
   readonly faults: readonly Fault[];
   /** When the last fault was over and everything worked again. */
@@ -69,10 +71,10 @@ interface Version {
   readonly expires: number;
 }
 
-export function judge({ requests, lease, runs, faults, until }: Evidence): Verdict {
+export function judge({ requests, lease, leaseName, runs, faults, until }: Evidence): Verdict {
   const versions = versionsOf(lease, requests);
   const writes = requests
-    .filter((request) => isWrite(request) && isOk(request) && request.resource !== "leases")
+    .filter((request) => isWrite(request) && isOk(request) && !isOfElection(request, leaseName))
     .sort((a, b) => a.answered - b.answered);
   const seen = new Set<number>();
   const violations: Violation[] = [];
@@ -92,6 +94,10 @@ export function judge({ requests, lease, runs, faults, until }: Evidence): Verdi
     twoRuns: twoAtOnce(runs),
     takeovers: takeoversOf(faults, { writes, until }),
   };
+}
+
+function isOfElection({ resource, name }: LoggedRequest, leaseName: string): boolean {
+  return resource === "leases" || (resource === "events" && name.startsWith(`${leaseName}.`));
 }
 
 function versionsOf(lease: readonly StoredLease[], requests: readonly LoggedRequest[]): readonly Version[] {

@@ -100,7 +100,7 @@ export async function chaos(node: KubernetesNode, options: ChaosOptions): Promis
     const settled = performance.now() - began;
     const uncollected = await load.uncollected(wanted);
     const evidence = await readEvidence(join(node.dir, "var", "log", "audit.log"));
-    const verdict = judge({ ...evidence, runs: [], faults: [], until: Date.now() });
+    const verdict = judge({ ...evidence, leaseName: "chaos", runs: [], faults: [], until: Date.now() });
     const holders = evidence.lease.filter(
       ({ holder }, index) => holder !== "" && holder !== lastHolder(evidence.lease.slice(0, index)),
     ).length;

@@ -49,7 +49,7 @@ const options = [
     name: "leader-election-retry-period",
     type: "duration",
     default: "2s",
-    describe: "Pause between two attempts to take or renew the Lease",
+    describe: "Pause between two renewals of the Lease, or two attempts to take it",
   },
   {
     name: "leader-election-release-on-cancel",

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { basename } from "node:path";
-import { holderOf, type Lease } from "../election/lease.ts";
+import { holderOf, type Lease, shownHolder } from "../election/lease.ts";
 import { leaseName } from "../election/lease-name.ts";
 import { GROUP_LABEL } from "../election/shard-publication.ts";
 import { isApiError, isNotFound, isUnreachable } from "../kube/errors/api-error.ts";
@@ -77,7 +77,9 @@ export async function takeOver(
     for (const lease of mine) {
       const holder = holderOf(lease);
       if (holder.startsWith(DEV))
-        log.warn("Another binnacle dev has taken over: this one works when that one ends", { holder });
+        log.warn("Another binnacle dev has taken over: this one works when that one ends", {
+          holder: shownHolder(holder),
+        });
     }
     return {
       ...DURATIONS,
@@ -124,7 +126,7 @@ export async function warnOfCopy(
     if (holder === "") return;
     const age = Date.now() - Date.parse(lease?.spec?.renewTime ?? "");
     if (!(age < 2 * DURATIONS.leaseDuration)) return;
-    const about = { lease: `${namespace}/${id}`, holder };
+    const about = { lease: `${namespace}/${id}`, holder: shownHolder(holder) };
     log.warn("A copy in the cluster works on the same objects: --take-over pauses it while this process runs", about);
   } catch (error) {
     log.debug("Cannot look for a copy in the cluster", { error });

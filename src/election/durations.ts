@@ -17,6 +17,37 @@ export const JITTER_FACTOR = 1.2;
  */
 const EXPIRY_FACTOR = 1.25;
 
+/** By which factor a lease duration that somebody else wrote may exceed one's own. */
+const MOST_BELIEVED = 4;
+/** By which part of itself the pause between two renewals varies, so that replicas do not renew in the same moment. */
+const RENEWAL_JITTER = 0.2;
+
+/**
+ * Returns how long a holder may write, by what the Lease says and by one's own lease duration.
+ *
+ * Replicas get new durations one by one, so a longer one is believed, within bounds: a Lease in which somebody wrote
+ * decades must not keep everybody from work. A shorter one is not, because the holder may not have written it.
+ */
+export function believedDuration(written: number, own: number): number {
+  return Math.max(own, Math.min(written, own * MOST_BELIEVED));
+}
+
+/** Returns the pause between a renewal that took so long and the next one. @param random between 0 and 1 */
+export function renewalPause(
+  retryPeriod: number,
+  { took, random }: { readonly took: number; readonly random: number },
+): number {
+  return Math.max(0, retryPeriod * (1 + RENEWAL_JITTER * (random - 0.5)) - took);
+}
+
+/**
+ * Returns how long to wait for a slow server, so that there is time for a second attempt on another connection when
+ * no response arrives. @param remaining the milliseconds that are left of the term
+ */
+export function renewalTimeout(remaining: number, { renewDeadline, retryPeriod }: ElectionDurations): number {
+  return Math.max(1, Math.min(remaining, Math.max(retryPeriod, remaining - renewDeadline * 0.15)));
+}
+
 /** Returns the milliseconds without a renewal after which others take a seat from a holder with these durations. */
 export function expiryOf({ leaseDuration, renewDeadline }: Omit<ElectionDurations, "retryPeriod">): number {
   return Math.min(leaseDuration, renewDeadline * EXPIRY_FACTOR);

@@ -3,10 +3,10 @@ import type { Leadership } from "../client/leadership.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors/api-error.ts";
 import { abortable } from "../platform/abortable.ts";
 import { sleep } from "../platform/clock.ts";
-import { checkDurations, JITTER_FACTOR } from "./durations.ts";
+import { checkDurations, JITTER_FACTOR, renewalPause, renewalTimeout } from "./durations.ts";
 import type { ElectorOptions } from "./elector-options.ts";
 import { Fence } from "./fence.ts";
-import { type Claim, durationOf, type Lease, newLease, releasedLease, takenLease } from "./lease.ts";
+import { type Claim, type Lease, newLease, releasedLease, shownHolder, takenLease } from "./lease.ts";
 import type { LockCall } from "./lease-lock.ts";
 import { LeaseView } from "./lease-view.ts";
 import { type Moment, momentOf, Term, type TermClocks } from "./term.ts";
@@ -18,6 +18,8 @@ const RELEASE_PAUSE = 100;
 const FROM_NOBODY = (): boolean => false;
 /** Of a Lease whose holder let it go, candidates wait up to this long, so that they do not all ask at once. */
 const VACANCY_JITTER = 200;
+/** For how many retry periods a Lease that vanished is left to its leader, who writes it again at the next renewal. */
+const GRACE_PERIODS = 2.5;
 
 /**
  * One candidate.
@@ -43,8 +45,6 @@ export class Elector implements Leadership {
   #mayHold = false;
   /** Until the first term: from whom the Lease may be taken. */
   #takesOverFrom: (holder: string) => boolean;
-  /** By the steady clock: until then a holder from whom the Lease was taken may still write. */
-  #outlasts = -Infinity;
   /** Lets others in before it leads again. */
   #standsBack = false;
   #done: Promise<void> | undefined;
@@ -59,7 +59,8 @@ export class Elector implements Leadership {
     this.#clocks = { steady: options.clock, wall: options.wall ?? Date };
     this.#random = options.random ?? Math.random;
     this.#takesOverFrom = options.takesOverFrom ?? FROM_NOBODY;
-    this.#view = new LeaseView({ clock: options.clock, fallback: options.leaseDuration, observer: options.observer });
+    const { clock, identity, leaseDuration, retryPeriod, observer } = options;
+    this.#view = new LeaseView({ clock, identity, leaseDuration, grace: GRACE_PERIODS * retryPeriod, observer });
   }
 
   get isLeader(): boolean {
@@ -137,14 +138,14 @@ export class Elector implements Leadership {
 
   /** Resolves when the Lease is ours. @throws the signal's reason. */
   async #acquire(ready: Promise<void>, signal: AbortSignal): Promise<void> {
-    const { lock, clock, retryPeriod } = this.#options;
+    const { lock, clock, renewDeadline, retryPeriod } = this.#options;
     for (;;) {
       signal.throwIfAborted();
       try {
-        const call = { signal, timeout: this.#requestTimeout };
+        const call = { signal, timeout: Math.max(1_000, renewDeadline / 2) };
         const asked = clock.now();
         this.#view.see(await lock.get(call));
-        const standsBack = this.#standsBack && this.#holds;
+        const standsBack = this.#standsBack && this.#view.isOurs;
         this.#standsBack = false;
         if (standsBack) {
           await this.#standBack(call);
@@ -154,13 +155,14 @@ export class Elector implements Leadership {
         await abortable(ready, signal);
         isLate = (await this.#takeOver(call)) ?? isLate;
         const since = momentOf(this.#clocks);
-        const lease = isLate && this.#holds ? undefined : await this.#tryToTake(call);
+        const lease = isLate && this.#view.isOurs ? undefined : await this.#tryToTake(call);
         this.#succeeded();
         if (lease !== undefined) {
+          if (this.#view.outlastsFor > 0) continue; // it is held, and led by later
           if (this.#begin(lease, since)) return;
           isLate = true;
         }
-        if (isLate && this.#holds) await this.#standBack(call);
+        if (isLate && this.#view.isOurs) await this.#standBack(call);
         else await this.#vacancy(signal);
       } catch (error) {
         if (signal.aborted) throw signal.reason;
@@ -171,26 +173,27 @@ export class Elector implements Leadership {
   }
 
   /**
-   * Takes the Lease from a holder who renews it, when that is wished, and holds it until that one can write no more.
+   * Takes the Lease from a holder who renews it, when that is wished, and holds a Lease that is ours until nobody before
+   * us can write any more.
    * @returns whether the answer to the last renewal meanwhile was late; `undefined` when there was none
    */
   async #takeOver(call: LockCall): Promise<boolean | undefined> {
-    const { lock, clock, leaseDuration, observer, retryPeriod } = this.#options;
+    const { lock, clock, observer, retryPeriod } = this.#options;
     for (;;) {
       const { lease, holder, isVacant } = this.#view;
-      if (lease === undefined || this.#holds || isVacant || !this.#takesOverFrom(holder)) break;
-      if ((await this.#written(lock.update(takenLease(lease, this.#claim()), call))) === undefined) {
+      if (lease === undefined || isVacant || !this.#takesOverFrom(holder)) break;
+      if ((await this.#update(takenLease(lease, this.#claim()), call)) === undefined) {
         this.#view.see(await lock.get(call)); // its holder has renewed it meanwhile
         continue;
       }
       this.#takesOverFrom = FROM_NOBODY;
-      const wait = durationOf(lease, leaseDuration);
-      this.#outlasts = clock.now() + wait;
-      observer?.takenOver?.(holder, wait);
+      const wait = this.#view.durationOf(lease);
+      this.#view.outlast(wait);
+      observer?.takenOver?.(shownHolder(holder), wait);
     }
     let isLate: boolean | undefined;
-    while (this.#holds && clock.now() < this.#outlasts) {
-      await this.#pause(Math.min(this.#outlasts - clock.now(), retryPeriod), call.signal);
+    while (this.#view.isOurs && this.#view.outlastsFor > 0) {
+      await this.#pause(Math.min(this.#view.outlastsFor, retryPeriod), call.signal);
       const asked = clock.now();
       if (!(await this.#renew(call))) break;
       isLate = clock.now() - asked > retryPeriod;
@@ -205,7 +208,7 @@ export class Elector implements Leadership {
   async #standBack(call: LockCall): Promise<void> {
     const { lease } = this.#view;
     if (lease === undefined) return;
-    await this.#written(this.#options.lock.update(releasedLease(lease, this.#clocks.wall.now()), call));
+    await this.#update(releasedLease(lease, this.#clocks.wall.now(), this.#view.outlastsFor), call);
     await this.#pause(this.#retryDelay(), call.signal);
   }
 
@@ -220,29 +223,36 @@ export class Elector implements Leadership {
       if (signal.aborted) throw signal.reason;
       if (!this.#watchFailing) observer?.unwatched?.(error);
       this.#watchFailing = true;
-      await this.#pause(Math.min(this.#retryDelay(), Math.max(this.#view.expiresIn, 0)), signal);
+      await this.#pause(Math.min(this.#retryDelay(), Math.max(this.#view.vacantIn, 0)), signal);
     }
   }
 
   /** Tries to take the Lease. @returns the Lease when it is ours now, `undefined` while somebody else holds it. */
   async #tryToTake(call: LockCall): Promise<Lease | undefined> {
-    const { lock, labels } = this.#options;
-    const { lease } = this.#view;
-    if (lease === undefined) {
-      const { name, namespace } = lock.name;
-      return this.#written(lock.create(newLease({ name, namespace, labels }, this.#claim()), call));
-    }
-    if (!this.#holds && !this.#view.isVacant) return undefined;
-    return this.#written(lock.update(takenLease(lease, this.#claim()), call));
+    const { lease, isVacant } = this.#view;
+    if (!isVacant) return undefined;
+    return lease === undefined ? this.#create(call) : this.#update(takenLease(lease, this.#claim()), call);
   }
 
-  /** Awaits a write. @returns the written Lease; `undefined` when it had changed since it was read. */
-  async #written(writing: Promise<Lease>): Promise<Lease | undefined> {
+  #create(call: LockCall): Promise<Lease | undefined> {
+    const { lock, labels } = this.#options;
+    const { name, namespace } = lock.name;
+    const lease = newLease({ name, namespace, labels }, this.#claim());
+    return this.#written(lease, () => lock.create(lease, call));
+  }
+
+  #update(lease: Lease, call: LockCall): Promise<Lease | undefined> {
+    return this.#written(lease, () => this.#options.lock.update(lease, call));
+  }
+
+  /** Writes the Lease. @returns the written one; `undefined` when it had changed since it was read. */
+  async #written(lease: Lease, write: () => Promise<Lease>): Promise<Lease | undefined> {
     this.#mayHold = true;
+    this.#view.claiming(lease);
     try {
-      const lease = await writing;
-      this.#view.see(lease);
-      return lease;
+      const written = await write();
+      this.#view.wrote(written);
+      return written;
     } catch (error) {
       if (isAlreadyExists(error) || isConflict(error) || isNotFound(error)) return undefined;
       throw error;
@@ -288,10 +298,11 @@ export class Elector implements Leadership {
         await this.#pause(Math.min(pause, Math.max(term.remaining, 0)), signal);
         const since = momentOf(this.#clocks);
         began = since.steady;
-        const renewed = await this.#renew({ signal, timeout: this.#renewalTimeout(term) });
-        if (!renewed) return term.end(`${this.#view.holder || "nobody"} holds the Lease`);
+        const renewed = await this.#renew({ signal, timeout: renewalTimeout(term.remaining, this.#options) });
+        if (!renewed) return term.end(`${shownHolder(this.#view.holder) || "nobody"} holds the Lease`);
         this.#succeeded();
         if (!term.renew(since)) return;
+        this.#view.settle();
         fence.rearm();
         pause = this.#renewalPause(clock.now() - since.steady);
       } catch (error) {
@@ -303,38 +314,30 @@ export class Elector implements Leadership {
     }
   }
 
-  /** Writes the Lease as it was last seen and, if it has changed, as it is now. @returns false when it is not ours. */
+  /**
+   * Writes the Lease as it was last seen and, if it has changed, as it is now. During a term nobody else can have begun one, so
+   * a leader writes its name again where somebody deleted the Lease or emptied its holder.
+   *
+   * @returns false when somebody else has it.
+   */
   async #renew(call: LockCall): Promise<boolean> {
     const { lock, observer } = this.#options;
     const known = this.#view.lease;
-    if (known !== undefined && this.#holds) {
-      const renewed = await this.#written(lock.update(takenLease(known, this.#claim()), call));
-      if (renewed !== undefined) return true;
+    if (known !== undefined && this.#mayRenew) {
+      if ((await this.#update(takenLease(known, this.#claim()), call)) !== undefined) return true;
     }
     observer?.slowPath?.();
     const lease = await lock.get(call);
     this.#view.see(lease);
-    if (lease === undefined || !this.#holds) return false;
-    return (await this.#written(lock.update(takenLease(lease, this.#claim()), call))) !== undefined;
+    if (!this.#mayRenew) return false;
+    const writing = lease === undefined ? this.#create(call) : this.#update(takenLease(lease, this.#claim()), call);
+    return (await writing) !== undefined;
   }
 
-  /**
-   * Returns the pause before the next renewal. While the server responds promptly, one renewal in a little more than
-   * half of the deadline is enough and leaves time for two more attempts; a slow server gets the next renewal
-   * earlier.
-   */
-  #renewalPause(took: number): number {
-    const { renewDeadline, retryPeriod } = this.#options;
-    return took > retryPeriod / 2 ? Math.max(0, retryPeriod - took) : Math.max(retryPeriod, renewDeadline * 0.55);
-  }
-
-  /**
-   * Returns how long to wait for a slow server, so that there is time for a second attempt on another connection when
-   * no response arrives.
-   */
-  #renewalTimeout({ remaining }: Term): number {
-    const { renewDeadline, retryPeriod } = this.#options;
-    return Math.max(1, Math.min(remaining, Math.max(retryPeriod, remaining - renewDeadline * 0.15)));
+  /** Whether the Lease is ours or, during a term, nobody else's. */
+  get #mayRenew(): boolean {
+    const { holder, isOurs } = this.#view;
+    return isOurs || (this.isLeader && (holder === "" || holder === this.identity));
   }
 
   // Ending.
@@ -349,19 +352,17 @@ export class Elector implements Leadership {
       try {
         const lease = await lock.get(call);
         this.#view.see(lease);
-        if (lease === undefined || !this.#holds) return;
-        const released = await this.#written(lock.update(releasedLease(lease, this.#clocks.wall.now()), call));
-        if (released !== undefined) return;
+        if (lease === undefined || !this.#view.isOurs) return;
+        if (
+          (await this.#update(releasedLease(lease, this.#clocks.wall.now(), this.#view.outlastsFor), call)) !==
+          undefined
+        )
+          return;
       } catch (error) {
         this.#failed(error);
         await this.#pause(RELEASE_PAUSE, signal).catch(() => {});
       }
     }
-  }
-
-  /** Whether the Lease was ours when it was last seen, which does not make this candidate the leader. */
-  get #holds(): boolean {
-    return this.#view.holder === this.identity;
   }
 
   #pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -381,19 +382,17 @@ export class Elector implements Leadership {
     this.#failing = true;
   }
 
+  /** Random microseconds tell this claim from one that another candidate makes in the same millisecond. */
   #claim(): Claim {
-    return {
-      identity: this.identity,
-      leaseDuration: this.#options.leaseDuration,
-      now: this.#clocks.wall.now(),
-    };
+    const now = Math.floor(this.#clocks.wall.now()) + this.#random();
+    return { identity: this.identity, leaseDuration: this.#options.leaseDuration, now };
+  }
+
+  #renewalPause(took: number): number {
+    return renewalPause(this.#options.retryPeriod, { took, random: this.#random() });
   }
 
   #retryDelay(): number {
     return this.#options.retryPeriod * (1 + this.#random() * JITTER_FACTOR);
-  }
-
-  get #requestTimeout(): number {
-    return Math.max(1_000, this.#options.renewDeadline / 2);
   }
 }

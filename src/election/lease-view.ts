@@ -1,24 +1,43 @@
 /** What a candidate has seen of the Lease, with times of its own clock. */
 import type { Clock } from "../platform/clock.ts";
-import { durationOf, holderOf, type Lease } from "./lease.ts";
+import { believedDuration } from "./durations.ts";
+import { durationOf, holderOf, isReleased, type Lease, wasNeverHeld } from "./lease.ts";
 import type { LeaseLock } from "./lease-lock.ts";
 
 export interface LeaseViewOptions {
   readonly clock: Clock;
-  /** The duration in milliseconds of a Lease that does not name one. */
-  readonly fallback: number;
+  /** Whose view it is. */
+  readonly identity: string;
+  /** The candidate's own lease duration in milliseconds, which bounds what it believes of others. */
+  readonly leaseDuration: number;
+  /** Milliseconds for which a Lease that vanished is left to its leader, who writes it again. */
+  readonly grace: number;
   readonly observer?: { observed?(holder: string, since: string | undefined): void } | undefined;
 }
 
+/** How many claims without an answer are remembered. */
+const MOST_CLAIMS = 16;
+
 /**
- * A Lease expires when it has not changed for its duration **by the local clock**. The times that are written in it
- * come from other machines' clocks and decide nothing.
+ * Decides from what others wrote when this candidate may claim the Lease, and when it may lead by a claim.
+ *
+ * Whoever has the right to write got it by a write to the Lease, and keeps it for less than a lease duration. So each
+ * change that this candidate did not make itself is outlasted for that long **by the local clock**, whatever the change
+ * says: anybody may edit a Lease, and the leader before the edit does not know of it yet. The exceptions are a release, which
+ * only a holder writes, and a Lease that was never held. The times in a Lease come from other machines' clocks and
+ * decide nothing.
  */
 export class LeaseView {
   readonly #options: LeaseViewOptions;
   #lease: Lease | undefined;
-  /** When the Lease was first seen in its present state. */
-  #since = 0;
+  /** Whether there was a Lease at any time. */
+  #hasHistory = false;
+  /** When the Lease was first seen to be gone. */
+  #goneSince = -Infinity;
+  /** Until then somebody else may have the right to write. */
+  #outlasts = -Infinity;
+  /** What tells our own claims from Leases that others wrote in our name. */
+  readonly #claims = new Set<string>();
   /** The last holder that was reported; `undefined` before the first. */
   #told: string | undefined;
 
@@ -35,33 +54,101 @@ export class LeaseView {
     return holderOf(this.#lease);
   }
 
-  /** Whether nobody holds the Lease, or its holder has not renewed it in time. */
+  /** Whether the Lease has this candidate's name because this candidate wrote it there. */
+  get isOurs(): boolean {
+    return this.#lease !== undefined && this.#isOurs(this.#lease);
+  }
+
+  /** Whether the Lease may be claimed. */
   get isVacant(): boolean {
-    return this.holder === "" || this.expiresIn <= 0;
+    return this.vacantIn <= 0;
   }
 
-  /** Milliseconds until the Lease has expired; 0 or less when it has. */
-  get expiresIn(): number {
-    if (this.#lease === undefined) return 0;
-    return this.#since + durationOf(this.#lease, this.#options.fallback) - this.#options.clock.now();
+  /** Milliseconds until the Lease may be claimed if nothing changes; 0 or less when it may be. */
+  get vacantIn(): number {
+    const { clock, grace } = this.#options;
+    if (this.isOurs) return 0;
+    if (this.#lease !== undefined) return this.outlastsFor;
+    return this.#hasHistory ? this.#goneSince + grace - clock.now() : 0;
   }
 
+  /** Milliseconds for which somebody else may still write, so that nobody may lead by a claim; 0 or less when there are none. */
+  get outlastsFor(): number {
+    return this.#outlasts - this.#options.clock.now();
+  }
+
+  /** Called before a claim is sent. */
+  claiming(lease: Lease): void {
+    this.#claims.add(markOf(lease));
+    if (this.#claims.size > MOST_CLAIMS) this.#claims.delete(this.#claims.values().next().value!);
+  }
+
+  /** Records how long the holder from whom the Lease was taken may still write. */
+  outlast(milliseconds: number): void {
+    this.#outlasts = Math.max(this.#outlasts, this.#options.clock.now() + milliseconds);
+  }
+
+  /** Called when this candidate has renewed the Lease during its term, in which nobody else may write. */
+  settle(): void {
+    this.#outlasts = -Infinity;
+  }
+
+  /** Records the answer to a write of this candidate. */
+  wrote(lease: Lease): void {
+    this.#claims.clear();
+    this.#claims.add(markOf(lease));
+    this.see(lease);
+  }
+
+  /** Records what the server has shown. */
   see(lease: Lease | undefined): void {
+    const before = this.#lease;
     const isSame =
-      lease !== undefined &&
-      this.#lease !== undefined &&
-      lease.metadata.uid === this.#lease.metadata.uid &&
-      lease.metadata.resourceVersion === this.#lease.metadata.resourceVersion;
+      lease?.metadata.uid === before?.metadata.uid &&
+      lease?.metadata.resourceVersion === before?.metadata.resourceVersion;
     this.#lease = lease;
-    if (isSame) return;
-    this.#since = this.#options.clock.now();
+    if (!isSame) this.#judge(lease, before);
+    this.#hasHistory ||= lease !== undefined;
     if (this.holder === this.#told) return;
     this.#told = this.holder;
     this.#options.observer?.observed?.(this.holder, lease?.spec?.acquireTime);
   }
 
+  /** How long the holder that a Lease names may write after the Lease was seen. */
+  durationOf(lease: Lease): number {
+    const { leaseDuration } = this.#options;
+    return believedDuration(durationOf(lease, leaseDuration), leaseDuration);
+  }
+
+  #judge(lease: Lease | undefined, before: Lease | undefined): void {
+    const now = this.#options.clock.now();
+    if (lease === undefined) {
+      this.#goneSince = now;
+      this.#claims.clear();
+      return;
+    }
+    // While there was no Lease, others may have led by one that this candidate never saw.
+    const hasGap = before === undefined && this.#hasHistory;
+    const isOurs = this.#isOurs(lease);
+    // A claim of ours that lands after somebody else's is not a reason to lead.
+    if (!isOurs) this.#claims.clear();
+    if (!hasGap && isOurs) return;
+    if (!hasGap && isReleased(lease)) {
+      this.#outlasts = now;
+      return;
+    }
+    if (wasNeverHeld(lease) && (before === undefined ? !this.#hasHistory : wasNeverHeld(before))) return;
+    const duration = Math.max(this.durationOf(lease), before === undefined ? 0 : this.durationOf(before));
+    this.#outlasts = Math.max(this.#outlasts, now + duration);
+  }
+
+  #isOurs(lease: Lease): boolean {
+    return holderOf(lease) === this.#options.identity && this.#claims.has(markOf(lease));
+  }
+
   /**
-   * Waits until another attempt is worthwhile: the Lease has expired, its holder released it, or it was deleted.
+   * Waits until another attempt is worthwhile: the Lease has expired, its holder released it, or it has been gone for the
+   * grace.
    *
    * The Lease is watched meanwhile, so that a hand-over is noticed at once and an idle candidate sends no requests.
    *
@@ -75,7 +162,7 @@ export class LeaseView {
     const look = (): void => {
       timer?.[Symbol.dispose]();
       if (this.isVacant) ending.abort(vacant);
-      else timer = this.#options.clock.setTimeout(look, this.expiresIn);
+      else timer = this.#options.clock.setTimeout(look, this.vacantIn);
     };
     look();
     const either = AbortSignal.any([signal, ending.signal]);
@@ -92,4 +179,9 @@ export class LeaseView {
       timer?.[Symbol.dispose]();
     }
   }
+}
+
+/** Nobody else writes the same renewal in the same transition, unless he copies it. */
+function markOf({ spec }: Lease): string {
+  return `${spec?.renewTime} ${spec?.leaseTransitions}`;
 }

@@ -45,6 +45,25 @@ export function holderOf(lease: Lease | undefined): string {
   return lease?.spec?.holderIdentity ?? "";
 }
 
+/** The longest identity that is printed whole. */
+const MOST_SHOWN = 128;
+
+/** Returns a holder as it is printed, because anybody who may write the Lease can write any length. */
+export function shownHolder(holder: string): string {
+  return holder.length <= MOST_SHOWN ? holder : `${holder.slice(0, MOST_SHOWN)}… (${holder.length} characters)`;
+}
+
+/** Whether a holder let the Lease go, in the form that client-go writes; somebody who only empties the holder leaves the rest. */
+export function isReleased(lease: Lease): boolean {
+  const { leaseDurationSeconds, acquireTime, renewTime } = lease.spec ?? {};
+  return holderOf(lease) === "" && leaseDurationSeconds === 1 && renewTime !== undefined && renewTime === acquireTime;
+}
+
+/** Whether a Lease was made in advance, and nobody has taken it yet. */
+export function wasNeverHeld(lease: Lease): boolean {
+  return holderOf(lease) === "" && lease.spec?.renewTime === undefined && lease.spec?.acquireTime === undefined;
+}
+
 /** Returns the lease duration that the holder wrote, in milliseconds; `fallback` when there is none. */
 export function durationOf(lease: Lease, fallback: number): number {
   const seconds = lease.spec?.leaseDurationSeconds;
@@ -57,45 +76,57 @@ export function newLease(metadata: LeaseMetadata, claim: Claim): Lease {
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
     metadata,
-    spec: { ...claimed(claim, claim.now), leaseTransitions: 0 },
+    spec: { ...claimed(claim), leaseTransitions: 0 },
   };
 }
+
+/** The server refuses larger numbers, and somebody else may have written this one. */
+const MOST_TRANSITIONS = 2 ** 31 - 1;
 
 /** Makes this candidate the holder: that is a transition unless it already is. */
 export function takenLease(lease: Lease, claim: Claim): Lease {
   const { leaseTransitions = 0, acquireTime } = lease.spec ?? {};
   const isOurs = holderOf(lease) === claim.identity;
-  const acquired = claimed(claim, claim.now);
+  const acquired = claimed(claim);
   return {
     ...lease,
     spec: {
       ...lease.spec,
       ...acquired,
       acquireTime: isOurs ? (acquireTime ?? acquired.acquireTime) : acquired.acquireTime,
-      leaseTransitions: isOurs ? leaseTransitions : leaseTransitions + 1,
+      leaseTransitions: isOurs ? leaseTransitions : Math.min(leaseTransitions + 1, MOST_TRANSITIONS),
     },
   };
 }
 
-/** Returns the Lease without a holder, so that any candidate may take it at once. */
-export function releasedLease(lease: Lease, now: number): Lease {
+/**
+ * Returns the Lease without a holder.
+ *
+ * @param outlasts for how many milliseconds a holder before this one may still write. When there is none, any
+ * candidate may take the Lease at once; otherwise it looks like one that somebody has emptied, which others outlast.
+ */
+export function releasedLease(lease: Lease, now: number, outlasts = 0): Lease {
   const time = microTime(now);
-  return {
-    ...lease,
-    spec: { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, acquireTime: time, renewTime: time },
-  };
+  const released =
+    outlasts <= 0
+      ? { leaseDurationSeconds: 1, acquireTime: time, renewTime: time }
+      : { leaseDurationSeconds: Math.ceil(outlasts / 1_000) + 1 };
+  return { ...lease, spec: { ...lease.spec, holderIdentity: "", ...released } };
 }
 
 /** Formats a time as Kubernetes' MicroTime: RFC 3339 with exactly six decimals. */
 function microTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace("Z", "000Z");
+  const micros = Math.min(999, Math.round((milliseconds % 1) * 1_000));
+  return new Date(milliseconds).toISOString().replace("Z", `${String(micros).padStart(3, "0")}Z`);
 }
 
-function claimed({ identity, leaseDuration, now }: Claim, acquired: number): LeaseSpec {
+/** The two times always differ, so that no claim whose holder somebody emptied looks like a release. */
+function claimed({ identity, leaseDuration, now }: Claim): LeaseSpec {
+  const acquired = Math.floor(now);
   return {
     holderIdentity: identity,
     leaseDurationSeconds: Math.ceil(leaseDuration / 1_000),
     acquireTime: microTime(acquired),
-    renewTime: microTime(now),
+    renewTime: microTime(Math.max(now, acquired + 0.001)),
   };
 }

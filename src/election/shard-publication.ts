@@ -1,5 +1,5 @@
 /** The publication in the Lease of a member: among whom it considers the keys to be divided. */
-import { holderOf, type Lease } from "./lease.ts";
+import { holderOf, type Lease, shownHolder } from "./lease.ts";
 
 /** The label of a Lease with its group. */
 export const GROUP_LABEL = "binnacle.dev/shards";
@@ -39,7 +39,8 @@ export function samePublication(one: Publication | undefined, other: Publication
 
 /** Returns the member in a seat; `undefined` when nobody holds it. */
 export function memberOf(seat: number, lease: Lease | undefined): Member | undefined {
-  const identity = holderOf(lease);
+  // Members are published in annotations, which have a limit that whoever may write Leases could exceed.
+  const identity = shownHolder(holderOf(lease));
   return identity === "" ? undefined : { seat, transitions: lease?.spec?.leaseTransitions ?? 0, identity };
 }
 
@@ -89,7 +90,7 @@ function textOf({ generation, members }: Publication): string {
 }
 
 function parseMember(text: unknown): Member {
-  const [, seat, transitions, identity] = /^(\d+)\/(\d+)\/(.+)$/.exec(String(text)) ?? [];
+  const [, seat, transitions, identity] = /^(\d+)\/(\d+)\/(.+)$/s.exec(String(text)) ?? [];
   if (identity === undefined) throw new SyntaxError("no member");
   return { seat: Number(seat), transitions: Number(transitions), identity };
 }

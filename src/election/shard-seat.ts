@@ -2,7 +2,7 @@
 import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors/api-error.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { Alarm } from "./alarm.ts";
-import { type ElectionDurations, JITTER_FACTOR } from "./durations.ts";
+import { type ElectionDurations, JITTER_FACTOR, renewalPause } from "./durations.ts";
 import { Fence } from "./fence.ts";
 import { type Claim, holderOf, type Lease, newLease, releasedLease, takenLease } from "./lease.ts";
 import type { LockCall } from "./lease-lock.ts";
@@ -285,13 +285,9 @@ export class ShardSeat {
     return { identity, leaseDuration: durations.leaseDuration, now: clocks.wall.now() };
   }
 
-  /**
-   * Returns the pause like an elector: prompt responses leave time for more attempts, and a slow server gets the next
-   * renewal earlier.
-   */
   #renewalPause(took: number): number {
-    const { renewDeadline, retryPeriod } = this.#options.durations;
-    return took > retryPeriod / 2 ? Math.max(0, retryPeriod - took) : Math.max(retryPeriod, renewDeadline * 0.55);
+    const { durations, random } = this.#options;
+    return renewalPause(durations.retryPeriod, { took, random: random() });
   }
 
   #pause(ms: number, signal: AbortSignal): Promise<void> {

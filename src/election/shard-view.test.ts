@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { type Lease, newLease } from "./lease.ts";
+import { type Lease, newLease, releasedLease } from "./lease.ts";
 import { publishing } from "./shard-publication.ts";
 import { ShardView } from "./shard-view.ts";
 
@@ -22,6 +22,8 @@ test.each([
   [12_500, { leaseDuration: 6_000, renewDeadline: 4_000 }],
   [25_000, { leaseDuration: 30_000, renewDeadline: 20_000 }],
   [21_000, { leaseDuration: 21_000, renewDeadline: 20_000 }],
+  // Somebody has edited the Lease, or the whole group would stop for decades.
+  [50_000, { leaseDuration: 2 ** 31, renewDeadline: 2 ** 31 }],
 ])("a seat expires after %p ms when its holder has %p", (expiry, durations) => {
   const { clock, view } = setUp();
   view.list([leaseOf(durations)], false);
@@ -44,4 +46,29 @@ test("whoever held a Lease that a list does not show any more may work until it 
   expect(view.members).toHaveLength(1);
   clock.advance(1);
   expect(view.members).toEqual([]);
+});
+
+test("whoever held a Lease that somebody emptied may work until it would have expired", () => {
+  const { clock, view } = setUp();
+  const held = leaseOf({ leaseDuration: 15_000, renewDeadline: 10_000 });
+  view.list([held], false);
+  clock.advance(9_000);
+  const metadata = { ...held.metadata, resourceVersion: "2" };
+  const emptied: Lease = { ...held, metadata, spec: { ...held.spec, holderIdentity: "" } };
+  view.see(emptied, false);
+  clock.advance(12_499);
+  expect(view.members).toHaveLength(1);
+  expect(view.free("us")?.seat).toBe(1);
+  clock.advance(1);
+  expect(view.members).toEqual([]);
+  expect(view.free("us")).toEqual({ seat: 0, lease: emptied });
+});
+
+test("whoever released a Lease works no more", () => {
+  const { view } = setUp();
+  const held = leaseOf({ leaseDuration: 15_000, renewDeadline: 10_000 });
+  view.list([held], false);
+  view.see(releasedLease({ ...held, metadata: { ...held.metadata, resourceVersion: "2" } }, 1), false);
+  expect(view.members).toEqual([]);
+  expect(view.free("us")?.seat).toBe(0);
 });

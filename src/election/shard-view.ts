@@ -1,8 +1,8 @@
 /** What a replica has seen of the seats of its group, with times of its own clock. */
 import type { Clock } from "../platform/clock.ts";
 import { compareVersions } from "../resource/meta.ts";
-import { expiryOf } from "./durations.ts";
-import { durationOf, holderOf, type Lease } from "./lease.ts";
+import { believedDuration, expiryOf } from "./durations.ts";
+import { durationOf, holderOf, isReleased, type Lease } from "./lease.ts";
 import { deadlineOf, type Member, memberOf, type Publication, publicationOf } from "./shard-publication.ts";
 
 interface Seat {
@@ -11,6 +11,8 @@ interface Seat {
   since: number;
   /** Whether the Lease was deleted; its holder may work until it would have expired. */
   isDeleted: boolean;
+  /** The Lease as it is now, when somebody else emptied it: its holder may work until it would have expired. */
+  emptied?: Lease;
 }
 
 export interface ShardViewOptions {
@@ -65,7 +67,7 @@ export class ShardView {
     const known = this.#seats.get(seat);
     const { uid, resourceVersion = "" } = lease.metadata;
     if (known !== undefined && !isDeleted) {
-      const before = known.lease.metadata;
+      const before = (known.emptied ?? known.lease).metadata;
       const isOld = compareVersions(resourceVersion, before.resourceVersion ?? "") <= 0;
       if (isOld && uid === before.uid) return;
     }
@@ -73,18 +75,23 @@ export class ShardView {
       if (known !== undefined && known.lease.metadata.uid === uid) known.isDeleted = true;
       return;
     }
+    if (known !== undefined && holderOf(known.lease) !== "" && holderOf(lease) === "" && !isReleased(lease)) {
+      this.#seats.set(seat, { ...known, since: this.#options.clock.now(), isDeleted: false, emptied: lease });
+      return;
+    }
     this.#seats.set(seat, { lease, since: this.#options.clock.now(), isDeleted: false });
   }
 
   lease(seat: number): Lease | undefined {
-    return this.#seats.get(seat)?.lease;
+    const known = this.#seats.get(seat);
+    return known?.emptied ?? known?.lease;
   }
 
   /** The members sorted by seat, including those whose Leases have expired, until somebody vacates their seats. */
   get members(): readonly Member[] {
     const members: Member[] = [];
-    for (const [seat, { lease, isDeleted }] of this.#seats) {
-      if (isDeleted && this.#expiresIn(seat) <= 0) continue;
+    for (const [seat, { lease, isDeleted, emptied }] of this.#seats) {
+      if ((isDeleted || emptied !== undefined) && this.#expiresIn(seat) <= 0) continue;
       const member = memberOf(seat, lease);
       if (member !== undefined) members.push(member);
     }
@@ -127,10 +134,10 @@ export class ShardView {
     for (let seat = 0; seat < this.#options.seats; seat++) {
       const known = this.#seats.get(seat);
       const holder = holderOf(known?.lease);
-      if (known !== undefined && !known.isDeleted && holder === identity) return { seat, lease: known.lease };
+      if (known !== undefined && !known.isDeleted && holder === identity) return { seat, lease: this.lease(seat) };
       const isFree = known === undefined || holder === "" || this.#expiresIn(seat) <= 0;
       if (lowest === undefined && isFree) {
-        lowest = { seat, lease: known === undefined || known.isDeleted ? undefined : known.lease };
+        lowest = { seat, lease: known?.isDeleted === true ? undefined : this.lease(seat) };
       }
     }
     return lowest;
@@ -140,7 +147,7 @@ export class ShardView {
     const known = this.#seats.get(seat);
     if (known === undefined) return 0;
     const { clock, expiresAfter } = this.#options;
-    return known.since + Math.max(expiresAfter, expiryOfHolder(known.lease)) - clock.now();
+    return known.since + believedDuration(expiryOfHolder(known.lease), expiresAfter) - clock.now();
   }
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { defaultDurations } from "../../tests/support/integration/election-world.ts";
 import { LeaseServer } from "../../tests/support/integration/lease-server.ts";
 import { sendJson } from "../../tests/support/loopback-server.ts";
-import type { LeaseSpec } from "../election/lease.ts";
+import type { Lease, LeaseSpec } from "../election/lease.ts";
 import { createLog } from "../observe/log.ts";
 import { systemClock } from "../platform/clock.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
@@ -103,4 +103,37 @@ test("Elections log who holds the Lease once for each change", async () => {
   expect(lines).toContainEqual(expect.objectContaining({ holder: "second", since: "2026-01-02T03:04:05.000000Z" }));
   const told = lines.map(({ msg }) => msg).filter((msg) => /lead/.test(msg));
   expect(told).toEqual(["Another replica leads", "Another replica leads", "Nobody leads", "This replica leads"]);
+});
+
+test.each(["lost", "handed over"])(
+  "Elections say in Events of the Lease who leads, and that the lead is %s",
+  async (how) => {
+    await using world = await setUp();
+    const { leases, manager, clock } = world;
+    const sent = (): string[] =>
+      leases.server.requests.flatMap(({ method, path, body }) => {
+        if (path.endsWith("/leases/lock") && method === "PUT") {
+          return (JSON.parse(body) as Lease).spec?.holderIdentity === "" ? ["released"] : [];
+        }
+        if (!path.endsWith("/events")) return [];
+        const { reason, note, regarding } = JSON.parse(body) as Record<"reason" | "note" | "regarding", string>;
+        expect(regarding).toMatchObject({ kind: "Lease", name: "lock" });
+        return [`${reason}: ${note}`];
+      });
+    await until(() => manager.elections!.isLeader && sent().length === 1);
+    if (how === "lost") {
+      leases.put(held("thief"));
+      await until(() => (clock.advance(200), sent().length === 2));
+    } else await manager.stop();
+    const events = ["LeaderElection: us became leader", "LeaderElection: us stopped leading"];
+    expect(sent()).toEqual(how === "lost" ? events : [...events, "released"]);
+  },
+);
+
+test("Elections show and log the beginning of a holder of 300 kB", async () => {
+  await using world = await setUp(held("x".repeat(300_000)));
+  const { leases, lines, get } = world;
+  await until(() => leases.watches === 1);
+  expect((await get("/readyz?verbose"))[1].length).toBeLessThan(1_000);
+  expect(JSON.stringify(lines).length).toBeLessThan(2_000);
 });

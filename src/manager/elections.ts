@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import type { Leadership } from "../client/leadership.ts";
 import type { ElectionDurations } from "../election/durations.ts";
 import { Elector } from "../election/elector.ts";
+import { type Lease, shownHolder } from "../election/lease.ts";
 import { leaseName } from "../election/lease-name.ts";
 import { KubeLeaseLock } from "../election/lease-lock.ts";
 import type { EventRecorder } from "../events/recorder.ts";
@@ -46,6 +47,8 @@ interface Election {
   readonly elector: Elector;
   readonly ready: PromiseWithResolvers<void>;
   readonly shown: DisposableStack;
+  /** Records the Event that the term is over, once. */
+  readonly stopped: () => void;
 }
 
 /** Replaces a module's name; no module's name begins like this. */
@@ -144,6 +147,11 @@ export class Elections implements Leaderships, AsyncDisposable {
     if (this.#options.mode === "module") await this.#end(this.#leaseOf(module));
   }
 
+  /** Records that this process leads no more, because nothing of it works any more and Events can still be sent. */
+  resigning(): void {
+    for (const { stopped } of this.#elections.values()) stopped();
+  }
+
   /** Releases every Lease that is held. Never throws. */
   async stop(): Promise<void> {
     await Promise.all([...this.#elections.keys()].map((name) => this.#end(name)));
@@ -175,6 +183,17 @@ export class Elections implements Leaderships, AsyncDisposable {
     const { transport, clock, wall, readyz } = this.#dependencies;
     const log = this.#dependencies.log.with({ lease: `${namespace}/${name}` });
     this.#slowPaths.set(name, 0);
+    const events = this.#dependencies.events.for("leader-election");
+    /** The Lease of the present term. */
+    let led: Lease | undefined;
+    const record = (lease: Lease, what: string): void => {
+      const message = `${this.#identity} ${what}`;
+      events.record(lease as unknown as AnyObject, { type: "Normal", reason: "LeaderElection", message });
+    };
+    const stopped = (): void => {
+      if (led !== undefined) record(led, "stopped leading");
+      led = undefined;
+    };
     const elector = new Elector({
       ...this.#options,
       lock: new KubeLeaseLock(transport, { namespace, name }),
@@ -185,13 +204,11 @@ export class Elections implements Leaderships, AsyncDisposable {
         observed: (holder, since) => {
           if (holder === this.#identity) return;
           if (holder === "") log.info("Nobody leads", { since });
-          else log.info("Another replica leads", { holder, since });
+          else log.info("Another replica leads", { holder: shownHolder(holder), since });
         },
         acquired: (lease) => {
           log.info("This replica leads", { identity: this.#identity, transitions: lease.spec?.leaseTransitions });
-          const message = `${this.#identity} became leader`;
-          const events = this.#dependencies.events.for("leader-election", elector);
-          events.record(lease as unknown as AnyObject, { type: "Normal", reason: "LeaderElection", message });
+          record((led = lease), "became leader");
         },
         takenOver: (holder, wait) =>
           log.info(
@@ -201,9 +218,14 @@ export class Elections implements Leaderships, AsyncDisposable {
               seconds: wait / 1_000,
             },
           ),
-        lost: (reason) =>
-          log.warn("This replica has lost the lead: its writes are refused, and it seeks the Lease again", { reason }),
-        resigned: () => log.info("This replica hands the lead over"),
+        lost: (reason) => {
+          log.warn("This replica has lost the lead: its writes are refused, and it seeks the Lease again", { reason });
+          stopped();
+        },
+        resigned: () => {
+          log.info("This replica hands the lead over");
+          stopped();
+        },
         slowPath: () => this.#slowPaths.set(name, this.#slowPaths.get(name)! + 1),
         unwatched: (error) =>
           log.warn("Cannot watch the Lease: it is read every few seconds instead, and hand-overs take longer", {
@@ -225,7 +247,7 @@ export class Elections implements Leaderships, AsyncDisposable {
     shown.use(readyz.note(`leaderElection/${name}`, () => statusOf(elector, this.#identity)));
     const ready = Promise.withResolvers<void>();
     elector.start(ready.promise);
-    return { elector, ready, shown };
+    return { elector, ready, shown, stopped };
   }
 
   async #end(name: string): Promise<void> {
@@ -249,5 +271,5 @@ export class Elections implements Leaderships, AsyncDisposable {
 function statusOf(elector: Elector, identity: string): Told {
   if (elector.isLeader) return { cause: "leading", text: `leading as ${identity}` };
   if (elector.holder === "") return { cause: "nobody leads", text: "nobody leads" };
-  return { cause: "following", text: `following ${elector.holder}` };
+  return { cause: "following", text: `following ${shownHolder(elector.holder)}` };
 }

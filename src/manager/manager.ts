@@ -308,8 +308,11 @@ export class Manager implements AsyncDisposable {
       },
       {
         what: "events",
-        why: "the last runs may have recorded some, and no run records more",
-        run: () => events.close(),
+        why: "the last runs may have recorded some, and no run records more; the last Event says that this process leads no more",
+        run: () => {
+          this.#elections?.resigning();
+          return events.close();
+        },
       },
       {
         what: "election",

@@ -2,7 +2,7 @@
 import { ApiError } from "../../../src/kube/errors/api-error.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
 import type { ElectionDurations } from "../../../src/election/durations.ts";
-import type { Lease } from "../../../src/election/lease.ts";
+import { type Lease, type LeaseSpec, wasNeverHeld } from "../../../src/election/lease.ts";
 import type { LeaseLock, LeaseName, LockCall, WatchFrom } from "../../../src/election/lease-lock.ts";
 
 /** What kubebuilder's projects elect by. */
@@ -93,14 +93,16 @@ export class Machine implements Clock {
 class Server {
   #version = 0;
   #lease: Lease | undefined;
+  #holder = "";
   readonly #watchers = new Set<(lease: Lease | undefined) => void>();
 
   get lease(): Lease | undefined {
     return this.#lease;
   }
 
+  /** Whom the last candidate to write the Lease named in it, whatever others did to it since. */
   get holder(): string {
-    return this.#lease?.spec?.holderIdentity ?? "";
+    return this.#holder;
   }
 
   watch(onChange: (lease: Lease | undefined) => void): Disposable {
@@ -110,11 +112,27 @@ class Server {
 
   write(lease: Lease, isNew: boolean): Lease {
     const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/lock";
-    const refused = (reason: string) => new ApiError({ method: "PUT", path, status: { code: 409, reason } });
+    const refused = (reason: string, code = 409) => new ApiError({ method: "PUT", path, status: { code, reason } });
     if (isNew && this.#lease !== undefined) throw refused("AlreadyExists");
+    if (!isNew && this.#lease === undefined) throw refused("NotFound", 404);
     if (!isNew && this.#lease?.metadata.resourceVersion !== lease.metadata.resourceVersion) throw refused("Conflict");
+    this.#holder = lease.spec?.holderIdentity ?? "";
+    return this.#store(lease);
+  }
+
+  /** Somebody who is no candidate edits the Lease; `undefined` deletes it. */
+  edit(change: (spec: LeaseSpec) => LeaseSpec | undefined): void {
+    if (this.#lease === undefined) return;
+    const spec = change(this.#lease.spec ?? {});
+    if (spec !== undefined) return void this.#store({ ...this.#lease, spec });
+    this.#lease = undefined;
+    for (const watcher of this.#watchers) watcher(undefined);
+  }
+
+  #store(lease: Lease): Lease {
     const resourceVersion = String(++this.#version);
-    this.#lease = { ...lease, metadata: { ...lease.metadata, uid: "lease", resourceVersion } };
+    const uid = this.#lease?.metadata.uid ?? `lease-${resourceVersion}`;
+    this.#lease = { ...lease, metadata: { ...lease.metadata, uid, resourceVersion } };
     for (const watcher of this.#watchers) watcher(this.#lease);
     return this.#lease;
   }
@@ -123,6 +141,8 @@ class Server {
 /** A candidate's way to the Lease: requests take time, get lost, or come back without an answer. */
 export class SimulatedLock implements LeaseLock {
   readonly name: LeaseName = { namespace: "default", name: "lock" };
+  /** Whether a read has shown a Lease that somebody had taken. */
+  hasSeenOne = false;
   readonly #world: World;
   readonly #machine: Machine;
 
@@ -131,8 +151,10 @@ export class SimulatedLock implements LeaseLock {
     this.#machine = machine;
   }
 
-  get(call: LockCall): Promise<Lease | undefined> {
-    return this.#call(call, () => this.#world.server.lease);
+  async get(call: LockCall): Promise<Lease | undefined> {
+    const lease = await this.#call(call, () => this.#world.server.lease);
+    this.hasSeenOne ||= lease !== undefined && !wasNeverHeld(lease);
+    return lease;
   }
 
   create(lease: Lease, call: LockCall): Promise<Lease> {

@@ -60,10 +60,18 @@ export class LeaseServer implements AsyncDisposable {
 
   put(spec: LeaseSpec): Lease {
     const resourceVersion = String(++this.#version);
-    const metadata = { name: "lock", namespace: "default", uid: "1", resourceVersion };
+    const uid = this.lease?.metadata.uid ?? resourceVersion;
+    const metadata = { name: "lock", namespace: "default", uid, resourceVersion };
     this.lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata, spec };
     for (const watch of this.#watches) watch.write(`${JSON.stringify({ type: "MODIFIED", object: this.lease })}\n`);
     return this.lease;
+  }
+
+  /** Deletes the Lease, as `kubectl delete lease` does. */
+  remove(): void {
+    const { lease } = this;
+    this.lease = undefined;
+    for (const watch of this.#watches) watch.write(`${JSON.stringify({ type: "DELETED", object: lease })}\n`);
   }
 
   get watches(): number {
