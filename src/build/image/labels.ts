@@ -37,7 +37,7 @@ export function labelsOf({
     version: text(project["version"]) ?? reference.tag,
     description: text(project["description"]),
     licenses: text(project["license"]),
-    url: text(project["homepage"]),
+    url: withoutCredentials(text(project["homepage"])),
     source: repositoryOf(project["repository"]),
     revision: revisionOf(folder),
     "base.name": base && fullName(base),
@@ -56,7 +56,17 @@ export function labelsOf({
 function repositoryOf(repository: unknown): string | undefined {
   const url =
     typeof repository === "object" && repository !== null && "url" in repository ? repository.url : repository;
-  return typeof url === "string" ? url.replace(/^git\+/, "").replace(/\.git$/, "") : undefined;
+  return typeof url === "string" ? withoutCredentials(url.replace(/^git\+/, "").replace(/\.git$/, "")) : undefined;
+}
+
+/** Takes the user and the password out of an address, because everybody who may pull the image sees it. */
+function withoutCredentials(address: string | undefined): string | undefined {
+  if (address?.includes("://") !== true) return address;
+  const url = URL.parse(address);
+  if (url === null) return undefined; // nobody can tell where a password ends
+  if (url.username === "" && url.password === "") return address;
+  url.username = url.password = "";
+  return url.href;
 }
 
 /** The commit, with a mark where files of the folder have changed since; `undefined` outside of a repository. */

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { ConfigError } from "./config-error.ts";
 import { proxyFor } from "./proxy.ts";
 
 const server = "https://api.example.com:6443";
@@ -72,5 +73,6 @@ test("proxyFor refuses what it cannot use and says what it can", () => {
   expect(() => proxyFor(server, { proxyUrl: "socks5://p:1080", env: {} })).toThrow(
     "Cannot use the kubeconfig's proxy-url: socks5:// proxies are not supported. Use an http or https proxy",
   );
-  expect(() => proxyFor(server, { proxyUrl: "::", env: {} })).toThrow('"::" is not a URL');
+  const wrong = () => proxyFor(server, { env: { HTTPS_PROXY: "http://jane:hunter2@proxy:no-port" } });
+  expect(wrong).toThrow(new ConfigError("Cannot use $HTTPS_PROXY: it is not a URL such as http://host:3128"));
 });

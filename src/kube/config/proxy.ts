@@ -20,7 +20,8 @@ export function proxyFor(server: string, options: { proxyUrl?: string | undefine
 }
 
 function check(proxy: string, where: string): string {
-  if (!URL.canParse(proxy)) throw new ConfigError(`Cannot use ${where}: "${proxy}" is not a URL`);
+  // The address may hold a password, so the message does not repeat it.
+  if (!URL.canParse(proxy)) throw new ConfigError(`Cannot use ${where}: it is not a URL such as http://host:3128`);
   const { protocol } = new URL(proxy);
   if (protocol !== "http:" && protocol !== "https:") {
     throw new ConfigError(`Cannot use ${where}: ${protocol}// proxies are not supported. Use an http or https proxy`);

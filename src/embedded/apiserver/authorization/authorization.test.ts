@@ -65,6 +65,22 @@ async function grant(name: string, rules: readonly Rule[], namespace?: string): 
   return person(name);
 }
 
+test("a user whose name looks like that of another one with a group has nothing of the other's rights", async () => {
+  const name = `admins-${(rooms += 1)}`;
+  const metadata = { name };
+  const rules = [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }];
+  expect((await call("POST", `${rbac}/clusterroles`, { body: { metadata, rules } })).code).toBe(201);
+  const subjects = [{ kind: "Group", name, apiGroup }];
+  const binding = { metadata, roleRef: { apiGroup, kind: "ClusterRole", name }, subjects };
+  expect((await call("POST", `${rbac}/clusterrolebindings`, { body: binding })).code).toBe(201);
+  const nodes = (user: UserInfo) => call("GET", "/api/v1/nodes", { user });
+  expect((await nodes({ username: "bob", groups: [name] })).code).toBe(200);
+  for (const separator of ["\n", ",", " ", '","', "\u0000"])
+    expect((await nodes({ username: `bob${separator}${name}`, groups: [] })).code).toBe(403);
+  expect((await nodes({ username: `carol\n${name}`, groups: [] })).code).toBe(403);
+  expect((await nodes({ username: "carol", groups: [name] })).code).toBe(200);
+});
+
 async function room(): Promise<string> {
   const name = `room-${(rooms += 1)}`;
   expect((await call("POST", "/api/v1/namespaces", { body: { metadata: { name } } })).code).toBe(201);

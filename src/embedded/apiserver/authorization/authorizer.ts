@@ -92,7 +92,7 @@ export class RbacAuthorizer implements Authorizer {
   /** Collects the grants of a user. @param namespace `""` for ClusterRoleBindings */
   #grants(user: UserInfo, namespace: string): Grants {
     this.#load();
-    const id = `${user.username}\n${user.groups.join("\n")}`;
+    const id = JSON.stringify([user.username, user.groups]); // names may hold any separator
     let ofUser = this.#known.get(id);
     if (ofUser === undefined) {
       if (this.#known.size >= mostUsers) this.#known.clear();
