@@ -1,6 +1,6 @@
 /** The findings of `binnacle check` about kinds with several versions. */
 import type { LoadedModule } from "../module/loaded-module.ts";
-import { conversionNeeded, needsConversion } from "../resource/crd-conversion.ts";
+import { needsConversion } from "../resource/crd-conversion.ts";
 import { definitionOf } from "../resource/definition.ts";
 import type { Resource } from "../resource/handle.ts";
 
@@ -19,14 +19,21 @@ export function shownVersions(resource: Resource): readonly string[] {
   });
 }
 
-/** Checks the conversions of a module's kinds. @returns one message for each problem */
+export interface CheckedConversions {
+  /** What is good to know and no fault of the module. */
+  readonly remarks: readonly string[];
+  readonly problems: readonly string[];
+}
+
+/** Checks the conversions of a module's kinds. */
 export async function checkConversions(
   { file, definitions, invoke }: LoadedModule,
   { isServed }: { /** The webhook has an address. */ readonly isServed: boolean },
-): Promise<readonly string[]> {
+): Promise<CheckedConversions> {
   const problems: string[] = [];
+  const remarks: string[] = [];
   for (const resource of definitions.resources.filter(needsConversion)) {
-    if (!isServed) problems.push(`${file}: ${conversionNeeded(resource)}`);
+    if (!isServed) remarks.push(`${file}: ${addressNeeded(resource)}`);
     const { findConversionLosses } = await import("../testing/conversions/conversion-losses.ts");
     const { losses, unknown } = invoke(() => findConversionLosses(resource));
     for (const version of unknown) {
@@ -43,5 +50,12 @@ export async function checkConversions(
       );
     }
   }
-  return problems;
+  return { remarks, problems };
+}
+
+function addressNeeded({ kind }: Resource): string {
+  return (
+    `${kind} has several versions, so \`run --install-crds\` and \`manifests crds\` need --webhook-service NAMESPACE/NAME, or ` +
+    "--webhook-host HOST outside the cluster; `dev`, tests and `manifests deploy` need nothing"
+  );
 }

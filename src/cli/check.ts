@@ -59,7 +59,9 @@ export const checkCommand: Command = command({
     const problems = [...broken, ...loaded.configFaults];
     for (const module of modules) {
       host.out(describeModule(module, configs.get(module.file) ?? []));
-      problems.push(...(await checkConversions(module, { isServed })));
+      const converted = await checkConversions(module, { isServed });
+      for (const remark of converted.remarks) host.out(`note: ${remark}\n`);
+      problems.push(...converted.problems);
     }
     const sdk = types ? await sdkFolder(host) : undefined;
     const canCheck = sdk !== undefined || !needsDeclarations;

@@ -17,6 +17,7 @@ export {
   type Subject,
 } from "./apiserver/certificates/certificate.ts";
 export * as der from "./apiserver/certificates/der.ts";
+export { AppliedVersions } from "./apiserver/patch/applied-versions.ts";
 export { VersionSchema } from "./apiserver/schema/version-schema.ts";
 export { isLoopback } from "./apiserver/web-guard.ts";
 export type { ContainerScript, ContainerStart, PodBehaviour } from "./cluster/pods/pod-behaviour.ts";

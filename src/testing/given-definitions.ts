@@ -11,18 +11,15 @@ import type { AnyWebhook } from "../webhook/definition.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
 
 /**
- * Returns the given definitions: only those when they are all that a module exports. Otherwise the kinds that the
- * controllers and webhooks name are added if modules in the same folder export them. A controller that the test
- * itself defines is exported by no module, so all its kinds are added.
+ * Returns the given definitions, or those of a module's exports, with the kinds that the controllers and webhooks name
+ * if modules in the same folder export them. A controller that the test itself defines is exported by no module, so all
+ * its kinds are added.
  *
  * @throws TypeError when there is no definition.
  */
 export function givenDefinitions(module: object): ModuleDefinitions {
-  const given = collectDefinitions([module]);
+  const given = givenAlone(module);
   const { controllers, webhooks, resources } = given;
-  if (Object.values(given).every((some: readonly unknown[]) => some.length === 0)) {
-    return definitionsOf(module as Readonly<Record<string, unknown>>);
-  }
   const naming = [...controllers, ...webhooks];
   const files = naming.length === 0 ? [] : [...loadedFiles()];
   const named = naming.flatMap((one) => {
@@ -39,6 +36,12 @@ export function givenDefinitions(module: object): ModuleDefinitions {
   });
   const byKind = new Map([...named, ...resources].map((resource) => [groupKind(resource), resource]));
   return { ...given, resources: [...byKind.values()] };
+}
+
+function givenAlone(module: object): ModuleDefinitions {
+  const given = collectDefinitions([module]);
+  const isNone = Object.values(given).every((some: readonly unknown[]) => some.length === 0);
+  return isNone ? definitionsOf(module as Readonly<Record<string, unknown>>) : given;
 }
 
 /** Returns the kind of `defineResource` that a webhook is for. */

@@ -68,6 +68,24 @@ test("of all that a module exports applies the kinds, and not what its controlle
   expect(await installed(cluster)).toEqual(["Own"]);
 });
 
+test("of all that a module exports applies the kinds of a neighbouring module, too", async () => {
+  await module("given.ts", ["Given!"]);
+  const exports = await module(
+    "e.ts",
+    ["Own!"],
+    `
+    import { Given } from "./given.ts";
+    export const controllers = [
+      defineController({ for: Given, async reconcile() {} }),
+      defineController({ for: Own, async reconcile() {} }),
+    ];
+  `,
+  );
+  await using cluster = await startCluster();
+  await using _ = await runModule(exports, cluster);
+  expect(await installed(cluster)).toEqual(["Given", "Own"]);
+});
+
 test("finds kinds that a neighbouring module exports, but not those of a file that is no module", async () => {
   await module("shared.ts", ["Shared!"]);
   await module("_private.ts", ["Private!"]);

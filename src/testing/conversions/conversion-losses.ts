@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { definitionOf, type ResourceDefinition, type VersionDefinition } from "../../resource/definition.ts";
 import type { Resource } from "../../resource/handle.ts";
 import type { WireObject } from "../../webhook/conversion/wire-object.ts";
+import { AppliedParts } from "./applied-parts.ts";
 import { valuesOf } from "./generated-values.ts";
 import { type Difference, type LossReason, RoundTrip } from "./round-trip.ts";
 
@@ -36,10 +37,15 @@ export interface ConversionFindings {
 
 /** At least one of this many generated objects should be valid. */
 const TRIES = 20;
+/** Of so many objects parts are applied, each of which takes dozens of conversions. */
+const APPLIED = 10;
 /** A conversion that loses everything need not be described completely. */
 const MOST_LOSSES = 20;
 
-/** Converts objects of each version to the hub and back, and objects of the hub to each other version and back. */
+/**
+ * Converts objects of each version to the hub and back, and objects of the hub to each other version and back, and applies
+ * parts of those that come back as they were.
+ */
 export function findConversionLosses(resource: Resource, options: ConversionLossesOptions = {}): ConversionFindings {
   const definition = definitionOf(resource);
   if (definition === undefined || definition.versions.length < 2) return { losses: [], unknown: [] };
@@ -82,14 +88,24 @@ function lossesOf(
   }
   if (valid.length === 0) return undefined;
   const found = new Map<string, WireObject>();
+  const add = (object: WireObject, differences: readonly Difference[]): void => {
+    for (const difference of differences) if (!found.has(keyOf(difference))) found.set(keyOf(difference), object);
+  };
+  const search = { trip, generated, seed };
+  const losses = (differences: Search["differences"], runs: number): readonly ConversionLoss[] =>
+    [...found]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, object]) => smallest({ key, object }, { ...search, differences, runs }));
   for (const object of valid) {
-    for (const difference of trip.differences(object))
-      if (!found.has(keyOf(difference))) found.set(keyOf(difference), object);
+    add(object, trip.differences(object));
     if (found.size >= MOST_LOSSES) break;
   }
-  return [...found]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, object]) => smallest({ key, object }, { trip, generated, seed, runs: objects * TRIES }));
+  if (found.size > 0) return losses((object) => trip.differences(object), objects * TRIES);
+  const parts = new AppliedParts({ definition, from, through });
+  const isLossless = (object: WireObject): boolean => trip.all(object).length === 0;
+  const ofParts = (object: WireObject) => (isLossless(object) ? parts.differences(object) : []);
+  for (const object of valid.slice(0, APPLIED)) add(object, ofParts(object));
+  return losses(ofParts, APPLIED);
 }
 
 /** Identifies a loss by its field and reason. */
@@ -99,6 +115,7 @@ function keyOf({ reason, path }: Difference): string {
 
 interface Search {
   readonly trip: RoundTrip;
+  readonly differences: (object: WireObject) => readonly Difference[];
   readonly generated: fc.Arbitrary<WireObject>;
   readonly seed: number;
   readonly runs: number;
@@ -107,11 +124,11 @@ interface Search {
 /** Returns the loss with the smallest object that shows it. */
 function smallest(
   { key, object }: { readonly key: string; readonly object: WireObject },
-  { trip, generated, seed, runs }: Search,
+  { trip, differences, generated, seed, runs }: Search,
 ): ConversionLoss {
   const look = (given: WireObject) => {
     const admitted = trip.begin(given);
-    const difference = admitted && trip.differences(admitted).find((one) => keyOf(one) === key);
+    const difference = admitted && differences(admitted).find((one) => keyOf(one) === key);
     return difference && { object: admitted, difference };
   };
   const property = fc.property(generated, (given) => look(given) === undefined);
@@ -122,8 +139,8 @@ function smallest(
   return { from, through, reason, path, message: told(example.difference, trip), object: example.object };
 }
 
-function told({ reason, path, before, after, message }: Difference, { from, through }: RoundTrip): string {
-  const way = `${from} → ${through} → ${from}`;
+function told({ reason, path, before, after, message, isPart }: Difference, { from, through }: RoundTrip): string {
+  const way = `${from} → ${through} → ${from}${isPart ? ", as parts are applied," : ""}`;
   switch (reason) {
     case "failed":
       return `${way} fails: ${message}`;

@@ -23,6 +23,8 @@ export interface Difference {
   readonly after?: unknown;
   /** The explanation of `refused` and `failed`. */
   readonly message?: string;
+  /** Whether it was found by applying parts of an object, of which nothing is lost as a whole. */
+  readonly isPart?: boolean;
 }
 
 export class RoundTrip {
@@ -52,10 +54,11 @@ export class RoundTrip {
 
   /** Returns the differences from what `begin` returned, except intended losses. */
   differences(object: WireObject): readonly Difference[] {
-    return this.#all(object).filter(({ path }) => !this.#intended.some((one) => isWithin(path, one)));
+    return this.all(object).filter(({ path }) => !this.#intended.some((one) => isWithin(path, one)));
   }
 
-  #all(object: WireObject): readonly Difference[] {
+  /** Returns intended losses too. */
+  all(object: WireObject): readonly Difference[] {
     let back: WireObject;
     const found: Difference[] = [];
     try {

@@ -24,9 +24,12 @@ export interface PartOptions {
   readonly through: (object: WireObject, filling: Filling) => WireObject;
 }
 
-const FILLINGS: readonly Filling[] = [false, true].flatMap((otherDefaults) =>
-  Array.from({ length: SAMPLES }, (_, variant) => ({ variant, otherDefaults })),
-);
+/** Every sample next to the defaults as they are, and two next to other defaults. */
+const FILLINGS: readonly Filling[] = [
+  ...Array.from({ length: SAMPLES }, (_, variant) => ({ variant, otherDefaults: false })),
+  { variant: 0, otherDefaults: true },
+  { variant: 1, otherDefaults: true },
+];
 
 /** What became of the part with one filling, and of less than the part with the same filling. */
 interface Attempt<T = unknown> {
