@@ -41,6 +41,20 @@ test("a module's kind is converted from the moment on at which its definition is
   expect(spec.conversion?.webhook?.clientConfig?.caBundle).toBeString();
 });
 
+test("handles of the other versions read and write objects as those have them", async () => {
+  await using cluster = await startCluster({ pods: false });
+  const kind = widget("first");
+  await using _ = await runModule(kind, cluster);
+  const { client } = cluster;
+  const created = await client.create(kind.versions.v1beta1, { metadata: key, spec: { size: "3" } });
+  expect(created).toMatchObject({ apiVersion: "kinds.example.com/v1beta1", spec: { size: "3" } });
+  const width: number = (await client.get(kind, key)).spec.width;
+  expect(width).toBe(3);
+  const listed = await client.list(kind.versions.v1beta1);
+  expect(listed.map(({ spec }) => spec.size)).toEqual(["3"]);
+  expect(Object.keys(kind.versions)).toEqual(["v1beta1"]);
+});
+
 test("a process that starts after another one converts in its place", async () => {
   await using cluster = await startCluster({ pods: false });
   const { client } = cluster;

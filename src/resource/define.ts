@@ -121,6 +121,26 @@ export interface DefinedShape<
   readonly status: DeepReadonly<z.input<Status>>;
 }
 
+/** The versions of a kind besides the hub, each as a handle of its own. */
+export interface OtherVersions<
+  G extends string,
+  K extends string,
+  Sc extends Scope,
+  Specs extends Readonly<Record<string, z.ZodType>>,
+  Statuses,
+  Hub extends string,
+> {
+  /**
+   * Handles for a client that reads and writes objects in another version than the hub, such as
+   * `client.get(Report.versions.v1beta1, key)`.
+   */
+  readonly versions: {
+    readonly [V in Exclude<keyof Specs & string, Hub>]: Resource<
+      DefinedShape<G, V, K, Sc, Specs[V], StatusAt<Statuses, V>>
+    >;
+  };
+}
+
 /**
  * Defines a kind: its types, its CustomResourceDefinition and its handle.
  *
@@ -145,7 +165,8 @@ export function defineResource<
   const Sc extends Scope = "Namespaced",
 >(
   definition: VersionedResourceOptions<G, K, Sc, Specs, Statuses, Hub>,
-): Resource<DefinedShape<G, Hub, K, Sc, Specs[Hub], StatusAt<Statuses, Hub>>>;
+): Resource<DefinedShape<G, Hub, K, Sc, Specs[Hub], StatusAt<Statuses, Hub>>> &
+  OtherVersions<G, K, Sc, Specs, Statuses, Hub>;
 export function defineResource<
   const G extends string,
   const V extends string,
@@ -194,14 +215,15 @@ function checkedHandle(options: AnyResourceOptions): Resource {
   const { versions, hub, storage } = several ? manyVersions(options) : oneVersion(options);
   const definition: ResourceDefinition = Object.freeze({ api: 1, group, names, scope, versions, hub, storage });
   const scalable = versions.some((version) => version.scale !== undefined);
-  const plain = handle({
-    apiVersion: `${group}/${hub}`,
-    kind,
-    scope,
-    plural: names.plural,
-    subresources: Object.freeze(scalable ? ["status", "scale"] : ["status"]),
+  const subresources = Object.freeze(scalable ? ["status", "scale"] : ["status"]);
+  const handleOf = (version: string): Resource =>
+    handle({ apiVersion: `${group}/${version}`, kind, scope, plural: names.plural, subresources });
+  const others = versions.filter(({ name }) => name !== hub).map(({ name }) => [name, handleOf(name)] as const);
+  return Object.freeze({
+    ...handleOf(hub),
+    ...(several && { versions: Object.freeze(Object.fromEntries(others)) }),
+    [resourceBrand]: definition,
   });
-  return Object.freeze({ ...plain, [resourceBrand]: definition });
 }
 
 type Versions = Pick<ResourceDefinition, "versions" | "hub" | "storage">;

@@ -68,6 +68,14 @@ test("a versioned handle is the hub's", () => {
   expectTypeOf<NonNullable<ObjectOf<typeof Versioned>["status"]>["ready"]>().toEqualTypeOf<boolean | undefined>();
 });
 
+test("the other versions have handles with their own types", () => {
+  const Old = Versioned.versions.v1beta1;
+  expectTypeOf<ObjectOf<typeof Old>["apiVersion"]>().toEqualTypeOf<"demo.binnacle.dev/v1beta1">();
+  expectTypeOf<ObjectOf<typeof Old>["kind"]>().toEqualTypeOf<ObjectOf<typeof Versioned>["kind"]>();
+  expectTypeOf<keyof typeof Versioned.versions>().toEqualTypeOf<"v1beta1">();
+  expectTypeOf<SpecOf<typeof Old>>().not.toEqualTypeOf<SpecOf<typeof Versioned>>();
+});
+
 /** Only for the compiler. */
 export function mistakes(guestbook: Guestbook): void {
   // @ts-expect-error unknown field

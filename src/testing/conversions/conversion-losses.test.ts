@@ -194,7 +194,7 @@ describe("convert", () => {
       { apiVersion: "demo.example.com/v2", metadata: { name: "a" }, spec: { width: 3, height: 4 } },
       "v1",
     );
-    expect(old).toEqual({
+    expect(old as unknown).toEqual({
       apiVersion: "demo.example.com/v1",
       kind: "Widget",
       metadata: { name: "a" },
@@ -202,6 +202,8 @@ describe("convert", () => {
     });
     const hub = convert(lossless, old, "v2");
     const width: number = hub.spec.width;
+    const size: string = old.spec.size;
+    expect(size).toBe("3x4");
     expect(width).toBe(3);
   });
 

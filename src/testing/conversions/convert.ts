@@ -1,6 +1,6 @@
 /** Converts objects of a kind for tests. */
 import { definitionOf } from "../../resource/definition.ts";
-import { groupKind, type Resource, type Shape } from "../../resource/handle.ts";
+import { groupKind, type ObjectOf, type Resource } from "../../resource/handle.ts";
 import { convertObject } from "../../webhook/conversion/convert-object.ts";
 import type { ConversionLoss, ConversionLossesOptions } from "./conversion-losses.ts";
 
@@ -13,7 +13,7 @@ export interface VersionedObject {
   readonly status?: object | undefined;
 }
 
-/** An object of a version other than the hub, whose type is unknown. */
+/** An object of a version whose type is unknown. */
 export interface UntypedVersion {
   readonly apiVersion: string;
   readonly kind: string;
@@ -22,10 +22,12 @@ export interface UntypedVersion {
   readonly status?: { readonly [field: string]: unknown };
 }
 
-/** The type of a converted object, which is known for the hub. */
-export type ConvertedTo<S extends Shape, Version extends string> = S["apiVersion"] extends `${string}/${Version}`
-  ? S["read"]
-  : UntypedVersion;
+/** The type of a converted object, which is known where the name of the version is. */
+export type ConvertedTo<R extends Resource, Version extends string> = R["apiVersion"] extends `${string}/${Version}`
+  ? ObjectOf<R>
+  : R extends { readonly versions: { readonly [V in Version]: infer Other extends Resource } }
+    ? ObjectOf<Other>
+    : UntypedVersion;
 
 /**
  * Converts an object as the conversion webhook does, through the hub.
@@ -36,11 +38,11 @@ export type ConvertedTo<S extends Shape, Version extends string> = S["apiVersion
  * const old = convert(Backup, await cluster.client.get(Backup, key), "v1beta1");
  * expect(old.spec).toEqual({ schedule: "0 3 * * *" });
  */
-export function convert<S extends Shape, const Version extends string>(
-  resource: Resource<S>,
+export function convert<R extends Resource, const Version extends string>(
+  resource: R,
   object: VersionedObject,
   to: Version,
-): ConvertedTo<S, Version> {
+): ConvertedTo<R, Version> {
   const definition = definitionOf(resource);
   if (definition === undefined) {
     throw new TypeError(
@@ -49,7 +51,7 @@ export function convert<S extends Shape, const Version extends string>(
   }
   const { metadata, ...rest } = structuredClone(object);
   const given = { ...rest, kind: object.kind ?? resource.kind, metadata: { ...metadata } };
-  return convertObject(definition, given, { to }) as unknown as ConvertedTo<S, Version>;
+  return convertObject(definition, given, { to }) as unknown as ConvertedTo<R, Version>;
 }
 
 /**
