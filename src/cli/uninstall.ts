@@ -17,8 +17,11 @@ import { nameOption, operatorAccount, serviceAccountOption } from "./operator-na
 import { whenSignalled } from "./signals.ts";
 import { unregister } from "./uninstall/admission.ts";
 import { becomes, doomed, find, type Patience, remove } from "./uninstall/cluster-objects.ts";
-import { objectsOf, whatHoldsUp } from "./uninstall/definitions.ts";
+import { deleteObjects } from "./uninstall/children.ts";
+import { noShardWorks, removeLease } from "./uninstall/copies.ts";
+import { convertNoMore, objectsOf, storeAsRead, whatHoldsUp } from "./uninstall/definitions.ts";
 import { type Deployment, deploymentPath, forget, hasNoPods, isRolledOut, takeOut } from "./uninstall/deployed.ts";
+import { disempower } from "./uninstall/granted.ts";
 import { isEmpty, makePlan, type Plan, type PlanOptions, shown, someObjects } from "./uninstall/plan.ts";
 import { select } from "./uninstall/selection.ts";
 import { withdraw } from "./uninstall/withdrawal.ts";
@@ -120,7 +123,8 @@ export const uninstallCommand: Command = command({
         service,
         crds,
         release,
-        lease: values["ignore-lease"] ? undefined : lease,
+        lease,
+        ignoresLease: values["ignore-lease"],
       };
       const plan = await makePlan(asked);
       const names = selection.chosen.map(({ name }) => name).join(", ");
@@ -134,7 +138,7 @@ export const uninstallCommand: Command = command({
         host.err("Nothing was changed\n");
         return 1;
       }
-      const work: Work = { asked, plan, cluster, lease, host, patience, concurrency: values.concurrency };
+      const work: Work = { asked, plan, cluster, host, patience, concurrency: values.concurrency };
       return await carryOut(work);
     } catch (error) {
       throw isApiError(error) || isUnreachable(error) ? new UserError(error.message, { cause: error }) : error;
@@ -148,7 +152,6 @@ interface Work {
   readonly asked: PlanOptions;
   readonly plan: Plan;
   readonly cluster: ClusterConfig;
-  readonly lease: { readonly namespace: string; readonly id: string };
   readonly host: Host;
   readonly patience: Patience;
   readonly concurrency: number;
@@ -156,13 +159,17 @@ interface Work {
 
 /** Each step makes the next one safe, and finds nothing to do when it has been done before. */
 async function carryOut(work: Work): Promise<number> {
-  const { asked, plan, host, patience } = work;
-  const { transport, service, selection, all } = asked;
-  const { deployment, bindings, rest } = plan.deployed;
+  const { asked, plan, host, patience, concurrency } = work;
+  const { transport, service, selection, all, account } = asked;
+  const { deployment, bindings, rest, leases } = plan.deployed;
   const unregisterAll = () =>
     unregister({ transport, service, modules: selection.chosen, others: all ? undefined : selection.others });
+  const convertNothing = async (): Promise<void> => {
+    for (const one of plan.definitions) if (one.isConverted) await convertNoMore(transport, one);
+  };
+  for (const one of plan.rewrites) await storeAsRead(transport, one, { signal: patience.signal, concurrency });
   // A process that may write would register its webhooks again, and set finalizers anew.
-  for (const one of bindings) await remove(transport, one);
+  for (const one of bindings) if (one.isInForce) await disempower(transport, account, one);
   if (plan.mounted !== undefined) await rollOut(work);
   // Nobody answers webhooks in a moment, and requests would be refused for that.
   await unregisterAll();
@@ -171,18 +178,27 @@ async function carryOut(work: Work): Promise<number> {
     await unregisterAll(); // in case that an API server has learned late what the process may not do any more
   }
   patience.signal.throwIfAborted();
+  // What is released is touched in its metadata alone; what is finalized is stored as it is read.
+  if (asked.release) await convertNothing();
   await finalize(work);
+  await convertNothing();
   if (plan.mounted !== undefined) await forget(transport, asked.account, plan.mounted);
+  for (const one of leases) {
+    const holder = await removeLease(transport, one);
+    if (holder !== undefined) host.err(`binnacle: ${one.what} stays: ${holder} holds it\n`);
+  }
   for (const one of rest) await remove(transport, one);
   let status = 0;
-  for (const { resource, ...one } of plan.definitions) {
+  for (const one of plan.definitions) {
     patience.signal.throwIfAborted();
     // A definition that is being deleted and cannot go would be in the way of whoever wants the kind again.
-    const held = whatHoldsUp(await objectsOf(transport, resource));
-    if (held !== undefined) {
-      host.err(
-        `binnacle: ${one.what} stays: its objects carry finalizers of others, and could not be deleted: ${held}\n`,
-      );
+    const held = whatHoldsUp(await objectsOf(transport, one.resource));
+    const why =
+      held === undefined
+        ? await deleteObjects(transport, one, { ...patience, modules: selection.chosen })
+        : `its objects carry finalizers of others, and could not be deleted: ${held}`;
+    if (why !== undefined) {
+      host.err(`binnacle: ${one.what} stays: ${why}\n`);
       status = 1;
       continue;
     }
@@ -239,11 +255,12 @@ async function checkNothingLeft(transport: Transport, modules: readonly LoadedMo
   );
 }
 
-async function finalize({ asked, plan, cluster, lease, host, patience, concurrency }: Work): Promise<void> {
-  const { transport, selection, release } = asked;
+async function finalize({ asked, plan, cluster, host, patience, concurrency }: Work): Promise<void> {
+  const { transport, selection, release, lease } = asked;
   const finalizing = selection.chosen.filter((module) => module.definitions.controllers.some(hasFinalizers));
   // What ran until now may have set some since the plan was made.
   if (finalizing.length === 0 || (plan.carried.length === 0 && plan.deployed.deployment === undefined)) return;
+  if (plan.hasCopies) await noShardWorks(transport, lease, patience);
   const total = plan.carried.reduce((sum, { objects }) => sum + objects, 0);
   const bar = new ProgressBar({ isTerminal: isTerminal(STANDARD_ERROR), write: host.err });
   const log = createLog({

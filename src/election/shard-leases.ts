@@ -41,6 +41,11 @@ export function shardLeaseNames(id: string, seats: number): readonly string[] {
   return Array.from({ length: seats }, (_, seat) => shardLeaseName(id, seat));
 }
 
+/** Returns the value of the label that all Leases of a group have. */
+export function shardGroup(id: string): string {
+  return id.length <= MOST_LABEL ? id : sha256(id, "hex").slice(0, 40);
+}
+
 function shardLeaseName(id: string, seat: number): string {
   return `${id}-shard-${seat}`;
 }
@@ -59,7 +64,7 @@ export class KubeShardLeases implements ShardLeases {
     this.#transport = transport;
     this.#id = id;
     this.namespace = namespace;
-    this.group = id.length <= MOST_LABEL ? id : sha256(id, "hex").slice(0, 40);
+    this.group = shardGroup(id);
     this.#collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
   }
 

@@ -12,6 +12,7 @@ export interface Found {
     readonly uid: string;
     readonly resourceVersion: string;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
 }
 
@@ -23,6 +24,9 @@ export interface Doomed {
   readonly uid: string;
 }
 
+export const MANAGED_BY = "app.kubernetes.io/managed-by";
+/** The value of {@link MANAGED_BY} in what `manifests deploy` prints. */
+export const OURS = "binnacle";
 const ASK_EVERY = 100;
 
 export async function find<T extends Found>(transport: Transport, path: string): Promise<T | undefined> {
@@ -44,7 +48,11 @@ export async function list<T extends Found>(transport: Transport, path: string, 
   }
 }
 
-export function doomed(path: string, kind: string, { metadata }: Pick<Found, "metadata">): Doomed {
+interface Identified {
+  readonly metadata: { readonly name: string; readonly namespace?: string | undefined; readonly uid: string };
+}
+
+export function doomed(path: string, kind: string, { metadata }: Identified): Doomed {
   const { name, namespace, uid } = metadata;
   return { path, what: `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`, uid };
 }

@@ -1,31 +1,37 @@
 /** The CustomResourceDefinitions of uninstalled modules, and their objects. */
 import { listMetadata } from "../../kube/api/list.ts";
 import { collectionPath, RestMapper } from "../../kube/api/mapper.ts";
-import { isNotFound } from "../../kube/errors/api-error.ts";
+import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
+import { sleep } from "../../platform/clock.ts";
+import { needsConversion } from "../../resource/crd-conversion.ts";
 import { crdOf } from "../../resource/crd.ts";
-import type { Resource } from "../../resource/handle.ts";
+import { handle, type Resource } from "../../resource/handle.ts";
 import { keyString } from "../../resource/meta.ts";
+import { type CustomDefinition, isMigrated, storageVersion } from "../migration/custom-definition.ts";
+import { migrate } from "../migration/migration.ts";
+import { UserError } from "../usage-error.ts";
 import { doomed, type Doomed, find, type Found } from "./cluster-objects.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-
-interface StoredDefinition extends Found {
-  readonly spec: { readonly conversion?: { readonly strategy?: string } };
-  readonly status?: { readonly storedVersions?: readonly string[] | null };
-}
+/** Milliseconds until every API server knows a definition. */
+const SETTLING = 5_000;
 
 /** A definition that exists on the cluster. */
 export interface Definition extends Doomed {
   readonly resource: Resource;
   readonly objects: Objects;
-  /** Whether its objects are stored in versions other than the one that the module reads, so that reading needs conversion. */
-  readonly needsConversion: boolean;
+  /** Whether a webhook converts its objects. */
+  readonly isConverted: boolean;
+  /** The versions in which objects are stored, or may be, other than the one that the module reads. */
+  readonly storedElsewhere: readonly string[];
 }
 
 /** The objects of one kind. */
 export interface Objects {
   readonly count: number;
+  /** The namespaces that have some; an empty name stands for the cluster. */
+  readonly namespaces: ReadonlySet<string>;
   /** How many objects have each finalizer, and one of them. */
   readonly finalizers: ReadonlyMap<
     string,
@@ -34,37 +40,90 @@ export interface Objects {
 }
 
 export async function definition(transport: Transport, resource: Resource): Promise<Definition | undefined> {
-  const path = `${CRDS}/${crdOf(resource).metadata.name}`;
-  const stored = await find<StoredDefinition>(transport, path);
+  const path = pathOf(resource);
+  const stored = await find<Found & CustomDefinition>(transport, path);
   if (stored === undefined) return undefined;
-  const versions = stored.status?.storedVersions ?? [];
-  const needsConversion =
-    stored.spec.conversion?.strategy === "Webhook" && versions.some((version) => version !== resource.version);
   return {
     ...doomed(path, "CustomResourceDefinition", stored),
     resource,
-    needsConversion,
-    objects: needsConversion ? { count: 0, finalizers: new Map() } : await objectsOf(transport, resource),
+    isConverted: stored.spec.conversion?.strategy === "Webhook",
+    storedElsewhere: (stored.status?.storedVersions ?? []).filter((version) => version !== resource.version),
+    objects: await objectsOf(transport, resource),
   };
+}
+
+function pathOf(resource: Resource): string {
+  return `${CRDS}/${crdOf(resource).metadata.name}`;
+}
+
+/** Returns the kind in the version in which all of its objects are stored, where it is served: reading that needs no webhook. */
+export async function asStored(transport: Transport, resource: Resource): Promise<Resource> {
+  if (!needsConversion(resource)) return resource;
+  const stored = await find<Found & CustomDefinition>(transport, pathOf(resource));
+  if (stored === undefined || !isMigrated(stored)) return resource;
+  const version = storageVersion(stored);
+  const isServed = stored.spec.versions.some(({ name, served }) => name === version && served);
+  return isServed ? handle({ ...resource, apiVersion: `${resource.group}/${version}` }) : resource;
+}
+
+/**
+ * Ends the conversion of objects that are about to be deleted. The garbage collector reads them in the version that the API server
+ * prefers, and deletes their children only if it can. Their metadata, which is all that it reads, is the same in all versions.
+ */
+export async function convertNoMore(transport: Transport, { path, uid }: Doomed): Promise<void> {
+  const body = { metadata: { uid }, spec: { conversion: { strategy: "None", webhook: null } } };
+  try {
+    await transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
+}
+
+/** Makes the version that the module reads the one in which objects are stored, and stores all of them in it, while they can be converted. */
+export async function storeAsRead(
+  transport: Transport,
+  { path, what, resource }: Definition,
+  { signal, concurrency }: { readonly signal: AbortSignal; readonly concurrency: number },
+): Promise<void> {
+  const { version } = resource;
+  const live = await transport.request<CustomDefinition>({ method: "GET", path });
+  const versions = live.spec.versions.map((one) => ({ ...one, storage: one.name === version }));
+  const body = { ...live, spec: { ...live.spec, versions } };
+  const definition = await transport.request<CustomDefinition>({ method: "PUT", path, body });
+  // Until every API server knows it, some would still store the other version.
+  await sleep(SETTLING, { signal });
+  const options = { transport, definition, pageSize: 500, concurrency, dryRun: false, signal, onProgress() {} };
+  const { failed, failures, interrupted } = await migrate(options);
+  signal.throwIfAborted();
+  if (failed === 0 && !interrupted) return;
+  const [first] = failures;
+  throw new UserError(
+    `Cannot store the objects of ${what} in version ${version}, in which they are finalized: ${first?.object ?? ""} ${first?.message ?? ""}. ` +
+      "Run the modules, whose webhook converts them, and run this again; or leave out what `finalize` does with --release",
+  );
 }
 
 /** Reads the metadata of all objects of a kind; there are none where the kind does not exist. */
 export async function objectsOf(transport: Transport, resource: Resource): Promise<Objects> {
   const finalizers = new Map<string, { objects: number; deleting: number; example: string }>();
+  const namespaces = new Set<string>();
   let count = 0;
   try {
+    const type = await asStored(transport, resource);
     const mapper = new RestMapper(transport);
     await listMetadata(transport, {
-      path: collectionPath(mapper.known(resource) ?? (await mapper.resolve(resource)), ""),
-      type: resource,
+      path: collectionPath(mapper.known(type) ?? (await mapper.resolve(type)), ""),
+      type,
       fullListIfExpired: true,
       onRestart() {
         count = 0;
         finalizers.clear();
+        namespaces.clear();
       },
       onPage(page) {
         count += page.length;
         for (const { metadata } of page) {
+          namespaces.add(metadata.namespace ?? "");
           for (const name of metadata.finalizers ?? []) {
             const known = finalizers.get(name) ?? { objects: 0, deleting: 0, example: keyString(metadata) };
             known.objects++;
@@ -77,15 +136,19 @@ export async function objectsOf(transport: Transport, resource: Resource): Promi
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
-  return { count, finalizers };
+  return { count, finalizers, namespaces };
 }
 
 /** Finalizers that the API server's own garbage collector removes. */
 const COLLECTED = ["foregroundDeletion", "orphan"];
 
-/** Returns why the deletion of a definition would not finish; `undefined` when it would. */
-export function whatHoldsUp({ finalizers }: Objects): string | undefined {
-  const held = [...finalizers].filter(([name]) => !COLLECTED.includes(name));
+/**
+ * Returns why the deletion of a definition would not finish; `undefined` when it would.
+ *
+ * @param own the finalizers that are taken off before that. @default none
+ */
+export function whatHoldsUp({ finalizers }: Objects, own: readonly string[] = []): string | undefined {
+  const held = [...finalizers].filter(([name]) => !COLLECTED.includes(name) && !own.includes(name));
   if (held.length === 0) return undefined;
   return held.map(([name, { objects, example }]) => `${name} (objects: ${objects}, such as ${example})`).join(", ");
 }

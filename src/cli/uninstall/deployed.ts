@@ -1,17 +1,16 @@
 /**
  * What `manifests deploy` has put into a cluster for one service account, and what the process itself has made beside it.
  *
- * Objects that carry labels are known by them, roles by who is bound to them: what only has the name is somebody else's.
+ * An object is known by its name, its labels and what it selects or runs as, and roles by who is bound to them. Labels alone prove
+ * nothing, because others may set them.
  */
-import { leaseName } from "../../election/lease-name.ts";
-import { GROUP_LABEL } from "../../election/shard-publication.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
-import { PROCESS } from "../../manager/elections.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
+import { configObjectName } from "../deploy/deployed-config.ts";
 import { secretOf } from "../webhook-options.ts";
-import { doomed, type Doomed, find, type Found, list } from "./cluster-objects.ts";
-
-const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+import { doomed, type Doomed, find, type Found, list, MANAGED_BY, OURS } from "./cluster-objects.ts";
+import { fileOf, type LeaseId, leasesOf } from "./copies.ts";
+import { type Bound, granted } from "./granted.ts";
 
 /** The parts of our Deployment that are read here. */
 export interface Deployment extends Found {
@@ -21,6 +20,7 @@ export interface Deployment extends Found {
     readonly template: {
       readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
       readonly spec: {
+        readonly serviceAccountName?: string;
         readonly containers: readonly { readonly args?: readonly string[] }[];
         readonly volumes?: readonly {
           readonly name: string;
@@ -36,17 +36,14 @@ export interface Deployment extends Found {
   };
 }
 
-interface Binding extends Found {
-  readonly roleRef: { readonly kind: string; readonly name: string };
-  readonly subjects?: readonly { readonly kind: string; readonly name: string; readonly namespace?: string }[];
-}
-
 export interface Deployed {
   readonly deployment: Deployment | undefined;
-  /** The bindings that allow it to write. They are deleted first, so that running pods cannot restore anything. */
-  readonly bindings: readonly Doomed[];
+  /** The bindings that allow it to write. They lose their subject first, so that running pods cannot restore anything. */
+  readonly bindings: readonly Bound[];
   /** Everything else, in the order in which it is deleted after the Deployment. */
   readonly rest: readonly Doomed[];
+  /** The Leases of its copies, whether they were deployed or not. */
+  readonly leases: readonly Doomed[];
   /** Objects that have the name and are not ours. */
   readonly foreign: readonly string[];
 }
@@ -57,50 +54,90 @@ export function deploymentPath({ namespace, name }: ServiceAccount): string {
 
 export interface DeployedOptions {
   readonly account: ServiceAccount;
+  /** The Lease with which its copies elect a leader, or what the names of several begin with. */
+  readonly lease: LeaseId;
   /** The names of the modules. */
   readonly modules: readonly string[];
   /** Whether to find everything, or only the Deployment. */
   readonly all: boolean;
 }
 
-export async function deployed(transport: Transport, { account, modules, all }: DeployedOptions): Promise<Deployed> {
+export async function deployed(
+  transport: Transport,
+  { account, lease, modules, all }: DeployedOptions,
+): Promise<Deployed> {
   const { namespace, name } = account;
   const rest: Doomed[] = [];
   const foreign: string[] = [];
   const live = await find<Deployment>(transport, deploymentPath(account));
-  const deployment = live !== undefined && isOurs(live, name) ? live : undefined;
-  if (live !== undefined && deployment === undefined) foreign.push(`Deployment ${namespace}/${name}`);
-  if (!all) return { deployment, bindings: [], rest, foreign };
-  const query = `labelSelector=${encodeURIComponent(`${MANAGED_BY}=${OURS},${NAME}=${name}`)}`;
-  for (const [kind, api] of NAMESPACED) {
-    const collection = `${api}/namespaces/${namespace}/${plural(kind)}`;
-    for (const one of await list(transport, collection, query))
-      rest.push(doomed(`${collection}/${one.metadata.name}`, kind, one));
+  const isOwn = live !== undefined && isOurs(live, name) && live.spec.template.spec.serviceAccountName === name;
+  const deployment = isOwn ? live : undefined;
+  if (live !== undefined && !isOwn) foreign.push(`Deployment ${namespace}/${name}`);
+  if (!all) return { deployment, bindings: [], rest, leases: [], foreign };
+  for (const { kind, api, names, selects } of NAMESPACED) {
+    for (const one of names(account)) {
+      const path = `${api}/namespaces/${namespace}/${plural(kind)}/${one}`;
+      const found = await find<Found>(transport, path);
+      if (found === undefined) continue;
+      const what = doomed(path, kind, found);
+      if (isOurs(found, name) && (selects === undefined || selects(found)?.[NAME] === name)) rest.push(what);
+      else foreign.push(what.what);
+    }
   }
   const { name: certificates } = secretOf(account);
   const path = `/api/v1/namespaces/${namespace}/secrets/${certificates}`;
-  const secret = await find<Found>(transport, path);
-  if (secret?.metadata.labels?.[MANAGED_BY] === OURS) rest.push(doomed(path, "Secret", secret));
-  if (deployment !== undefined || rest.length > 0) rest.push(...(await leasesOf(transport, account, modules)));
-  const granted = await roles(transport, account);
-  rest.push(...granted.filter((one) => !isBinding(one)));
+  const secret = await find<Found & { readonly type?: string }>(transport, path);
+  if (secret?.metadata.labels?.[MANAGED_BY] === OURS && secret.type === "kubernetes.io/tls")
+    rest.push(doomed(path, "Secret", secret));
+  const rights = await granted(transport, account);
+  const found = [...rest, ...rights.roles, ...rights.bindings];
   // The account is deleted last, because what still runs as the account may need it to end.
-  const ordered = [...rest.filter((one) => !isAccount(one)), ...rest.filter(isAccount)];
-  return { deployment, bindings: granted.filter(isBinding), rest: ordered, foreign };
+  const ordered = [...found.filter((one) => !isAccount(one)), ...found.filter(isAccount)];
+  const leases = await leasesOf(transport, lease, modules);
+  return { deployment, bindings: rights.bindings, rest: ordered, leases, foreign: [...foreign, ...rights.foreign] };
 }
 
-const MANAGED_BY = "app.kubernetes.io/managed-by";
 const NAME = "app.kubernetes.io/name";
-const OURS = "binnacle";
-/** The kinds in the account's namespace, with the root of their API. */
-const NAMESPACED = [
-  ["PodDisruptionBudget", "/apis/policy/v1"],
-  ["NetworkPolicy", "/apis/networking.k8s.io/v1"],
-  ["ServiceMonitor", "/apis/monitoring.coreos.com/v1"],
-  ["Service", "/api/v1"],
-  ["ConfigMap", "/api/v1"],
-  ["ServiceAccount", "/api/v1"],
-] as const;
+/** A kind in the account's namespace. */
+interface NamespacedKind {
+  readonly kind: string;
+  /** The root of its API. */
+  readonly api: string;
+  /** The names that `manifests deploy` gives. */
+  readonly names: (account: ServiceAccount) => readonly string[];
+  /** The labels by which an object selects others; those of ours select what has our name. */
+  readonly selects?: (object: unknown) => Readonly<Record<string, string>> | undefined;
+}
+
+interface Selecting {
+  readonly spec?: {
+    readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+    readonly podSelector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+  };
+}
+
+const byLabels = (object: unknown) => (object as Selecting).spec?.selector?.matchLabels;
+const metricsName = ({ name }: ServiceAccount): string => `${name}-metrics`;
+const own = ({ name }: ServiceAccount): readonly string[] => [name];
+
+const NAMESPACED: readonly NamespacedKind[] = [
+  { kind: "PodDisruptionBudget", api: "/apis/policy/v1", names: own, selects: byLabels },
+  {
+    kind: "NetworkPolicy",
+    api: "/apis/networking.k8s.io/v1",
+    names: own,
+    selects: (object) => (object as Selecting).spec?.podSelector?.matchLabels,
+  },
+  { kind: "ServiceMonitor", api: "/apis/monitoring.coreos.com/v1", names: own, selects: byLabels },
+  {
+    kind: "Service",
+    api: "/api/v1",
+    names: (account) => [account.name, metricsName(account)],
+    selects: (object) => (object as { readonly spec?: { readonly selector?: Record<string, string> } }).spec?.selector,
+  },
+  { kind: "ConfigMap", api: "/api/v1", names: (account) => [account.name, configObjectName(account)] },
+  { kind: "ServiceAccount", api: "/api/v1", names: own },
+];
 
 function plural(kind: string): string {
   return kind.endsWith("y") ? `${kind.slice(0, -1).toLowerCase()}ies` : `${kind.toLowerCase()}s`;
@@ -110,66 +147,8 @@ function isAccount({ what }: Doomed): boolean {
   return what.startsWith("ServiceAccount ");
 }
 
-function isBinding({ what }: Doomed): boolean {
-  return /^(Cluster)?RoleBinding /.test(what);
-}
-
 function isOurs({ metadata: { labels } }: Found, name: string): boolean {
   return labels?.[MANAGED_BY] === OURS && labels[NAME] === name;
-}
-
-/** Returns the Leases with which the replicas of a deployment have elected a leader, or divided the keys. */
-async function leasesOf(
-  transport: Transport,
-  { namespace, name }: ServiceAccount,
-  modules: readonly string[],
-): Promise<readonly Doomed[]> {
-  const collection = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
-  const leases = await list<Found>(transport, collection);
-  const names = [name, ...[...modules, PROCESS].map((module) => leaseName(name, fileOf(module)))];
-  const isShard = ({ metadata }: Found): boolean =>
-    /-shard-\d+$/.test(metadata.name) &&
-    metadata.name.startsWith(`${name}-shard-`) &&
-    metadata.labels?.[GROUP_LABEL] !== undefined;
-  return leases
-    .filter((lease) => names.includes(lease.metadata.name) || isShard(lease))
-    .map((lease) => doomed(`${collection}/${lease.metadata.name}`, "Lease", lease));
-}
-
-/** Returns the roles with the account's name that are bound only to the account, and their bindings. */
-async function roles(transport: Transport, { namespace, name }: ServiceAccount): Promise<readonly Doomed[]> {
-  const isBound = ({ metadata: { labels }, subjects = [], roleRef }: Binding): boolean =>
-    (labels?.[MANAGED_BY] ?? OURS) === OURS &&
-    roleRef.name === name &&
-    subjects.length === 1 &&
-    subjects.every((one) => one.kind === "ServiceAccount" && one.name === name && one.namespace === namespace);
-  const found: Doomed[] = [];
-  const query = `fieldSelector=metadata.name%3D${name}`;
-  for (const prefix of ["Cluster", ""] as const) {
-    const plural = `${prefix.toLowerCase()}rolebindings`;
-    for (const binding of await list<Binding>(transport, `${RBAC}/${plural}`, query)) {
-      if (!isBound(binding)) continue;
-      const within = binding.metadata.namespace;
-      const folder = within === undefined ? RBAC : `${RBAC}/namespaces/${within}`;
-      found.push(doomed(`${folder}/${plural}/${name}`, `${prefix}RoleBinding`, binding));
-      const path = `${folder}/${prefix.toLowerCase()}roles/${name}`;
-      const role = await find<Found>(transport, path);
-      if (role !== undefined && binding.roleRef.kind === `${prefix}Role`)
-        found.push(doomed(path, `${prefix}Role`, role));
-    }
-  }
-  if (found.length > 0) {
-    const path = `${RBAC}/clusterroles/${name}-metrics-reader`;
-    const reader = await find<Found & { rules?: readonly { nonResourceURLs?: readonly string[] }[] }>(transport, path);
-    if (reader?.rules?.every(({ nonResourceURLs }) => nonResourceURLs?.join() === "/metrics") === true)
-      found.push(doomed(path, "ClusterRole", reader));
-  }
-  return found;
-}
-
-/** In the image and below the mount, all modules are in one folder, so their names contain no folder. */
-export function fileOf(module: string): string {
-  return module.slice(module.lastIndexOf("/") + 1);
 }
 
 /** The ConfigMap that holds modules, and which of its keys one module has. */

@@ -1,15 +1,13 @@
 /** Determines what `uninstall` would do, and only reads for that. */
 import { declarationsOf } from "../../controller/declarations.ts";
-import { holderOf, type Lease } from "../../election/lease.ts";
-import { leaseName } from "../../election/lease-name.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
 import { groupKind } from "../../resource/handle.ts";
 import { count } from "../migration/progress-bar.ts";
 import { type Registered, registered } from "./admission.ts";
-import { find, type Found } from "./cluster-objects.ts";
-import { type Definition, definition, objectsOf } from "./definitions.ts";
-import { type Deployed, deployed, fileOf, type MountedModules, mountedModules } from "./deployed.ts";
+import { electing, type LeaseId } from "./copies.ts";
+import { type Definition, definition, objectsOf, whatHoldsUp } from "./definitions.ts";
+import { type Deployed, deployed, type MountedModules, mountedModules } from "./deployed.ts";
 import { definedKinds, type Selection } from "./selection.ts";
 import { UserError } from "../usage-error.ts";
 
@@ -23,12 +21,16 @@ export interface PlanOptions {
   readonly service: ServiceAccount;
   readonly crds: boolean;
   readonly release: boolean;
-  /** The Lease with which copies elect a leader; `undefined` when it is ignored. */
-  readonly lease: { readonly namespace: string; readonly id: string } | undefined;
+  /** The Lease with which copies elect a leader, or what the names of several begin with. */
+  readonly lease: LeaseId;
+  /** Whether others may hold it, because they do not run these modules. */
+  readonly ignoresLease: boolean;
 }
 
 /** Objects of one kind with a finalizer of one controller. */
 export interface Carried {
+  /** Of the kind, as `groupKind` has it. */
+  readonly id: string;
   readonly kind: string;
   readonly finalizer: string;
   readonly objects: number;
@@ -41,48 +43,63 @@ export interface Plan {
   readonly mounted: MountedModules | undefined;
   readonly carried: readonly Carried[];
   readonly definitions: readonly Definition[];
+  /** The definitions whose objects have to be stored in another version, in which they are finalized when nobody converts them any more. */
+  readonly rewrites: readonly Definition[];
   readonly notes: readonly string[];
+  /** Whether copies by the Lease may run these modules. */
+  readonly hasCopies: boolean;
   /** How copies elect a leader; `undefined` when they do not. */
   readonly elects: "process" | "module" | undefined;
 }
 
 export async function makePlan(options: PlanOptions): Promise<Plan> {
-  const { transport, selection, all, account, service, crds } = options;
+  const { transport, selection, all, account, service, crds, release, lease } = options;
   const { chosen } = selection;
+  const names = chosen.map(({ name }) => name);
   const notes: string[] = [];
-  const found = await deployed(transport, { account, modules: chosen.map(({ name }) => name), all });
+  const found = await deployed(transport, { account, lease, modules: names, all });
   const mounted = all ? undefined : mountedIn(found, options);
   const kinds = definedKinds(selection);
   const definitions: Definition[] = [];
+  const rewrites: Definition[] = [];
+  const carried = await carriedBy(options);
+  const known = new Set<string>();
   for (const resource of chosen.flatMap((module) => module.definitions.resources)) {
-    if (definitions.some((one) => groupKind(one.resource) === groupKind(resource))) continue;
+    if (known.has(groupKind(resource))) continue;
+    known.add(groupKind(resource));
     const one = await definition(transport, resource);
     if (one === undefined) continue;
-    if (one.needsConversion) {
-      throw new UserError(
-        `Cannot uninstall: objects of ${resource.kind} are stored in versions that nobody converts once the webhook is gone. ` +
-          `Run \`binnacle migrate ${resource.kind}\` first`,
-      );
-    }
     const user = kinds.shared.get(groupKind(resource));
+    // Where nothing but the metadata of objects is touched that are deleted then, nobody needs to convert them.
+    const isUsed = carried.some(({ id }) => id === groupKind(resource)) && !(release && crds && user === undefined);
+    if (isUsed && one.isConverted && one.storedElsewhere.length > 0) rewrites.push(one);
     if (user !== undefined) notes.push(`${one.what} stays: ${user} uses the kind`);
     else if (!crds && one.objects.count === 0) notes.push(`${one.what} stays; --crds deletes it`);
     else if (!crds) notes.push(`${one.what} stays with ${someObjects(one.objects.count)}; --crds deletes all`);
-    else definitions.push(one);
+    else definitions.push({ ...one, isConverted: one.isConverted && !isHeldUp(one, carried) });
   }
-  for (const what of found.foreign) notes.push(`${what} stays: \`manifests deploy\` has not made it`);
+  for (const what of found.foreign) notes.push(`${what} stays: others have it, or use it`);
   if (all && found.deployment !== undefined) notes.push(`Namespace ${account.namespace} stays: others may use it`);
   if (!all && found.deployment !== undefined && mounted !== undefined)
     notes.push("Permissions stay as they are: `binnacle manifests rbac` for the modules that are left has less");
+  const hasCopies = !options.ignoresLease && !isKnownWithout(found, options);
   return {
     webhooks: await registered({ transport, service, modules: chosen, others: all ? undefined : selection.others }),
     deployed: found,
     mounted,
-    carried: await carriedBy(options),
+    carried,
     definitions,
+    rewrites,
     notes,
-    elects: isKnownWithout(found, options) ? undefined : await electing(options),
+    hasCopies,
+    elects: hasCopies ? await electing(transport, lease, names) : undefined,
   };
+}
+
+/** Whether objects would stay because of finalizers of others; then their definition stays, and their conversion. */
+function isHeldUp({ objects, resource }: Definition, carried: readonly Carried[]): boolean {
+  const own = carried.filter(({ id }) => id === groupKind(resource)).map(({ finalizer }) => finalizer);
+  return whatHoldsUp(objects, own) !== undefined;
 }
 
 /** @throws UserError when the deployment cannot go on without the modules. */
@@ -103,7 +120,7 @@ function mountedIn({ deployment }: Deployed, { selection, account }: PlanOptions
 /** Whether the copies that elect a leader by the Lease are those of the deployment, which names the files that it runs. */
 function isKnownWithout({ deployment }: Deployed, { all, account, lease }: PlanOptions): boolean {
   if (all || deployment === undefined || mountedModules(deployment, []) === undefined) return false;
-  return lease?.id === account.name && lease.namespace === account.namespace;
+  return lease.id === account.name && lease.namespace === account.namespace;
 }
 
 async function carriedBy({ transport, selection }: PlanOptions): Promise<readonly Carried[]> {
@@ -118,42 +135,33 @@ async function carriedBy({ transport, selection }: PlanOptions): Promise<readonl
     known.set(id, objects);
     for (const finalizer of finalizers) {
       const found = objects.finalizers.get(finalizer);
-      if (found !== undefined) carried.push({ kind: resource.kind, finalizer, objects: found.objects });
+      if (found !== undefined) carried.push({ id, kind: resource.kind, finalizer, objects: found.objects });
     }
   }
   return carried;
 }
 
-/** Determines how copies elect a leader: without a Lease, they do not. */
-async function electing({ transport, selection, lease }: PlanOptions): Promise<Plan["elects"]> {
-  if (lease === undefined) return undefined;
-  const { namespace, id } = lease;
-  const exists = async (name: string): Promise<boolean> => {
-    const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`;
-    const live = await find<Found & Lease>(transport, path);
-    return live !== undefined && holderOf(live) !== "";
-  };
-  if (await exists(id)) return "process";
-  for (const { name } of selection.chosen) {
-    if (await exists(leaseName(id, fileOf(name)))) return "module";
-  }
-  return undefined;
-}
-
 /** Whether there is anything to do. */
 export function isEmpty(
-  { webhooks, deployed: { deployment, bindings, rest }, mounted, carried, definitions }: Plan,
+  { webhooks, deployed: { deployment, rest, leases }, mounted, carried, definitions }: Plan,
   all: boolean,
 ): boolean {
-  const pieces = all ? rest.length + bindings.length + (deployment === undefined ? 0 : 1) : 0;
+  const pieces = all ? rest.length + leases.length + (deployment === undefined ? 0 : 1) : 0;
   return webhooks.length + carried.length + definitions.length + pieces === 0 && mounted === undefined;
 }
 
 /** Describes the plan for people, in the order in which it is carried out. */
 export function shown(plan: Plan, { all, release }: Pick<PlanOptions, "all" | "release">): string {
-  const { webhooks, deployed: found, mounted, carried, definitions, notes } = plan;
+  const { webhooks, deployed: found, mounted, carried, definitions, rewrites, notes } = plan;
   const steps: string[] = [];
-  for (const { what } of found.bindings) steps.push(`delete ${what}, so that what runs can no longer write anything`);
+  for (const { resource, storedElsewhere } of rewrites) {
+    const where = `now some may be in ${storedElsewhere.join(", ")}`;
+    steps.push(
+      `store all ${resource.kind} objects in version ${resource.version} (${where}), while they can be converted`,
+    );
+  }
+  for (const { what, isInForce } of found.bindings)
+    if (isInForce) steps.push(`take the subject from ${what}, so that what runs can no longer write anything`);
   for (const { kind, name, leaving, staying } of webhooks) {
     const rest = staying === 0 ? "" : ` (${staying} stay)`;
     if (leaving === 0) {
@@ -170,7 +178,7 @@ export function shown(plan: Plan, { all, release }: Pick<PlanOptions, "all" | "r
     const deed = release ? "release, without finalizing," : "finalize and release";
     steps.push(`${deed} ${someObjects(objects, kind)}: finalizer ${finalizer}`);
   }
-  for (const { what } of found.rest) steps.push(`delete ${what}`);
+  for (const { what } of [...found.leases, ...found.rest]) steps.push(`delete ${what}`);
   for (const { what, objects } of definitions) {
     const { count: number } = objects;
     const lost = number === 0 ? "" : `, and with it ${someObjects(number)}`;

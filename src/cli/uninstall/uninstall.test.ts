@@ -250,8 +250,8 @@ test("--all takes off what `manifests deploy` has put there, in an order that hu
   const steps = done.out.split("\n").filter((step) => /^ +\d+\. /.test(step));
   const at = (text: string) => steps.findIndex((step) => step.includes(text));
   expect([
-    at("delete ClusterRoleBinding binnacle, so that what runs can no longer write anything"),
-    at("delete RoleBinding binnacle-system/binnacle"),
+    at("take the subject from ClusterRoleBinding binnacle, so that what runs can no longer write anything"),
+    at("take the subject from RoleBinding binnacle-system/binnacle"),
     at("unregister 1 webhook of ValidatingWebhookConfiguration binnacle.binnacle-system (1 stay)"),
     at("stop and delete"),
   ]).toEqual([0, 1, 2, 3]);
@@ -306,4 +306,124 @@ test("a module that a deployment runs beside others is taken out of it first", a
     data: object;
   };
   expect(Object.keys(map.data).map((key) => key.includes("box"))).toEqual([false]);
+}, 180_000);
+
+const LABELS = { "app.kubernetes.io/managed-by": "binnacle", "app.kubernetes.io/name": "binnacle" };
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+const SYSTEM = "/api/v1/namespaces/binnacle-system";
+const SYSTEM_LEASES = "/apis/coordination.k8s.io/v1/namespaces/binnacle-system/leases";
+
+const deploy = async (): Promise<readonly Manifest[]> => {
+  const manifests = await deployManifests();
+  for (const manifest of manifests) await make(collectionOf(manifest), manifest);
+  await until(async () => (await request("GET", BOXES)).status === 200);
+  return manifests;
+};
+
+const isThere = async (path: string): Promise<boolean> => (await request("GET", path)).status === 200;
+
+test("labels prove nothing: what others have labelled as ours stays, also under a name of ours", async () => {
+  await deploy();
+  const forged = { namespace: "binnacle-system", labels: LABELS };
+  await make(`${SYSTEM}/configmaps`, { apiVersion: "v1", kind: "ConfigMap", metadata: { ...forged, name: "prod-db" } });
+  const spec = { selector: { "app.kubernetes.io/name": "shop" }, ports: [{ port: 80 }] };
+  await request("DELETE", `${SYSTEM}/services/binnacle`);
+  await make(`${SYSTEM}/services`, {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { ...forged, name: "binnacle" },
+    spec,
+  });
+  const deployments = "/apis/apps/v1/namespaces/binnacle-system/deployments";
+  const live = (await request("GET", `${deployments}/binnacle`)).body as unknown as Manifest & { spec: any }; // oxlint-disable-line typescript/no-explicit-any -- of the test alone
+  live.spec.template.spec.serviceAccountName = "shop";
+  expect((await request("PUT", `${deployments}/binnacle`, live)).status).toBe(200);
+  // A role of the name to which somebody else is bound as well.
+  await make(`${RBAC}/clusterrolebindings`, {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: "people" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "binnacle" },
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "jane" }],
+  });
+  const done = await run("--all --yes");
+  expect([done.status, done.err]).toEqual([0, ""]);
+  for (const what of [
+    "Service binnacle-system/binnacle",
+    "Deployment binnacle-system/binnacle",
+    "ClusterRole binnacle",
+  ])
+    expect(done.out).toContain(`${what} stays: others have it, or use it`);
+  expect(await isThere(`${SYSTEM}/configmaps/prod-db`)).toBe(true);
+  expect(await isThere(`${SYSTEM}/services/binnacle`)).toBe(true);
+  expect(await isThere(`${deployments}/binnacle`)).toBe(true);
+  expect(await isThere(`${RBAC}/clusterroles/binnacle`)).toBe(true);
+  expect(await isThere(`${RBAC}/clusterrolebindings/binnacle`)).toBe(false);
+  expect(await isThere(`${SYSTEM}/configmaps/binnacle`)).toBe(false);
+}, 180_000);
+
+test("what failed goes on where it was, and leaves no role and no binding", async () => {
+  const manifests = await deploy();
+  await box("stuck");
+  const failed = await run("--all --crds --yes --timeout 1s");
+  expect([failed.status, failed.err]).toEqual([1, expect.stringContaining("Cannot finalize everything within 1 s")]);
+  const subjects = async (path: string) =>
+    ((await request("GET", path)).body as unknown as { readonly subjects?: object }).subjects;
+  expect(await isThere(`${RBAC}/clusterrolebindings/binnacle`)).toBe(true);
+  expect(await subjects(`${RBAC}/clusterrolebindings/binnacle`)).toBeUndefined();
+  const done = await run("--all --crds --yes --release");
+  expect([done.status, done.err]).toEqual([0, expect.not.stringContaining("binnacle:")]);
+  expect(done.out).not.toContain("take the subject");
+  const left: string[] = [];
+  for (const one of manifests) if (await isThere(`${collectionOf(one)}/${one.metadata.name}`)) left.push(one.kind);
+  expect(left).toEqual(["Namespace"]);
+  expect((await run("--all --crds --yes")).out).toStartWith("Nothing of box.ts, plain.ts is on");
+}, 180_000);
+
+test("the Leases that copies have left go, and one that somebody holds stays", async () => {
+  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "binnacle-system" } };
+  await make("/api/v1/namespaces", namespace);
+  const lease = (name: string, spec: object, labels = {}) =>
+    make(SYSTEM_LEASES, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name, labels }, spec });
+  const renewTime = new Date().toISOString().replace("Z", "000Z");
+  await lease("binnacle", { holderIdentity: "", leaseDurationSeconds: 1, renewTime });
+  await lease("binnacle-shard-0", { holderIdentity: "" }, { "binnacle.dev/shards": "binnacle" });
+  await lease("binnacle-shard-1", { holderIdentity: "" }, { "binnacle.dev/shards": "other" });
+  await lease("binnacle-plain", { holderIdentity: "somebody", leaseDurationSeconds: 15, renewTime });
+  const done = await run("--all --yes");
+  expect([done.status, done.err]).toEqual([
+    0,
+    "binnacle: Lease binnacle-system/binnacle-plain stays: somebody holds it\n",
+  ]);
+  expect(await isThere(`${SYSTEM_LEASES}/binnacle`)).toBe(false);
+  expect(await isThere(`${SYSTEM_LEASES}/binnacle-shard-0`)).toBe(false);
+  expect(await isThere(`${SYSTEM_LEASES}/binnacle-shard-1`)).toBe(true);
+  expect(await isThere(`${SYSTEM_LEASES}/binnacle-plain`)).toBe(true);
+}, 180_000);
+
+test("nothing is finalized while a replica renews the Lease of its share of the keys", async () => {
+  await install();
+  await box("a");
+  const metadata = { name: "shop-shard-3", labels: { "binnacle.dev/shards": "shop" } };
+  const spec = { holderIdentity: "replica", leaseDurationSeconds: 1 };
+  await make(LEASES, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata, spec });
+  const killed = new AbortController();
+  const renewing = (async () => {
+    for (let turn = 0; !killed.signal.aborted; turn++) {
+      const type = "application/merge-patch+json";
+      await request("PATCH", `${LEASES}/shop-shard-3`, { spec: { leaseTransitions: turn } }, type);
+      await Bun.sleep(100);
+    }
+  })();
+  const line = "box.ts --yes --leader-election-id shop --leader-election-namespace default";
+  const refused = await run(`${line} --timeout 1500ms`);
+  expect(refused.err).toContain(
+    "Cannot uninstall while replicas work that divide the keys (--shards): one of them renews the Lease default/shop-shard-3",
+  );
+  expect((await request("GET", `${BOXES}/a`)).body.metadata.finalizers).toEqual(["demo.dev/box"]);
+  killed.abort();
+  await renewing;
+  // It was killed: its Lease expires, by the clock of whoever watches it.
+  expect((await run(line)).status).toBe(0);
+  expect((await request("GET", `${BOXES}/a`)).body.metadata.finalizers).toBeUndefined();
 }, 180_000);

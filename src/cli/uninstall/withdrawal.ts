@@ -10,6 +10,7 @@ import type { LoadedModule } from "../../module/loaded-module.ts";
 import type { Log } from "../../observe/log.ts";
 import { UserError } from "../usage-error.ts";
 import { becomes, type Patience } from "./cluster-objects.ts";
+import { LEASE_WITHIN } from "./copies.ts";
 
 export interface WithdrawalOptions extends Patience {
   readonly cluster: ClusterConfig;
@@ -23,8 +24,6 @@ export interface WithdrawalOptions extends Patience {
   readonly onProgress: (left: number) => void;
 }
 
-/** The milliseconds that another copy has to release its Lease. */
-const LEASE_WITHIN = 30_000;
 const GRACE = 5_000;
 
 /** Resolves when nothing has a finalizer of the modules. @throws UserError naming what still has one. */

@@ -1,0 +1,95 @@
+/**
+ * The rights of an account. Its bindings prove which roles are its own; they lose their subject first and are deleted after the
+ * roles, so that the proof is still there when an attempt that failed is made again.
+ */
+import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
+import type { Transport } from "../../kube/transport/transport.ts";
+import type { ServiceAccount } from "../../module/rbac-manifests.ts";
+import { doomed, type Doomed, find, type Found, list, MANAGED_BY, OURS } from "./cluster-objects.ts";
+
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+/** Says on a binding without subjects whose it was. */
+const MARK = "binnacle.dev/was-bound-to";
+
+interface Binding extends Found {
+  readonly roleRef: { readonly kind: string; readonly name: string };
+  readonly subjects?: readonly { readonly kind: string; readonly name: string; readonly namespace?: string }[] | null;
+}
+
+/** A binding of the account alone. */
+export interface Bound extends Doomed {
+  /** Whether it still gives the account the rights. */
+  readonly isInForce: boolean;
+}
+
+export interface Granted {
+  readonly bindings: readonly Bound[];
+  /** The roles that only these bindings refer to. */
+  readonly roles: readonly Doomed[];
+  /** Roles of the name that others are bound to as well. */
+  readonly foreign: readonly string[];
+}
+
+export async function granted(transport: Transport, account: ServiceAccount): Promise<Granted> {
+  const { name } = account;
+  const bindings: Bound[] = [];
+  const roles: Doomed[] = [];
+  const foreign: string[] = [];
+  const all = {
+    Cluster: await list<Binding>(transport, `${RBAC}/clusterrolebindings`),
+    "": await list<Binding>(transport, `${RBAC}/rolebindings`),
+  };
+  for (const prefix of ["Cluster", ""] as const) {
+    for (const binding of all[prefix]) {
+      if (!isOf(account, binding) || binding.roleRef.kind !== `${prefix}Role`) continue;
+      const { namespace } = binding.metadata;
+      const folder = namespace === undefined ? RBAC : `${RBAC}/namespaces/${namespace}`;
+      const what = doomed(`${folder}/${prefix.toLowerCase()}rolebindings/${name}`, `${prefix}RoleBinding`, binding);
+      bindings.push({ ...what, isInForce: (binding.subjects ?? []).length > 0 });
+      const path = `${folder}/${prefix.toLowerCase()}roles/${name}`;
+      const role = await find<Found>(transport, path);
+      if (role === undefined) continue;
+      const one = doomed(path, `${prefix}Role`, role);
+      const refers = ({ metadata, roleRef }: Binding): boolean =>
+        roleRef.kind === `${prefix}Role` &&
+        roleRef.name === name &&
+        metadata.uid !== binding.metadata.uid &&
+        (namespace === undefined || metadata.namespace === namespace);
+      if ([...all.Cluster, ...all[""]].some(refers)) foreign.push(one.what);
+      else roles.push(one);
+    }
+  }
+  if (bindings.length > 0) roles.push(...(await metricsReader(transport, name)));
+  return { bindings, roles, foreign };
+}
+
+/** Whether the account alone is bound, or was until an earlier attempt. */
+function isOf({ namespace, name }: ServiceAccount, { metadata, subjects, roleRef }: Binding): boolean {
+  if (metadata.name !== name || roleRef.name !== name || (metadata.labels?.[MANAGED_BY] ?? OURS) !== OURS) return false;
+  const [subject, ...others] = subjects ?? [];
+  if (subject === undefined) return metadata.annotations?.[MARK] === `${namespace}/${name}`;
+  const isAccount = subject.kind === "ServiceAccount" && subject.name === name && subject.namespace === namespace;
+  return isAccount && others.length === 0;
+}
+
+async function metricsReader(transport: Transport, name: string): Promise<readonly Doomed[]> {
+  const path = `${RBAC}/clusterroles/${name}-metrics-reader`;
+  const reader = await find<Found & { rules?: readonly { nonResourceURLs?: readonly string[] }[] }>(transport, path);
+  const isOurs = reader?.rules?.every(({ nonResourceURLs }) => nonResourceURLs?.join() === "/metrics") === true;
+  return isOurs ? [doomed(path, "ClusterRole", reader)] : [];
+}
+
+/** Takes the rights from the account. Another binding that has the same name by now stays as it is. */
+export async function disempower(
+  transport: Transport,
+  { namespace, name }: ServiceAccount,
+  { path, uid }: Bound,
+): Promise<void> {
+  const metadata = { uid, annotations: { [MARK]: `${namespace}/${name}` } };
+  const body = { metadata, subjects: null };
+  try {
+    await transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
+}
