@@ -15,6 +15,7 @@ test("the SDK exports exactly this: a name that goes breaks modules", () => {
     "changed",
     "conditions",
     "config",
+    "controllerReference",
     "defineController",
     "defineIndex",
     "defineKeyController",

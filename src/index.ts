@@ -96,6 +96,7 @@ export { all, any, changed, none } from "./controller/predicate.ts";
 export { defineIndex } from "./client/field-index.ts";
 export { allow } from "./controller/definition.ts";
 export { service } from "./reconcile/services.ts";
+export { controllerReference } from "./reconcile/owner.ts";
 export { AlreadyOwned, NotOwned, RetryError, TerminalError } from "./reconcile/errors.ts";
 export {
   ApiError,
@@ -129,10 +130,6 @@ export type { AroundHook, FailurePolicy, HookedRun, RunOutcome } from "./control
 export type {
   AroundOptions,
   Check,
-  Counter,
-  Gauge,
-  Histogram,
-  MetricOptions,
   Plugin,
   PluginMetric,
   PluginSource,
@@ -190,6 +187,14 @@ export type {
   RunContext,
   RunEvents,
 } from "./reconcile/context.ts";
+export type {
+  Counter,
+  Gauge,
+  Histogram,
+  MetricDeclaration,
+  MetricOptions,
+  WrittenMetrics,
+} from "./observe/author-metric.ts";
 export type { Service, UseService } from "./reconcile/services.ts";
 export type { StatusWriter } from "./reconcile/status.ts";
 export type { Status } from "./kube/errors/api-error.ts";

@@ -461,3 +461,38 @@ test("what a daemon hands over has the type of its schema in the causes of runs"
     },
   });
 });
+
+test("the metrics of a controller are written with their own labels", () => {
+  defineController({
+    for: Guestbook,
+    metrics: {
+      shipped: { type: "counter", name: "shop_shipped_total", help: "Orders", labels: ["carrier"] },
+      open: { type: "gauge", name: "shop_open", help: "Orders" },
+      size: { type: "histogram", name: "shop_size", help: "Parts", labels: ["carrier", "day"] },
+    },
+    daemons: { follow: async (_, { metrics }) => metrics.open.dec() },
+    async reconcile(_, { metrics }) {
+      metrics.shipped.inc({ carrier: "post" });
+      metrics.open.set(5);
+      metrics.size.observe({ carrier: "post", day: "monday" }, 5);
+      // @ts-expect-error -- a counter only goes up
+      metrics.shipped.dec({ carrier: "post" });
+      // @ts-expect-error -- it has a label
+      metrics.shipped.inc();
+      // @ts-expect-error -- it has no such label
+      metrics.shipped.inc({ carier: "post" });
+      // @ts-expect-error -- there is no such metric
+      void metrics.shiped;
+    },
+  });
+  const wrong = { type: "timer", name: "a", help: "b" } as const;
+  // @ts-expect-error -- there is no such type
+  expect(() => defineController({ for: Guestbook, metrics: { wrong }, async reconcile() {} })).toThrow(TypeError);
+  defineController({
+    for: Guestbook,
+    async reconcile(_, { metrics }) {
+      // @ts-expect-error -- it declares none
+      void metrics.open;
+    },
+  });
+});

@@ -44,6 +44,7 @@ describe("the first minutes", () => {
     const made = await bench.exec("init", "demo");
     expect(made).toMatchObject({ code: 0, stderr: "" });
     expect(made.stdout).toContain("binnacle dev");
+    expect(await readFile(join(demo, ".gitignore"), "utf8")).toBe(".binnacle/\ndist/\nnode_modules/\n");
     times.push(`init ${seconds()} s`);
 
     const dev = start(["dev", "--health-probe-bind-address", "127.0.0.1:0", "--metrics-bind-address", "0"]);

@@ -14,7 +14,7 @@ const STATE = ".binnacle";
 /** All files except the modules. The declarations belong to the binary, so they are not kept with the sources. */
 const project = {
   "tsconfig.json": `${JSON.stringify({ extends: `./${STATE}/sdk/tsconfig.json`, include: ["controllers"] }, undefined, 2)}\n`,
-  ".gitignore": `${STATE}/\nnode_modules/\n`,
+  ".gitignore": `${STATE}/\ndist/\nnode_modules/\n`,
   ".vscode/settings.json": `${JSON.stringify({ "files.exclude": { [`**/${STATE}`]: true } }, undefined, 2)}\n`,
 };
 

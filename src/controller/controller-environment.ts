@@ -19,12 +19,14 @@ export interface ControllerEnvironmentParts {
   readonly log: Log;
   /** What the previous version knows to be on the server. @default nothing */
   readonly applied: AppliedMemory | undefined;
+  /** What the author's code writes the controller's metrics with. @default none */
+  readonly metrics: object | undefined;
 }
 
 export function controllerEnvironment(
   controller: AnyController,
   runtime: Runtime,
-  { module, declared, gate, log, applied }: ControllerEnvironmentParts,
+  { module, declared, gate, log, applied, metrics }: ControllerEnvironmentParts,
 ): ControllerEnvironment {
   const { transport, mapper, informers, clock } = runtime;
   const { name, permissions } = declarationsOf(controller);
@@ -38,6 +40,7 @@ export function controllerEnvironment(
     clock,
     log: runtime.log.with({ module }),
     events: runtime.events.for(name, runtime.leadership),
+    metrics,
     services: runtime.services?.use,
     gate,
   };

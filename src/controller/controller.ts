@@ -115,6 +115,7 @@ class ControllerEngine implements RunningController {
       gate: this.#gate,
       log: this.#log,
       applied: before?.applied,
+      metrics: options.metrics,
     });
     const { core } = environment;
     this.#cleanup.use(core.reader);

@@ -11,14 +11,14 @@ import type { Predicate } from "./predicate.ts";
  * One that throws is started again with back-off; a RetryError sets the time, and a TerminalError prevents the
  * restart.
  */
-export type DaemonFunction<S extends Shape, Value = unknown> = (
+export type DaemonFunction<S extends Shape, Value = unknown, Metrics = {}> = (
   object: S["read"],
-  context: DaemonContext<S, Value>,
+  context: DaemonContext<S, Value, Metrics>,
 ) => Promise<void>;
 
 /** The options of a daemon. */
-export interface DaemonOptions<S extends Shape, Value = unknown> {
-  readonly run: DaemonFunction<S, Value>;
+export interface DaemonOptions<S extends Shape, Value = unknown, Metrics = {}> {
+  readonly run: DaemonFunction<S, Value, Metrics>;
   /**
    * The schema of what it hands over with `enqueue(reason, value)`, which gives the value its type and is checked. @default
    * any value
@@ -37,7 +37,8 @@ export interface DaemonOptions<S extends Shape, Value = unknown> {
   readonly retry?: { readonly first?: Duration; readonly max?: Duration };
 }
 
-export type Daemon<S extends Shape, Value = unknown> = DaemonFunction<S, Value> | DaemonOptions<S, Value>;
+export type Daemon<S extends Shape, Value = unknown, Metrics = {}> =
+  DaemonFunction<S, Value, Metrics> | DaemonOptions<S, Value, Metrics>;
 
 /** A daemon with all defaults filled in. */
 export interface DaemonDeclaration {

@@ -1,6 +1,7 @@
 /** The declarations of a controller: its kinds, its sources, and the permissions that follow from them. */
 import { isNamespaceSelector, Namespace } from "../cache/selected-namespaces.ts";
 import { Permissions } from "../client/permissions.ts";
+import { hasField, schemaOfForeign } from "../resource/foreign.ts";
 import { handle, type Resource } from "../resource/handle.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
 import { isCustomKind } from "../reconcile/custom-kind.ts";
@@ -96,7 +97,7 @@ function read(controller: AnyController): Declarations {
     // The fields that an earlier name owns in the status are taken over by a patch of the object itself.
     const isPatched = finalizers.length > 0 || formerly.length > 0;
     permissions.allow(resource, isPatched ? [...READ, "patch"] : READ, { namespaces });
-    if (resource.subresources?.includes("status") !== false) {
+    if (mayWriteStatus(resource)) {
       const verbs = isCustomKind(resource) ? ["update", "patch"] : ["patch"];
       permissions.allow(resource, verbs, { subresource: "status", namespaces });
     }
@@ -119,6 +120,12 @@ function read(controller: AnyController): Declarations {
   if (all.some(({ options }) => isNamespaceSelector(options.namespaces))) permissions.allow(Namespace, READ);
   permitUses(permissions, controller.uses ?? []);
   return { name, formerly, for: primary, owns, watches, reads, sources, finalizers, permissions };
+}
+
+/** Whether a controller of the kind may write its status; the schema of a kind of others says whether it has one for us. */
+function mayWriteStatus(resource: Resource): boolean {
+  const schema = schemaOfForeign(resource);
+  return schema === undefined ? resource.subresources?.includes("status") !== false : hasField(schema, ["status"]);
 }
 
 /** Adds what `uses` declares. */

@@ -1,4 +1,5 @@
 /** What an author writes: the options of `defineController` and `defineKeyController`. */
+import type { MetricDeclaration } from "../observe/author-metric.ts";
 import type { ObjectContext, Result, RunContext } from "../reconcile/context.ts";
 import type { RateLimiter } from "../queue/rate-limiter.ts";
 import type { Duration } from "../resource/duration.ts";
@@ -107,7 +108,12 @@ export interface ShardLabel {
 export type ShardBy = "uid" | "namespace" | ShardLabel;
 
 /** The options that every controller has. */
-export interface CommonOptions {
+export interface CommonOptions<Metrics = {}> {
+  /**
+   * Metrics of the controller, by the names under which its code finds them in `context.metrics`. They are shown on the metrics
+   * listener as long as the module runs. @default none
+   */
+  readonly metrics?: Metrics;
   /** The number of parallel runs; never two for one key. @default 4 */
   readonly concurrency?: number;
   /**
@@ -161,7 +167,8 @@ export interface ObjectController<
   S extends Shape,
   Owns extends readonly Target<Shape>[],
   Values = {},
-> extends CommonOptions {
+  Metrics = {},
+> extends CommonOptions<Metrics> {
   /** @default the kind in lower case. Names the field manager, the finalizer and the metrics: keep it when you rename the file. */
   readonly name?: string;
   /** Earlier names, whose managed fields and finalizers are taken over. */
@@ -189,25 +196,28 @@ export interface ObjectController<
    * What goes on beside each object, such as a connection to what it stands for: from when it is there until it is being
    * deleted, matches no more, the module leaves, or another replica works it. Never two of one name for an object.
    */
-  readonly daemons?: { readonly [D in keyof Values]: Daemon<S, Values[D]> };
+  readonly daemons?: { readonly [D in keyof Values]: Daemon<S, Values[D], Metrics> };
   /** Called for an existing member that is not being deleted. */
-  reconcile(object: S["read"], context: ObjectContext<S, ShapeOf<Owns[number]>, Values>): Promise<void | Result>;
+  reconcile(
+    object: S["read"],
+    context: ObjectContext<S, ShapeOf<Owns[number]>, Values, Metrics>,
+  ): Promise<void | Result>;
   /**
    * Its presence adds a finalizer before the first reconcile and removes it after it succeeded. A result with
    * `requeueAfter` means: not finished yet, call it again.
    */
   finalize?(
     object: S["read"],
-    context: Omit<ObjectContext<S, ShapeOf<Owns[number]>, Values>, "children">,
+    context: Omit<ObjectContext<S, ShapeOf<Owns[number]>, Values, Metrics>, "children">,
   ): Promise<void | Result>;
 }
 
 /** The options of `defineKeyController`: reconciles keys that need no object. */
-export interface KeyController extends CommonOptions {
+export interface KeyController<Metrics = {}> extends CommonOptions<Metrics> {
   readonly name: string;
   /** With `--shards`, decides which replica works a key. @default "key" */
   readonly shardBy?: "key" | "namespace";
-  reconcile(key: Key, context: RunContext): Promise<void | Result>;
+  reconcile(key: Key, context: RunContext<Metrics>): Promise<void | Result>;
 }
 
 /** An object controller of any kind, as the run time handles it. */
@@ -218,4 +228,6 @@ export type AnyObjectController = ObjectController<
 >;
 
 /** A controller of either sort. */
-export type AnyController = AnyObjectController | KeyController;
+export type AnyController = (AnyObjectController | KeyController) & {
+  readonly metrics?: Readonly<Record<string, MetricDeclaration>>;
+};

@@ -12,6 +12,8 @@ export interface StartOptions {
   readonly module: string;
   /** Calls into the author's code in the context of its module. */
   readonly invoke: Invoke;
+  /** What the author's code writes the controller's metrics with. @default none */
+  readonly metrics?: object | undefined;
   /** What the author's `retry.limiter` has made. @default exponential back-off, as the other options of `retry` say */
   readonly limiter?: RateLimiter | undefined;
   /** The previous version, which hands over to this one. @default none */

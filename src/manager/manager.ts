@@ -198,10 +198,9 @@ export class Manager implements AsyncDisposable {
   async start(): Promise<void> {
     const { healthAddress, metricsAddress, secureMetrics: certificates, log } = this.#options;
     const secured = certificates && { certificates, transport: this.#installer ?? this.#transport };
-    const health = healthApp(this.#health).all("/plugins/:plugin/*", (context) => this.#plugin(context.req.raw));
     this.#listeners = await startListeners(
       [
-        { name: "health-probe", address: healthAddress, app: health },
+        { name: "health-probe", address: healthAddress, app: this.#healthApp() },
         { name: "metrics", address: metricsAddress, app: metricsApp(this.metrics), secured },
       ],
       { log },
@@ -349,6 +348,15 @@ export class Manager implements AsyncDisposable {
   }
 
   /** Serves routes of plugins, without the prefix under which they are mounted. */
+  /** Answers a request as the health listener does: with its checks and the routes of plugins. */
+  async answer(request: Request): Promise<Response> {
+    return this.#healthApp().fetch(request);
+  }
+
+  #healthApp(): ReturnType<typeof healthApp> {
+    return healthApp(this.#health).all("/plugins/:plugin/*", (context) => this.#plugin(context.req.raw));
+  }
+
   async #plugin(request: Request): Promise<Response> {
     const url = new URL(request.url);
     const [prefix = "", plugin = ""] = /^\/plugins\/([^/]+)/.exec(url.pathname) ?? [];

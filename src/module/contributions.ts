@@ -6,6 +6,7 @@ import { abortable } from "../platform/abortable.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../observe/log.ts";
 import type { Resource } from "../resource/handle.ts";
+import { AuthorMetrics } from "../observe/author-metrics.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { HealthChecks } from "../server/health-checks.ts";
 import { asDefinition } from "./brand.ts";
@@ -15,7 +16,6 @@ import { collectDefinitions, type ModuleDefinitions } from "./module-definitions
 import type { Check, Plugin, PluginMetric, Registry } from "./plugin.ts";
 import type { PluginBoard } from "./plugin-board.ts";
 import type { PluginClient } from "./plugin-client.ts";
-import { PluginMetrics } from "./plugin-metrics.ts";
 import { PluginParts } from "./plugin-parts.ts";
 import { PluginSecrets } from "./plugin-secrets.ts";
 import { Registrations } from "./registrations.ts";
@@ -68,6 +68,8 @@ export class Contributions {
   readonly #leaving = new AbortController();
   readonly #gone = new AbortController();
   #open = true;
+  /** What the code of controllers writes their metrics with. */
+  readonly ofControllers: Map<ModuleDefinitions["controllers"][number], object> = new Map();
   /** The routes by the plugin's name. */
   readonly routes: Map<string, Hono> = new Map();
 
@@ -319,9 +321,21 @@ export class Contributions {
     this.#open = false;
   }
 
-  #written(plugin: string): PluginMetrics {
+  /** Creates what the controllers' code writes their metrics with. @throws TypeError, Error for a wrong name or one that is taken. */
+  metricsOf(controllers: ModuleDefinitions["controllers"]): void {
+    for (const controller of controllers) {
+      if (controller.metrics === undefined) continue;
+      this.ofControllers.set(controller, this.#authorMetrics().declared(controller.metrics));
+    }
+  }
+
+  #written(plugin: string): AuthorMetrics {
     this.#mustBeOpen(plugin);
-    return new PluginMetrics((family) => this.#metrics.add(() => this.#options.metrics.addFamily(family)));
+    return this.#authorMetrics();
+  }
+
+  #authorMetrics(): AuthorMetrics {
+    return new AuthorMetrics((family) => this.#metrics.add(() => this.#options.metrics.addFamily(family)));
   }
 
   #addMetric({ name, help, type = "gauge", value }: PluginMetric, secrets: PluginSecrets): void {

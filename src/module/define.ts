@@ -10,6 +10,7 @@ import {
   type Permission,
 } from "../controller/definition.ts";
 import { kindWatch, type Target } from "../controller/watch.ts";
+import type { MetricDeclaration } from "../observe/author-metric.ts";
 import type { Shape } from "../resource/handle.ts";
 import { branded } from "./brand.ts";
 import type { Definition } from "./definition.ts";
@@ -43,6 +44,12 @@ const retry: readonly is.Option[] = [
   { name: "condition", check: is.isBooleanOrCondition },
 ];
 
+const metric = (value: unknown): string | undefined => {
+  const { type } = Object(value) as { readonly type?: unknown };
+  if (type === "counter" || type === "gauge" || type === "histogram") return undefined;
+  return `expected { type: "counter", "gauge" or "histogram", name, help }, got ${JSON.stringify(value) ?? String(value)}`;
+};
+
 const common: readonly is.Option[] = [
   { name: "concurrency", check: is.isWholeNumber(1) },
   { name: "timeout", check: is.isDuration },
@@ -55,6 +62,7 @@ const common: readonly is.Option[] = [
   { name: "watches", check: is.isListOf(is.isMappedWatch) },
   { name: "reads", check: is.isListOf(is.isTarget) },
   { name: "uses", check: is.isListOf(permission) },
+  { name: "metrics", check: is.isRecordOf(metric) },
   { name: "reconcile", required: true, check: is.isFunction },
 ];
 
@@ -160,7 +168,8 @@ export function defineController<
   S extends Shape,
   const Owns extends readonly Target<Shape>[] = readonly [],
   Values = {},
->(controller: ObjectController<S, Owns, Values>): Definition {
+  const Metrics extends Readonly<Record<string, MetricDeclaration>> = {},
+>(controller: ObjectController<S, Owns, Values, Metrics>): Definition {
   mustBeObject(controller, "defineController");
   is.checkOptions(controller, {
     subject: subject("controller", controller),
@@ -184,7 +193,9 @@ export function defineController<
  *
  * @throws TypeError that names a wrong option and its value.
  */
-export function defineKeyController(controller: KeyController): Definition {
+export function defineKeyController<const Metrics extends Readonly<Record<string, MetricDeclaration>> = {}>(
+  controller: KeyController<Metrics>,
+): Definition {
   mustBeObject(controller, "defineKeyController");
   const needsObject = "it needs an object: use defineController";
   is.checkOptions(controller, {
@@ -199,7 +210,7 @@ export function defineKeyController(controller: KeyController): Definition {
       every: "it is for objects: use source.every(…) in 'watches'",
     },
   });
-  return branded({ type: "key-controller", controller: Object.freeze({ ...controller }) });
+  return branded({ type: "key-controller", controller: Object.freeze({ ...controller }) as unknown as KeyController });
 }
 
 /**

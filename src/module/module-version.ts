@@ -97,6 +97,7 @@ export class ModuleVersion {
       contributions.close();
       const definitions = mergedDefinitions(module.definitions, contributions.added());
       accept(definitions);
+      contributions.metricsOf(definitions.controllers);
       const limiters = limitersOf(module, definitions.controllers, around);
       return new ModuleVersion(module, around, { definitions, contributions, limiters });
     } catch (error) {
@@ -186,7 +187,8 @@ export class ModuleVersion {
     const { runtime, leadership, start } = this.#around;
     const own = { ...runtime, leadership };
     const limiter = this.#limiters.get(controller);
-    const started = start(controller, own, { module: module.name, invoke: module.invoke, limiter, before });
+    const metrics = this.contributions.ofControllers.get(controller);
+    const started = start(controller, own, { module: module.name, invoke: module.invoke, limiter, metrics, before });
     controllers.push(started);
     this.#started.push(controller);
     const tell = stateLog(started, runtime.log);

@@ -5,6 +5,7 @@ import type { Index } from "../client/field-index.ts";
 import type { Permission } from "../controller/definition.ts";
 import type { AroundHook, FailurePolicy } from "../controller/around-hook.ts";
 import type { Enqueued, Target } from "../controller/watch.ts";
+import type { Counter, Gauge, Histogram, MetricOptions } from "../observe/author-metric.ts";
 import type { Logger, RunContext } from "../reconcile/context.ts";
 import type { Service, UseService } from "../reconcile/services.ts";
 import type { Resource, Shape } from "../resource/handle.ts";
@@ -43,40 +44,6 @@ export interface PluginMetric {
   /** @default "gauge" */
   readonly type?: "gauge" | "counter";
   readonly value: () => number;
-}
-
-/** A metric that the plugin updates. */
-export interface MetricOptions<L extends string> {
-  /** The name, such as `shop_orders_total`: letters, digits and underscores; that of a counter ends with `_total`. */
-  readonly name: string;
-  readonly help: string;
-  /** The names of its labels. Each set of values is a series of its own, as long as the module runs. @default none */
-  readonly labels?: readonly L[] | undefined;
-}
-
-/** The labels of a metric with labels, and a number. */
-type Measured<L extends string, Value extends readonly unknown[]> = [L] extends [never]
-  ? Value
-  : [labels: { readonly [K in L]: string }, ...value: Value];
-
-/** A metric that only increases. */
-export interface Counter<L extends string> {
-  /** @param by @default 1 */
-  inc(...by: Measured<L, [by?: number]>): void;
-}
-
-/** A metric that increases and decreases. */
-export interface Gauge<L extends string> {
-  set(...value: Measured<L, [value: number]>): void;
-  /** @param by @default 1 */
-  inc(...by: Measured<L, [by?: number]>): void;
-  /** @param by @default 1 */
-  dec(...by: Measured<L, [by?: number]>): void;
-}
-
-/** A metric that counts observations by size. */
-export interface Histogram<L extends string> {
-  observe(...value: Measured<L, [value: number]>): void;
 }
 
 /** The runs to which a hook applies. */

@@ -3,7 +3,9 @@ import { allow } from "../controller/definition.ts";
 import { declarationsOf } from "../controller/declarations.ts";
 import { watch } from "../controller/watch.ts";
 import { ClusterRole, ConfigMap, Deployment, Secret, ServiceAccount } from "../resource/builtin/index.ts";
+import { foreignResource } from "../resource/foreign.ts";
 import { type Resource, resource } from "../resource/handle.ts";
+import { z } from "zod";
 import { rbacManifests } from "./rbac-manifests.ts";
 import { rulesOf } from "./rbac-rules.ts";
 
@@ -45,6 +47,22 @@ test("rbacManifests grants no status and no finalizers that nothing writes", () 
   expect(rules([], ConfigMap)).toEqual(["configmaps: get,list,watch", "events: create,patch"]);
   expect(rules([], Deployment)).toContain("deployments/status: patch");
   expect(rules([Secret], ConfigMap)).toContain("configmaps/finalizers: update");
+  const foreign = (schema?: z.ZodObject) =>
+    rules(
+      [],
+      foreignResource({
+        group: "a.example.com",
+        version: "v1",
+        kind: "Dish",
+        plural: "dishes",
+        ...(schema && { schema }),
+      }),
+    );
+  const spec = z.object({});
+  const status = z.object({ phase: z.string() }).optional();
+  expect(foreign(z.object({ spec }))).toEqual(["dishes: get,list,watch", "events: create,patch"]);
+  expect(foreign(z.object({ spec, status }))).toContain("dishes/status: update,patch");
+  expect(foreign()).toContain("dishes/status: update,patch");
 });
 
 test("rbacManifests grants the verbs that permit more than access, of subresources too, and by name", () => {

@@ -1,5 +1,6 @@
 /** The types of a run's context. */
 import type { Client } from "../client/client.ts";
+import type { WrittenMetrics } from "../observe/author-metric.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { Shape } from "../resource/handle.ts";
 import type { Key } from "../resource/meta.ts";
@@ -18,8 +19,8 @@ export interface Logger {
 
 export type { Cause };
 
-/** The context of every run, with an object or without. */
-export interface RunContext {
+/** The context of every run, with an object or without. `Metrics` are those that its controller declares. */
+export interface RunContext<Metrics = {}> {
   readonly client: Client;
   readonly key: Key;
   /**
@@ -53,6 +54,8 @@ export interface RunContext {
    * provides. Using it while no module provides it is a RetryError, so that the run is tried again after a second.
    */
   readonly service: UseService;
+  /** Writes the controller's `metrics`, by the names that they have there. */
+  readonly metrics: WrittenMetrics<Metrics>;
   readonly log: Logger;
 }
 
@@ -74,7 +77,12 @@ type HandedOver<Values, D extends keyof Values & string> = D extends string
   : never;
 
 /** What the context of a run with an object has in addition. `Values` are what its daemons hand over, by name. */
-export interface ObjectContext<S extends Shape, Owned extends Shape, Values = {}> extends RunContext {
+export interface ObjectContext<
+  S extends Shape,
+  Owned extends Shape,
+  Values = {},
+  Metrics = {},
+> extends RunContext<Metrics> {
   readonly causes: readonly CauseOf<Values>[];
   readonly status: StatusWriter<S>;
   readonly children: Children<Owned>;
@@ -82,7 +90,7 @@ export interface ObjectContext<S extends Shape, Owned extends Shape, Values = {}
 }
 
 /** The context of a daemon. `Value` is what it hands over. */
-export interface DaemonContext<S extends Shape, Value = unknown> {
+export interface DaemonContext<S extends Shape, Value = unknown, Metrics = {}> {
   readonly client: Client;
   readonly key: Key;
   /**
@@ -99,6 +107,8 @@ export interface DaemonContext<S extends Shape, Value = unknown> {
   readonly attempt: number;
   /** Returns what a plugin provides under this name, as in a run. */
   readonly service: UseService;
+  /** Writes the controller's `metrics`. */
+  readonly metrics: WrittenMetrics<Metrics>;
   readonly log: Logger;
   readonly events: RunEvents;
   /** The object as the cache has it now. */

@@ -14,6 +14,8 @@ import { KeptSecrets } from "./kept-secrets.ts";
 import { noServices, type UseService } from "./services.ts";
 import { handOriginOf, originOf, type RunItem, type ControllerEnvironment } from "./run.ts";
 
+const NO_METRICS = Object.freeze({});
+
 /** The part of a run that needs no object. It is its own write gate, which closes when the run ends or is cancelled. */
 export class KeyRun implements RunContext, RequestContext {
   readonly environment: ControllerEnvironment;
@@ -101,6 +103,10 @@ export class KeyRun implements RunContext, RequestContext {
 
   get client(): Client {
     return (this.#client ??= new KubeClient(this.environment.core, new AuthorContext(this)));
+  }
+
+  get metrics(): object {
+    return this.environment.metrics ?? NO_METRICS;
   }
 
   get service(): UseService {

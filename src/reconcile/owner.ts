@@ -9,9 +9,20 @@ export const APPLIED_ANNOTATION = "binnacle.dev/applied";
 /** The annotation of a child without an owner reference with `namespace/name` of its owner. */
 export const OWNER_ANNOTATION = "binnacle.dev/owner";
 
-/** The reference that makes `owner` the controller of a child. */
+/**
+ * Returns the reference that makes `owner` the controller of an object that is written by hand: `ownerReferences:
+ * [controllerReference(guestbook)]`. `owns` then runs the owner for its changes, and the garbage collector deletes it after the owner.
+ * An owner with a namespace can only own objects of its namespace: the garbage collector deletes others.
+ *
+ * @throws TypeError for an object that has no UID, because the server has not stored it.
+ */
 export function controllerReference(owner: AnyObject): OwnerReference {
   const { name, uid } = owner.metadata;
+  if (!uid) {
+    throw new TypeError(
+      `Cannot refer to ${owner.kind} ${name} as a controller: it has no UID, take the object that the server has returned`,
+    );
+  }
   return { apiVersion: owner.apiVersion, kind: owner.kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 

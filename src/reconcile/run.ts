@@ -26,6 +26,8 @@ export interface ControllerEnvironment {
     enabled(level: "debug"): boolean;
   };
   readonly events: ControllerEvents;
+  /** What the author's code writes the controller's metrics with. @default none */
+  readonly metrics?: object | undefined;
   /** The services of plugins. @default none */
   readonly services?: UseService | undefined;
   /** The gate of the controller, closed when leadership is lost and when the controller has stopped. */

@@ -8,6 +8,8 @@ import { createLog, type LogLevel } from "../observe/log.ts";
 import { writeToStandardError } from "../observe/standard-error.ts";
 import { type Clock, sleep, systemClock } from "../platform/clock.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
+import { metricsApp } from "../server/metrics-app.ts";
+import { seriesValue } from "./series-value.ts";
 import { givenDefinitions, ownKinds } from "./given-definitions.ts";
 import type { LogLine, RunningModule } from "./running-module.ts";
 import type { TestCluster } from "./start-cluster.ts";
@@ -84,6 +86,8 @@ export async function runModule(
     get isLeader() {
       return manager.elections?.isLeader ?? true;
     },
+    metric: async (name, labels) => seriesValue((await manager.metrics.text()).body, name, labels),
+    fetch: (path, init) => answered(manager, path, init),
     idle: (quiet) => idle(manager, quiet),
     stop,
     [Symbol.asyncDispose]: stop,
@@ -197,6 +201,13 @@ function refuseUnexported(running: readonly RunningController[], { controllers, 
         "exports it: export it, or install its CustomResourceDefinition before",
     );
   }
+}
+
+/** Answers as both listeners of a process do, which may be one. */
+async function answered(manager: Manager, path: string, init: RequestInit | undefined): Promise<Response> {
+  const url = new URL(path, "http://localhost");
+  const request = new Request(url, init);
+  return url.pathname === "/metrics" ? metricsApp(manager.metrics).fetch(request) : manager.answer(request);
 }
 
 async function idle({ modules }: Manager, quiet = 50): Promise<void> {

@@ -1,7 +1,7 @@
-/** Counters, gauges and histograms of a plugin, with labels. */
-import type { Metrics } from "../observe/metrics.ts";
-import { HistogramFamily, type HistogramSeries, type Labels, NumberFamily, type Series } from "../observe/series.ts";
-import type { Counter, Gauge, Histogram, MetricOptions } from "./plugin.ts";
+/** Counters, gauges and histograms of plugins and controllers, with labels. */
+import type { Counter, Gauge, Histogram, MetricDeclaration, MetricOptions } from "./author-metric.ts";
+import type { Metrics } from "./metrics.ts";
+import { HistogramFamily, type HistogramSeries, type Labels, NumberFamily, type Series } from "./series.ts";
 
 /** In seconds; client-go has the same bounds. */
 const BUCKETS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -52,13 +52,34 @@ function parts(given: Given): readonly [Readonly<Record<string, string>> | undef
   return typeof first === "object" ? [first, second] : [undefined, first];
 }
 
-/** Creates the metrics of plugins. */
-export class PluginMetrics {
+/** Creates the metrics of a plugin or of a controller. */
+export class AuthorMetrics {
   readonly #register: (family: Parameters<Metrics["addFamily"]>[0]) => void;
 
   /** Creates the factory. @param register called with each new metric. */
   constructor(register: (family: Parameters<Metrics["addFamily"]>[0]) => void) {
     this.#register = register;
+  }
+
+  /** Creates those of a controller, by their names there. */
+  declared(
+    declarations: Readonly<Record<string, MetricDeclaration>>,
+  ): Readonly<Record<string, Counter<string> | Gauge<string> | Histogram<string>>> {
+    const made = Object.entries(declarations).map(
+      ([name, declaration]) => [name, this.#declared(declaration)] as const,
+    );
+    return Object.freeze(Object.fromEntries(made));
+  }
+
+  #declared(declaration: MetricDeclaration): Counter<string> | Gauge<string> | Histogram<string> {
+    switch (declaration.type) {
+      case "counter":
+        return this.counter(declaration);
+      case "gauge":
+        return this.gauge(declaration);
+      default:
+        return this.histogram(declaration);
+    }
   }
 
   counter(options: MetricOptions<string>): Counter<string> {

@@ -1,0 +1,26 @@
+/** Reads single values of metrics in Prometheus' text format. */
+
+const LINE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/gm;
+const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"/g;
+const ESCAPED: Readonly<Record<string, string>> = { n: "\n", "\\": "\\", '"': '"' };
+
+/** Returns the sum of the series of a name that have these labels, among others; `undefined` when there is none. */
+export function seriesValue(
+  text: string,
+  name: string,
+  wanted: Readonly<Record<string, string>> = {},
+): number | undefined {
+  let sum: number | undefined;
+  for (const [, found, labels = "", value] of text.matchAll(LINE)) {
+    if (found !== name) continue;
+    const has = new Map<string, string>();
+    for (const [, label = "", escaped = ""] of labels.matchAll(LABEL))
+      has.set(
+        label,
+        escaped.replaceAll(/\\(.)/g, (_, char: string) => ESCAPED[char] ?? char),
+      );
+    if (Object.entries(wanted).every(([label, text]) => has.get(label) === text))
+      sum = (sum ?? 0) + Number(value!.replace("Inf", "Infinity"));
+  }
+  return sum;
+}
