@@ -6,7 +6,8 @@
  * manager set it by its own act; then there is silence. The rules by which a case is judged, and what they leave open:
  *
  * - The server's spelling counts. How it spells what is declared, and what it leaves out of it (`hostNetwork: false`), is
- *   what it answers to a dry creation of the same object.
+ *   what it answers to a dry creation of the same object. Where it fills in what is declared empty, because it takes that
+ *   for not given, the field is its own.
  * - An atomic list has the declared items and no others; inside of its items, as inside of atomic maps that are not declared
  *   empty, there may be more.
  * - Items of keyed lists stand in the declared order among themselves. Sets have none.
@@ -79,7 +80,8 @@ export function missing(
         found.push({ problem: "drift", detail: `${path}: declared ${show(leaf.value)}, nothing is there` });
       continue;
     }
-    if (has(leaf.value, spelled.all.get(path)?.value, there?.value)) continue;
+    const spelling = spelled.all.get(path)?.value;
+    if (has(leaf.value, spelling, there?.value) || (isEmpty(leaf.value) && !isZero(spelling))) continue;
     // A map that the server completed is no leaf there.
     if (there === undefined && isEmpty(leaf.value) && anyBelow(live.all.keys(), path)) continue;
     found.push({ problem: "drift", detail: `${path}: declared ${show(leaf.value)}, live ${show(there?.value)}` });

@@ -132,7 +132,7 @@ const parts: readonly (readonly JsonMap[])[] = [
     spec({ dnsPolicy: "Default" }),
     spec({ dnsPolicy: "None", dnsConfig: { nameservers: ["10.0.0.1"], options: [{ name: "ndots", value: "2" }] } }),
   ],
-  [spec({ serviceAccountName: "default" }), spec({ schedulerName: "mine" }), spec({ priorityClassName: "" })],
+  [spec({ schedulerName: "theirs" }), spec({ schedulerName: "mine" }), spec({ priorityClassName: "" })],
   [spec({ enableServiceLinks: false }), spec({ hostname: "h" }), spec({ setHostnameAsFQDN: false })],
 ];
 
