@@ -24,6 +24,11 @@ interface From {
 /** The requests, one after the other; none where the form has no way to say it. */
 type Form = (from: From) => readonly Request[];
 
+/** The manager that our entries of managedFields are given to. */
+export const RENAMED = "theirs";
+/** The manager who creates a child anew from what was kept of it. */
+export const BACKUP = "velero";
+
 const managers = [
   "kubectl-edit",
   "kubectl-patch",
@@ -140,7 +145,7 @@ const putWithoutOurs: Form = ({ live, edited, random, ours }) => {
 
 /** The controller's entries have another manager's name afterwards. */
 const putRenamed: Form = ({ live, edited, random, ours }) => {
-  const renamed = entriesOf(live).map((entry) => (entry["manager"] === ours ? { ...entry, manager: "theirs" } : entry));
+  const renamed = entriesOf(live).map((entry) => (entry["manager"] === ours ? { ...entry, manager: RENAMED } : entry));
   return putOf(clone(edited), renamed, random);
 };
 

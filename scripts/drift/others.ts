@@ -2,7 +2,7 @@
 import type { Act, Case } from "./case.ts";
 import { type Child, withSpellings } from "./child.ts";
 import { type EditName, edits, someEdit } from "./edits.ts";
-import { forms, type FormName, someForm } from "./forms.ts";
+import { BACKUP, forms, type FormName, someForm } from "./forms.ts";
 import { clone, type JsonMap, metaOf } from "./json.ts";
 import { another, bodyOf } from "./kinds/kind.ts";
 import { CONTROLLER, Stage } from "./stage.ts";
@@ -77,7 +77,7 @@ export class Others {
     const body = clone(random.pick([live, ...earlier]));
     for (const name of ["uid", "resourceVersion", "creationTimestamp", "generation"]) delete metaOf(body)[name];
     if (random.chance(0.5)) delete metaOf(body)["managedFields"];
-    const made = await this.#child.create(body, "fieldManager=velero");
+    const made = await this.#child.create(body, `fieldManager=${BACKUP}`);
     if (made.status !== 201) return deleted;
     const act: Act = { edit: "recreate", form: "request", requests: [`POST ${JSON.stringify(body)}`] };
     return { act, after: made.body };

@@ -138,6 +138,10 @@ export class Player {
     const before = this.#before;
     this.case.live = live;
     if (this.#body === undefined) return this.#pruned(live);
+    if (live !== undefined && metaOf(live)["deletionTimestamp"] !== undefined) {
+      this.#drop("the child waits for a finalizer");
+      return [];
+    }
     const failure = this.#stage.runs.get(this.case.name)?.failure ?? "";
     if (before !== undefined && this.#isNobodys(before)) {
       if (failure !== "") this.#drop("neither the owner reference nor the mark is left");
@@ -183,7 +187,8 @@ export class Player {
     const holders = holdersOf(then);
     const theirs = holders.filter(({ manager }) => !nobody.has(manager));
     const around = { declared, before: this.#setByOthers(before, theirs), live, holders: theirs };
-    const found = lost(around, this.#merged ?? this.#certain(before), this.#ever);
+    const once = { paths: this.#ever, isRestored: this.#live !== undefined && !hasMarks(then, this.#live) };
+    const found = lost(around, this.#merged ?? this.#certain(before), once);
     if (this.#last === undefined || this.#live === undefined) return found;
     const was = this.#child.leaves(this.#live);
     const isKnown = this.#time !== "down" || hasMarks(then, this.#live);

@@ -13,6 +13,9 @@
  * - Items of keyed lists stand in the declared order among themselves. Sets have none.
  * - What others added stays if server-side apply of the declared object by a new manager leaves it there. Where the server
  *   refuses that apply, because the two do not go together, only what is declared is judged.
+ * - What others add to a map or a list that is declared empty may stay or go, unless it is atomic.
+ * - A field that was once declared is not taken for theirs because an entry of managedFields was renamed, or because the child
+ *   was created anew from a backup, or because an earlier state came back together with its marks.
  * - Where others took a declared item out of a keyed list, what they put in its place may stay or go.
  * - A field that was declared in the sync before goes, if it was untouched since that sync and no other manager holds it. It may
  *   stay when nothing is left that could tell: the process is another one, and others have taken both the marks and our
@@ -21,6 +24,7 @@
  * - What the server refuses, both as an apply and as a replacement, cannot be repaired; such a case is left out.
  */
 import { annotationsOf, equal, isMap, type Json, type JsonMap, mapAt } from "./json.ts";
+import { BACKUP, RENAMED } from "./forms.ts";
 import { anyBelow, type Holder, holds, type Leaf, type Leaves, overlap } from "./leaves.ts";
 
 export type Problem =
@@ -118,16 +122,19 @@ export const overlapsAny = (paths: Iterable<string>, path: string): boolean => {
  * What others have set and is gone or changed.
  *
  * @param merged the child as an apply of a new manager would leave it
- * @param ever what has been declared at any time
+ * @param once what has been declared at any time
  */
-export function lost(around: Around, merged: Leaves, ever: ReadonlySet<string>): Finding[] {
+export function lost(around: Around, merged: Leaves, once: Once): Finding[] {
   const { declared, before, live, holders } = around;
   const own = [...declared.all].filter(([, { value }]) => !isEmpty(value)).map(([path]) => path);
+  const emptied = [...declared.all].filter(([, { value }]) => isEmpty(value)).map(([path]) => path);
   const replaced = listsWithoutDeclared(declared, before);
   const found: Finding[] = [];
   for (const [path, leaf] of counted(before)) {
     if (isEmpty(leaf.value) || declared.all.has(path) || overlapsAny(own, path)) continue;
-    if (overlapsAny(ever, path) && !holders.some((holder) => holds(holder, path, leaf))) continue;
+    const isAct = holders.some((holder) => !once.isRestored && isActOf(holder) && holds(holder, path, leaf));
+    if (!isAct && wasDeclared(once.paths, path)) continue;
+    if (emptied.some((container) => path.startsWith(`${container}/`))) continue;
     if (replaced.some((list) => path.startsWith(`${list}/`))) continue;
     if (!equal(merged.all.get(path)?.value, leaf.value)) continue;
     const there = live.all.get(path)?.value;
@@ -136,6 +143,21 @@ export function lost(around: Around, merged: Leaves, ever: ReadonlySet<string>):
   }
   return found;
 }
+
+export interface Once {
+  readonly paths: ReadonlySet<string>;
+  /** Others have changed the marks, and may have brought back earlier ones with what they speak of. */
+  readonly isRestored: boolean;
+}
+
+/** Whether the field, or the item of a list that it belongs to, was declared. */
+function wasDeclared(paths: ReadonlySet<string>, path: string): boolean {
+  const item = /^.*\/\[[^/]*\](?=\/)/.exec(path)?.[0];
+  return overlapsAny(paths, path) || (item !== undefined && overlapsAny(paths, item));
+}
+
+/** Whether what a manager holds says that he set it: names of those who have copied entries, or a whole object, do not. */
+const isActOf = ({ manager }: Holder): boolean => manager !== RENAMED && manager !== BACKUP;
 
 /** Keyed lists out of which others took a declared item. */
 function listsWithoutDeclared(declared: Leaves, before: Leaves): string[] {
