@@ -40,7 +40,7 @@ export class ObjectSet {
     const where = namespaceLabels === undefined ? this.namespaces.join(",") : `{${namespaceLabels}}`;
     this.selector = [where, this.labels ?? "", this.fields ?? "", portion === undefined ? "" : `shardBy=${portion.id}`]
       .join(";")
-      .replace(/;+$/, "");
+      .replace(/(?<!;);+$/, "");
     const kept = this.keep === undefined ? "" : `#${this.keep.text}`;
     this.id = `${apiVersion}/${kind}${this.selector && `?${this.selector}`}${kept}`;
   }

@@ -22,7 +22,7 @@ interface Parts {
 }
 
 function parts(version: string): Parts {
-  const [release = "", before] = version.replace(/\+.*$/, "").split(/-(.*)/s);
+  const [release = "", before] = version.split("+", 1)[0]!.split(/-(.*)/s);
   return { release: release.split("."), before: before === undefined ? [] : before.split(".") };
 }
 

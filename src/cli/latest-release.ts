@@ -45,7 +45,7 @@ function sourceOf(releases: string | undefined, env: LatestOptions["env"]): Rele
     const file = join(releases, "latest");
     return { place: file, ask: (signal) => fromFile(file, signal) };
   }
-  const address = `${releases.replace(/\/+$/, "")}/latest`;
+  const address = `${releases.replace(/(?<!\/)\/+$/, "")}/latest`;
   return { place: withoutLogin(address), ask: (signal) => fromServer(address, signal) };
 }
 

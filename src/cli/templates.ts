@@ -33,7 +33,7 @@ interface Spelled extends TemplateOptions {
 export function spellings(name: string): Pick<Spelled, "pascal" | "camel" | "kebab"> {
   const words = name
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
-    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, "$1 $2")
+    .replaceAll(/([A-Z])(?=[A-Z][a-z])/g, "$1 ")
     .split(/[^A-Za-z0-9]+/)
     .filter((word) => word !== "")
     .map((word) => word.toLowerCase());

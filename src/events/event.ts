@@ -114,7 +114,7 @@ function microTime(time: number): string {
 
 function eventName(objectName: string): string {
   const suffix = Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString("hex");
-  const prefix = objectName.slice(0, MAX_NAME - suffix.length - 1).replace(/[.-]+$/, "");
+  const prefix = objectName.slice(0, MAX_NAME - suffix.length - 1).replace(/(?<![.-])[.-]+$/, "");
   // Names such as `system:node` are valid for some kinds, but not for Events.
   return DNS_SUBDOMAIN.test(prefix) ? `${prefix}.${suffix}` : `event.${suffix}`;
 }

@@ -32,13 +32,13 @@ export function explain(error: unknown, context: ExplainContext): string {
     return `${context.file} is a link that leads nowhere: mend or remove it`;
   if (isBuildMessage(error) && error.position) return syntaxError(message, error.position, context);
   if (isResolveMessage(error)) return missing(error, context);
-  const lost = /^Export named '(.+)' not found in module '(.+)'\.?$/.exec(message);
+  const lost = /^Export named '([^']+)' not found in module '(.+)'\.?$/.exec(message);
   if (lost !== null) return missingExport(lost[1]!, lost[2]!, context);
   const unnamed =
     /^Missing 'default' export in module '(.+)'\.?$/.exec(message) ??
     /^module '(.+)' does not have an export named 'default'\./.exec(message);
   if (unnamed !== null) return missingExport("default", unnamed[1]!, context);
-  const passed = /^export '(.+)' not found in '(.+)'\.?$/.exec(message);
+  const passed = /^export '([^']+)' not found in '(.+)'\.?$/.exec(message);
   if (passed !== null) return missingReexport(passed[1]!, passed[2]!, context);
   const at = originOf(error as Error, context);
   const told = READ_ONLY.test(message)
@@ -129,7 +129,7 @@ function missingExport(name: string, from: string, context: ExplainContext): str
   const imported =
     name === "default"
       ? `(?<=\\bimport\\s+)[\\w$]+(?=\\s*(?:,[^;]*)?\\bfrom\\s*["'][^"']*${escaped(stem)})`
-      : `\\b${escaped(name)}\\b[^;]*["'][^"'\\n]*["']`;
+      : `\\b${escaped(name)}\\b[^;]{0,1000}["'][^"'\\n]{0,1000}["']`;
   const at = locate(new RegExp(imported), context) ?? context.file;
   const source = context.offered[from];
   const meant = source === undefined ? "" : suggestion(name, Object.keys(source));
@@ -139,7 +139,7 @@ function missingExport(name: string, from: string, context: ExplainContext): str
 }
 
 function missingReexport(name: string, specifier: string, context: ExplainContext): string {
-  const passedOn = new RegExp(`\\b${escaped(name)}\\b[^;]*["']${escaped(specifier)}["']`);
+  const passedOn = new RegExp(`\\b${escaped(name)}\\b[^;]{0,1000}["']${escaped(specifier)}["']`);
   return `${locate(passedOn, context) ?? context.file}: Cannot export '${name}': '${specifier}' does not export it`;
 }
 

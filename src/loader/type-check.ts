@@ -29,7 +29,7 @@ export interface TypeError {
 export function readTypeErrors(text: string): readonly TypeError[] {
   const errors: { file: string | undefined; reason: string }[] = [];
   for (const line of text.split("\n")) {
-    const start = /^(.+)\((\d+),(\d+)\): error (TS\d+: .*)$/.exec(line);
+    const start = /^(.+)\((\d+),(\d+)\): error (TS\d+: .*)$/s.exec(line);
     const last = errors.at(-1);
     if (start !== null) errors.push({ file: `${start[1]}:${start[2]}:${start[3]}`, reason: start[4]! });
     else if (last !== undefined && line.startsWith(" ")) last.reason += ` ${line.trim()}`;

@@ -111,12 +111,12 @@ function stackOf(value: unknown): string {
 }
 
 /** A place in the binary: there, our own sources have relative paths, and those of modules absolute ones. */
-const OWN_PLACE = /\n\s+at [^\n]*\((?:src\/[^\n)]*|unknown)\)/;
-const CALLED_FROM = new RegExp(`(?:${OWN_PLACE.source})+\\s*$`);
+const OWN_PLACE = /^\s+at [^(]*\((?:src\/[^)]*|unknown)\)$/;
 
 /** Removes the frames that called the module. An API server's error keeps none, because its message says everything. */
 function placesOfInterest({ name, stack }: RenderedError): string {
-  const places = stack.replace(CALLED_FROM, "");
-  if (/\n\s+at /.test(places)) return places;
+  const lines = stack.trimEnd().split("\n");
+  while (OWN_PLACE.test(lines.at(-1)!)) lines.pop();
+  if (lines.some((line) => /^\s+at /.test(line))) return lines.join("\n");
   return name === "ApiError" ? "" : stack;
 }

@@ -15,3 +15,8 @@ export function printable(text: string): string {
 export function onOneLine(text: string): string {
   return printable(text.replaceAll(/(?<!\s)\s*\n\s*/g, " "));
 }
+
+/** Returns the same text on as many lines as it has. */
+export function printableLines(text: string): string {
+  return text.split("\n").map(printable).join("\n");
+}

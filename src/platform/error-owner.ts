@@ -57,7 +57,7 @@ export function tellOwner(error: unknown): boolean {
 /** Whether code of a module is running, in its context or called by the host. */
 export function isModuleCode(): boolean {
   if (currentModule() !== undefined) return true;
-  const files = filesIn(new Error("where am I").stack ?? "");
+  const files = filesInStack(new Error("where am I").stack ?? "");
   return [...modules.values()].some((module) => module.files.some((file) => files.includes(file)));
 }
 
@@ -66,13 +66,14 @@ function ownerOf(error: unknown): ModuleFiles | undefined {
   const graph = owners.get(error) ?? moduleInStack(error);
   if (graph !== undefined) return modules.get(graph);
   const { stack } = error as { readonly stack?: unknown };
-  const files = typeof stack === "string" ? filesIn(stack) : [];
+  const files = typeof stack === "string" ? filesInStack(stack) : [];
   const named = [...modules.values()].filter((module) => files.includes(module.files[0]!));
   if (named.length > 0) return named.length === 1 ? named[0] : undefined;
   const users = [...modules.values()].filter((module) => module.files.some((file) => files.includes(file)));
   return users.length === 1 ? users[0] : undefined;
 }
 
-function filesIn(stack: string): readonly string[] {
-  return [...stack.matchAll(/(?:\(|\bat (?:async )?)((?:[A-Za-z]:)?[^()\n]+):\d+:\d+\)?$/gm)].map(([, file]) => file!);
+/** The files of a stack's frames, innermost first. */
+export function filesInStack(stack: string): readonly string[] {
+  return [...stack.matchAll(/(?:\(|^ *at (?:async )?)([^()\n]+):\d+:\d+\)?$/gm)].map(([, file]) => file!);
 }

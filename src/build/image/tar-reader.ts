@@ -47,7 +47,7 @@ export async function* tarEntries(pieces: AsyncIterable<Uint8Array>): AsyncGener
       const prefix = textAt(block, 257, 6).startsWith("ustar") ? textAt(block, 345, 155) : "";
       const name = longPath ?? (prefix === "" ? textAt(block, 0, 100) : `${prefix}/${textAt(block, 0, 100)}`);
       yield {
-        path: name.replace(/^(\.?\/)+/, "").replace(/\/+$/, ""),
+        path: name.replace(/^(\.?\/)+/, "").replace(/(?<!\/)\/+$/, ""),
         type: typeOf(flag),
         target: longTarget ?? textAt(block, 157, 100),
         size,

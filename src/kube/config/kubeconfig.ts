@@ -127,7 +127,7 @@ function names(entries: ReadonlyMap<string, unknown>): string {
 }
 
 function serverOf(entry: ClusterEntry, name: string, file: string): string {
-  const server = entry.server?.replace(/\/+$/, "");
+  const server = entry.server?.replace(/(?<!\/)\/+$/, "");
   if (!server || !URL.canParse(server) || !/^https?:/.test(server)) {
     throw new ConfigError(
       `Cannot use cluster "${name}" of ${file}: its server ${server ? `"${server}" is not an http or https URL` : "is not set"}`,

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { currentModule, moduleInStack } from "#runtime/current-module";
 import { keepSecret } from "../../observe/known-secrets.ts";
 import { LOGGED_AS } from "../../observe/loggable.ts";
+import { filesInStack } from "../../platform/error-owner.ts";
 import type { DeepReadonly } from "../../resource/meta.ts";
 import { type DeclaredConfig, declaredConfig, type Resolved, resolveConfig, resolveProperty } from "./resolve.ts";
 import { variableOf } from "./fields.ts";
@@ -107,7 +108,7 @@ export function config<S extends z.ZodObject>(schema: S, options: ConfigOptions 
   }
   const call = new Error("who calls config");
   const load = loadOf(call);
-  const declared = declaredConfig(schema, asked ?? load?.nameFor(callers(call)) ?? UNNAMED);
+  const declared = declaredConfig(schema, asked ?? load?.nameFor(filesInStack(call.stack ?? "")) ?? UNNAMED);
   if (variableOf(declared.name, [""]).startsWith("BINNACLE_")) {
     throw new TypeError(
       `Cannot call config: the variables of '${declared.name}' would be called BINNACLE_…, as those of flags are; ` +
@@ -133,11 +134,6 @@ function loadOf(call: Error): ConfigLoad | undefined {
     throw new TypeError("Cannot call config: the module has been loaded; call it at the top of the module's file");
   }
   return load;
-}
-
-/** The files of the calls that led to an error, innermost first. */
-function callers({ stack = "" }: Error): readonly string[] {
-  return [...stack.matchAll(/(?:\(|\bat (?:async )?)((?:[A-Za-z]:)?[^()\n]+):\d+:\d+\)?$/gm)].map(([, file]) => file!);
 }
 
 /** Each property is asked for when it is read, so that a fault of one is no fault of the others. */

@@ -16,10 +16,12 @@ export function compilerErrors(printed: string, files: readonly string[]): strin
   return blocks.flatMap((block) => compilerError(block, files)).join("\n");
 }
 
+const PLACE = /^\s+at (file:\/\/.+):(\d+):(\d+)$/;
+
 function compilerError(block: string, files: readonly string[]): readonly string[] {
   const lines = block.trimEnd().split("\n");
-  const at = lines.findIndex((line) => /^\s+at file:\/\/.+:\d+:\d+$/.test(line));
-  const [, url = "", line, column] = /at (file:\/\/.+):(\d+):(\d+)$/.exec(lines[at] ?? "") ?? [];
+  const at = lines.findIndex((line) => PLACE.test(line));
+  const [, url = "", line, column] = PLACE.exec(lines[at] ?? "") ?? [];
   const [, code = "", message = ""] = /^(TS\d+) \[ERROR\]: (.*)$/.exec(lines[0]!) ?? [];
   if (url === "") return [`error ${code}: ${message}`];
   const file = fileURLToPath(url);

@@ -5,7 +5,7 @@ import { lineOf, SourceError } from "./module-source.ts";
 import { isByPath, resolvePath } from "./resolve-file.ts";
 
 const MISSING_EXPORT =
-  /^The requested module '(.+)' does not provide an export named '(.+)'(?: at (binnacle-module:\S+?):(\d+):(\d+))?$/;
+  /^The requested module '([^']+)' does not provide an export named '([^']+)'(?: at (binnacle-module:\S+?):(\d+):(\d+))?$/;
 const MISPLACED = /^(.+) at (binnacle-module:\S+?):(\d+):(\d+)$/;
 
 /** Returns the error that describes why a version of a module cannot be loaded. */

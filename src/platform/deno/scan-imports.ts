@@ -1,9 +1,9 @@
 /** Lists what a source imports. */
 import { parse } from "es-module-lexer/js";
 
-/** Imports as they are written, for sources with JSX, whose texts are none that the lexer reads. */
+/** Imports as they are written, for sources with JSX, whose texts are none that the lexer reads. No clause goes beyond the next import. */
 const WRITTEN =
-  /(?:^|[;\s}])(?:import|export)(?!\s+type\s)\s*(?:[\w$*{][^"'`;]*?\sfrom\s*|[{*][^"'`;]*?\}?\s*from\s*)?["']([^"'\n]+)["']|\bimport\s*\(\s*["']([^"'\n]+)["']/g;
+  /(?:^|[;\s}])(?:import|export)\b(?!\s+type\s)\s*(?:[\w$*{](?:(?!\b(?:import|export)\b)[^"'`;])*?\sfrom\s*|[{*](?:(?!\b(?:import|export)\b)[^"'`;])*?\}?(?<!\s)\s*from\s*)?["']([^"'\n]+)["']|\bimport\s*\(\s*["']([^"'\n]+)["']/g;
 const REQUIRED = /\brequire\s*\(\s*["']([^"'\n]+)["']\s*\)/g;
 
 /** Returns the paths and packages that a source imports by a literal name, except for types alone. */

@@ -26,7 +26,7 @@ function spansOf(text: string): readonly Span[] | undefined {
   if (text === "" || text === "latest") return [EVERY];
   const hyphen = /^(\S+)\s+-\s+(\S+)$/.exec(text);
   const parts =
-    hyphen === null ? text.replace(/([<>=~^]+)\s+/g, "$1").split(/\s+/) : [`>=${hyphen[1]}`, `<=${hyphen[2]}`];
+    hyphen === null ? text.replace(/([<>=~^])\s+/g, "$1").split(/\s+/) : [`>=${hyphen[1]}`, `<=${hyphen[2]}`];
   const spans = parts.map(spanOf);
   return spans.every((span) => span !== undefined) ? spans : undefined;
 }

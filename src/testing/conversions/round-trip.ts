@@ -112,7 +112,7 @@ function refused(message: string): Difference {
 }
 
 function bare(path: string): string {
-  return path.replaceAll(/\[[^\]]*\]/g, "[]");
+  return path.replaceAll(/\[[^\]]*(?:\]|$)/g, "[]");
 }
 
 function isWithin(path: string, outer: string): boolean {

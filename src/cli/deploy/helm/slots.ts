@@ -17,7 +17,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 const HAS_NAME = new RegExp(Object.keys(NAMES).join("|"));
 const MANAGED_BY = "app.kubernetes.io/managed-by: ";
-const MARK = /^( *)([^\n]*?)template-mark-(\d+)$/gm;
+const MARK = /^( *)(?! )([^\n]*?)template-mark-(\d+)$/gm;
 
 /** Creates marks, and later replaces them with templates. */
 export class Slots {

@@ -27,7 +27,7 @@ export function attributesOf(method: string, { path, query }: ReadUrl, user: Use
     namespace: "",
     name: "",
   };
-  const [root, ...parts] = path.replace(/^\/+|\/+$/g, "").split("/");
+  const [root, ...parts] = path.replace(/^\/+|(?<!\/)\/+$/g, "").split("/");
   if ((root !== "api" && root !== "apis") || parts.length < (root === "api" ? 2 : 3)) return bare;
   const group = root === "api" ? "" : (parts.shift() ?? "");
   parts.shift(); // skips the version

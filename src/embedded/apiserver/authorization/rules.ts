@@ -27,5 +27,5 @@ function permitsResource(resources: PolicyRule["resources"], { resource, subreso
 /** Whether a URL of a rule, which may end in `*`, covers a path. */
 export function coversPath(url: string, path: string): boolean {
   if (url === "*" || url === path) return true;
-  return url.endsWith("*") && path.startsWith(url.replace(/\*+$/, ""));
+  return url.endsWith("*") && path.startsWith(url.replace(/(?<!\*)\*+$/, ""));
 }

@@ -19,10 +19,10 @@ const integer = /^[+-]?\d+$/;
 const unsigned = /^\d+$/;
 const digits = String.raw`\d(?:_?\d)*`;
 const float = new RegExp(
-  `^[+-]?(?:(?:${digits}\\.?(?:${digits})?|\\.${digits})(?:e[+-]?${digits})?|inf|infinity|nan)$`,
+  `^[+-]?(?:(?:${digits}(?:\\.(?:${digits})?)?|\\.${digits})(?:e[+-]?${digits})?|inf|infinity|nan)$`,
   "i",
 );
-const duration = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const duration = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 /** The seconds that fit into 64 bits of nanoseconds. */
 const longest = 9_223_372_036n;
 

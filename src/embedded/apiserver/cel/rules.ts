@@ -106,7 +106,7 @@ function compile(expression: string, environment: Environment): Program {
 
 /** Looks for the name outside of string literals. */
 export function usesOldSelf(expression: string): boolean {
-  return /\boldSelf\b/.test(expression.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, ""));
+  return /\boldSelf\b/.test(expression.replace(/"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?$)/g, ""));
 }
 
 function run(schema: Schema, value: unknown, { old, path, root, errors, warn }: Place): void {

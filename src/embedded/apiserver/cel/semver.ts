@@ -54,7 +54,7 @@ function problem(text: string): string {
         : parts
             .slice(2)
             .join(".")
-            .replace(/[-+].*$/, "");
+            .replace(/[-+].*$/s, "");
     const quoted = JSON.stringify(number);
     if (!/^\d+$/.test(number)) {
       return `Invalid character(s) found in ${name} number ${quoted}`;
@@ -75,7 +75,7 @@ function parse(text: string, lenient = false): Version | undefined {
 
 /** Normalizes a version: `v1.02` becomes `1.2.0`. */
 function completed(text: string): string {
-  const [, core = "", rest = ""] = /^v?([\d.]*)(.*)$/.exec(text.trim()) ?? [];
+  const [, core = "", rest = ""] = /^v?([\d.]*)(.*)$/s.exec(text.trim()) ?? [];
   const numbers = core.split(".").map((part) => part.replace(/^0+(?=\d)/, ""));
   while (numbers.length < 3) numbers.push("0");
   return numbers.join(".") + rest;

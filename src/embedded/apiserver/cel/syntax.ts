@@ -1,7 +1,7 @@
 /** Reports syntax errors in the words of cel-go's generated parser. */
 import { celEnvironment } from "./environment.ts";
 import { Places } from "./places.ts";
-import { numberProblem, scan, strings, type Token, withoutLeadingDots } from "./tokens.ts";
+import { numberProblem, scan, type Token, withoutLeadingDots } from "./tokens.ts";
 
 const words = "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
@@ -145,7 +145,7 @@ function depthOf(known: readonly Token[]): number {
 /** Reports that the expression ends too early. */
 function endProblem(text: string, known: readonly Token[]): string {
   if (known.length === 0) return `mismatched input '<EOF>' expecting ${expected.value}`;
-  const bare = text.replace(new RegExp(strings.source, "g"), (literal) => "x".repeat(literal.length)).trimEnd();
+  const bare = /["']$/.test(known.at(-1)!.text) ? "x" : text.trimEnd();
   if (bare.endsWith(".")) return "no viable alternative at input '.'";
   const last = bare.at(-1);
   const inside =

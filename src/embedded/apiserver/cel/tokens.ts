@@ -3,18 +3,16 @@
 const escape = String.raw`\\(?:[abfnrtv"'\\?${"`"}]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})`;
 
 /** Matches string literals without their prefix. */
-export const strings: RegExp = new RegExp(
-  [
-    String.raw`"""(?:[^\\]|${escape})*?"""`,
-    String.raw`'''(?:[^\\]|${escape})*?'''`,
-    String.raw`"(?:[^"\\\n\r]|${escape})*"`,
-    String.raw`'(?:[^'\\\n\r]|${escape})*'`,
-  ].join("|"),
-);
+const strings = [
+  String.raw`"""(?:[^\\]|${escape})*?"""`,
+  String.raw`'''(?:[^\\]|${escape})*?'''`,
+  String.raw`"(?:[^"\\\n\r]|${escape})*"`,
+  String.raw`'(?:[^'\\\n\r]|${escape})*'`,
+].join("|");
 
 const raw = String.raw`(?:[bB]?[rR])(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\n\r]*"|'[^'\n\r]*')`;
 const tokens = new RegExp(
-  `${raw}|${strings.source}|\\/\\/[^\\n]*|[A-Za-z_]\\w*|(?:0x[0-9a-fA-F]+u?|\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?\\w*|\\.\\d\\w*)|==|!=|<=|>=|&&|\\|\\||[\\[\\]{}().,\\-!?:+*/%<>]|\\s+`,
+  `${raw}|${strings}|\\/\\/[^\\n]*|[A-Za-z_]\\w*|(?:0x[0-9a-fA-F]+u?|\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?\\w*|\\.\\d\\w*)|==|!=|<=|>=|&&|\\|\\||[\\[\\]{}().,\\-!?:+*/%<>]|\\s+`,
   "y",
 );
 

@@ -20,7 +20,7 @@ const cache = { "cache-control": "public, max-age=3600" };
 
 /** Serves the two documents of OpenID; `undefined` for any other path. @throws StatusError 405 or 406 */
 export function openId(request: Request, path: string, { tokens, address }: OpenIdOptions): Response | undefined {
-  const bare = path.replace(/\/+$/, "");
+  const bare = path.replace(/(?<!\/)\/+$/, "");
   const isKeys = bare === openIdPaths.keys;
   if (!isKeys && bare !== openIdPaths.configuration) return undefined;
   if (request.method !== "GET") throw methodNotAllowed();

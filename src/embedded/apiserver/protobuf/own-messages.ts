@@ -99,7 +99,7 @@ function writeTime(to: WireWriter, value: unknown): void {
 function nanoseconds(text: string): number {
   const units: Readonly<Record<string, number>> = { h: 3600e9, m: 60e9, s: 1e9, ms: 1e6, us: 1e3, ns: 1 };
   let sum = 0;
-  for (const [, digits = "0", unit = "s"] of text.matchAll(/([\d.]+)(h|ms|m|us|ns|s)/g))
+  for (const [, digits = "0", unit = "s"] of text.matchAll(/(?<![\d.])([\d.]+)(h|ms|m|us|ns|s)/g))
     sum += Number(digits) * (units[unit] ?? 0);
   return text.startsWith("-") ? -sum : sum;
 }

@@ -77,7 +77,10 @@ function negotiated(
     const media = Object.hasOwn(medias, type) ? medias[type] : undefined;
     if (media === undefined || (media === "protobuf" && protobuf === false)) continue;
     const parameter = (name: string): string | undefined =>
-      parameters.map((text) => /^([^=]*?) *= *(.*)$/.exec(text)).find((found) => found?.[1] === name)?.[2];
+      parameters
+        .map((text) => text.split(/=(.*)/s, 2))
+        .find(([found]) => found!.trimEnd() === name)?.[1]
+        ?.trimStart();
     const asked = parameter("as");
     const [group, formVersion = ""] = [parameter("g"), parameter("v")];
     if (asked === undefined) {
@@ -103,7 +106,7 @@ export function preferred(clauses: readonly string[]): readonly string[] {
     const found = /; *q *=([^;]*)/.exec(clause)?.[1];
     if (found === undefined) return 1;
     // What Go cannot parse counts as 0.
-    return /^[0-9]*\.?[0-9]*$/.test(found) ? Number(found) || 0 : 0;
+    return /^[0-9]*(?:\.[0-9]*)?$/.test(found) ? Number(found) || 0 : 0;
   };
   return clauses.toSorted((left, right) => quality(right) - quality(left));
 }

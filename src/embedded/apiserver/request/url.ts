@@ -49,7 +49,7 @@ function fromUtf8(bytes: Buffer): string {
 /** Whether it is one of the old forms `/api/v1/watch/…` and `/api/v1/proxy/…` without a resource. */
 function withoutName(path: string): boolean {
   if (!path.includes("watch") && !path.includes("proxy")) return false;
-  const parts = path.replace(/^\/+|\/+$/g, "").split("/");
+  const parts = path.replace(/^\/+|(?<!\/)\/+$/g, "").split("/");
   const special = parts[0] === "api" ? 2 : parts[0] === "apis" ? 3 : -1;
   return parts.length === special + 1 && ["watch", "proxy"].includes(parts[special] ?? "");
 }

@@ -7,6 +7,11 @@ const hostname =
   /^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$/u;
 const hex = "[0-9a-fA-F]";
 
+function matching(pattern: string): (text: string) => boolean {
+  const expression = new RegExp(pattern);
+  return (text) => expression.test(text);
+}
+
 const formats: Readonly<Record<string, (text: string) => boolean>> = {
   byte: (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text),
   bsonobjectid: (text) => /^[0-9a-fA-F]{24}$/.test(text),
@@ -30,15 +35,15 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
   k8slongname: (text) =>
     /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(text) && text.length <= 253,
   k8sshortname: (text) => /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text) && text.length <= 63,
-  mac: (text) => new RegExp(`^${hex}{2}([:-]${hex}{2}){5,7}$`).test(text),
+  mac: matching(`^${hex}{2}([:-]${hex}{2}){5,7}$`),
   password: () => true,
   rgbcolor: (text) => /^rgb\(\s*\d{1,3}\s*,\s*\d{1,3}\s*,\s*\d{1,3}\s*\)$/.test(text),
   ssn: (text) => /^\d{3}[- ]?\d{2}[- ]?\d{4}$/.test(text),
   uri: isRequestUri,
-  uuid: (text) => new RegExp(`^${hex}{8}-?${hex}{4}-?${hex}{4}-?${hex}{4}-?${hex}{12}$`).test(text),
-  uuid3: (text) => new RegExp(`^${hex}{8}-?${hex}{4}-?3${hex}{3}-?${hex}{4}-?${hex}{12}$`).test(text),
-  uuid4: (text) => new RegExp(`^${hex}{8}-?${hex}{4}-?4${hex}{3}-?[89abAB]${hex}{3}-?${hex}{12}$`).test(text),
-  uuid5: (text) => new RegExp(`^${hex}{8}-?${hex}{4}-?5${hex}{3}-?[89abAB]${hex}{3}-?${hex}{12}$`).test(text),
+  uuid: matching(`^${hex}{8}-?${hex}{4}-?${hex}{4}-?${hex}{4}-?${hex}{12}$`),
+  uuid3: matching(`^${hex}{8}-?${hex}{4}-?3${hex}{3}-?${hex}{4}-?${hex}{12}$`),
+  uuid4: matching(`^${hex}{8}-?${hex}{4}-?4${hex}{3}-?[89abAB]${hex}{3}-?${hex}{12}$`),
+  uuid5: matching(`^${hex}{8}-?${hex}{4}-?5${hex}{3}-?[89abAB]${hex}{3}-?${hex}{12}$`),
 };
 
 /** Returns the formats of strings in a schema that are not checked. */

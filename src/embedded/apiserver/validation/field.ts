@@ -85,7 +85,7 @@ export class Field {
       return;
     }
     const row = this.row;
-    const shown = row && internalValue({ row, path: this.path.replaceAll(/\[[^\]]*\]/g, "") }, badValue);
+    const shown = row && internalValue({ row, path: this.path.replaceAll(/\[[^\]]*(?:\]|$)/g, "") }, badValue);
     this.errors.push({ type, field: this.path, badValue: shown ?? badValue, detail, isStruct: shown !== undefined });
   }
 

@@ -1,5 +1,6 @@
 /** Checks a certificate and its key as a TLS server would load them. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { pemBlocks } from "../certificates/pem.ts";
 import type { Fields } from "../hooks.ts";
 
 /** Returns in Go's words what is wrong with the pair in a Secret's data. */
@@ -11,10 +12,8 @@ export function pairWarnings(data: Fields): string[] {
   return problem === undefined ? [] : [problem];
 }
 
-const block = /-----BEGIN ([^-\n]+)-----\n[\s\S]*?\n?-----END \1-----/g;
-
 function blocksOf(pem: string): string[] {
-  return [...pem.replaceAll("\r\n", "\n").matchAll(block)].map(([, type]) => type ?? "");
+  return pemBlocks(pem).map(({ type }) => type);
 }
 
 function certificateProblem(pem: string): string | undefined {

@@ -238,7 +238,7 @@ function naturally(one: string, other: string): number {
   const [isLetterA, isLetterB] = [/\p{L}/u.test(a), /\p{L}/u.test(b)];
   if (isLetterA && isLetterB) return byCode(a, b);
   if (isLetterA || isLetterB) return isLetterB ? -1 : 1;
-  const isBehindDigits = (a === "0" || b === "0") && /[1-9][0-9]*$/.test(left.slice(0, first).join(""));
+  const isBehindDigits = (a === "0" || b === "0") && /(?<![0-9])0*[1-9][0-9]*$/.test(left.slice(0, first).join(""));
   const [numberA, numberB] = [numberAt(left, first, isBehindDigits), numberAt(right, first, isBehindDigits)];
   if (numberA.value !== numberB.value) return numberA.value < numberB.value ? -1 : 1;
   if (numberA.length !== numberB.length) return numberA.length - numberB.length;

@@ -1,7 +1,7 @@
 /** Rewrites `Object.spec{replicas: 1}` and `JSONPatch{op: "add"}` as maps, which have the same JSON. */
 
 const tokens =
-  /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_][\w.]*|[{}[\]()]|\s+|[\s\S]/g;
+  /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?$)|[A-Za-z_][\w.]*|[{}[\]()]|\s+|[\s\S]/g;
 const message = /^(Object|JSONPatch)(\.\w+)*$/;
 
 /** Returns the expression with maps in place of the messages of mutating policies. */
@@ -11,12 +11,12 @@ export function withoutMessages(expression: string): string {
   const open: ("message" | "other")[] = [];
   let made = "";
   for (const [index, token] of all.entries()) {
-    const next = all.slice(index + 1).find((one) => one.trim() !== "");
+    const next = beside(all, index, 1);
     if (message.test(token) && next === "{") {
       continue;
     }
     if (token === "{" || token === "[" || token === "(") {
-      const before = all.slice(0, index).findLast((one) => one.trim() !== "");
+      const before = beside(all, index, -1);
       open.push(token === "{" && before !== undefined && message.test(before) ? "message" : "other");
     } else if (token === "}" || token === "]" || token === ")") open.pop();
     const isField = open.at(-1) === "message" && next === ":" && /^[A-Za-z_]\w*$/.test(token) && isFirst(all, index);
@@ -27,7 +27,13 @@ export function withoutMessages(expression: string): string {
 
 /** Whether a name stands at the place of a field name: after the brace or a comma, or there after the mark of an optional. */
 function isFirst(all: readonly string[], index: number): boolean {
-  const before = all.slice(0, index).filter((one) => one.trim() !== "");
-  const last = before.at(-1) === "?" ? before.at(-2) : before.at(-1);
+  const before = beside(all, index, -1);
+  const last = before === "?" ? beside(all, all.lastIndexOf("?", index), -1) : before;
   return last === "{" || last === ",";
+}
+
+/** Returns the token before or after one, blanks aside. */
+function beside(all: readonly string[], index: number, step: 1 | -1): string | undefined {
+  const next = all[index + step];
+  return next?.trim() === "" ? all[index + 2 * step] : next;
 }

@@ -89,7 +89,7 @@ function fileReference(reference: Field): void {
 export function fieldReference(reference: Field, allowed: readonly string[]): void {
   const [version, path] = [reference.at("apiVersion"), reference.at("fieldPath")];
   if (!version.require() || !path.require()) return;
-  const subscript = /^(.*)\['(.*)'\]$/s.exec(path.text);
+  const subscript = /^(?=.*'\]$)(.*)\['(.*)'\]$/s.exec(path.text);
   const [whole, key] = subscript ? [subscript[1] ?? "", subscript[2] ?? ""] : [path.text, undefined];
   if (version.text !== "v1") {
     path.invalid(`error converting fieldPath: unsupported pod version: ${version.text}`);

@@ -1,4 +1,5 @@
 /** Validates volume sources of pods, some of which persistent volumes have too. */
+import { goRegExp } from "../../schema/go-regexp.ts";
 import type { Field } from "../field.ts";
 import { dnsLabel, dnsSubdomain } from "../formats.ts";
 
@@ -11,7 +12,7 @@ function needs(...names: readonly string[]): SourceRule {
   };
 }
 
-const iqn = /iqn\.\d{4}-\d{2}\.([a-zA-Z0-9\-.]+)(:[^,;*&$|\s]+)$/;
+const iqn = String.raw`iqn\.\d{4}-\d{2}\.([a-zA-Z0-9\-.]+)(:[^,;*&$|\s]+)$`;
 const eui = /^eui.[a-zA-Z0-9]{16}$/;
 const naa = /^naa.[a-zA-Z0-9]{32}$/;
 
@@ -20,7 +21,7 @@ function initiator(name: Field): void {
   const isVolume = name.path.includes("persistentVolume") || /^spec\.(iscsi|source)/.test(name.path);
   if (!/^(iqn|eui|naa)/.test(text))
     name.invalid(`must be valid format${isVolume ? "" : " starting with iqn, eui, or naa"}`, text);
-  else if (!(text.startsWith("iqn") ? iqn : text.startsWith("eui") ? eui : naa).test(text))
+  else if (!(text.startsWith("iqn") ? goRegExp(iqn)! : text.startsWith("eui") ? eui : naa).test(text))
     name.invalid("must be valid format", text);
 }
 

@@ -42,7 +42,7 @@ function pathsOf(source: Fields, shown: string): Path[] {
 }
 
 function pathOf(path: unknown, source: string): Path {
-  return { path: String(path ?? "").replace(/\/+$/, ""), source };
+  return { path: String(path ?? "").replace(/(?<!\/)\/+$/, ""), source };
 }
 
 function projected(source: Fields): Path[] {
