@@ -6,6 +6,7 @@ import { checkExports } from "./house/check-exports.ts";
 import { checkImports } from "./house/check-imports.ts";
 import { checkLinks } from "./house/check-links.ts";
 import { checkMetrics } from "./house/check-metrics.ts";
+import { checkPatterns } from "./house/check-patterns.ts";
 import { checkPicture } from "./house/check-picture.ts";
 import { checkPlatform } from "./house/check-platform.ts";
 import { checkReadme } from "./house/check-readme.ts";
@@ -26,6 +27,7 @@ const checks = [
   checkShape,
   checkLock,
   checkPaths,
+  checkPatterns,
 ];
 const findings = (await Promise.all(checks.map((check) => check(root)))).flat();
 for (const finding of findings) console.error(format(finding));

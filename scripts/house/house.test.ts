@@ -9,6 +9,7 @@ import { checkLinks } from "./check-links.ts";
 import { checkMetrics } from "./check-metrics.ts";
 import { checkPicture } from "./check-picture.ts";
 import { checkPlatform } from "./check-platform.ts";
+import { checkPatterns, slowTextOf } from "./check-patterns.ts";
 import { blocksOf, checkReadme } from "./check-readme.ts";
 import { checkLock, checkPaths } from "./check-repository.ts";
 import { checkShape } from "./check-shape.ts";
@@ -284,6 +285,40 @@ test("checkMetrics compares the metrics of the program with the reference", asyn
     "src/observe/queue.ts:2 binnacle_new_total is not in docs/reference.md",
   ]);
   expect(await found(checkMetrics, {})).toEqual([]);
+});
+
+test("checkPatterns names patterns that are slow for long texts: literal, in a split, inserted and built", async () => {
+  const files = {
+    "src/a.ts": "const fine = /^\\s*x$/;\nconst slow = /\\s*\\n\\s*/g;\n// /a+$/\nconst text = '/a+$/';",
+    "src/a.test.ts": "const slow = /a+$/;",
+    "src/b.ts":
+      "const f = (text: string) => text.split(/a+b/);\nfunction g(name: string) {\n  return new RegExp(`^${name}\\\\d+\\\\d+$`);\n}",
+    "src/c.ts": 'const digits = "\\\\d+";\nexport const built = new RegExp(`^${digits}${digits}$`);',
+  };
+  expect(await found(checkPatterns, files)).toEqual([
+    String.raw`src/a.ts:2 /\s*\n\s*/g is slow for "\t" again and again`,
+    `src/b.ts:1 /a+b/g is slow for "a" again and again`,
+    String.raw`src/b.ts:3 /^\d+\d+$/ is slow for "0" again and again + "\u0000"`,
+    String.raw`src/c.ts:2 /^\d+\d+$/ is slow for "0" again and again + "\u0000"`,
+  ]);
+});
+
+test.each([
+  [/a+$/, /(?<!a)a+$/],
+  [/^(a+)+$/, /^a+$/],
+  [/^(?:a|a)*$/, /^(?:a|b)*$/],
+  [/^(\w+\s?)*$/, /^\w+(\s\w+)*$/],
+  [/^\d+\.?\d*x/, /^\d+(?:\.\d*)?x/],
+  [/<[^>]*>/g, /<[^<>]*>/g],
+  [/^(.*),(.*),(.*)x$/, /^([^,]*),([^,]*),([^,]*)x$/],
+  [/BEGIN[^]*?END/g, /BEGIN[^B]*?END/g],
+  [/key=\s*\s*"/i, /key=\s*"/i],
+  [/(?<x>[\p{L}-]+)-+\d/u, /(?<!\p{L}|-)\p{L}+\d/u],
+  [/x{2,}y/, /x{2,5}y/],
+  [/(?=[a-z]*\d)[a-z]*!/g, /(?=[a-z]{2}\d)[a-z]!/g],
+])("slowTextOf finds a text for %p, and none for %p", (slow, fine) => {
+  expect(slowTextOf(slow)).toBeDefined();
+  expect(slowTextOf(fine)).toBeUndefined();
 });
 
 test("blocksOf keeps the line of each block", () => {

@@ -1,8 +1,8 @@
 /** Splits TypeScript into words, strings and signs without comments, which is enough to find imports, exports and names. */
 
 export interface Token {
-  readonly kind: "word" | "string" | "sign";
-  /** For a string the characters between the quotes; for a template only those outside of `${}`. */
+  readonly kind: "word" | "string" | "sign" | "pattern";
+  /** For a string the characters between the quotes; for a template only those outside of `${}`; for a pattern all with its flags. */
   readonly text: string;
   /** The line, counted from 1. */
   readonly line: number;
@@ -44,7 +44,8 @@ class Reader {
       else if (char === "/" && next === "*") this.#skipTo("*/", 2);
       else if (char === '"' || char === "'") this.#string(char);
       else if (char === "`") this.#template();
-      else if (char === "/" && this.#beginsPattern() && this.#matches(pattern)) this.#push("string", "", this.#match);
+      else if (char === "/" && this.#beginsPattern() && this.#matches(pattern))
+        this.#push("pattern", this.#match, this.#match);
       else if (/\s/.test(char)) this.#advance(1);
       else if (this.#matches(word)) this.#push("word", this.#match, this.#match);
       else {
@@ -67,7 +68,7 @@ class Reader {
 
   #beginsPattern(): boolean {
     const last = this.#tokens.at(-1);
-    return last === undefined || (last.kind !== "string" && beforePattern.has(last.text));
+    return last === undefined || (/word|sign/.test(last.kind) && beforePattern.has(last.text));
   }
 
   #string(quote: string): void {
