@@ -10,6 +10,7 @@ import { typeErrors } from "../loader/type-check.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { permissionsOfPlugin } from "../module/plugin-client.ts";
 import type { KeySource } from "../controller/source.ts";
+import { printableLines } from "../observe/printable.ts";
 import { parseDuration } from "../resource/duration.ts";
 import { declaredWebhooks, type RegistrationRule, webhookName } from "../webhook/declared-webhook.ts";
 import { permissionsOfWebhook } from "../webhook/webhook-scope.ts";
@@ -75,8 +76,8 @@ export const checkCommand: Command = command({
           namespaces: namespace,
         }).catch(unreachable)
       : { notes: [], problems: [] };
-    for (const note of found.notes) host.out(`cluster ${note}\n`);
-    for (const problem of [...problems, ...found.problems]) host.err(`error: ${problem}\n`);
+    for (const note of found.notes) host.out(`cluster ${printableLines(note)}\n`);
+    for (const problem of [...problems, ...found.problems]) host.err(`error: ${printableLines(problem)}\n`);
     if (errors !== "") host.err(`${errors}\n`);
     return problems.length + found.problems.length > 0 || errors !== "" ? 1 : 0;
   },

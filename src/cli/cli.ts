@@ -4,6 +4,7 @@ import type { Argv } from "yargs";
 import { parseYaml } from "#runtime/yaml";
 import { isConfigError, whyUnreadable } from "../kube/config/config-error.ts";
 import { nearest } from "../module/nearest.ts";
+import { printableLines } from "../observe/printable.ts";
 import { COMPLETE, type Command, type Host } from "./command.ts";
 import { type CommandEntry, commandIndex, commands } from "./commands.ts";
 import { commandsOf, optionsOf, withCommand } from "./operator.ts";
@@ -31,13 +32,14 @@ const REPORTED: readonly string[] = ["UserError", "NotCapable"];
 
 function report(error: unknown, host: Host): number {
   if (error instanceof UsageError || (error instanceof Error && error.name === "YError")) {
-    host.err(`${programName(host)}: ${error.message}\n`);
+    host.err(`${programName(host)}: ${printableLines(error.message)}\n`);
     return 2;
   }
   const known =
     error instanceof Error && (REPORTED.includes(error.name) || isConfigError(error) || isSystemError(error));
   const text = error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error);
-  host.err(`${programName(host)}: ${text}\n`);
+  // Messages quote servers and files, whose texts a terminal must not act on.
+  host.err(`${programName(host)}: ${printableLines(text)}\n`);
   return 1;
 }
 

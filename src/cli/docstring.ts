@@ -1,27 +1,31 @@
 /** Turns descriptions of OpenAPI documents into docstrings: the first one or two sentences, and a link to more. */
+import { inComment } from "./source-text.ts";
 
 /** A second sentence is kept if both fit into this many characters. */
 const enough = 200;
 
 const boilerplate = /api-conventions\.md#(metadata|spec-and-status|types-kinds|resources)/;
 
+/** More of a description is not looked at. */
+const MOST = 20_000;
+
 /** Returns the lines of a docstring, indented by `indent`; nothing for an empty description. */
-export function docstring(description: string | undefined, indent: string): string {
-  const { text, see } = summary(description ?? "");
-  const lines = [...wrap(text, 116 - indent.length), ...(see ? [`@see ${see}`] : [])];
+export function docstring(description: unknown, indent: string): string {
+  const { text, see } = summary(typeof description === "string" ? description.slice(0, MOST) : "");
+  // What could end the comment is escaped here, where nothing is taken out of the text any more.
+  const lines = [...wrap(inComment(text), 116 - indent.length), ...(see ? [`@see ${inComment(see)}`] : [])];
   if (lines.length === 0) return "";
   if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}\n`).join("")}${indent} */\n`;
 }
 
 function summary(description: string): { text: string; see: string | undefined } {
-  const body = description
-    .split(/\n?\s*Possible enum values:/)[0]!
-    .split(/\n\s*[-*] /)[0]!
+  const lines = description.split("Possible enum values:", 1)[0]!.split("\n");
+  const firstItem = lines.findIndex((line, index) => index > 0 && /^\s*[-*] /.test(line));
+  const body = (firstItem < 0 ? lines : lines.slice(0, firstItem))
+    .join("\n")
     .replace(/\n\s*\n/g, " \u2029")
     .replace(/[^\S\u2029]+/g, " ")
-    .replaceAll("*/", "*\\/")
-    .replaceAll(/@(?=\w)/g, "&#64;")
     .trim();
   const see = /More info:\s*(https?:\/\/[^\s)]+[^\s).,])/i.exec(body)?.[1]?.split("#:~:")[0];
   const sentences = body
@@ -37,7 +41,7 @@ function summary(description: string): { text: string; see: string | undefined }
 
 function closed(sentence: string): string {
   if (sentence === "") return sentence;
-  return /[.!?)\]]$/.test(sentence) ? sentence : `${sentence.replace(/\s*[:;,]$/, "")}.`;
+  return /[.!?)\]]$/.test(sentence) ? sentence : `${sentence.replace(/(?<!\s)\s*[:;,]$/, "")}.`;
 }
 
 function wrap(text: string, width: number): string[] {

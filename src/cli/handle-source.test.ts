@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
 import type { StructuralSchema } from "../resource/schema/structural.ts";
 import { type ForeignKind, GENERATED, handleSource } from "./handle-source.ts";
 
@@ -123,4 +124,117 @@ test("two objects of one name are told apart", () => {
   const whole = source({ type: "object", properties: { fooBar: inner, "foo-bar": other } });
   expect(whole).toContain("readonly fooBar?: GateFooBar | undefined;");
   expect(whole).toContain(`readonly "foo-bar"?: GateFooBar2 | undefined;`);
+});
+
+describe("a kind that somebody hostile defines", () => {
+  const seed = Number(process.env["HANDLE_SOURCE_SEED"] ?? 26);
+  const CODE = "globalThis.owned = 1;";
+  /** Pieces of which texts are made that try to end a comment, a text, a type or a line. */
+  const piece = fc.constantFrom(
+    ...[
+      "*",
+      "/",
+      "*/",
+      "/*",
+      "(More info: https://x.y)",
+      "More info: https://x.y*/",
+      " https://x/api-conventions.md#*/",
+    ],
+    ...["\n", "\r", "\u2028", "\u2029", " ", "\n\n", "\n - ", '"', "'", "`", "${", "}", ";", "]: 1 };", "\\", "\u0000"],
+    ...[
+      "Possible enum values:",
+      "@see ",
+      "{@link x}",
+      "More info:",
+      ". A",
+      "<",
+      ">",
+      "é",
+      "\u202e",
+      "\u001b[2J",
+      CODE,
+      "//",
+    ],
+  );
+  const hostile = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(""));
+  const schemas = fc.letrec<{ schema: StructuralSchema }>((tie) => ({
+    schema: fc.record(
+      {
+        description: hostile,
+        type: fc.constantFrom("object", "array", "string", "integer", ""),
+        enum: fc.array(fc.oneof(hostile, fc.constant(null), fc.dictionary(hostile, hostile)), {
+          minLength: 1,
+          maxLength: 3,
+        }),
+        default: hostile,
+        properties: fc.dictionary(
+          fc.oneof(hostile, fc.constantFrom("constructor", "__proto__", "a b")),
+          tie("schema"),
+          { maxKeys: 3 },
+        ),
+        items: tie("schema"),
+        required: fc.array(hostile, { maxLength: 2 }),
+      },
+      { requiredKeys: [] },
+    ) as fc.Arbitrary<StructuralSchema>,
+  })).schema;
+  const typescript = new Bun.Transpiler({ loader: "ts" });
+  const withoutSpace = (code: string) => code.replaceAll(/\s+/g, "");
+
+  test("gets a file that has nothing but its declarations", () => {
+    const kind = fc.record({
+      schema: schemas,
+      kind: fc.constantFrom("Gate", "class", "my-kind", "ObjectMeta", "undefined", "String"),
+    });
+    fc.assert(
+      fc.property(kind, ({ schema, kind }) => {
+        const root: StructuralSchema = {
+          description: schema.description,
+          type: "object",
+          properties: { spec: schema, status: schema },
+        };
+        const name =
+          { class: "Class", "my-kind": "MyKind", ObjectMeta: "ObjectMetaKind", undefined: "Undefined" }[kind] ?? kind;
+        // What is left without types and comments is all that would run.
+        const compiled = typescript.transformSync(source(root, { kind }));
+        const handle = `{ group: "acme.io", version: "v1", kind: "${kind}", plural: "gates" }`;
+        expect(withoutSpace(compiled).replaceAll(",}", "}")).toBe(
+          withoutSpace(
+            `import { foreignResource } from "binnacle"; export const ${name} = foreignResource(${handle});`,
+          ),
+        );
+      }),
+      { seed, numRuns: 300 },
+    );
+  });
+
+  test.each([
+    ["group", `x.io\n${CODE}//`],
+    ["group", "../../../esc.io"],
+    ["group", "nodots"],
+    ["kind", `Gate {}\n${CODE}//`],
+    ["kind", "../Gate"],
+    ["plural", `gates"\n${CODE}//`],
+    ["version", `v1\n${CODE}//`],
+    ["version", "../v1"],
+  ])("is refused with the %s %p", (field, text) => {
+    expect(() => source({}, { [field]: text })).toThrow(`no API server accepts the ${field} ${JSON.stringify(text)}`);
+  });
+
+  test("costs time in proportion to its size", () => {
+    let deep: StructuralSchema = { type: "string", default: "x" };
+    for (let depth = 0; depth < 2_000; depth++) deep = { type: "object", properties: { a: deep } };
+    // All of these want the same name for their interface.
+    const fields = Array.from({ length: 3_000 }, (_, index) => [
+      "é".repeat(index),
+      { type: "object", properties: { a: text } },
+    ]);
+    const wide: StructuralSchema = { type: "object", properties: Object.fromEntries(fields) };
+    const began = performance.now();
+    for (const one of ["\n", " ", "\n -", "More info: ", "- ", "*/", "Possible enum values:", "\t\n"]) {
+      source({ description: one.repeat(400_000), properties: { a: { description: one.repeat(400_000) } } });
+    }
+    source({ type: "object", properties: { deep, wide } });
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
 });

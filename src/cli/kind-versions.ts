@@ -38,8 +38,14 @@ export function versionsOf(definition: Definition, from: string): readonly Forei
     );
   }
   const { group, scope, names, versions } = spec;
-  if (!Array.isArray(versions) || typeof names?.kind !== "string" || typeof group !== "string") {
-    throw new UserError(`Cannot read ${from}: it has no group, kind or versions`);
+  if (
+    !Array.isArray(versions) ||
+    typeof names?.kind !== "string" ||
+    typeof names.plural !== "string" ||
+    typeof group !== "string" ||
+    versions.some((version) => typeof (version as { readonly name?: unknown } | null)?.name !== "string")
+  ) {
+    throw new UserError(`Cannot read ${from}: it has no group, kind, plural or versions`);
   }
   return versions
     .filter(({ served }) => served)

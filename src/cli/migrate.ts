@@ -2,6 +2,7 @@
 import { isApiError, isUnreachable } from "../kube/errors/api-error.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { createTransport } from "../kube/transport/transport.ts";
+import { printable } from "../observe/printable.ts";
 import { isTerminal } from "../observe/terminal.ts";
 import { sleep } from "../platform/clock.ts";
 import { type Command, command, type Host } from "./command.ts";
@@ -105,9 +106,9 @@ function tell(
     host,
   }: { readonly definition: CustomDefinition; readonly dryRun: boolean; readonly host: Host },
 ): number {
-  const { name } = definition.metadata;
-  const storage = storageVersion(definition);
-  for (const { object, message } of failures) host.err(`error: ${object}: ${message}\n`);
+  const name = printable(definition.metadata.name);
+  const storage = printable(storageVersion(definition));
+  for (const { object, message } of failures) host.err(`error: ${printable(`${object}: ${message}`)}\n`);
   if (failed > failures.length) host.err(`error: and ${count(failed - failures.length)} more\n`);
   if (failed > 0) {
     host.err(
@@ -123,7 +124,7 @@ function tell(
   const stored = `All ${count(done)} objects of ${name} ${dryRun ? "can be" : "are"} stored in ${storage}`;
   const managers = `managers in versions that are not served ${dryRun ? "would be" : "were"} moved to it on ${count(managersMoved)}`;
   const parts = [
-    ...(isMigrated(definition) ? [] : [`storedVersions is ${storedVersions.join(", ")}`]),
+    ...(isMigrated(definition) ? [] : [`storedVersions is ${printable(storedVersions.join(", "))}`]),
     ...(managersMoved === 0 ? [] : [managers]),
   ];
   host.out(`${stored}${parts.length === 0 ? ": nothing to do" : `; ${parts.join("; ")}`}\n`);

@@ -81,12 +81,13 @@ async function writeDeclarations(host: Host): Promise<void> {
 
 /** Writes the file of a kind. @returns its path. @throws UserError when it exists and binnacle did not write it. */
 function write(kind: ForeignKind, { output, isPreferred }: { output: string; isPreferred: boolean }): string {
+  const source = handleSource(kind); // checks the names, of which the path is made
   const name = kind.kind.toLowerCase();
   const file = join(output, kind.group, isPreferred ? `${name}.ts` : `${name}.${kind.version}.ts`);
   if (existsSync(file) && !readFileSync(file, "utf8").startsWith(GENERATED)) {
     throw new UserError(`Cannot write '${file}': it exists, and binnacle did not write it. Name another --output`);
   }
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, handleSource(kind));
+  writeFileSync(file, source);
   return file;
 }

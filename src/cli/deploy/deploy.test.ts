@@ -236,6 +236,20 @@ describe("printed", () => {
       ].join("\n"),
     );
     expect((await run(`--base-image b --network-policy --former ${former}`)).err).toBe("");
+    const hostile = (kind: string, name: string, namespace = "a") =>
+      JSON.stringify({ apiVersion: "rbac.authorization.k8s.io/v1", kind, metadata: { name, namespace } });
+    const names = [
+      hostile("Role", "a; touch $(id)"),
+      hostile("Role", "--all"),
+      hostile("Role; id", "b"),
+      hostile("Role", "b", "; id"),
+    ];
+    writeFileSync(former, names.join("\n---\n"));
+    expect((await run(`--image b --former ${former}`)).err.split("\n").slice(1)).toEqual([
+      "  kubectl delete role/--all --namespace=a",
+      "  kubectl delete role 'a; touch $(id)' --namespace=a",
+      "",
+    ]);
     const missing = await run("--image b --former nothing.yaml");
     expect(missing.status).toBe(1);
     expect(missing.err).toContain("Cannot read 'nothing.yaml' (--former): ");

@@ -4,6 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
+import { isDnsSubdomain } from "../../resource/label-name.ts";
+import { shellWord } from "../shell-word.ts";
 import { UserError } from "../usage-error.ts";
 
 interface Named {
@@ -46,11 +48,16 @@ export function removals(former: readonly object[], now: readonly object[]): rea
     .toReversed()
     .map((one) => {
       const place = one.namespace === undefined ? "" : ` --namespace=${one.namespace}`;
+      // A name that begins with a dash would be a flag by itself.
+      const object = one.name.startsWith("-")
+        ? shellWord(`${one.type}/${one.name}`)
+        : `${one.type} ${shellWord(one.name)}`;
       const warning = one.type === "customresourcedefinition" ? "   # removes every object of the kind, too" : "";
-      return `kubectl delete ${one.type} ${one.name}${place}${warning}`;
+      return `kubectl delete ${object}${place}${warning}`;
     });
 }
 
+/** Returns nothing for what no API server has: only names of objects may have any characters. */
 function identityOf(manifest: Named): Identity | undefined {
   const { apiVersion, kind, metadata } = manifest;
   if (typeof apiVersion !== "string" || typeof kind !== "string" || typeof metadata?.name !== "string")
@@ -59,6 +66,8 @@ function identityOf(manifest: Named): Identity | undefined {
   // Groups of Kubernetes itself can be left out.
   const isBuiltIn = !group.includes(".") || group.endsWith(".k8s.io");
   const namespace = typeof metadata.namespace === "string" ? metadata.namespace : undefined;
+  if (!/^[A-Za-z][-A-Za-z0-9]*$/.test(kind) || ![group, namespace].every((one) => !one || isDnsSubdomain(one)))
+    return undefined;
   return { type: `${kind.toLowerCase()}${isBuiltIn ? "" : `.${group}`}`, namespace, name: metadata.name };
 }
 
