@@ -20,7 +20,7 @@ export function keepSecret(values: Iterable<string>): Disposable {
   };
 }
 
-/** Returns the text without any of the values. @param isBeginning see {@link SecretSearch.clean} */
-export function withoutSecrets(text: string, isBeginning = false): string {
-  return search.clean(text, isBeginning);
+/** Returns the text without any of the values. @param isCut see {@link SecretSearch.clean} */
+export function withoutSecrets(text: string, isCut = false): string {
+  return search.clean(text, isCut);
 }

@@ -7,8 +7,6 @@ export const SHORTEST_SECRET = 8;
 const INSTEAD_OF_SECRET = "[redacted]";
 /** What stands in place of a text that cannot be searched within the bounds. */
 export const INSTEAD_OF_TEXT = "[redacted: there are more secret values here than a text is searched for]";
-/** The most characters of a text that are searched and kept. */
-export const LONGEST_TEXT = 65_536;
 
 /** How much of a value is looked for; the rest of a longer one is compared where that occurs. */
 const BEGINNING = 64;
@@ -75,15 +73,13 @@ export class SecretSearch {
   }
 
   /**
-   * Returns the text without any of the values, and without its end if it is very long.
+   * Returns the text without any of the values.
    *
-   * @param isBeginning whether the text is the beginning of one that was very long, so that a value may go on beyond it
+   * @param isCut whether the text was cut, so that a value may go on behind its end
    */
-  clean(whole: string, isBeginning = false): string {
+  clean(text: string, isCut = false): string {
     const table = this.#table;
-    if (table === undefined || whole.length < SHORTEST_SECRET) return whole;
-    const isCut = isBeginning || whole.length > LONGEST_TEXT;
-    const text = whole.slice(0, LONGEST_TEXT);
+    if (table === undefined || text.length < SHORTEST_SECRET) return text;
     let clean = "";
     let done = 0;
     let hash = 0;

@@ -1,7 +1,7 @@
 /** The message of an error for Events and conditions, which more people may read than the data that the error quotes. */
 import { onOneLine } from "../observe/printable.ts";
-import { LONGEST_TEXT } from "../observe/secret-search.ts";
 import type { KeyRun } from "./key-run.ts";
+import { LONGEST_TEXT } from "./kept-secrets.ts";
 
 /** The longest note of an Event. */
 const MOST = 1_024;

@@ -1,8 +1,10 @@
 /** Remembers the objects with sensitive values that a run has read or written, so that its messages can leave these out. */
 import { withoutSecrets } from "../observe/known-secrets.ts";
-import { INSTEAD_OF_TEXT, LONGEST_TEXT, SecretSearch, SHORTEST_SECRET } from "../observe/secret-search.ts";
+import { INSTEAD_OF_TEXT, SecretSearch, SHORTEST_SECRET } from "../observe/secret-search.ts";
 import type { SensitiveTexts } from "../resource/sensitive.ts";
 
+/** The most characters of a text that are searched and kept. */
+export const LONGEST_TEXT = 65_536;
 /** The most values that are looked for, and their most characters: beyond that a text is left out as a whole. */
 const MOST_VALUES = 16_384;
 const MOST_CHARACTERS = 2 ** 24;
@@ -41,7 +43,8 @@ export class KeptSecrets {
   clean(text: string): string {
     if (text.length < SHORTEST_SECRET) return text;
     if (!this.#collect()) return INSTEAD_OF_TEXT;
-    return withoutSecrets(this.#search.clean(text), text.length > LONGEST_TEXT);
+    const isCut = text.length > LONGEST_TEXT;
+    return withoutSecrets(this.#search.clean(isCut ? text.slice(0, LONGEST_TEXT) : text, isCut), isCut);
   }
 
   /** @returns whether the values are within the bounds. */
