@@ -10,9 +10,17 @@ export interface SlowText {
 
 /** Characters of every kind that patterns tell apart: ASCII, letters, blanks, line ends and signs from elsewhere. */
 const ALPHABET = [
-  ..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+  ..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".split(""),
   ...Array.from({ length: 127 }, (_, code) => String.fromCharCode(code)).filter((one) => !/[a-zA-Z0-9]/.test(one)),
-  ..."\u0085\u00a0éµ\u200e\u2028\u2029中😀",
+  "\u0085",
+  "\u00a0",
+  "é",
+  "µ",
+  "\u200e",
+  "\u2028",
+  "\u2029",
+  "中",
+  "😀",
 ];
 /** The most characters that are tried as a repetition by themselves. */
 const MOST_SINGLE = 12;
@@ -98,18 +106,13 @@ class Letters {
 
   /** Returns a text that the part matches, another one for each turn. */
   example(part: Part, turn: number): string {
-    switch (part.type) {
-      case "atom": {
-        const matched = this.#of(part.text);
-        return matched[(turn * 7) % matched.length] ?? "";
-      }
-      case "sequence":
-        return part.parts.map((one) => this.example(one, turn)).join("");
-      case "choice":
-        return this.example(part.parts[turn % part.parts.length]!, turn);
-      case "repeat":
-        return this.example(part.part, turn).repeat(Math.min(Math.max(part.least, turn % 2), part.most));
+    if (part.type === "sequence") return part.parts.map((one) => this.example(one, turn)).join("");
+    if (part.type === "choice") return this.example(part.parts[turn % part.parts.length]!, turn);
+    if (part.type === "repeat") {
+      return this.example(part.part, turn).repeat(Math.min(Math.max(part.least, turn % 2), part.most));
     }
+    const matched = this.#of(part.text);
+    return matched[(turn * 7) % matched.length] ?? "";
   }
 
   #of(atom: string): readonly string[] {

@@ -74,7 +74,7 @@ export function operatorName({ name, controllers }: NameValues, { embedded: { op
     ?.toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
     .slice(0, LONGEST)
-    .replaceAll(/^[-0-9]+|-+$/g, "");
+    .replaceAll(/^[-0-9]+|(?<!-)-+$/g, "");
   return spelled === "" ? undefined : spelled;
 }
 

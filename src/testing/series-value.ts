@@ -1,7 +1,7 @@
 /** Reads single values of metrics in Prometheus' text format. */
 
 const LINE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/gm;
-const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"/g;
+const LABEL = /(?<![a-zA-Z0-9_])([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"/g;
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", "\\": "\\", '"': '"' };
 
 /** Returns the sum of the series of a name that have these labels, among others; `undefined` when there is none. */

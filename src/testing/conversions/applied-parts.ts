@@ -12,7 +12,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type Convert = (object: WireObject, version: string) => WireObject;
 
 const MANAGER = "somebody";
-const REQUIRED = /(?:^|[\s[,])([^\s:[,]+(?:\[[^\]]*\][^\s:,]*)*): Required value/;
+const REQUIRED = /(?:^|[\s,]|\s\[)([^\s:[,]+(?:\[[^\][]*\][^\s:,[]*)*): Required value/;
 
 export interface AppliedPartsOptions {
   readonly definition: ResourceDefinition;
@@ -107,7 +107,7 @@ function missing(part: unknown, whole: unknown, path: string): readonly Differen
 }
 
 function pathOf(error: string): string {
-  return (REQUIRED.exec(error)?.[1] ?? "").replaceAll(/\[[^\]]*\]/g, "[]");
+  return (REQUIRED.exec(error)?.[1] ?? "").replaceAll(/\[[^\]]*(?:\]|$)/g, "[]");
 }
 
 function isFields(value: unknown): value is Fields {
