@@ -93,6 +93,7 @@ export const together: readonly Job[] = [
     "scripts/acceptance/generated-children.test.ts",
     "scripts/acceptance/many-kinds.test.ts",
   ],
+  ["src/testing/built-in-schemas.test.ts", "src/testing/real-plane.test.ts"],
   [
     "src/cache/real-server.test.ts",
     "src/resource/schema/server.test.ts",

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { emptied } from "../../tests/support/emptied-plane.ts";
+import { emptied } from "../../src/testing/control-plane/emptied.ts";
 import { until } from "../../tests/support/until.ts";
 import { locked } from "./assets.ts";
 import { assets, type ControlPlane, startControlPlane } from "./controlplane.ts";

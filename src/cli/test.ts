@@ -11,6 +11,10 @@ import { ReportFilter } from "./test-report.ts";
 import { checkPackages, testSettings } from "./test-surroundings.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
+const TIMEOUT_MS = 30_000;
+/** The garbage collector of a real cluster may take half a minute to learn of a kind. */
+const REAL_TIMEOUT_MS = 120_000;
+
 export const testCommand: Command = command({
   options: [
     {
@@ -34,7 +38,7 @@ export const testCommand: Command = command({
       describe: "Let modules do everything, instead of exactly what `manifests rbac` prints for them",
     },
     { name: "test-name-pattern", type: "string", describe: "Only tests whose name matches this regular expression" },
-    { name: "timeout", type: "duration", default: "30s", describe: "Time for each test" },
+    { name: "timeout", type: "duration", describe: "Time for each test [default: 30s; 2m with --server real]" },
     { name: "bail", type: "boolean", default: false, describe: "Stop after the first failure" },
     { name: "coverage", type: "boolean", default: false, describe: "Show how much of the modules was run" },
     { name: "update-snapshots", type: "boolean", default: false, describe: "Write snapshots anew" },
@@ -64,7 +68,7 @@ export const testCommand: Command = command({
     const { args, env, ranNothing } = runnerCall({
       files,
       program,
-      timeout: values.timeout,
+      timeout: values.timeout ?? (values.server === "real" ? REAL_TIMEOUT_MS : TIMEOUT_MS),
       pattern: values["test-name-pattern"],
       bail: values.bail,
       coverage: values.coverage,

@@ -6,7 +6,10 @@ import { callersOf, withStack } from "./errors-at-caller.ts";
 import { beginWait } from "./looking-back.ts";
 
 export interface EventuallyOptions {
-  /** How long to wait. @default `$BINNACLE_TEST_EVENTUALLY`, which gives a slow machine more time, otherwise "5s" */
+  /**
+   * How long to wait. @default `$BINNACLE_TEST_EVENTUALLY`, which gives a slow machine more time, otherwise "5s", or "45s" while a
+   * real cluster runs, whose kube-controller-manager learns of new kinds every 30 s
+   */
   readonly within?: Duration | undefined;
   /** The interval between checks. @default "5ms" */
   readonly every?: Duration | undefined;
@@ -51,7 +54,20 @@ export async function eventually<T>(
 /** How long an `eventually` waits that does not say it. */
 function patience(): number {
   const given = process.env["BINNACLE_TEST_EVENTUALLY"];
-  return given ? parseDuration(given as Duration, "$BINNACLE_TEST_EVENTUALLY") : 5_000;
+  if (given) return parseDuration(given as Duration, "$BINNACLE_TEST_EVENTUALLY");
+  return realClusters > 0 ? PATIENCE_WITH_REAL : PATIENCE;
+}
+
+const PATIENCE = 5_000;
+const PATIENCE_WITH_REAL = 45_000;
+let realClusters = 0;
+
+/** Gives waits the time of a real cluster until the returned function is called. */
+export function beginPatience(): () => void {
+  realClusters += 1;
+  return () => {
+    realClusters -= 1;
+  };
 }
 
 /** Keeps the check's own error if there is one, because test runners show its difference and its line. */

@@ -9,7 +9,8 @@ import { createLog } from "../observe/log.ts";
 import { writeToStandardError } from "../observe/standard-error.ts";
 import { accountToken } from "./account-token.ts";
 import { answered } from "./answered.ts";
-import { startPrograms } from "./control-plane/start.ts";
+import { beginPatience } from "./eventually.ts";
+import { RealPlane } from "./real-plane.ts";
 import type { Server, ServerOptions } from "./server.ts";
 
 /**
@@ -22,8 +23,9 @@ export async function startReal({ pods, clock, journal }: ServerOptions): Promis
   const bin = programs(process.env["KUBEBUILDER_ASSETS"]);
   const controllers = existsSync(join(bin, "kube-controller-manager"));
   if (clock !== undefined) tellWhatKeepsItsTime(controllers);
-  const plane = await startPrograms({ bin, controllers });
-  const stops: (() => Promise<void> | void)[] = [() => plane.stop()];
+  const lent = await RealPlane.lend({ bin, controllers });
+  const { plane } = lent;
+  const stops: (() => Promise<void> | void)[] = [() => lent.giveBack(), beginPatience()];
   const stop = async (): Promise<void> => {
     for (const one of stops.toReversed()) await one();
   };
@@ -44,7 +46,8 @@ export async function startReal({ pods, clock, journal }: ServerOptions): Promis
       const answer = journal.through((request) => send(bare, request));
       return { ...answered(reached, answer), headers: () => headers, reload: () => Promise.resolve(false) };
     };
-    return { config, backstage, as, kubeconfig: await readFile(plane.kubeconfig, "utf8"), stop };
+    const prepare: Server["prepare"] = (kinds) => lent.prepare(kinds);
+    return { config, backstage, as, prepare, kubeconfig: await readFile(plane.kubeconfig, "utf8"), stop };
   } catch (error) {
     await stop();
     throw error;

@@ -140,6 +140,7 @@ export async function runModule(
   });
   const registration = cluster.beforeStop(() => manager.stop());
   try {
+    await cluster.prepare(definitions.resources);
     await manager.add({ name: "test", file: "test", definitions, invoke: (fn) => fn(), dispose: () => {} });
     manager.loaded();
     await synced(manager, definitions);

@@ -3,6 +3,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import type { PodBehaviour } from "../embedded/index.ts";
 import type { ServiceAccount } from "../module/rbac-manifests.ts";
+import type { Resource } from "../resource/handle.ts";
 import type { Journal } from "./journal.ts";
 
 export interface ServerOptions {
@@ -21,6 +22,8 @@ export interface Server {
   readonly backstage: ClusterConfig;
   /** A service account's access, which the journal records; it has no permissions until they are granted. */
   as(account: ServiceAccount): Promise<ClusterConfig>;
+  /** Called before a module installs its kinds: those of an earlier test with other definitions go. */
+  prepare?(kinds: readonly Resource[]): Promise<void>;
   /** A kubeconfig as YAML. */
   readonly kubeconfig: string;
   stop(): Promise<void>;

@@ -8,6 +8,7 @@ import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import type { AccessOptions } from "../manager/account-access.ts";
 import { createLog } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Resource } from "../resource/handle.ts";
 import { answered } from "./answered.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { errorsAtCaller } from "./errors-at-caller.ts";
@@ -22,7 +23,9 @@ import type { Server } from "./server.ts";
 export interface StartClusterOptions {
   /**
    * `embedded` runs in this process and starts in milliseconds. `real` starts etcd and kube-apiserver from
-   * `KUBEBUILDER_ASSETS` in seconds, with kube-controller-manager if it is there too.
+   * `KUBEBUILDER_ASSETS` in seconds, with kube-controller-manager if it is there too. The tests of a process use it one after the
+   * other: it is emptied after each of them, but for the definitions of kinds that `runModule` has installed, of which
+   * kube-controller-manager learns up to 30 s after their installation.
    *
    * @default `$BINNACLE_TEST_SERVER`, otherwise `embedded`
    */
@@ -140,6 +143,11 @@ export class TestCluster implements AsyncDisposable {
   /** An administrator's access, through the faults that strike the module. @internal */
   configOf(module: RunningModule | undefined): ClusterConfig {
     return answered(this.#server.config, (request) => this.#layer.answer(request, { module }));
+  }
+
+  /** Called before a module installs its kinds. @internal */
+  async prepare(kinds: readonly Resource[]): Promise<void> {
+    await this.#server.prepare?.(kinds);
   }
 
   /** Calls this function when it stops, before its server does. @internal */

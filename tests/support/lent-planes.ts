@@ -5,7 +5,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type ControlPlane, startControlPlane } from "../../scripts/controlplane/controlplane.ts";
-import { emptied } from "./emptied-plane.ts";
+import { emptied } from "../../src/testing/control-plane/emptied.ts";
 
 /** Names the folder for control planes that are lent; the runner removes it when the process has ended, and with it the programs. */
 const FOLDER = "BINNACLE_TEST_PLANES";

@@ -1,6 +1,8 @@
 /** Takes away what tests have made on a control plane. */
-import type { ControlPlane } from "../../scripts/controlplane/controlplane.ts";
-import { until } from "./until.ts";
+import { sleep } from "../../platform/clock.ts";
+import type { ControlPlane } from "./running.ts";
+
+type Plane = Pick<ControlPlane, "request">;
 
 interface Meta {
   readonly name: string;
@@ -35,6 +37,9 @@ const PARTIAL = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v
 const ADMISSION = "/apis/admissionregistration.k8s.io/";
 const EXTENSIONS = "/apis/apiextensions.k8s.io/";
 
+/** Milliseconds for everything, and between two looks. */
+const WITHIN = 60_000;
+const EVERY = 50;
 /** Milliseconds for one request. */
 const PATIENCE = 30_000;
 /** Groups whose objects no test makes, and which the server keeps up itself. */
@@ -42,18 +47,24 @@ const LEFT_ALONE = ["flowcontrol.apiserver.k8s.io", "apiregistration.k8s.io", "i
 /** Namespaces of the server, where tests only make Leases. */
 const SYSTEM = ["kube-system", "kube-public", "kube-node-lease"];
 
-/** Resolves when the server has nothing but what it makes itself. @throws when something stays */
-export async function emptied(plane: ControlPlane): Promise<void> {
-  let left: readonly string[] = [];
-  await until(async () => (left = await removeAll(plane)).length === 0, {
-    within: 60_000,
-    every: 50,
-    what: () => `nothing is left of ${left.slice(0, 10).join(", ")}`,
-  });
+/**
+ * Resolves when the server has nothing but what it makes itself, and the definitions of these kinds. @throws when something
+ * stays
+ */
+export async function emptied(plane: Plane, kinds: readonly string[] = []): Promise<void> {
+  const began = performance.now();
+  for (;;) {
+    const left = await removeAll(plane, kinds);
+    if (left.length === 0) return;
+    if (performance.now() - began > WITHIN) {
+      throw new Error(`A control plane is not empty after ${WITHIN / 1_000} s: ${left.slice(0, 10).join(", ")}`);
+    }
+    await sleep(EVERY);
+  }
 }
 
 /** Removes what there is. @returns the paths of what there was */
-async function removeAll(plane: ControlPlane): Promise<readonly string[]> {
+async function removeAll(plane: Plane, kinds: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
   const resources = await discovered(plane);
   // What refuses writes goes first. Objects go before the definitions of their kinds, and namespaces when they are empty.
@@ -61,19 +72,21 @@ async function removeAll(plane: ControlPlane): Promise<readonly string[]> {
     api.startsWith(ADMISSION) ? 0 : api.startsWith(EXTENSIONS) ? 2 : plural === "namespaces" ? 3 : 1;
   for (const step of [0, 1, 2, 3]) {
     const some = resources.filter((one) => rank(one) === step);
-    found.push(...(await Promise.all(some.map((resource) => removeOf(plane, resource)))).flat());
+    found.push(...(await Promise.all(some.map((resource) => removeOf(plane, resource, kinds)))).flat());
   }
   return found;
 }
 
-async function removeOf(plane: ControlPlane, resource: Resource): Promise<readonly string[]> {
+async function removeOf(plane: Plane, resource: Resource, kinds: readonly string[]): Promise<readonly string[]> {
   const { api, plural, asOne } = resource;
   const pathOf = (namespace: string | undefined): string =>
     namespace === undefined ? `${api}/${plural}` : `${api}/namespaces/${namespace}/${plural}`;
   const list = await asked<{ items?: readonly { readonly metadata: Meta }[] }>(plane, `${api}/${plural}`, PARTIAL);
   if (list === "later") return [`${api}/${plural}`];
   const all = list?.items ?? [];
-  const mine = all.filter(({ metadata }) => !isOwn(resource, metadata)).map(({ metadata }) => metadata);
+  const isKept = (metadata: Meta): boolean =>
+    api.startsWith(EXTENSIONS) ? kinds.includes(metadata.name) : isOwn(resource, metadata);
+  const mine = all.filter(({ metadata }) => !isKept(metadata)).map(({ metadata }) => metadata);
   for (const [namespace, some] of Map.groupBy(mine, (one) => one.namespace)) {
     const path = pathOf(namespace);
     for (const { name, finalizers = [] } of some) {
@@ -107,7 +120,7 @@ function isOwn({ plural }: Resource, { name, namespace = "", labels = {} }: Meta
 }
 
 /** What can be listed and deleted, in the version that the server prefers. */
-async function discovered(plane: ControlPlane): Promise<readonly Resource[]> {
+async function discovered(plane: Plane): Promise<readonly Resource[]> {
   const both = await Promise.all(["/api", "/apis"].map((path) => asked<Discovered>(plane, path, DISCOVERY)));
   return both.flatMap((answer, index) =>
     (answer as Discovered).items.flatMap(({ metadata: { name = "" }, versions: [first] }) => {
@@ -125,7 +138,7 @@ async function discovered(plane: ControlPlane): Promise<readonly Resource[]> {
 }
 
 /** @returns `undefined` where there is nothing, as with a kind whose definition has just gone. */
-async function asked<T>(plane: ControlPlane, path: string, accept: string): Promise<T | "later" | undefined> {
+async function asked<T>(plane: Plane, path: string, accept: string): Promise<T | "later" | undefined> {
   const response = await plane.request(path, { headers: { accept }, signal: AbortSignal.timeout(PATIENCE) });
   if (response.ok) return (await response.json()) as T;
   const text = await response.text();
@@ -136,7 +149,7 @@ async function asked<T>(plane: ControlPlane, path: string, accept: string): Prom
 }
 
 /** What is refused is tried again with the next look, because it is still there then. */
-async function sent(plane: ControlPlane, method: string, path: string, body: object): Promise<void> {
+async function sent(plane: Plane, method: string, path: string, body: object): Promise<void> {
   const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
   const response = await plane.request(path, {
     method,
