@@ -7,6 +7,8 @@ import { type ApiServer, createApiServer } from "../server.ts";
 let server: ApiServer;
 let webhook: ReturnType<typeof Bun.serve>;
 let caBundle: string;
+/** What the webhook waits for before it answers. */
+let converting = async (): Promise<void> => {};
 
 interface Review {
   readonly request: { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: KubeObject[] };
@@ -23,6 +25,7 @@ beforeAll(async () => {
     tls,
     fetch: async (request) => {
       const { uid, desiredAPIVersion: apiVersion, objects } = ((await request.json()) as Review).request;
+      await converting();
       const convertedObjects = objects.map((object) => ({ ...object, apiVersion, spec: { by: apiVersion } }));
       const response = { uid, convertedObjects, result: { status: "Success" } };
       return Response.json({ apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview", response });
@@ -45,7 +48,7 @@ async function call(
   const init = body === undefined ? {} : { body: JSON.stringify(body) };
   const request = new Request(`http://server${path}`, {
     method,
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" },
     ...init,
   });
   return (await (await server.fetch(request)).json()) as Awaited<ReturnType<typeof call>>;
@@ -116,4 +119,22 @@ test.skipIf(address === undefined)("convertObjects asks a webhook behind a servi
     ports: [{ name: "", port: webhook.port }],
   });
   expect(await stored("service.example.test")).toEqual({ by: "service.example.test/v2" });
+});
+
+test("a list shows no object of another version that is written while the webhook converts", async () => {
+  const group = "busy.example.test";
+  await define(group, { url: `https://127.0.0.1:${webhook.port}/convert`, caBundle });
+  const path = (version: string): string => `/apis/${group}/${version}/namespaces/conversion/things`;
+  const thing = (name: string) => ({ apiVersion: `${group}/v2`, kind: "Thing", metadata: { name }, spec: {} });
+  for (const name of ["a", "b", "c"]) await call("POST", path("v2"), thing(name));
+  await call("GET", `/apis/${group}/v2/things`); // as the server keeps them in order from here on
+  converting = async () => {
+    converting = async () => {};
+    await call("PATCH", `${path("v2")}/b`, { metadata: { labels: { changed: "meanwhile" } } });
+  };
+  const list = (await call("GET", `/apis/${group}/v1/things`)) as unknown as { readonly items: readonly KubeObject[] };
+  expect(list.items.map(({ apiVersion, spec }) => [apiVersion, spec])).toEqual(
+    ["a", "b", "c"].map(() => [`${group}/v1`, { by: `${group}/v1` }]),
+  );
+  expect(list.items[1]!.metadata.labels).toBeUndefined(); // the list is of one version
 });

@@ -13,6 +13,8 @@ export class Collection {
   readonly #listeners = new Set<Listener>();
   /** All objects ordered by key; dropped when a key is added or removed. */
   #sorted: Stored[] | undefined;
+  /** Whether a reader has `#sorted`, and may go on with it while others write. */
+  #isRead = false;
 
   constructor(name: string, { limits, compacted }: { limits: HistoryLimits; compacted: number }) {
     this.name = name;
@@ -27,8 +29,9 @@ export class Collection {
     return this.#objects.get(key);
   }
 
-  /** Returns all objects ordered by key, like a list. */
+  /** Returns all objects ordered by key, like a list. What is written later does not change what was returned. */
   all(): readonly Stored[] {
+    this.#isRead = true;
     return (this.#sorted ??= sortedByKey([...this.#objects.values()]));
   }
 
@@ -52,8 +55,11 @@ export class Collection {
     const { type, stored } = event;
     if (type === "DELETED") this.#objects.delete(stored.key);
     else this.#objects.set(stored.key, stored);
-    if (type === "MODIFIED" && this.#sorted !== undefined) replaceByKey(this.#sorted, stored);
-    else this.#sorted = undefined;
+    if (type === "MODIFIED" && this.#sorted !== undefined) {
+      if (this.#isRead) this.#sorted = [...this.#sorted];
+      this.#isRead = false;
+      replaceByKey(this.#sorted, stored);
+    } else this.#sorted = undefined;
     this.history.add(event);
   }
 
