@@ -64,6 +64,7 @@ export const together: readonly Job[] = [
     "src/reconcile/foreign-kind.test.ts",
     "src/reconcile/equivalence.test.ts",
     "src/reconcile/outside.test.ts",
+    "src/reconcile/odd-keys.test.ts",
   ],
   [
     "src/client/client.test.ts",

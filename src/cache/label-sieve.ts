@@ -28,7 +28,7 @@ export class LabelSieve {
     for (const name in labels) this.#names.add(name);
     if (this.#common === undefined) this.#common = new Map(Object.entries(labels));
     for (const [name, value] of this.#common) {
-      if (labels[name] === undefined) this.#common.delete(name);
+      if (!Object.hasOwn(labels, name)) this.#common.delete(name);
       else if (value !== undefined && labels[name] !== value) this.#common.set(name, undefined);
     }
   }
@@ -71,13 +71,13 @@ export class LabelSieve {
     const requirements: Requirement[] = [];
     for (const [name, value] of this.#common ?? []) {
       const isMet = (labels: Labels): boolean =>
-        labels[name] !== undefined && (value === undefined || labels[name] === value);
+        Object.hasOwn(labels, name) && (value === undefined || labels[name] === value);
       requirements.push({ text: value === undefined ? name : `${name}=${value}`, isMet });
     }
     const absent = new Set(this.#samples.flatMap((labels) => Object.keys(labels)));
     for (const name of absent) {
       if (!this.#names.has(name))
-        requirements.push({ text: `!${name}`, isMet: (labels) => labels[name] === undefined });
+        requirements.push({ text: `!${name}`, isMet: (labels) => !Object.hasOwn(labels, name) });
     }
     return requirements;
   }

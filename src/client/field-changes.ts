@@ -7,6 +7,7 @@
 import { sameJson } from "../resource/json.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
 import { isLeaf, matches } from "./managed-fields.ts";
+import { ownField } from "../resource/any-key.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -110,7 +111,7 @@ export function mergedWith(live: unknown, patch: unknown): unknown {
 
 /** The part of a desired value that a path element names. */
 export function partOf(desired: unknown, element: string): unknown {
-  if (element.startsWith("f:")) return isFields(desired) ? desired[element.slice(2)] : undefined;
+  if (element.startsWith("f:")) return isFields(desired) ? ownField(desired, element.slice(2)) : undefined;
   if (!Array.isArray(desired)) return undefined;
   const identity: unknown = JSON.parse(element.slice(2));
   return element.startsWith("v:")

@@ -1,5 +1,6 @@
 /** Turns a merge patch into a JSON patch that neither fails because of unrelated changes nor overwrites them. */
 import type { JsonPatchOperation } from "./client.ts";
+import { ownField } from "../resource/any-key.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -11,7 +12,7 @@ export function guardedOperations(path: string, live: unknown, patch: unknown): 
   if (isFields(patch) && isFields(live)) {
     return Object.keys(patch).flatMap((name) => {
       const pointer = name.replaceAll("~", "~0").replaceAll("/", "~1");
-      return guardedOperations(`${path}/${pointer}`, live[name], patch[name]);
+      return guardedOperations(`${path}/${pointer}`, ownField(live, name), patch[name]);
     });
   }
   const set: JsonPatchOperation = { op: "add", path, value: patch };

@@ -10,6 +10,7 @@
 import type { AnyObject } from "../resource/handle.ts";
 import { sameJson } from "../resource/json.ts";
 import type { FieldsV1, ManagedFieldsEntry } from "../resource/meta.ts";
+import { ownField, setField } from "../resource/any-key.ts";
 
 /** The fields that `manager` has applied to the object or to a subresource; `undefined` when there are none. */
 export function appliedFields(object: AnyObject, manager: string, subresource = ""): FieldsV1 | undefined {
@@ -190,8 +191,8 @@ export function extract(live: unknown, fields: FieldsV1): unknown {
   for (const name in fields) {
     if (name === ".") continue;
     const field = name.slice(2);
-    const value = extract(live[field], fields[name]!);
-    if (value !== undefined) owned[field] = value;
+    const value = extract(ownField(live, field), fields[name]!);
+    if (value !== undefined) setField(owned, field, value);
   }
   return owned;
 }

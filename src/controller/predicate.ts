@@ -1,5 +1,6 @@
 /** Event filters for `on`: which changes of a member cause a run. */
 import type { AnyObject } from "../resource/handle.ts";
+import { ownField } from "../resource/any-key.ts";
 
 /** A change of an object, as `on` receives it. */
 export interface Change<T> {
@@ -26,7 +27,7 @@ function at(object: unknown, path: readonly string[]): unknown {
   let value = object;
   for (const field of path) {
     if (typeof value !== "object" || value === null) return undefined;
-    value = (value as Record<string, unknown>)[field];
+    value = ownField(value as Record<string, unknown>, field);
   }
   return value;
 }

@@ -1,5 +1,6 @@
 /** Finds changes of a CustomResourceDefinition that lose data. */
 import type { Crd } from "../resource/crd.ts";
+import { ownField } from "../resource/any-key.ts";
 
 interface Schema {
   readonly type?: string | undefined;
@@ -80,7 +81,7 @@ function removed(old: Schema | undefined, next: Schema | undefined, path = ""): 
   const anyName = additional(next);
   for (const [name, schema] of Object.entries(old.properties ?? {})) {
     const place = path === "" ? name : `${path}.${name}`;
-    const kept = next?.properties?.[name] ?? anyName;
+    const kept = ownField(next?.properties ?? {}, name) ?? anyName;
     if (kept === undefined) found.push(place);
     else found.push(...removed(schema, kept, place));
   }

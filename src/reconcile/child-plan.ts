@@ -15,6 +15,7 @@ import {
   OWNER_UID_LABEL,
 } from "./owner.ts";
 import type { ObjectRunState } from "./run.ts";
+import { setField } from "../resource/any-key.ts";
 
 /** A child of the desired set, ready to be applied, and what is known of the live object. */
 export class PlannedChild {
@@ -198,7 +199,7 @@ function encoded(secret: Secret): object {
   if (stringData === undefined) return rest;
   const data: Record<string, unknown> = { ...rest.data };
   for (const [name, value] of Object.entries(stringData)) {
-    if (value !== undefined) data[name] = Buffer.from(value, "utf8").toString("base64");
+    if (value !== undefined) setField(data, name, Buffer.from(value, "utf8").toString("base64"));
   }
   return { ...rest, data };
 }

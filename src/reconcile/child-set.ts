@@ -8,6 +8,7 @@ import { AlreadyOwned, NotOwned, WaitingForChildren } from "./errors.ts";
 import { isReady } from "./readiness.ts";
 import { dryRunOf } from "./dry-run.ts";
 import type { ObjectRunState } from "./run.ts";
+import { ownField, setField } from "../resource/any-key.ts";
 
 export class ChildSet {
   readonly #run: ObjectRunState;
@@ -109,14 +110,15 @@ async function applyInOrder(
   const isMissing = (name: string): boolean =>
     byName.get(name)?.some(({ live, skipped }) => live === undefined || skipped !== undefined || !isReady(live)) ===
     true;
+  const earlierThan = (name: string): readonly string[] => ownField(after, name) ?? [];
   let waiting = false;
   while (open.size > 0) {
-    const ready = [...open].filter((name) => !after[name]?.some((earlier) => open.has(earlier)));
+    const ready = [...open].filter((name) => !earlierThan(name).some((earlier) => open.has(earlier)));
     if (ready.length === 0) throw new TypeError(`Cannot sync children: ${[...open].join(", ")} wait for each other`);
     const wave: PlannedChild[] = [];
     for (const name of ready) {
       open.delete(name);
-      if (after[name]?.some(isMissing)) waiting = true;
+      if (earlierThan(name).some(isMissing)) waiting = true;
       else wave.push(...(byName.get(name) ?? []));
     }
     await applyAll(run, wave);
@@ -153,13 +155,13 @@ type Order = NonNullable<SyncOptions<string>["after"]>;
 /** The live objects under the names of the set. */
 function resultOf(desired: DesiredSet, children: readonly PlannedChild[]): Record<string, unknown> {
   const result: Record<string, unknown> = {};
-  for (const name of Object.keys(desired)) result[name] = Array.isArray(desired[name]) ? [] : undefined;
+  for (const name of Object.keys(desired)) setField(result, name, Array.isArray(desired[name]) ? [] : undefined);
   for (const { name, live, what, skipped } of children) {
     if (skipped !== undefined) continue;
     if (live === undefined) throw new WaitingForChildren(`${what} waits for the children before it`);
     const several = result[name];
     if (Array.isArray(several)) several.push(live);
-    else result[name] = live;
+    else setField(result, name, live);
   }
   return result;
 }

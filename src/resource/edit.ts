@@ -1,5 +1,6 @@
 /** Makes changed copies of objects that are shared and frozen. */
 import type { Draft } from "./meta.ts";
+import { setField } from "./any-key.ts";
 
 /**
  * A changed copy of an object; the object itself, frozen or not, stays as it is.
@@ -23,11 +24,6 @@ export function copyOf<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copyOf) as T;
   const copy: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value)) {
-    // An assignment would set the prototype instead of a field with this name.
-    if (key === "__proto__")
-      Object.defineProperty(copy, key, { value: copyOf(item), configurable: true, enumerable: true, writable: true });
-    else copy[key] = copyOf(item);
-  }
+  for (const [key, item] of Object.entries(value)) setField(copy, key, copyOf(item));
   return copy as T;
 }

@@ -17,7 +17,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   let more = 0;
   for (const name in a) {
     if (a[name] === undefined) continue;
-    if (!sameJson(a[name], b[name])) return false;
+    if (!sameJson(a[name], b[name]) || (name === "__proto__" && !Object.hasOwn(b, name))) return false;
     more--;
   }
   for (const name in b) if (b[name] !== undefined) more++;

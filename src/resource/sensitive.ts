@@ -3,6 +3,7 @@ import { definitionOf } from "./definition.ts";
 import type { Resource } from "./handle.ts";
 import { innerSecrets } from "./inner-secrets.ts";
 import { SENSITIVE, type StructuralSchema } from "./schema/structural.ts";
+import { ownField } from "./any-key.ts";
 
 /** Lists the texts of an object, or of a patch of it, that must not be repeated elsewhere. */
 export type SensitiveTexts = (object: unknown) => Iterable<string>;
@@ -106,7 +107,7 @@ function* markedTexts(schema: StructuralSchema, value: unknown): Generator<strin
     for (const item of Object.values(value)) yield* markedTexts(schema.items, item);
   } else {
     for (const [name, field] of Object.entries(value)) {
-      const inner = schema.properties?.[name] ?? additional(schema);
+      const inner = ownField(schema.properties ?? {}, name) ?? additional(schema);
       if (inner !== undefined) yield* markedTexts(inner, field);
     }
   }

@@ -2,6 +2,7 @@
 import type { AnyObject } from "../../resource/handle.ts";
 import type { FieldsV1, ManagedFieldsEntry, ObjectMeta, OwnerReference } from "../../resource/meta.ts";
 import { numberTagOf, ProtobufReader, tagOf } from "../encoding/protobuf-reader.ts";
+import { setField } from "../../resource/any-key.ts";
 
 /** @see https://github.com/kubernetes/apimachinery/blob/master/pkg/apis/meta/v1/generated.proto */
 const META = {
@@ -246,10 +247,7 @@ function readEntry(reader: ProtobufReader, into: Record<string, string>): void {
     else if (tag === ENTRY.value) value = reader.text();
     else reader.skip(tag);
   }
-  // An assignment to `__proto__` would make no entry.
-  if (key === "__proto__")
-    Object.defineProperty(into, key, { value, enumerable: true, writable: true, configurable: true });
-  else into[key] = value;
+  setField(into, key, value);
 }
 
 function readOwner(reader: ProtobufReader): OwnerReference {

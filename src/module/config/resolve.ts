@@ -6,6 +6,7 @@ import { printable } from "../../observe/printable.ts";
 import { nearest } from "../nearest.ts";
 import { type ConfigField, fieldsOf, type JsonSchema, objectIn, shownType, typesOf, variableOf } from "./fields.ts";
 import { type ConfigSources, type GivenValue, givenValue, valueAt } from "./sources.ts";
+import { setField } from "../../resource/any-key.ts";
 
 /** A fault of one field, or of the configuration as a whole. */
 export interface ConfigFault {
@@ -113,8 +114,7 @@ function put(input: Record<string, unknown>, path: readonly string[], value: unk
   const [property, ...rest] = path as [string, ...string[]];
   if (rest.length > 0 && !Object.hasOwn(input, property)) put(input, [property], {});
   if (rest.length > 0) put(input[property] as Record<string, unknown>, rest, value);
-  // A field may be called __proto__.
-  else Object.defineProperty(input, property, { value, enumerable: true, configurable: true, writable: true });
+  else setField(input, property, value);
 }
 
 type Read = { readonly value: unknown } | { readonly expected: string };

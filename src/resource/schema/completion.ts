@@ -2,6 +2,7 @@
 import { sameJson } from "../json.ts";
 import { SAMPLES, sampleOf } from "./sample.ts";
 import type { StructuralSchema } from "./structural.ts";
+import { ownField } from "../any-key.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -32,7 +33,7 @@ export function isComplete(schema: StructuralSchema, value: unknown): boolean {
   const required = requiredOf(schema, fields);
   for (const name in properties) {
     const property = properties[name]!;
-    const field = fields[name];
+    const field = ownField(fields, name);
     if (isMissing(property, field)) {
       if (field === null || property.default !== undefined || required.includes(name)) return false;
     } else if (field !== null && typeof field === "object" && !isComplete(property, field)) return false;
@@ -63,7 +64,7 @@ export function completed(schema: StructuralSchema, value: unknown, filling: Fil
   const { properties = {}, additionalProperties } = schema;
   const models = typeof model === "object" && model !== null ? (model as Fields) : {};
   const fill = (name: string, property: StructuralSchema): unknown =>
-    completed(property, fields[name], { ...filling, model: Object.hasOwn(models, name) ? models[name] : undefined });
+    completed(property, ownField(fields, name), { ...filling, model: ownField(models, name) });
   for (const name of Object.keys(fields)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
     if (property === undefined || fields[name] === undefined) continue;
@@ -71,12 +72,13 @@ export function completed(schema: StructuralSchema, value: unknown, filling: Fil
     else fields[name] = fill(name, property);
   }
   for (const [name, property] of Object.entries(properties)) {
-    if (isMissing(property, fields[name]) && property.default !== undefined) fields[name] = fill(name, property);
+    if (isMissing(property, ownField(fields, name)) && property.default !== undefined)
+      fields[name] = fill(name, property);
   }
   const variant = variantOf(schema, fields);
   for (const name of requiredOf(schema, fields)) {
-    const property = properties[name];
-    if (property === undefined || !isMissing(property, fields[name])) continue;
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (property === undefined || !isMissing(property, ownField(fields, name))) continue;
     fields[name] = fill(name, { ...property, ...variant?.properties?.[name] });
   }
   return fields;

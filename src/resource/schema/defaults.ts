@@ -1,5 +1,6 @@
 /** Applies the defaults of a structural schema as the API server does when it reads an object. */
 import type { StructuralSchema } from "./structural.ts";
+import { setField } from "../any-key.ts";
 
 /** Returns the value with defaults: the same value where nothing was missing, otherwise a copy of what changed. */
 type Fill = (value: unknown) => unknown;
@@ -63,7 +64,7 @@ function fillFields({ properties = {}, additionalProperties }: StructuralSchema)
     let copy: Record<string, unknown> | undefined;
     const put = (name: string, field: unknown): void => {
       copy ??= { ...fields };
-      copy[name] = field;
+      setField(copy, name, field);
     };
     for (const { name, schema, fill } of named) {
       const before = Object.hasOwn(fields, name) ? fields[name] : undefined;

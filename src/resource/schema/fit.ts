@@ -1,5 +1,6 @@
 /** Says whether a value fits a structural schema, for schemas that are not zod's. */
 import type { StructuralSchema } from "./structural.ts";
+import { ownField } from "../any-key.ts";
 
 /**
  * Returns what is wrong with a value, such as `containers[0].name is required`; `undefined` when it fits. Formats are
@@ -25,7 +26,7 @@ export function problemOf(schema: StructuralSchema, value: unknown, path = ""): 
   } else if (typeof value === "object") {
     const fields = value as Readonly<Record<string, unknown>>;
     const prefix = path === "" ? "" : `${path}.`;
-    const missing = schema.required?.find((field) => fields[field] === undefined);
+    const missing = schema.required?.find((field) => ownField(fields, field) === undefined);
     if (missing !== undefined) return `${prefix}${missing} is required`;
     for (const [field, inner] of Object.entries(fields)) {
       const own = Object.hasOwn(schema.properties ?? {}, field)

@@ -4,6 +4,7 @@ import type { ResourceDefinition, VersionDefinition } from "../../resource/defin
 import { convertObject } from "../../webhook/conversion/convert-object.ts";
 import type { WireObject } from "../../webhook/conversion/wire-object.ts";
 import { VersionSchema } from "../../embedded/index.ts";
+import { ownField } from "../../resource/any-key.ts";
 
 /**
  * - `lost`: the field is not there any more, or what a conversion returned is in no schema;
@@ -103,7 +104,7 @@ function compare(before: unknown, after: unknown, path: string): readonly Differ
   }
   if (!isFields(before) || !isFields(after)) return [{ reason: "changed", path, before, after }];
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].flatMap((name) => compare(before[name], after[name], `${path}.${name}`));
+  return [...names].flatMap((name) => compare(ownField(before, name), ownField(after, name), `${path}.${name}`));
 }
 
 /** Makes a difference of a message such as `spec.size: Invalid value: …`. */

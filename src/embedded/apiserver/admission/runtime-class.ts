@@ -58,7 +58,7 @@ function setScheduling(attributes: AdmissionAttributes, spec: Fields, found: Kub
   const scheduling = inner(found, "scheduling");
   const selector: Fields = { ...inner(spec, "nodeSelector") };
   for (const [key, value] of Object.entries(inner(scheduling, "nodeSelector"))) {
-    if (selector[key] !== undefined && selector[key] !== value) {
+    if (Object.hasOwn(selector, key) && selector[key] !== value) {
       const ours = `runtimeClass.scheduling.nodeSelector[${key}] = ${String(value)}`;
       throw refusal(attributes, `conflict: ${ours}; pod.spec.nodeSelector[${key}] = ${String(selector[key])}`);
     }

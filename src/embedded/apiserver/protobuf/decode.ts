@@ -7,6 +7,7 @@ import { type Kind, type Message, messageOf, meta, nameOf } from "./messages.ts"
 import { eithers } from "./either.ts";
 import { fromOwnMessage } from "./own-messages.ts";
 import { WireReader } from "./wire-reader.ts";
+import { setField } from "../schema/set-field.ts";
 
 /** The prefix of every body. @see k8s.io/apimachinery `protoEncodingPrefix` */
 const prefix = [0x6b, 0x38, 0x73, 0x00];
@@ -70,7 +71,7 @@ function decodeMessage(bytes: Uint8Array, { message, schema }: Place): Fields {
     if (type.startsWith("<")) {
       const map = (fields[name] ??= {}) as Fields;
       const [key, value] = decodeEntry(content as Uint8Array, { type: type.slice(1), schema: inner?.additional });
-      map[key] = value;
+      setField(map, key, value);
     } else if (isRepeated === 1) {
       const list = (fields[name] ??= []) as unknown[];
       list.push(decodeValue(content, { type, schema: inner?.items }));

@@ -3,6 +3,7 @@ import { asInteger, numberOf } from "../numbers.ts";
 import { YamlError } from "./cursor.ts";
 import { parseDocument, type YamlEntry, type YamlNode } from "./parser.ts";
 import { goValue, scalarValue } from "./scalar-value.ts";
+import { setField } from "../schema/set-field.ts";
 
 export interface DecodedYaml {
   readonly value: unknown;
@@ -149,7 +150,7 @@ function asJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asJson);
   if (!(value instanceof Map)) return value;
   const fields: Record<string, unknown> = {};
-  for (const [key, item] of value as Keyed) fields[keyText(key, item)] = asJson(item);
+  for (const [key, item] of value as Keyed) setField(fields, keyText(key, item), asJson(item));
   return fields;
 }
 

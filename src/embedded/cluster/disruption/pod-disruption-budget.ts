@@ -119,7 +119,8 @@ function stillDisrupted({ status }: Budget, pods: readonly Pod_[], now: number):
   let nextCheck: number | undefined;
   for (const pod of pods) {
     const { name } = pod.metadata;
-    const since = status?.disruptedPods?.[name];
+    const told = status?.disruptedPods ?? {};
+    const since = Object.hasOwn(told, name) ? told[name] : undefined;
     if (since === undefined || isGoing(pod)) continue;
     const left = Date.parse(since) + DELETION_MS - now;
     if (left < 0) continue;
