@@ -154,11 +154,39 @@ test("takes", async () => {
   const refused = await run(["mine"], { WANTED: "2" });
   expect(refused.code).toBe(1);
   expect(refused.text).toBe(
-    "binnacle: Cannot run mine/b.test.ts: it imports 'evil', which is not in mine but in node_modules; install it in mine, or " +
-      "pass --node-modules node_modules\n",
+    "binnacle: Cannot run mine/b.test.ts: it imports 'evil', which is not in mine but in node_modules, where there is no package.json; " +
+      "install it in mine, or pass --node-modules node_modules\n",
   );
   const named = await run(["mine", "--node-modules", "node_modules"], { WANTED: "2" });
   expect(named).toMatchObject({ code: 0, text: expect.stringContaining("EVIL package") });
+}, 180_000);
+
+test("packages of the project around the folder are there in tests as in check and build", async () => {
+  await bench.write("project/package.json", '{ "name": "project" }');
+  await bench.write("project/node_modules/shouting/index.js", "module.exports = (text) => text.toUpperCase();\n");
+  await bench.write(
+    "project/controllers/m.ts",
+    module.replace("Hello,", "${shout('hello')},").replace("import", 'import shout from "shouting";\nimport'),
+  );
+  await bench.write(
+    "project/controllers/m.test.ts",
+    'import { expect, test } from "bun:test";\nimport shout from "shouting";\nimport "./m.ts";\ntest("a", () => expect(shout("a")).toBe("A"));\n',
+  );
+  const { code, stderr } = await bench.exec("test", "project/controllers");
+  expect([code, stderr]).toEqual([0, expect.stringContaining("1 pass")]);
+  expect(await bench.exec("check", "--no-types", "--controllers", "project/controllers")).toMatchObject({ code: 0 });
+}, 180_000);
+
+test("an executable that a test starts is itself, and not the runtime that it carries", async () => {
+  const start = 'Bun.spawn([process.execPath, "version"], { stdout: "pipe" })';
+  await bench.write(
+    "spawning/a.test.ts",
+    `import { expect, test } from "bun:test";
+test("starts", async () => expect(await new Response(${start}.stdout).text()).toContain("binnacle"));
+`,
+  );
+  const { code, stderr } = await bench.exec("test", "spawning");
+  expect([code, stderr]).toEqual([0, expect.stringContaining("1 pass")]);
 }, 180_000);
 
 test("a run without a test is no success", async () => {

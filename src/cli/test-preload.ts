@@ -1,5 +1,6 @@
 /** Runs before a user's tests, in the process that runs them. */
 import { writeSync } from "node:fs";
+import { passEnvironment } from "#runtime/self";
 import { afterEach } from "#runtime/test-hooks";
 import { offerModules } from "#runtime/module-host";
 import type { OfferedPackages } from "../platform/module-host.ts";
@@ -10,6 +11,7 @@ import { reportLine } from "./test-report.ts";
 export function prepareTests(offered: OfferedPackages): void {
   // A binnacle that a test starts must not inherit this variable, with which it would be the plain runtime.
   delete process.env["BUN_BE_BUN"];
+  passEnvironment();
   offerModules(offered);
   keepRecentPast();
   afterEach((hasFailed) => {

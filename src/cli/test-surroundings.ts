@@ -1,6 +1,6 @@
 /**
- * Determines what a test run takes from its surroundings: settings and packages of the tested folder, and whatever is
- * named. The working directory is not trusted.
+ * Determines what a test run takes from its surroundings: settings of the tested folder, packages of it and of the projects around it,
+ * as `check`, `dev` and `build` do, and whatever is named. The working directory is not trusted.
  */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -58,7 +58,7 @@ export interface PackageOptions {
  * Checks that the tests can be read, and where the packages come from that the tests, and their files in the tested
  * folder, import by a literal name.
  *
- * @throws UserError for a package that the runner would find in a folder above the tested one.
+ * @throws UserError for a package that the runner would find in a folder above the tested one that has no package.json.
  */
 export function checkPackages(tests: readonly string[], { folder, offered, allowed }: PackageOptions): void {
   const root = realpathSync(folder);
@@ -77,10 +77,11 @@ export function checkPackages(tests: readonly string[], { folder, offered, allow
         if (offered.includes(specifier) || isBuiltin(specifier) || isInstalled(specifier, { file, root })) continue;
         const found = resolveImport(specifier, file);
         if (found === undefined || folders.some((one) => isIn(one, realpathSync(found)))) continue;
+        if (isOfProject(found, root)) continue;
         const place = shown(found.slice(0, found.lastIndexOf(`node_modules${sep}`) + "node_modules".length));
         throw new UserError(
-          `Cannot run ${shown(file)}: it imports '${specifier}', which is not in ${shown(root)} but in ${place}; ` +
-            `install it in ${shown(root)}, or pass --node-modules ${place}`,
+          `Cannot run ${shown(file)}: it imports '${specifier}', which is not in ${shown(root)} but in ${place}, where there is no ` +
+            `package.json; install it in ${shown(root)}, or pass --node-modules ${place}`,
         );
       }
     }
@@ -102,6 +103,12 @@ function isInstalled(specifier: string, { file, root }: { readonly file: string;
     if (existsSync(join(at, "node_modules", ...name))) return true;
   }
   return false;
+}
+
+/** Whether the `node_modules` with a file is that of a project, with a package.json, which the folder is a part of. */
+function isOfProject(file: string, root: string): boolean {
+  const project = file.slice(0, file.lastIndexOf(`${sep}node_modules${sep}`));
+  return isIn(project, root) && existsSync(join(project, "package.json"));
 }
 
 function isIn(folder: string, path: string): boolean {

@@ -1,4 +1,4 @@
-/** A module and the packages that it imports, as one file. */
+/** A module and what it imports, as one file. */
 import { isBuiltin } from "node:module";
 import { bundleText, isRuntimeModule } from "#runtime/bundler";
 import { UserError } from "../usage-error.ts";
@@ -22,7 +22,7 @@ export async function bundleModule(file: string, { shown, offered }: BundleOptio
     );
   };
   const { outputs, inputs, problem } = await bundleText(file, offered);
-  if (problem !== undefined) return refuse(`its packages cannot be bundled: ${problem}`);
+  if (problem !== undefined) return refuse(`it cannot become one file together with what it imports: ${problem}`);
   const { isNative, packagesOfFiles } = await import("../../build/index.ts");
   // Some look for their addon with paths that a bundler does not follow.
   const native = packagesOfFiles(inputs).find(isNative);
@@ -32,7 +32,8 @@ export async function bundleModule(file: string, { shown, offered }: BundleOptio
     return refuse(`it needs the file ${asset.name.replace(/^\.?\//, "")} of a package, which is no JavaScript`);
   }
   const [entry] = outputs;
-  if (entry === undefined || outputs.length > 1) return refuse("its packages do not become one file");
+  if (entry === undefined || outputs.length > 1)
+    return refuse("it does not become one file together with what it imports");
   return await entry.text();
 }
 

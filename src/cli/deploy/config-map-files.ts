@@ -1,6 +1,6 @@
 /** The files of modules in a ConfigMap. */
 import { realpathSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { basename, relative, resolve, sep } from "node:path";
 import { importsOf } from "#runtime/module-host";
 import { type Closure, closureOf } from "../../loader/closure.ts";
 import { configName } from "../../loader/config-names.ts";
@@ -21,7 +21,8 @@ export interface MountedFile {
 }
 
 /**
- * The modules' files, and what they import from their folder. A module that imports packages becomes one file that holds them.
+ * The modules' files, and what they import from their folder. A module that imports packages, or files from elsewhere, such as those
+ * that `binnacle types` writes, becomes one file that holds them.
  *
  * @param offered what the binary offers for import; there are no other packages beside a ConfigMap.
  * @param configs the configurations of modules by their files.
@@ -45,10 +46,10 @@ export async function configMapFiles(
     const root = realpathSync(resolve(folder));
     for (const found of scanFolders([folder])) {
       const closure = closureOf(found.file);
-      if (importsPackages(closure, offered)) {
+      if (isOutside(closure, root) || importsPackages(closure, offered)) {
         refuseForeignConfig(found, configs.get(found.file) ?? []);
         add(...(await bundled(found, offered)));
-      } else for (const [path, text] of filesOf(found, { closure, folder, root })) add(path, text);
+      } else for (const [path, text] of closure.sources) add(relative(root, path), text);
     }
   }
   const size = [...files].reduce((sum, [path, text]) => sum + Buffer.byteLength(text) + 2 * path.length, 0);
@@ -93,20 +94,9 @@ async function bundled({ name, file }: FoundModule, offered: readonly string[]):
   return [`${basename(name)}/index.js`, await bundleModule(file, { shown: file, offered })];
 }
 
-function filesOf(
-  { file }: FoundModule,
-  { closure, folder, root }: { readonly closure: Closure; readonly folder: string; readonly root: string },
-): readonly (readonly [path: string, text: string])[] {
-  return [...closure.sources].map(([path, text]) => {
-    const inside = relative(root, path);
-    if (inside.startsWith("..")) {
-      throw new UserError(
-        `Cannot put '${file}' into a ConfigMap: it imports ${join(dirname(folder), basename(path))}, which is outside of ` +
-          `'${folder}'; move it there, or build an image and pass --image`,
-      );
-    }
-    return [inside, text] as const;
-  });
+/** Whether a file of the module is outside of the folder. */
+function isOutside({ sources }: Closure, root: string): boolean {
+  return sources.keys().some((path) => !path.startsWith(root + sep));
 }
 
 function importsPackages({ sources }: Closure, offered: readonly string[]): boolean {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { cli } from "../cli.ts";
+import { handleSource } from "../handle-source.ts";
 
 let folder: string;
 const MODULES: Readonly<Record<string, string>> = {
@@ -47,6 +48,24 @@ const MODULES: Readonly<Record<string, string>> = {
   "alike/a__b.ts": `
     import { defineKeyController } from "binnacle";
     export default defineKeyController({ name: "two", async reconcile() {} });`,
+  "elsewhere/controllers/certs.ts": `
+    import { defineController } from "binnacle";
+    import { Certificate } from "../types/cert-manager.io/certificate.ts";
+    export default defineController({ name: "certs", for: Certificate, async reconcile() {} });`,
+  "elsewhere/controllers/own.ts": `
+    import { defineKeyController } from "binnacle";
+    export default defineKeyController({ name: "own", async reconcile() {} });`,
+  "elsewhere/types/cert-manager.io/certificate.ts": handleSource({
+    group: "cert-manager.io",
+    version: "v1",
+    kind: "Certificate",
+    plural: "certificates",
+    scope: "Namespaced",
+    schema: {
+      type: "object",
+      properties: { spec: { type: "object", properties: { secretName: { type: "string" } } } },
+    },
+  }),
   "node_modules/tiny-pad/package.json": `{ "name": "tiny-pad", "version": "1.0.0", "main": "index.js" }`,
   "node_modules/tiny-pad/index.js": `module.exports = (text) => text + "-padded" + (process.env.NODE_ENV === "production" ? "!" : "");`,
   "node_modules/tiny-fast/package.json": `{ "name": "tiny-fast", "version": "1.0.0", "main": "index.js", "gypfile": true }`,
@@ -266,6 +285,13 @@ describe("modules in a ConfigMap", () => {
     expect(data["small.ts__index.js"]).toMatch(/from\s*"binnacle"/);
     const { volumes } = one(await print("--base-image b", "packages"), "Deployment").spec.template.spec;
     expect(volumes[0].configMap.items).toEqual([{ key: "small.ts__index.js", path: "small.ts/index.js" }]);
+  });
+
+  test("what a module imports from outside of the folder, as `binnacle types` writes it, is bundled", async () => {
+    const { data = {} } = one(await print("--base-image b", "elsewhere/controllers"), "ConfigMap");
+    expect(Object.keys(data).sort()).toEqual(["certs.ts__index.js", "own.ts"]);
+    expect(data["certs.ts__index.js"]).toContain('group:"cert-manager.io",version:"v1"');
+    expect(data["certs.ts__index.js"]).toMatch(/from\s*"binnacle"/);
   });
 
   test("what is no text is refused, with what to do", async () => {

@@ -1,4 +1,5 @@
 /** Restarts a built program where the runtime must be configured before its first line. */
+import { passEnvironment } from "./self.ts";
 import { hasRuntimeVariables, withoutRuntimeVariables } from "../runtime-variables.ts";
 
 /**
@@ -58,14 +59,4 @@ export function beginAnew(args: readonly string[], { isTuned, memory }: BeginOpt
 
 function settingsFor(memory = Infinity): Readonly<Record<string, string>> {
   return { ...SETTINGS, BUN_JSC_forceRAMSize: String(Math.floor(Math.min(RAM_SIZE, memory * PART_OF_LIMIT))) };
-}
-
-/** By default `Bun.spawn` gives children the environment with which this process began. */
-function passEnvironment(): void {
-  for (const name of ["spawn", "spawnSync"] as const) {
-    const spawn = Bun[name] as (...given: unknown[]) => unknown;
-    const withEnvironment = (first: object, options?: object): unknown =>
-      Array.isArray(first) ? spawn(first, { env: process.env, ...options }) : spawn({ env: process.env, ...first });
-    Object.assign(Bun, { [name]: withEnvironment });
-  }
 }

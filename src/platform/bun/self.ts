@@ -1,4 +1,4 @@
-/** Runs this executable as its runtime's tools: type checker and test runner. */
+/** Runs this executable as its runtime's tools, type checker and test runner, and says what children inherit. */
 import { withoutRuntimeVariables } from "../runtime-variables.ts";
 import type { StartedTool, StartOptions, ToolOptions, ToolResult } from "../self.ts";
 
@@ -34,4 +34,14 @@ export function startTool(args: readonly string[], { env }: StartOptions): Start
     stderr: "pipe",
   });
   return { stderr: child.stderr, exited: child.exited, kill: (signal) => child.kill(signal) };
+}
+
+/** Gives children the environment as it is. By default `Bun.spawn` gives them the one with which this process began. */
+export function passEnvironment(): void {
+  for (const name of ["spawn", "spawnSync"] as const) {
+    const spawn = Bun[name] as (...given: unknown[]) => unknown;
+    const withEnvironment = (first: object, options?: object): unknown =>
+      Array.isArray(first) ? spawn(first, { env: process.env, ...options }) : spawn({ env: process.env, ...first });
+    Object.assign(Bun, { [name]: withEnvironment });
+  }
 }

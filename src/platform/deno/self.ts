@@ -35,3 +35,6 @@ export function startTool(args: readonly string[], { env }: StartOptions): Start
   child.once("error", reject).once("exit", (status) => resolve(status ?? 1));
   return { stderr: child.stderr, exited, kill: (signal) => void child.kill(signal) };
 }
+
+/** Gives children the environment as it is, which is what this runtime does anyway. */
+export function passEnvironment(): void {}
