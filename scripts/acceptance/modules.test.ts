@@ -90,7 +90,9 @@ describe.skipIf(!available)("modules", () => {
     );
     await bench.write("alone/nothing.ts", "export const nothing = 1;");
     await using operator = await bench.run({ kubeconfig: cluster.kubeconfig, args: ["--controllers", "alone"] });
-    await operator.ready();
+    await until(async () => (await operator.health("/readyz/controllers")).body.includes("has never run"), {
+      what: () => `a broken module is told:\n${operator.text}`,
+    });
     const verbose = (await operator.health("/readyz?verbose")).body;
     expect(verbose).toContain("broken");
     expect(verbose).toContain("nothing");

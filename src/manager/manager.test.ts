@@ -253,7 +253,7 @@ test("Manager gives up a module that waits to install its kinds when it leaves",
   await manager.stop();
 });
 
-test("Manager is not ready when the only module is broken, and is when another one runs", async () => {
+test("Manager is not ready when the only module is broken, nor when another one runs beside it", async () => {
   await using api = serving(() => 404);
   const { manager, get } = setUp({ port: api.server.port! });
   await manager.start();
@@ -264,6 +264,9 @@ test("Manager is not ready when the only module is broken, and is when another o
     text: "internal server error: no module runs: b.ts is broken: Unexpected }\n",
   });
   await manager.add(things);
-  expect((await get("/readyz")).status).toBe(200);
+  expect(await get("/readyz/controllers")).toMatchObject({
+    status: 500,
+    text: "internal server error: module b.ts has never run: Unexpected }\n",
+  });
   await manager.stop();
 });

@@ -57,6 +57,10 @@ export class Manager implements AsyncDisposable {
   readonly #reachability: Disposable;
   #listeners: Listeners | undefined;
   #loaded = false;
+  /** Whether every module has run at some moment; one that comes later and is broken takes nothing out of service. */
+  #allRan = false;
+  /** Since when the API server cannot be reached. */
+  #silentSince: number | undefined;
   #stopped: Promise<void> | undefined;
 
   /** Creates the manager, which neither listens nor sends anything before {@link start}. */
@@ -178,9 +182,12 @@ export class Manager implements AsyncDisposable {
         controllers: this.modules.controllers,
         stats: this.#transport.stats,
         noneRuns: this.modules.noneRuns(),
+        neverRan: this.#neverRan(),
+        silence: this.#silentSince === undefined ? 0 : this.#connectionClock.now() - this.#silentSince,
       }),
     );
     this.#reachability = this.#transport.reachability.onChange((reachable) => {
+      this.#silentSince = reachable ? undefined : this.#connectionClock.now();
       if (reachable) log.info("The API server answers again", { server: cluster.server });
       else log.warn("Cannot reach the API server: trying again until it answers", { server: cluster.server });
     });
@@ -246,6 +253,7 @@ export class Manager implements AsyncDisposable {
   /** Called when all modules that were found at start have been added, or are known to be broken. */
   loaded(): void {
     this.#loaded = true;
+    this.#neverRan();
     this.#elections?.allLoaded();
     this.#sharding?.start();
     this.webhooks.loaded();
@@ -345,6 +353,14 @@ export class Manager implements AsyncDisposable {
       },
     ];
     await stopInOrder(steps, { grace, clock, log });
+  }
+
+  /** Why a module that was found at the start has never run. While modules are being written, they may be broken. */
+  #neverRan(): string | undefined {
+    if (this.#allRan || this.#options.development === true) return undefined;
+    const reason = this.modules.neverRan();
+    this.#allRan = this.#loaded && reason === undefined;
+    return reason;
   }
 
   /** Serves routes of plugins, without the prefix under which they are mounted. */

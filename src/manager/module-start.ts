@@ -6,6 +6,7 @@ import type { ModuleRegistry } from "../module/module-registry.ts";
 import type { Log } from "../observe/log.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import type { WebhookClientConfig } from "../resource/crd-conversion.ts";
+import { ListenError } from "../server/bind-address.ts";
 import type { WebhookHost } from "../webhook/webhook-host.ts";
 import type { AccountAccess } from "./account-access.ts";
 import { installCrds, installGate } from "./install-crds.ts";
@@ -37,6 +38,17 @@ export type ConversionClient = (to: {
   readonly signal: AbortSignal;
 }) => Promise<WebhookClientConfig>;
 
+interface Beginning {
+  readonly start: () => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+interface Hindrance {
+  readonly message: string;
+  /** Whether the listener of the module's webhooks is not there. */
+  readonly lacksListener: boolean;
+}
+
 /** Milliseconds between two attempts to install what the server refuses: at first, and at most; with jitter. */
 const FIRST_RETRY = 1_000;
 const LAST_RETRY = 30_000;
@@ -62,9 +74,9 @@ export class ModuleStart {
     using _converting = this.#convert(module);
     const lacking = this.#lacking(module);
     if (lacking !== undefined && !this.#options.retries) throw new Error(lacking);
-    const refused = lacking ?? (await this.#install(module, stopping));
-    if (refused === undefined) return await this.#permitted(module, start);
-    const signal = modules.postpone(module, refused);
+    const hindrance = await this.#tryToBegin(module, { start, signal: stopping });
+    if (hindrance === undefined) return;
+    const signal = modules.postpone(module, hindrance.message, hindrance.lacksListener);
     this.#beginLater(module, { start, signal }).catch((error: unknown) => {
       if (signal.aborted) return;
       const message = error instanceof Error ? error.message : String(error);
@@ -109,18 +121,29 @@ export class ModuleStart {
     return access?.run(module, start, () => modules.settled(module.name)) ?? start();
   }
 
-  /** Tries to install what a module needs until it leaves or can be started. */
-  async #beginLater(
-    module: LoadedModule,
-    { start, signal }: { readonly start: () => Promise<void>; readonly signal: AbortSignal },
-  ): Promise<void> {
+  /** Tries to begin until the module leaves or runs. */
+  async #beginLater(module: LoadedModule, { start, signal }: Beginning): Promise<void> {
     const { modules } = this.#options;
     for (let pause = FIRST_RETRY; ; pause = Math.min(2 * pause, LAST_RETRY)) {
       await this.#pause(module, { ms: pause * (0.5 + Math.random() / 2), signal });
       using _converting = this.#convert(module);
-      const refused = this.#lacking(module) ?? (await this.#install(module, signal));
-      if (refused === undefined) return await this.#permitted(module, start);
-      modules.postpone(module, refused);
+      const hindrance = await this.#tryToBegin(module, { start, signal });
+      if (hindrance === undefined) return;
+      modules.postpone(module, hindrance.message, hindrance.lacksListener);
+    }
+  }
+
+  /** Starts a module. @returns what is in its way for now. @throws errors that will not go away by themselves. */
+  async #tryToBegin(module: LoadedModule, { start, signal }: Beginning): Promise<Hindrance | undefined> {
+    try {
+      const message = this.#lacking(module) ?? (await this.#install(module, signal));
+      if (message !== undefined) return { message, lacksListener: false };
+      await this.#permitted(module, start);
+      return undefined;
+    } catch (error) {
+      // Another process may end and leave the port, as the one before this one does.
+      if (!(error instanceof ListenError) || !this.#options.retries) throw error;
+      return { message: error.message, lacksListener: true };
     }
   }
 

@@ -6,12 +6,23 @@ type Controller = ReadinessInput["controllers"][number];
 const controller = (state: Controller["state"], hasSynced = false): Controller => ({ name: "x", state, hasSynced });
 const answered = { answers: new Map([["GET 403", 1]]) };
 const silent = { answers: new Map([["GET <error>", 3]]) };
-const parts: ReadinessInput = { loaded: true, stopping: false, controllers: [], stats: answered, noneRuns: undefined };
+const parts: ReadinessInput = {
+  loaded: true,
+  stopping: false,
+  controllers: [],
+  stats: answered,
+  noneRuns: undefined,
+  neverRan: undefined,
+  silence: 0,
+};
 
 const cases: readonly [string, Partial<ReadinessInput>, string | undefined][] = [
   ["no controllers", {}, undefined],
   ["not loaded", { loaded: false }, "modules are being loaded"],
   ["no module runs", { noneRuns: "no module runs: a.ts is broken" }, "no module runs: a.ts is broken"],
+  ["a module that has never run", { neverRan: "a.ts is broken" }, "a.ts is broken"],
+  ["a server that has been silent for 30 s", { silence: 30_000 }, undefined],
+  ["a server that is silent for longer", { silence: 31_500 }, "the API server does not answer, and has not for 31s"],
   ["stopping", { stopping: true }, "stopping"],
   [
     "a controller that lists",

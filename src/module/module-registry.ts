@@ -13,7 +13,7 @@ import { ModuleListing } from "./module-listing.ts";
 import { PluginBoard } from "./plugin-board.ts";
 import { ModuleVersion, type VersionSurroundings } from "./module-version.ts";
 import type { WebhookHost } from "../webhook/webhook-host.ts";
-import { type ModuleProblem, type ModuleStatus, statusesOf } from "./module-status.ts";
+import { type ModuleProblem, type ModuleStatus, neverRan, noneRuns, statusesOf } from "./module-status.ts";
 import { PostponedModules } from "./postponed.ts";
 
 export interface ModuleRegistryOptions {
@@ -140,26 +140,27 @@ export class ModuleRegistry {
   }
 
   /**
-   * Records a module that cannot be started yet, so that it is shown as unavailable. A running version keeps running.
-   *
-   * @returns a signal that fires when it need not be tried any more; by then it is disposed of.
+   * Records a module that cannot be started yet, for want of its webhooks' listener if so, which is shown as unavailable. A
+   * running version keeps running. @returns a signal that fires when it need not be tried any more; by then it is disposed of.
    */
-  postpone(module: LoadedModule, message: string): AbortSignal {
+  postpone(module: LoadedModule, message: string, lacksListener = false): AbortSignal {
     const { name, file } = module;
-    const told = this.#postponed.messageOf(name);
-    const signal = this.#postponed.put(module, message);
+    const isTold = this.#postponed.messageOf(name) === message;
+    const signal = this.#postponed.put(module, message, lacksListener);
     this.#listing.add(name);
-    if (told !== message) {
-      this.#runtime.log.warn("Cannot start a module yet: trying again", { module: name, file, reason: message });
-    }
+    const fields = { module: name, file, reason: message };
+    if (!isTold) this.#runtime.log.warn("Cannot start a module yet: trying again", fields);
     return signal;
   }
 
   /** Why none of the modules runs; `undefined` when one does, or when there are none. */
   noneRuns(): string | undefined {
-    if (this.#running.size > 0) return undefined;
-    const [first] = this.statuses();
-    return first && `no module runs: ${first.name} is ${first.state}: ${first.message}`;
+    return this.#running.size > 0 ? undefined : noneRuns(this.statuses());
+  }
+
+  /** Why a module does not run at all: it is broken, or lacks the listener of its webhooks. */
+  neverRan(): string | undefined {
+    return neverRan([...this.#broken.values(), ...this.#postponed.withoutListener()], this.#running);
   }
 
   /** Counts and logs what a module's code threw outside of a run. */

@@ -56,6 +56,20 @@ export interface ModuleProblem {
   readonly message: string;
 }
 
+/** Says why none of the modules runs; `undefined` when there are none. */
+export function noneRuns([first]: readonly ModuleStatus[]): string | undefined {
+  return first && `no module runs: ${first.name} is ${first.state}: ${first.message}`;
+}
+
+/** Says why a module is not running in any version; `undefined` when all are. */
+export function neverRan(
+  problems: readonly ModuleProblem[],
+  running: Pick<ReadonlyMap<string, unknown>, "has">,
+): string | undefined {
+  const problem = problems.find(({ name }) => !running.has(name));
+  return problem && `module ${problem.name} has never run: ${problem.message}`;
+}
+
 /** All modules of a process, as its registry knows them. */
 export interface KnownModules {
   readonly running: Iterable<

@@ -1,9 +1,11 @@
 /** Modules that were loaded and cannot be started yet. */
 import type { LoadedModule } from "./loaded-module.ts";
+import type { ModuleProblem } from "./module-status.ts";
 
 interface Postponed {
   readonly module: LoadedModule;
   readonly message: string;
+  readonly lacksListener: boolean;
   readonly leaving: AbortController;
 }
 
@@ -16,13 +18,14 @@ export class PostponedModules {
   /**
    * Records why a module waits. An earlier waiting version is disposed of.
    *
+   * @param lacksListener whether it waits for the listener of its webhooks. @default false
    * @returns a signal that fires when it need not be tried any more.
    */
-  put(module: LoadedModule, message: string): AbortSignal {
+  put(module: LoadedModule, message: string, lacksListener = false): AbortSignal {
     const known = this.#byName.get(module.name);
     if (known !== undefined && known.module !== module) this.drop(module.name);
     const leaving = known?.module === module ? known.leaving : new AbortController();
-    this.#byName.set(module.name, { module, message, leaving });
+    this.#byName.set(module.name, { module, message, lacksListener, leaving });
     return leaving.signal;
   }
 
@@ -55,7 +58,11 @@ export class PostponedModules {
     return this.#byName.get(name)?.message;
   }
 
-  all(): readonly { readonly name: string; readonly file: string; readonly message: string }[] {
+  all(): readonly ModuleProblem[] {
     return [...this.#byName.values()].map(({ module: { name, file }, message }) => ({ name, file, message }));
+  }
+
+  withoutListener(): readonly ModuleProblem[] {
+    return this.all().filter(({ name }) => this.#byName.get(name)?.lacksListener);
   }
 }

@@ -37,9 +37,14 @@ export function shownAddress({
   return `${hostname?.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
+/** An address cannot be listened on, which may change: its port may become free. */
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+}
+
 /** Explains why an address cannot be listened on. */
-export function listenError({ address }: BindAddress, name: string, error: unknown): Error {
-  return new Error(`Cannot listen on ${address} (--${name}-bind-address): ${reasonOf(error)}`, { cause: error });
+export function listenError({ address }: BindAddress, name: string, error: unknown): ListenError {
+  return new ListenError(`Cannot listen on ${address} (--${name}-bind-address): ${reasonOf(error)}`, { cause: error });
 }
 
 function reasonOf(error: unknown): string {
