@@ -31,7 +31,7 @@ import { isolate } from "./isolation.ts";
 import type { ManagerOptions } from "./manager-options.ts";
 import { readModules } from "./module-metrics.ts";
 import { ModuleStart } from "./module-start.ts";
-import { notReady } from "./readiness.ts";
+import { Readiness } from "./readiness.ts";
 import { Sharding } from "./sharding.ts";
 import { activeRuns, openParts, type StopStep, stopInOrder } from "./stop-steps.ts";
 
@@ -55,12 +55,8 @@ export class Manager implements AsyncDisposable {
   readonly #stopping = new AbortController();
   readonly #isolation: Disposable | undefined;
   readonly #reachability: Disposable;
+  readonly #readiness: Readiness;
   #listeners: Listeners | undefined;
-  #loaded = false;
-  /** Whether every module has run at some moment; one that comes later and is broken takes nothing out of service. */
-  #allRan = false;
-  /** Since when the API server cannot be reached. */
-  #silentSince: number | undefined;
   #stopped: Promise<void> | undefined;
 
   /** Creates the manager, which neither listens nor sends anything before {@link start}. */
@@ -175,19 +171,15 @@ export class Manager implements AsyncDisposable {
     );
     readModules(this.metrics, this.modules);
     options.memory?.show({ metrics: this.metrics, readyz, informers: this.#runtime.informers });
-    this.#health.readyz.add("controllers", () =>
-      notReady({
-        loaded: this.#loaded,
-        stopping: this.#stopping.signal.aborted,
-        controllers: this.modules.controllers,
-        stats: this.#transport.stats,
-        noneRuns: this.modules.noneRuns(),
-        neverRan: this.#neverRan(),
-        silence: this.#silentSince === undefined ? 0 : this.#connectionClock.now() - this.#silentSince,
-      }),
-    );
+    this.#readiness = new Readiness({
+      modules: this.modules,
+      transport: this.#transport,
+      clock: this.#connectionClock,
+      stopping: this.#stopping.signal,
+      development,
+    });
+    readyz.add("controllers", () => this.#readiness.notReady());
     this.#reachability = this.#transport.reachability.onChange((reachable) => {
-      this.#silentSince = reachable ? undefined : this.#connectionClock.now();
       if (reachable) log.info("The API server answers again", { server: cluster.server });
       else log.warn("Cannot reach the API server: trying again until it answers", { server: cluster.server });
     });
@@ -252,8 +244,7 @@ export class Manager implements AsyncDisposable {
 
   /** Called when all modules that were found at start have been added, or are known to be broken. */
   loaded(): void {
-    this.#loaded = true;
-    this.#neverRan();
+    this.#readiness.loaded();
     this.#elections?.allLoaded();
     this.#sharding?.start();
     this.webhooks.loaded();
@@ -338,6 +329,7 @@ export class Manager implements AsyncDisposable {
         why: "events and informers have sent everything",
         run: async () => {
           this.#reachability[Symbol.dispose]();
+          this.#readiness[Symbol.dispose]();
           await Promise.all([this.#transport.close(), this.#installer?.close(), this.#start.close()]);
         },
       },
@@ -353,14 +345,6 @@ export class Manager implements AsyncDisposable {
       },
     ];
     await stopInOrder(steps, { grace, clock, log });
-  }
-
-  /** Why a module that was found at the start has never run. While modules are being written, they may be broken. */
-  #neverRan(): string | undefined {
-    if (this.#allRan || this.#options.development === true) return undefined;
-    const reason = this.modules.neverRan();
-    this.#allRan = this.#loaded && reason === undefined;
-    return reason;
   }
 
   /** Serves routes of plugins, without the prefix under which they are mounted. */

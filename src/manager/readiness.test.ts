@@ -1,12 +1,46 @@
 import { expect, test } from "bun:test";
-import { notReady, type ReadinessInput } from "./readiness.ts";
+import { Readiness, type ReadinessParts } from "./readiness.ts";
 
-type Controller = ReadinessInput["controllers"][number];
+type Controller = Pick<ReadinessParts["modules"]["controllers"][number], "name" | "state" | "hasSynced">;
+
+interface Situation {
+  readonly loaded: boolean;
+  readonly stopping: boolean;
+  readonly controllers: readonly Controller[];
+  readonly stats: ReadinessParts["transport"]["stats"];
+  readonly noneRuns: string | undefined;
+  readonly neverRan: string | undefined;
+  readonly silence: number;
+}
+
+function readinessIn({ loaded, stopping, controllers, stats, noneRuns, neverRan, silence }: Situation): Readiness {
+  let now = 0;
+  const readiness = new Readiness({
+    modules: { controllers: controllers as never, noneRuns: () => noneRuns, neverRan: () => neverRan },
+    transport: {
+      stats,
+      reachability: {
+        reachable: silence === 0,
+        wait: () => Promise.resolve(),
+        onChange(listener) {
+          if (silence > 0) listener(false);
+          return { [Symbol.dispose]() {} };
+        },
+      },
+    },
+    clock: { now: () => now },
+    stopping: stopping ? AbortSignal.abort() : new AbortController().signal,
+    development: false,
+  });
+  if (loaded) readiness.loaded();
+  now += silence;
+  return readiness;
+}
 
 const controller = (state: Controller["state"], hasSynced = false): Controller => ({ name: "x", state, hasSynced });
 const answered = { answers: new Map([["GET 403", 1]]) };
 const silent = { answers: new Map([["GET <error>", 3]]) };
-const parts: ReadinessInput = {
+const parts: Situation = {
   loaded: true,
   stopping: false,
   controllers: [],
@@ -16,7 +50,7 @@ const parts: ReadinessInput = {
   silence: 0,
 };
 
-const cases: readonly [string, Partial<ReadinessInput>, string | undefined][] = [
+const cases: readonly [string, Partial<Situation>, string | undefined][] = [
   ["no controllers", {}, undefined],
   ["not loaded", { loaded: false }, "modules are being loaded"],
   ["no module runs", { noneRuns: "no module runs: a.ts is broken" }, "no module runs: a.ts is broken"],
@@ -47,8 +81,8 @@ const cases: readonly [string, Partial<ReadinessInput>, string | undefined][] = 
     "controller x has not synced: unreachable",
   ],
 ];
-test.each(cases)("notReady: %s", (_, given, expected) => {
-  const told = notReady({ ...parts, ...given });
+test.each(cases)("Readiness: %s", (_, given, expected) => {
+  const told = readinessIn({ ...parts, ...given }).notReady();
   expect(told?.text).toBe(expected as never);
   // Names of controllers and messages are only for clients on this machine.
   expect(told?.cause ?? "").not.toMatch(/controller x|a\.ts|403|unreachable/);

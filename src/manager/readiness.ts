@@ -1,9 +1,12 @@
 /** Decides when `/readyz` passes. */
+import type { Reachability } from "../kube/transport/reachability.ts";
+import type { ModuleRegistry } from "../module/module-registry.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { RunningController } from "../controller/controller.ts";
 import type { TransportStats } from "../kube/transport/transport-stats.ts";
 import type { Told } from "../server/health-checks.ts";
 
-export interface ReadinessInput {
+interface ReadinessInput {
   /** Whether every module found at start was started or is known to be broken. */
   readonly loaded: boolean;
   readonly stopping: boolean;
@@ -27,7 +30,7 @@ const LONGEST_SILENCE = 30_000;
  * loaded controller must have synced once. One that waits for a kind, or is refused one, does not delay the others, once the server
  * has responded at all.
  */
-export function notReady(input: ReadinessInput): Told | undefined {
+function notReady(input: ReadinessInput): Told | undefined {
   const { loaded, stopping, controllers, stats, noneRuns, neverRan, silence } = input;
   if (stopping) return { cause: "stopping", text: "stopping" };
   if (!loaded) return { cause: "modules are being loaded", text: "modules are being loaded" };
@@ -45,4 +48,62 @@ export function notReady(input: ReadinessInput): Told | undefined {
     return { cause: "a controller has not synced", text: `controller ${name} has not synced: ${why}` };
   }
   return undefined;
+}
+
+export interface ReadinessParts {
+  readonly modules: Pick<ModuleRegistry, "controllers" | "noneRuns" | "neverRan">;
+  readonly transport: { readonly stats: ReadinessInput["stats"]; readonly reachability: Reachability };
+  readonly clock: Pick<Clock, "now">;
+  readonly stopping: AbortSignal;
+  /** Whether modules are being written, so that they may be broken at the start. */
+  readonly development: boolean;
+}
+
+/** Remembers what the answer depends on besides the present. */
+export class Readiness implements Disposable {
+  readonly #parts: ReadinessParts;
+  readonly #reachability: Disposable;
+  #loaded = false;
+  /** Whether every module has run at some moment; one that comes later and is broken takes nothing out of service. */
+  #allRan: boolean;
+  /** Since when the API server cannot be reached. */
+  #silentSince: number | undefined;
+
+  constructor(parts: ReadinessParts) {
+    this.#parts = parts;
+    this.#allRan = parts.development;
+    this.#reachability = parts.transport.reachability.onChange((reachable) => {
+      this.#silentSince = reachable ? undefined : parts.clock.now();
+    });
+  }
+
+  /** Called when every module that was found at the start was started or is known to be broken. */
+  loaded(): void {
+    this.#loaded = true;
+    this.#neverRan();
+  }
+
+  notReady(): Told | undefined {
+    const { modules, transport, clock, stopping } = this.#parts;
+    return notReady({
+      loaded: this.#loaded,
+      stopping: stopping.aborted,
+      controllers: modules.controllers,
+      stats: transport.stats,
+      noneRuns: modules.noneRuns(),
+      neverRan: this.#neverRan(),
+      silence: this.#silentSince === undefined ? 0 : clock.now() - this.#silentSince,
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#reachability[Symbol.dispose]();
+  }
+
+  #neverRan(): string | undefined {
+    if (this.#allRan) return undefined;
+    const reason = this.#parts.modules.neverRan();
+    this.#allRan = this.#loaded && reason === undefined;
+    return reason;
+  }
 }
