@@ -1,56 +1,63 @@
 /**
- * Remembers what this process applied where the object alone does not show it.
+ * Remembers how the server answered a write, where the object alone does not show that it is as desired.
  *
- * The server may normalise a value (a quantity) or complete an item of an atomic list, so that the object never equals what
- * was applied. The response to such an apply is remembered: while our fields are still those of the response, applying the
- * same content again needs no request.
+ * The server may normalise a value (a quantity), leave one out, or complete an item of an atomic list, so that the object never
+ * equals what was desired. While the values in the places of what is desired, and the fields that we own, are those of
+ * the answer, the same write again would change nothing.
  */
+import { fingerprint } from "#runtime/digest";
 import type { AnyObject } from "../resource/handle.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
+import { projected } from "./containment.ts";
 import { isApplied } from "./managed-fields.ts";
 
-interface Applied {
+interface Answer {
   readonly uid: string;
   readonly version: string;
-  readonly desired: string;
-  readonly fields: string;
+  /** Of what was desired, and of the values in its places. */
+  readonly values: string;
+  /** Of the fields that we own. */
+  readonly fields: string | undefined;
 }
 
 /** This many applies of the same content within this time mean that somebody else keeps undoing them. */
 const FIGHT = 10;
 const WHILE_MS = 60_000;
 
-/** The most remembered objects; without its entry an object is applied once more than necessary. */
+/** The most remembered objects; without its entry an object is written once more than necessary. */
 const MOST = 50_000;
 
 export class AppliedMemory {
-  readonly #applied = new Map<string, Applied>();
+  readonly #answers = new Map<string, Answer>();
   readonly #repeated = new Map<string, { desired: string | undefined; since: number; times: number }>();
 
   /** Whether applying `desired` would change nothing. Complexity: the size of `desired`. */
   isApplied(id: string, object: AnyObject, state: AppliedState): boolean {
     const { desired, live, fields } = state;
-    if (fields !== undefined && isApplied(desired, live, fields)) return true;
-    const known = this.#applied.get(id);
-    if (known === undefined || known.uid !== object.metadata.uid) return false;
-    const isSame = fields === undefined ? known.version === versionOf(object) : known.fields === JSON.stringify(fields);
-    return isSame && known.desired === JSON.stringify(desired);
+    return (fields !== undefined && isApplied(desired, live, fields)) || this.isAnswered(id, object, state);
   }
 
-  /** Remembers the response to an apply of `desired`; `always` when the cache may not show the fields that we own. */
-  remember(id: string, object: AnyObject, state: AppliedState & { readonly always?: boolean }): void {
-    const { desired, live, fields, always = false } = state;
-    this.#applied.delete(id);
-    if (!always && (fields === undefined || isApplied(desired, live, fields))) return;
-    this.#applied.set(id, {
+  /** Whether the object is still as the server answered a write of the same content. */
+  isAnswered(id: string, object: AnyObject, state: AppliedState): boolean {
+    const known = this.#answers.get(id);
+    if (known === undefined || known.uid !== object.metadata.uid) return false;
+    const { fields } = state;
+    const isSame = fields === undefined ? known.version === versionOf(object) : known.fields === digestOf(fields);
+    return isSame && known.values === valuesOf(state);
+  }
+
+  /** Remembers the answer to a write of `desired`. */
+  remember(id: string, object: AnyObject, state: AppliedState): void {
+    this.#answers.delete(id);
+    this.#answers.set(id, {
       uid: object.metadata.uid,
       version: versionOf(object),
-      desired: JSON.stringify(desired),
-      fields: JSON.stringify(fields),
+      values: valuesOf(state),
+      fields: state.fields && digestOf(state.fields),
     });
-    if (this.#applied.size <= MOST) return;
-    const [oldest] = this.#applied.keys();
-    this.#applied.delete(oldest!);
+    if (this.#answers.size <= MOST) return;
+    const [oldest] = this.#answers.keys();
+    this.#answers.delete(oldest!);
   }
 
   /**
@@ -76,13 +83,13 @@ export class AppliedMemory {
     return false;
   }
 
-  /** Forgets what was applied, because the object was written since. */
-  forgetApplied(id: string): void {
-    this.#applied.delete(id);
+  /** Forgets the answer, because the object was written since. */
+  forgetAnswer(id: string): void {
+    this.#answers.delete(id);
   }
 
   forget(id: string): void {
-    this.#applied.delete(id);
+    this.#answers.delete(id);
     this.#repeated.delete(id);
   }
 }
@@ -91,6 +98,14 @@ export interface AppliedState {
   readonly desired: unknown;
   readonly live: unknown;
   readonly fields: FieldsV1 | undefined;
+}
+
+function valuesOf({ desired, live }: AppliedState): string {
+  return digestOf([desired, projected(desired, live)]);
+}
+
+function digestOf(value: object): string {
+  return fingerprint(JSON.stringify(value));
 }
 
 function versionOf(object: AnyObject): string {

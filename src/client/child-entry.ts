@@ -1,9 +1,9 @@
-/** The fields that a controller owns of a child that it created: an entry of updates, because `POST` makes no other. */
+/** The marks of children, and the fields that a controller owns of one: after a `POST` an entry of updates. */
 import type { AnyObject } from "../resource/handle.ts";
 import type { ManagedFieldsEntry } from "../resource/meta.ts";
 import { appliedFields, entryOf } from "./managed-fields.ts";
 
-/** The annotation of every child with its name in the set of `children.sync`. */
+/** The annotation of every child with its name in the set of `children.sync` and the beginning of its owner's UID. */
 export const CHILD_ANNOTATION = "binnacle.dev/child";
 /** The label of a child without an owner reference with the UID of its owner. */
 export const OWNER_UID_LABEL = "binnacle.dev/owner-uid";
@@ -14,7 +14,13 @@ const OWNER_UID = `f:${OWNER_UID_LABEL}`;
 /** The manager's entry of updates of its child, unless the author made those by hand to an object that was applied. */
 export function childUpdates(object: AnyObject, manager: string): ManagedFieldsEntry | undefined {
   const { annotations } = object.metadata;
-  if (annotations === undefined || !Object.hasOwn(annotations, CHILD_ANNOTATION)) return undefined;
+  return annotations !== undefined && Object.hasOwn(annotations, CHILD_ANNOTATION)
+    ? updatesOf(object, manager)
+    : undefined;
+}
+
+/** The same of an object that is known to be a child, though somebody may have removed its marks. */
+export function updatesOf(object: AnyObject, manager: string): ManagedFieldsEntry | undefined {
   const entry = entryOf(object, { manager, operation: "Update" });
   const metadata = entry?.fieldsV1?.["f:metadata"];
   if (metadata === undefined) return undefined;

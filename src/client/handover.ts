@@ -1,6 +1,6 @@
 /** Moves the ownership of fields from some managers to another, without changing any value. */
 import type { AnyObject, Resource } from "../resource/handle.ts";
-import { moved, type Move } from "./manager-entries.ts";
+import { type Claim, claimed, moved, type Move } from "./manager-entries.ts";
 import type { ObjectReader } from "./object-reader.ts";
 import type { ObjectWriter } from "./object-writer.ts";
 import type { RequestContext } from "./client-scope.ts";
@@ -10,6 +10,8 @@ export interface Handover {
   /** The cached object, which has only the entries of this process's own managers. */
   readonly object: AnyObject;
   readonly move: Move;
+  /** What is claimed of the object, once it has been read. */
+  readonly claim?: (object: AnyObject) => Claim;
 }
 
 /**
@@ -22,11 +24,13 @@ export interface Handover {
 export async function handOver(
   { reader, writer }: { readonly reader: ObjectReader; readonly writer: ObjectWriter },
   context: RequestContext,
-  { resource, object, move }: Handover,
+  { resource, object, move, claim }: Handover,
 ): Promise<AnyObject | undefined> {
   const now = await reader.findLive(resource, object.metadata);
   if (now === undefined || now.metadata.uid !== object.metadata.uid) return now;
-  const managedFields = moved(now.metadata.managedFields ?? [], move);
+  const entries = now.metadata.managedFields ?? [];
+  const given = moved(entries, move);
+  const managedFields = (claim && claimed(given ?? entries, claim(now))) ?? given;
   if (managedFields === undefined) return now;
   const { uid, resourceVersion } = now.metadata;
   const body = { metadata: { uid, managedFields } };

@@ -136,7 +136,7 @@ export class KubeClient implements Client {
     const answer = await writer.apply(resource, object as { metadata: Key }, context, options);
     if (isOurs) {
       const fields = appliedFields(answer, scope.manager);
-      applied.remember(id, answer, { desired, live: answer, fields, always: true });
+      applied.remember(id, answer, { desired, live: answer, fields });
     }
     return answer;
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { AnyObject } from "../resource/handle.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
-import { appliedFields, extract, isApplied, isOwned } from "./managed-fields.ts";
+import { appliedFields, extract, isApplied } from "./managed-fields.ts";
 
 const fields: FieldsV1 = {
   "f:metadata": { "f:labels": { "f:app": {} }, "f:ownerReferences": { 'k:{"uid":"u1"}': {} } },
@@ -100,41 +100,6 @@ describe("isApplied", () => {
 
   test("leaves fields that are undefined out", () => {
     expect(isApplied({ ...desired, data: undefined }, live, fields)).toBe(true);
-  });
-});
-
-describe("isOwned", () => {
-  test("compares what is owned and not its values", () => {
-    expect(isOwned(desired, fields)).toBe(true);
-    expect(
-      isOwned(
-        changed((copy) => void (copy.spec.replicas = 7)),
-        fields,
-      ),
-    ).toBe(true);
-    expect(
-      isOwned(
-        changed((copy) => void (copy.spec.args = [])),
-        fields,
-      ),
-    ).toBe(true);
-  });
-
-  test("is false when something else is wanted, or something is no longer owned", () => {
-    expect(isOwned({ ...desired, data: {} }, fields)).toBe(false);
-    expect(isOwned({ metadata: desired.metadata }, fields)).toBe(false);
-    expect(
-      isOwned(
-        changed((copy) => void copy.spec.finalizers.push("b")),
-        fields,
-      ),
-    ).toBe(false);
-    expect(
-      isOwned(
-        changed((copy) => void (copy.spec.template.spec.containers[0]!.name = "other")),
-        fields,
-      ),
-    ).toBe(false);
   });
 });
 

@@ -64,7 +64,7 @@ function isFields(value: unknown): value is Fields {
 const PATHS = new Map<string, string>();
 const MOST_PATHS = 10_000;
 
-function pathOf(name: string): string {
+export function pathOf(name: string): string {
   let path = PATHS.get(name);
   if (path === undefined) {
     if (PATHS.size === MOST_PATHS) PATHS.clear(); // the keys of data and labels are unbounded
@@ -72,6 +72,20 @@ function pathOf(name: string): string {
     PATHS.set(name, path);
   }
   return path;
+}
+
+/** The identities of list items by their path elements, which are many times as slow to parse. */
+const IDENTITIES = new Map<string, unknown>();
+
+/** The keys of a list item, or the value of a set's, by its path element. */
+export function identityOf(element: string): unknown {
+  let identity = IDENTITIES.get(element);
+  if (identity === undefined) {
+    if (IDENTITIES.size === MOST_PATHS) IDENTITIES.clear();
+    identity = JSON.parse(element.slice(2)) as unknown;
+    IDENTITIES.set(element, identity);
+  }
+  return identity;
 }
 
 /** A scalar, a value that is owned as a whole, or a map or list of which nothing else is owned. */
@@ -120,7 +134,7 @@ function isAppliedList(desired: readonly unknown[], live: readonly unknown[], fi
   for (const name in fields) {
     if (name === ".") continue;
     owned++;
-    const identity: unknown = JSON.parse(name.slice(2));
+    const identity = identityOf(name);
     if (name.startsWith("v:")) {
       if (!desired.includes(identity) || !live.includes(identity)) return false;
     } else {
@@ -130,34 +144,6 @@ function isAppliedList(desired: readonly unknown[], live: readonly unknown[], fi
     }
   }
   return owned === desired.length;
-}
-
-/** Whether the fields are those that applying `desired` yields, whatever their values are. */
-export function isOwned(desired: unknown, fields: FieldsV1): boolean {
-  if (isLeaf(fields)) return true; // also an atomic value, all of it
-  let owned = 0;
-  let wanted = 0;
-  if (Array.isArray(desired)) {
-    for (const name in fields) {
-      if (name === ".") continue;
-      owned++;
-      const identity: unknown = JSON.parse(name.slice(2));
-      const item: unknown = name.startsWith("v:")
-        ? desired.find((candidate) => candidate === identity)
-        : desired.find((candidate) => matches(candidate, identity, "when given"));
-      if (item === undefined || !isOwned(item, fields[name]!)) return false;
-    }
-    return owned === desired.length;
-  }
-  if (!isFields(desired)) return false;
-  for (const name in desired) {
-    if (desired[name] === undefined) continue;
-    wanted++;
-    const part = fields[pathOf(name)];
-    if (part === undefined || !isOwned(desired[name], part)) return false;
-  }
-  for (const name in fields) if (name !== ".") owned++;
-  return owned === wanted;
 }
 
 /** Whether a list item has the given keys; the server fills in defaults for keys that a desired item omits. */
@@ -176,7 +162,7 @@ export function extract(live: unknown, fields: FieldsV1): unknown {
     return live.flatMap((item: unknown) => {
       for (const name in fields) {
         if (name === ".") continue;
-        const identity: unknown = JSON.parse(name.slice(2));
+        const identity = identityOf(name);
         if (name.startsWith("v:")) {
           if (item === identity) return [item];
         } else if (matches(item, identity)) {

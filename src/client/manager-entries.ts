@@ -5,7 +5,7 @@
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/#upgrading-from-client-side-apply-to-server-side-apply
  */
 import type { FieldsV1, ManagedFieldsEntry } from "../resource/meta.ts";
-import { unite } from "./managed-fields.ts";
+import { isLeaf, unite } from "./managed-fields.ts";
 
 export interface Move {
   /** The managers whose entries are moved. */
@@ -41,6 +41,64 @@ export function moved(entries: readonly ManagedFieldsEntry[], move: Move): reado
     else result[same] = joined(result[same]!, entry.apiVersion, fieldsV1);
   }
   return isMoved ? result : undefined;
+}
+
+/** What a manager claims of an object of which its own entry does not tell any more. */
+export interface Claim {
+  readonly manager: string;
+  readonly apiVersion: string;
+  /** What it desires or once desired, as far as it is there. */
+  readonly fields: FieldsV1;
+  /** An annotation that only this manager sets: whoever else holds it has put a copy of the object in its place. */
+  readonly mark: string;
+}
+
+/** The server gives all fields of an object without entries to this name when somebody applies. */
+const NOBODY = "before-first-apply";
+
+/**
+ * Gives the manager those of the fields that nobody else has set by an act of its own.
+ *
+ * @returns the new entries; `undefined` when there is nothing to give.
+ */
+export function claimed(
+  entries: readonly ManagedFieldsEntry[],
+  { manager, apiVersion, fields, mark }: Claim,
+): readonly ManagedFieldsEntry[] | undefined {
+  let left: FieldsV1 | undefined = fields;
+  let own: ManagedFieldsEntry | undefined;
+  const others: ManagedFieldsEntry[] = [];
+  for (const entry of entries) {
+    const { fieldsV1 = {} } = entry;
+    if (entry.manager === manager && entry.operation === "Apply" && !entry.subresource) {
+      own = entry;
+      left &&= without(left, fieldsV1);
+    } else if (entry.manager === NOBODY || fieldsV1["f:metadata"]?.["f:annotations"]?.[`f:${mark}`] !== undefined) {
+      const rest = without(fieldsV1, fields);
+      if (rest !== undefined) others.push({ ...entry, fieldsV1: rest });
+    } else {
+      others.push(entry);
+      left &&= without(left, fieldsV1);
+    }
+  }
+  if (left === undefined || (own !== undefined && own.apiVersion !== apiVersion)) return undefined;
+  const fieldsV1 = unite(own?.fieldsV1 ?? {}, left);
+  return [...others, { manager, operation: "Apply", apiVersion, fieldsType: "FieldsV1", ...own, fieldsV1 }];
+}
+
+/** The fields of one set that another does not have; `undefined` when there are none. */
+export function without(fields: FieldsV1, others: FieldsV1): FieldsV1 | undefined {
+  const left: Record<string, FieldsV1> = {};
+  let isAny = false;
+  for (const name in fields) {
+    const theirs = others[name];
+    const part =
+      theirs === undefined ? fields[name] : isLeaf(fields[name]!) ? undefined : without(fields[name]!, theirs);
+    if (part === undefined) continue;
+    left[name] = part;
+    isAny = true;
+  }
+  return isAny ? left : undefined;
 }
 
 /** Paths of another version may mean something else: of those an applied entry takes nothing, and they are nobody's. */

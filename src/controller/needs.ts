@@ -1,6 +1,6 @@
 /** Which parts of the watched objects a controller needs. */
 import type { Needs } from "../cache/projection.ts";
-import { controllerOf, OWNER_UID_LABEL } from "../reconcile/owner.ts";
+import { controllerOf, markedOwner, OWNER_UID_LABEL } from "../reconcile/owner.ts";
 import { type AnyObject, groupKind, groupOf, type Resource } from "../resource/handle.ts";
 import type { Declarations } from "./declarations.ts";
 import type { KindWatch } from "./watch.ts";
@@ -41,9 +41,15 @@ function ownedBy({ group, kind }: Resource, labelled: boolean): (object: AnyObje
   const isOwned = (object: AnyObject): boolean => {
     const controller = controllerOf(object);
     if (controller !== undefined) return controller.kind === kind && groupOf(controller.apiVersion) === group;
+    // Somebody may have taken the reference or the label away, and then the mark tells.
     const { labels } = object.metadata;
-    return labelled && labels !== undefined && Object.hasOwn(labels, OWNER_UID_LABEL);
+    return (
+      (labelled && labels !== undefined && Object.hasOwn(labels, OWNER_UID_LABEL)) || markedOwner(object) !== undefined
+    );
   };
-  // Most objects have no owner at all, so the check of each is kept short.
-  return (object) => (labelled || object.metadata.ownerReferences !== undefined) && isOwned(object);
+  // Most objects have no owner and no mark, so the check of each is kept short.
+  return (object) => {
+    const { ownerReferences, annotations } = object.metadata;
+    return (labelled || ownerReferences !== undefined || annotations !== undefined) && isOwned(object);
+  };
 }

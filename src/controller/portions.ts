@@ -2,7 +2,7 @@
 import type { Portion } from "../cache/portion.ts";
 import { SLOTS, SlotSet, slotOfName, slotOfUid } from "../cache/slots.ts";
 import type { ShardParticipant, Shards } from "../client/shards.ts";
-import { controllerOf, labelledOwner, ownerUid } from "../reconcile/owner.ts";
+import { controllerOf, labelledOwner, markedOwner, ownerUid } from "../reconcile/owner.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
 import type { ShardBy, ShardLabel } from "./definition.ts";
@@ -152,14 +152,16 @@ function slotOfChild(by: ShardBy): SlotOf {
   if (by === "uid") {
     return (child) => {
       const uid = ownerUid(child);
-      return uid === undefined ? undefined : slotOfUid(uid);
+      if (uid !== undefined) return slotOfUid(uid);
+      // Somebody has taken the reference away, and the mark has a part of the UID only.
+      return markedOwner(child) === undefined ? undefined : EVERY;
     };
   }
   if (by === "namespace") {
     return (child) => {
       // An owner reference does not leave the namespace.
-      const namespace = controllerOf(child) === undefined ? labelledOwner(child)?.namespace : child.metadata.namespace;
-      return slotOfName(namespace ?? "");
+      const labelled = controllerOf(child) === undefined ? labelledOwner(child) : undefined;
+      return slotOfName((labelled ?? child.metadata).namespace ?? "");
     };
   }
   // A child without the label does not show its owner, and the owner's replica must not miss it.

@@ -5,7 +5,7 @@ import type { Needs } from "../cache/projection.ts";
 import type { InformerLease } from "../cache/informer-registry.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import { OWNER_INDEX, type OwnedKind } from "../reconcile/owned-kind.ts";
-import { ownerUid } from "../reconcile/owner.ts";
+import { ownerIndexOf } from "../reconcile/owner.ts";
 import { groupKind } from "../resource/handle.ts";
 import { acquireKind } from "./acquire-kind.ts";
 import type { ControllerShare } from "./controller-share.ts";
@@ -96,7 +96,7 @@ export class WatchedKinds implements Disposable {
     for (const watch of owns) {
       const needs = needsOf(declarations, "owns", watch);
       const { informer } = this.#lease(watch, needs, share?.owned(primary!.resource, watch));
-      informer.store.addIndex(OWNER_INDEX, ownerUid);
+      informer.store.addIndex(OWNER_INDEX, ownerIndexOf);
       this.owned.push({ resource: watch.resource, track: watch.options.track ?? "owner", informer });
       this.#handle("owns", informer, ownedHandler(host, watch, primary!.resource));
     }

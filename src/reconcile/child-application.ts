@@ -1,23 +1,31 @@
-/** Applies one child if it differs, and never to an object of another owner. */
+/**
+ * Brings one child to its desired state, and never an object of another owner.
+ *
+ * Values decide whether it is there. What is written is the cheapest thing that does as much as a forced apply, and what
+ * the server answers to it counts as right.
+ */
 import { isStub } from "../cache/projection.ts";
 import type { AppliedState } from "../client/applied-memory.ts";
-import { childUpdates, isMadeBy } from "../client/child-entry.ts";
+import { isMadeBy, updatesOf } from "../client/child-entry.ts";
 import type { Patch } from "../client/client.ts";
-import { changesOf, holdsMore, isHeld } from "../client/field-changes.ts";
+import { Containment } from "../client/containment.ts";
+import { changesOf, holdsMore } from "../client/field-changes.ts";
 import { differences } from "../client/field-differences.ts";
+import { fieldNames, namedFields, namesMore, parseFieldNames } from "../client/field-names.ts";
+import { replacement } from "../client/field-replacement.ts";
 import { handOver } from "../client/handover.ts";
-import { appliedFields, isOwned, unite } from "../client/managed-fields.ts";
-import { isAlreadyExists, isConflict, isInvalid, isNotFound } from "../kube/errors/api-error.ts";
+import { appliedFields, entryOf, unite } from "../client/managed-fields.ts";
+import { type Claim, without } from "../client/manager-entries.ts";
+import { isAlreadyExists, isApiError, isConflict, isInvalid, isNotFound } from "../kube/errors/api-error.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { type FieldsV1, keyString } from "../resource/meta.ts";
 import type { PlannedChild } from "./child-plan.ts";
 import { deleteEarlier, hasItsName, isCollectable, namesOwner } from "./earlier-child.ts";
 import { AlreadyOwned, NotOwned } from "./errors.ts";
-import { APPLIED_ANNOTATION, controllerOf, labelledOwner, OWNER_UID_LABEL, ownerUid } from "./owner.ts";
+import { controllerOf, isChildOf, labelledOwner, OWNER_UID_LABEL } from "./owner.ts";
 import type { ObjectRunState } from "./run.ts";
 
 const ATTEMPTS = 5;
-const MARK = `f:${APPLIED_ANNOTATION}`;
 
 /**
  * Finds the object of the child's name, in the cache or, where the cache cannot tell, at the server.
@@ -53,7 +61,7 @@ export function isDue(run: ObjectRunState, child: PlannedChild): boolean {
 export async function applyChild(run: ObjectRunState, child: PlannedChild): Promise<void> {
   const { memory, clock } = run.environment;
   const before = child.live;
-  let answer: AnyObject | undefined;
+  let answer: AnyObject;
   // The cache may lag, so each write names the object that it is meant for, or that there is none.
   for (let attempt = 1; ; attempt++) {
     try {
@@ -62,12 +70,13 @@ export async function applyChild(run: ObjectRunState, child: PlannedChild): Prom
     } catch (error) {
       const isGone = child.live !== undefined && isNotFound(error);
       const isOvertaken = isGone || isConflict(error) || isAlreadyExists(error) || isOther(error);
-      if (attempt === ATTEMPTS || !isOvertaken) throw error;
+      if (attempt === ATTEMPTS || (!isOvertaken && !isReplaceable(child, error))) throw child.refused?.error ?? error;
+      if (!isOvertaken) continue;
       child.live = await found(run, child);
       if (child.live?.metadata.deletionTimestamp !== undefined) return;
+      if (child.live !== undefined && isThere(run, child, heldOf(run, child, child.live))) return;
     }
   }
-  if (answer === undefined) return; // the object has become as desired meanwhile
   child.live = answer;
   if (before !== undefined && memory.isFight(child.id, child.content, clock.now())) {
     const about = { child: child.what, ...differing(heldOf(run, child, before).state) };
@@ -75,35 +84,38 @@ export async function applyChild(run: ObjectRunState, child: PlannedChild): Prom
   }
   if (answer.metadata.deletionTimestamp !== undefined) return;
   const held = heldOf(run, child, answer);
-  memory.forgetApplied(child.id);
+  memory.forgetAnswer(child.id);
   if (!isThere(run, child, held)) memory.remember(child.id, answer, held.state);
 }
 
-/** Sends the cheapest write that still names its object; `undefined` when there is nothing to write. */
-async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObject | undefined> {
+/** Sends the cheapest write that still names its object. */
+async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObject> {
   const { core, controller, managers } = run.environment;
-  const { key, live, earlier } = child;
+  const { key, live, earlier, refused } = child;
   const { resource } = child.kind;
   if (earlier !== undefined) {
     await deleteEarlier(run, child, earlier);
     child.earlier = undefined;
   }
   if (live === undefined) return core.writer.create(resource, child.body(), run, { key, isStrict: true });
-  const isFormer = isHeldByFormer(run, live);
+  if (isHeldByFormer(run, live)) {
+    const move = { from: managers, to: controller, asApplied: false };
+    child.live = await ours(run, child, await handOver(core, run, { resource, object: live, move }));
+    return write(run, child);
+  }
   const held = heldOf(run, child, live);
-  if (!isFormer && !held.isUpdated) {
-    const body = child.body();
-    return core.writer.apply(resource, body, run, { force: true, key, body: JSON.stringify(body) });
+  if (refused !== undefined) return replace(run, child, { live, held });
+  const patch = held.isUpdated ? updateOf(child, live, held) : undefined;
+  if (patch !== undefined) return core.writer.patch(resource, child.identity, patch, run);
+  if (held.isUpdated || isUnclaimed(child, live, held)) {
+    // An apply removes what is no longer desired, but only among applied fields.
+    const move = { from: [], to: controller, asApplied: held.isUpdated };
+    const claim = (now: AnyObject): Claim => claimOf(run, child, now);
+    child.live = await ours(run, child, await handOver(core, run, { resource, object: live, move, claim }));
+    if (child.live === undefined) return write(run, child);
   }
-  if (!isFormer) {
-    const patch = updateOf(child, live, held);
-    if (patch === "nothing") return undefined;
-    if (patch !== undefined) return core.writer.patch(resource, child.identity, patch, run);
-  }
-  // An apply removes what is no longer desired, but only among applied fields.
-  const move = { from: managers, to: controller, asApplied: !isFormer };
-  child.live = await ours(run, child, await handOver(core, run, { resource, object: live, move }));
-  return write(run, child);
+  const body = child.body();
+  return core.writer.apply(resource, body, run, { force: true, key, body: JSON.stringify(body) });
 }
 
 /** The fields of a child that a controller owns. */
@@ -118,10 +130,9 @@ interface Held {
 function heldOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Held {
   const { controller } = run.environment;
   const applied = appliedFields(live, controller);
-  const updated = childUpdates(live, controller);
+  const updated = updatesOf(live, controller);
   const byUpdate = updated?.fieldsV1;
   let fields = byUpdate === undefined || applied === undefined ? (byUpdate ?? applied) : unite(byUpdate, applied);
-  if (fields !== undefined) fields = withoutMark(fields);
   if (fields !== undefined && byUpdate !== undefined && child.isDefaultedSecret) {
     const { "f:type": _, ...given } = fields;
     fields = given;
@@ -130,65 +141,91 @@ function heldOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Held
   return { state, isUpdated: updated !== undefined, apiVersion: updated?.apiVersion };
 }
 
-/** Whether a write would change nothing. */
+/** Whether a write would change nothing: the values are there, and we own what would otherwise not go with the next of them. */
 function isThere(run: ObjectRunState, child: PlannedChild, { state, isUpdated }: Held): boolean {
-  const { memory } = run.environment;
-  const { id, content } = child;
-  const { fields } = state;
-  const live = state.live as AnyObject;
-  if (memory.isApplied(id, live, state)) return true;
-  // An earlier process may have written the child: the mark shows that, and the owned fields show that nobody has changed
-  // them since, because a change takes over the ownership.
-  const [digest] = markOf(live);
-  if (digest === undefined || digest !== child.digest || fields === undefined) return false;
-  // The creator of an object also owns its defaults.
-  if (isUpdated) return isHeld({ desired: content, live, fields, dropsNothing: child.dropsNothing });
-  if (!isOwned(content, fields)) return false;
-  memory.remember(id, live, state);
-  return true;
+  const { desired, live, fields } = state;
+  if (run.environment.memory.isAnswered(child.id, live as AnyObject, state)) return true;
+  if (fields === undefined || !new Containment(child.isBuiltIn).has(desired, live, fields)) return false;
+  // The creator of an object also owns its defaults; there the names of the desired fields, which are compared too, tell.
+  return isUpdated || !holdsMore(desired, fields);
 }
 
 /** The merge patch with the effect of an apply; `undefined` when something must be removed or only the server can merge. */
-function updateOf(child: PlannedChild, live: AnyObject, { state, apiVersion }: Held): Patch | "nothing" | undefined {
-  const { content } = child;
-  const desired = content as unknown as Record<string, unknown>;
+function updateOf(child: PlannedChild, live: AnyObject, { state, apiVersion }: Held): Patch | undefined {
+  const desired = child.content as unknown as Record<string, unknown>;
   const fields = state.fields!;
-  const [, shape] = markOf(live);
   if (apiVersion !== child.apiVersion) return undefined;
-  const isMarked = child.digest !== undefined;
-  const isSameShape = isMarked && shape === child.shape;
-  if (!isSameShape && holdsMore(desired, fields)) return undefined;
+  const names = parseFieldNames(child.namesOn(live) ?? "");
+  if (names === undefined ? holdsMore(desired, fields) : namesMore(names, desired)) return undefined;
   const from = live as unknown as Record<string, unknown>;
-  const { mayAdd, dropsNothing } = child;
-  const changes = changesOf({ desired, live: from, fields, mayAdd, dropsNothing, isSameShape });
-  if (changes === undefined) return undefined;
-  const isMarkDue = isMarked && live.metadata.annotations?.[APPLIED_ANNOTATION] !== child.mark;
-  if (changes.patch === undefined && !isMarkDue) return "nothing";
-  const { metadata, ...rest } = (changes.patch ?? {}) as { readonly metadata?: { readonly annotations?: object } };
+  const changes = changesOf({ desired, live: from, fields, mayAdd: child.mayAdd, isBuiltIn: child.isBuiltIn });
+  if (changes?.patch === undefined) return undefined;
+  const { metadata, ...rest } = changes.patch as { readonly metadata?: object };
   const { uid, resourceVersion } = live.metadata;
-  const annotations = isMarkDue
-    ? { ...metadata?.annotations, [APPLIED_ANNOTATION]: child.mark }
-    : metadata?.annotations;
-  const body = { ...rest, metadata: { ...metadata, uid, annotations } };
+  const body = { ...rest, metadata: { ...metadata, uid } };
   return changes.mergesLists ? { type: "merge", body, resourceVersion } : { type: "merge", body };
 }
 
-/** The hashes in the mark: of what was written, and of its fields. */
-function markOf({ metadata: { annotations } }: AnyObject): readonly (string | undefined)[] {
-  return annotations?.[APPLIED_ANNOTATION]?.split(".") ?? [];
+/** Whether the entries do not tell all that was once desired: somebody has emptied them, or restored the object without them. */
+function isUnclaimed(child: PlannedChild, live: AnyObject, { state: { fields } }: Held): boolean {
+  if (fields === undefined) return true;
+  const names = child.namesOn(live);
+  if (names === undefined || names === child.names) return false;
+  const named = parseFieldNames(names);
+  const left = named && without(namedFields(named, live), fields);
+  return left !== undefined && holdsMore(child.content, left);
+}
+
+/** What is desired and what was, as far as the child says it. */
+function claimOf({ environment }: ObjectRunState, child: PlannedChild, live: AnyObject): Claim {
+  const { controller } = environment;
+  const fieldsOf = (names: string | undefined): FieldsV1 => {
+    const parsed = parseFieldNames(names ?? "");
+    return parsed === undefined ? {} : namedFields(parsed, live);
+  };
+  const fields = unite(fieldsOf(child.namesOn(live)), fieldsOf(fieldNames(child.content as unknown as FieldsV1)));
+  return { manager: controller, apiVersion: child.apiVersion, fields, mark: child.appliedAnnotation };
+}
+
+/** Whether another write may bring about what the server has refused: once what is refused, then the lists that it is in. */
+function isReplaceable(child: PlannedChild, error: unknown): boolean {
+  if (child.live === undefined || !isInvalid(error) || !isApiError(error)) return false;
+  const places = (error.status.details?.causes ?? []).flatMap(({ field }) => (field?.includes(".") ? [field] : []));
+  const refused = child.refused;
+  const isNew = places.some((place) => refused?.places.has(place) !== true);
+  if (places.length === 0 || (!isNew && refused!.isWhole)) return false;
+  child.refused = {
+    error: refused?.error ?? error,
+    places: new Set([...(refused?.places ?? []), ...places]),
+    isWhole: !isNew,
+  };
+  return true;
+}
+
+/** Sets what the server has refused to exactly what is desired. @throws what it was refused for when that changes nothing. */
+async function replace(
+  run: ObjectRunState,
+  child: PlannedChild,
+  { live, held }: { readonly live: AnyObject; readonly held: Held },
+): Promise<AnyObject> {
+  const { core, controller } = run.environment;
+  const { resource } = child.kind;
+  const { places, isWhole, error } = child.refused!;
+  const { desired, fields } = held.state;
+  const patch = replacement({ desired, live, fields, places, isWhole, isBuiltIn: child.isBuiltIn });
+  if (patch === undefined) throw error;
+  const { uid, resourceVersion } = live.metadata;
+  const body = { ...patch, metadata: { ...(patch["metadata"] as object | undefined), uid } };
+  const answer = await core.writer.patch(resource, child.identity, { type: "merge", body, resourceVersion }, run);
+  // What is applied stays so, unless the author has fields of his own there.
+  if (held.isUpdated || entryOf(live, { manager: controller, operation: "Update" }) !== undefined) return answer;
+  const move = { from: [], to: controller, asApplied: true };
+  return (await handOver(core, run, { resource, object: answer, move })) ?? answer;
 }
 
 /** Whether an earlier name of the controller owns fields of the child. */
 function isHeldByFormer({ environment: { controller, managers } }: ObjectRunState, live: AnyObject): boolean {
   return managers.length > 1 && managers.some((manager) => manager !== controller && isMadeBy(live, [manager]));
-}
-
-function withoutMark(fields: FieldsV1): FieldsV1 {
-  const metadata = fields["f:metadata"];
-  const annotations = metadata?.["f:annotations"];
-  if (annotations === undefined || !Object.hasOwn(annotations, MARK)) return fields;
-  const { [MARK]: _, ...others } = annotations;
-  return { ...fields, "f:metadata": { ...metadata, "f:annotations": others } };
 }
 
 /** Whether a write was refused because the object has another UID. */
@@ -204,7 +241,7 @@ async function found(run: ObjectRunState, child: PlannedChild): Promise<Known> {
 /** The object, if it is this owner's child. One that an earlier owner has left behind is remembered, and counts as absent. */
 function ours(run: ObjectRunState, child: PlannedChild, object: Known): Known | Promise<Known> {
   child.earlier = undefined;
-  if (object === undefined || ownerUid(object) === run.object.metadata.uid) return object;
+  if (object === undefined || isChildOf(object, run.object)) return object;
   const { what, adopt } = child;
   const controller = controllerOf(object);
   if (controller !== undefined) {

@@ -1,5 +1,5 @@
 /** One child as it will be applied, with namespace, owner and name. A child that cannot be applied is refused before any write. */
-import { sha256 } from "#runtime/digest";
+import { fieldNames } from "../client/field-names.ts";
 import { type AnyObject, groupOf } from "../resource/handle.ts";
 import { type Key, keyString, type MetaInput } from "../resource/meta.ts";
 import type { DesiredObject } from "./desired-object.ts";
@@ -7,15 +7,24 @@ import type { AlreadyOwned, NotOwned } from "./errors.ts";
 import { isCustomKind } from "./custom-kind.ts";
 import { childId, type OwnedKind } from "./owned-kind.ts";
 import {
-  APPLIED_ANNOTATION,
+  appliedAnnotation,
   canReference,
   CHILD_ANNOTATION,
+  childMark,
   controllerReference,
   OWNER_ANNOTATION,
   OWNER_UID_LABEL,
 } from "./owner.ts";
 import type { ObjectRunState } from "./run.ts";
 import { setField } from "../resource/any-key.ts";
+
+/** What the server has refused of a child, and what for. */
+export interface Refusal {
+  readonly error: unknown;
+  readonly places: ReadonlySet<string>;
+  /** Whether the lists that it is in are replaced as a whole. */
+  readonly isWhole: boolean;
+}
 
 /** A child of the desired set, ready to be applied, and what is known of the live object. */
 export class PlannedChild {
@@ -27,20 +36,22 @@ export class PlannedChild {
   readonly id: string;
   /** The content that is applied; the fields that identify the object are `undefined`, which counts as absent. */
   readonly content: Content;
+  /** The annotation with {@link names}. */
+  readonly appliedAnnotation: string;
   /** Whether an object that nobody controls is taken over. */
   adopt = false;
   /** The live object, once known. */
   live: AnyObject | undefined = undefined;
   /** What an earlier object of the owner's name has left behind under this name: it is deleted before the child is created. */
   earlier: AnyObject | undefined = undefined;
+  /** Why the server has refused a write, if what others added may be the reason. */
+  refused: Refusal | undefined = undefined;
   /** Whether the child is skipped if an object of its name is not this object's child. */
   skippable = false;
   /** Why the child is skipped. */
   skipped: NotOwned | AlreadyOwned | undefined = undefined;
   readonly #desired: DesiredObject;
   readonly #namespace: string | undefined;
-  #digest: string | undefined = undefined;
-  #shape: string | undefined = undefined;
 
   /** @throws TypeError when the child is not of an owned kind, has no namespace, or can neither be referenced nor tracked. */
   constructor(run: ObjectRunState, name: string, desired: DesiredObject) {
@@ -52,12 +63,15 @@ export class PlannedChild {
     this.#namespace = namespace;
     this.key = keyString({ name: desired.metadata.name, namespace });
     this.id = childId(kind.resource, this.key);
+    this.appliedAnnotation = appliedAnnotation(run.environment.controller);
     const ownership = ownershipOf(run, this);
+    // An author's copy of the mark would be that of an earlier write.
+    const annotations = { ...ownership.annotations, [this.appliedAnnotation]: namesOf(desired) };
     this.content = {
       ...(desired.kind === "Secret" && desired.apiVersion === "v1" ? encoded(desired) : desired),
       apiVersion: undefined,
       kind: undefined,
-      metadata: { ...desired.metadata, name: undefined, namespace: undefined, ...ownership },
+      metadata: { ...desired.metadata, name: undefined, namespace: undefined, ...ownership, annotations },
     };
     this.#refuseUnseen();
   }
@@ -76,28 +90,19 @@ export class PlannedChild {
     return this.#desired.metadata;
   }
 
-  /** A hash of the content; `undefined` for kinds that need none. */
-  get digest(): string | undefined {
-    return isExact(this.#desired) ? undefined : (this.#digest ??= digestOf(this.content));
+  /** The names of the desired fields, as the child says them. */
+  get names(): string {
+    return this.content.metadata.annotations[this.appliedAnnotation]!;
   }
 
-  /**
-   * The mark of a created or updated child: a hash of its content and one of its fields without values. The creator also owns
-   * what the server has added, so only the second hash shows whether a field is no longer desired.
-   */
-  get mark(): string | undefined {
-    const { digest } = this;
-    return digest === undefined ? undefined : `${digest}.${this.shape}`;
+  /** What an object says of the fields that were desired of it. */
+  namesOn({ metadata: { annotations } }: AnyObject): string | undefined {
+    return annotations?.[this.appliedAnnotation];
   }
 
-  /** A hash of the fields without their values. */
-  get shape(): string {
-    return (this.#shape ??= sha256(JSON.stringify(shapeOf(this.content))).slice(0, 11));
-  }
-
-  /** The server leaves out of it what means nothing. */
-  get dropsNothing(): boolean {
-    return !isCustomKind(this.kind.resource);
+  /** Whether the server may spell values otherwise, and leaves out those that mean nothing. */
+  get isBuiltIn(): boolean {
+    return !isExact(this.#desired) && !isCustomKind(this.kind.resource);
   }
 
   /** The server gives it a type, which counts as held by who created it. */
@@ -120,13 +125,13 @@ export class PlannedChild {
   body(): AppliedBody {
     const { apiVersion, kind } = this.#desired;
     const { content, live } = this;
-    const mark = live === undefined ? this.mark : this.digest;
     const { name, namespace } = this.identity;
-    const { metadata } = content;
-    const annotations =
-      mark === undefined ? metadata.annotations : { ...metadata.annotations, [APPLIED_ANNOTATION]: mark };
-    const identified = { ...metadata, name, namespace, annotations, uid: live?.metadata.uid };
-    return { ...content, apiVersion, kind, metadata: identified };
+    return {
+      ...content,
+      apiVersion,
+      kind,
+      metadata: { ...content.metadata, name, namespace, uid: live?.metadata.uid },
+    };
   }
 
   /** Refuses a child that the informer would not see: it could be somebody else's, and would never be pruned. */
@@ -170,22 +175,11 @@ function isExact({ apiVersion, kind }: DesiredObject): boolean {
   return apiVersion === "v1" && (kind === "ConfigMap" || kind === "Secret");
 }
 
-/** A digest that does not depend on the order of fields. */
-function digestOf(content: Content): string {
-  const json = JSON.stringify(content, (_, value: unknown) =>
-    typeof value !== "object" || value === null || Array.isArray(value)
-      ? value
-      : Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))),
-  );
-  return sha256(json).slice(0, 22);
-}
-
-/** The shape of a value: the sorted names of its fields and the number of list items, without scalar values. */
-function shapeOf(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return 0;
-  if (Array.isArray(value)) return value.map(shapeOf);
-  const fields = Object.entries(value).filter(([, part]) => part !== undefined);
-  return fields.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, part]) => [name, shapeOf(part)]);
+/** The names of the fields that the author desires. */
+function namesOf({ metadata, ...content }: DesiredObject): string {
+  const { labels, annotations } = metadata;
+  const named = labels === undefined && annotations === undefined ? undefined : { labels, annotations };
+  return fieldNames({ ...content, apiVersion: undefined, kind: undefined, metadata: named });
 }
 
 interface Secret extends DesiredObject {
@@ -233,12 +227,7 @@ function ownershipOf(
 ): Pick<MetaInput, "labels" | "ownerReferences"> & Annotated {
   const owner = run.object;
   const { labels, ownerReferences } = child.metadata;
-  // The mark is compared separately; an author's copy of it would be that of an earlier apply.
-  const annotations = {
-    ...child.metadata.annotations,
-    [CHILD_ANNOTATION]: child.name,
-    [APPLIED_ANNOTATION]: undefined,
-  };
+  const annotations = { ...child.metadata.annotations, [CHILD_ANNOTATION]: childMark(child.name, owner.metadata.uid) };
   const other = ownerReferences?.find(({ controller, uid }) => controller === true && uid !== owner.metadata.uid);
   if (other !== undefined) {
     throw new TypeError(

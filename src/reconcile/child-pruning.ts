@@ -9,12 +9,14 @@ import { keyString } from "../resource/meta.ts";
 import type { SyncOptions } from "./children.ts";
 import { childId, OWNER_INDEX, type OwnedKind } from "./owned-kind.ts";
 import {
-  APPLIED_ANNOTATION,
+  appliedAnnotation,
   CHILD_ANNOTATION,
+  childName,
   controllerOf,
+  isChildOf,
   OWNER_ANNOTATION,
   OWNER_UID_LABEL,
-  ownerUid,
+  proofOf,
 } from "./owner.ts";
 import type { ObjectRunState } from "./run.ts";
 
@@ -33,6 +35,18 @@ export interface Pruning {
   readonly kept: number;
 }
 
+/** The children of the object by their controller, and those whose reference somebody has taken away. */
+function keysOf(run: ObjectRunState, { informer: { store } }: OwnedKind): readonly string[] {
+  const { uid } = run.object.metadata;
+  return [...store.keysOf(OWNER_INDEX, uid), ...store.keysOf(OWNER_INDEX, proofOf(uid))];
+}
+
+/** Whether this controller made the child: its entries or its mark are there. */
+function isOwnChild({ environment }: ObjectRunState, object: AnyObject): boolean {
+  const { controller, managers } = environment;
+  return isMadeBy(object, managers) || object.metadata.annotations?.[appliedAnnotation(controller)] !== undefined;
+}
+
 /** Finds the children that this controller made and the set no longer names. */
 export function surplusOf(run: ObjectRunState, wanted: ReadonlySet<string>, options: SyncOptions<string>): Pruning {
   const prune: Surplus[] = [];
@@ -41,11 +55,11 @@ export function surplusOf(run: ObjectRunState, wanted: ReadonlySet<string>, opti
   for (const kind of run.environment.owned) {
     if (!kind.informer.hasSynced) throw notThere(kind);
     const { store } = kind.informer;
-    for (const key of store.keysOf(OWNER_INDEX, run.object.metadata.uid)) {
+    for (const key of keysOf(run, kind)) {
       if (wanted.has(childId(kind.resource, key))) continue;
       const object = store.get(key)!;
-      if (!isMadeBy(object, run.environment.managers)) continue;
-      const name = object.metadata.annotations?.[CHILD_ANNOTATION] ?? "";
+      if (!isOwnChild(run, object)) continue;
+      const name = childName(object);
       if (options.keep?.includes(name)) kept++;
       else if (options.release?.includes(name)) release.push({ kind, object, name });
       else prune.push({ kind, object, name });
@@ -91,15 +105,12 @@ export async function removeTracked(run: ObjectRunState): Promise<void> {
   for (const kind of run.environment.owned) {
     if (kind.track !== "label") continue;
     refuseUnseen(kind);
-    for (const object of existing(run, kind)) {
-      const isOurs = controllerOf(object) === undefined && isMadeBy(object, run.environment.managers);
+    for (const key of keysOf(run, kind)) {
+      const object = kind.informer.store.get(key)!;
+      const isOurs = controllerOf(object) === undefined && isOwnChild(run, object);
       if (isOurs && object.metadata.deletionTimestamp === undefined) await deleteChild(run, kind, object);
     }
   }
-}
-
-function existing(run: ObjectRunState, kind: OwnedKind): readonly AnyObject[] {
-  return kind.informer.store.byIndex(OWNER_INDEX, run.object.metadata.uid);
 }
 
 function isThere(kind: OwnedKind, { metadata }: AnyObject): boolean {
@@ -108,7 +119,7 @@ function isThere(kind: OwnedKind, { metadata }: AnyObject): boolean {
 
 /** Deletes exactly the object that was seen. If it was changed meanwhile, it is read again. */
 async function deleteChild(run: ObjectRunState, kind: OwnedKind, seen: AnyObject): Promise<void> {
-  const { core, memory, managers } = run.environment;
+  const { core, memory } = run.environment;
   let object: AnyObject | undefined = seen;
   for (let attempt = 1; object !== undefined; attempt++) {
     const { uid, resourceVersion } = object.metadata;
@@ -120,8 +131,8 @@ async function deleteChild(run: ObjectRunState, kind: OwnedKind, seen: AnyObject
       if (isNotFound(error)) break;
       if (!isConflict(error) || attempt === ATTEMPTS) throw error;
       object = await core.reader.findLive(kind.resource, seen.metadata);
-      const isOurs = object !== undefined && ownerUid(object) === run.object.metadata.uid;
-      if (!isOurs || !isMadeBy(object!, managers) || object!.metadata.deletionTimestamp !== undefined) return;
+      const isOurs = object !== undefined && isChildOf(object, run.object) && isOwnChild(run, object);
+      if (!isOurs || object!.metadata.deletionTimestamp !== undefined) return;
     }
   }
   memory.forget(childId(kind.resource, keyString(seen.metadata)));
@@ -150,7 +161,7 @@ async function releaseChild(run: ObjectRunState, { kind, object: seen }: Surplus
     operations.push({ op: "remove", path: `/metadata/${field}/${name.replaceAll("/", "~1")}` });
   };
   remove("annotations", CHILD_ANNOTATION);
-  remove("annotations", APPLIED_ANNOTATION);
+  for (const name of managers) remove("annotations", appliedAnnotation(name));
   remove("annotations", OWNER_ANNOTATION);
   remove("labels", OWNER_UID_LABEL);
   await core.writer.patch(kind.resource, metadata, guardedPatch(object, operations), run);

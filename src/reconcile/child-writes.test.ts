@@ -125,7 +125,7 @@ describe.each(servers)("how children are written (%s server)", (server) => {
     expect([data, metadata.labels, metadata.annotations]).toEqual([
       { b: "2" },
       { updated: "yes" },
-      { patched: "yes", "binnacle.dev/child": "map" },
+      { patched: "yes", "binnacle.dev/applied.box": "(data(b))", "binnacle.dev/child": expect.stringMatching(/^map@/) },
     ]);
   });
 

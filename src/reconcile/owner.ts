@@ -1,11 +1,19 @@
 /** The owner of a child, by owner reference, or by label where a reference is not possible. */
+import { sha256 } from "#runtime/digest";
 import { CHILD_ANNOTATION, OWNER_UID_LABEL } from "../client/child-entry.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { Key, OwnerReference } from "../resource/meta.ts";
 
 export { CHILD_ANNOTATION, OWNER_UID_LABEL };
-/** The annotation with a hash of what was applied, on a child whose values the server may normalise; it is read after a restart. */
-export const APPLIED_ANNOTATION = "binnacle.dev/applied";
+/** The annotation of the child of a controller with the names of the fields that were desired, for kinds with defaults. */
+export function appliedAnnotation(controller: string): string {
+  const name = controller.length > MOST_NAME ? sha256(controller).slice(0, 22) : controller;
+  return `${APPLIED_ANNOTATION}.${name}`;
+}
+
+/** An annotation's name has at most 63 characters after the slash. */
+const MOST_NAME = 63 - "applied.".length;
+const APPLIED_ANNOTATION = "binnacle.dev/applied";
 /** The annotation of a child without an owner reference with `namespace/name` of its owner. */
 export const OWNER_ANNOTATION = "binnacle.dev/owner";
 
@@ -46,6 +54,50 @@ function ownerOf(child: AnyObject): string | undefined {
   if (controller !== undefined) return controller.uid;
   const { labels } = child.metadata;
   return labels !== undefined && Object.hasOwn(labels, OWNER_UID_LABEL) ? labels[OWNER_UID_LABEL] : undefined;
+}
+
+/** What a child's annotation says: its name in the set, and whose set that is, in case the owner reference is taken away. */
+export function childMark(name: string, ownerUid: string): string {
+  return `${name}${proofOf(ownerUid)}`;
+}
+
+/** The name of a child in its owner's set. */
+export function childName(child: AnyObject): string {
+  const mark = markOf(child) ?? "";
+  const proof = PROOF.exec(mark);
+  return proof === null ? mark : mark.slice(0, proof.index);
+}
+
+/** The keys under which children are found in the index: by their controller, or else by what their mark says of the owner. */
+export function ownerIndexOf(child: AnyObject): string | undefined {
+  const { ownerReferences, annotations, labels } = child.metadata;
+  // This is called for every object of the cluster, and most have none of these.
+  if (ownerReferences === undefined && annotations === undefined && labels === undefined) return undefined;
+  return controllerOf(child)?.uid ?? markedOwner(child) ?? ownerUid(child);
+}
+
+/** The key of the children of an owner whose reference somebody has taken away. */
+export function proofOf(ownerUid: string): string {
+  return `@${ownerUid.slice(0, 8)}`;
+}
+
+/** Whose child an object without a controller says it is. */
+export function markedOwner(child: AnyObject): string | undefined {
+  return PROOF.exec(markOf(child) ?? "")?.[0];
+}
+
+/** Whether an object is a child of the owner: by its controller, or, where it has none, by its mark or label. */
+export function isChildOf(child: AnyObject, owner: AnyObject): boolean {
+  const { uid } = owner.metadata;
+  return ownerUid(child) === uid || (controllerOf(child) === undefined && markedOwner(child) === proofOf(uid));
+}
+
+const PROOF = /@[^@]{8}$/;
+
+function markOf({ metadata: { annotations } }: AnyObject): string | undefined {
+  return annotations !== undefined && Object.hasOwn(annotations, CHILD_ANNOTATION)
+    ? annotations[CHILD_ANNOTATION]
+    : undefined;
 }
 
 /** Whether a child of this owner can carry an owner reference; the garbage collector removes it at once otherwise. */

@@ -169,6 +169,7 @@ function othersOf(object: AnyObject, manager: string): readonly FieldsV1[] {
 function remember(run: ObjectRunState, answer: AnyObject, desired: Fields): void {
   const { memory } = run.environment;
   const state = stateOf(run, answer, () => desired);
+  memory.forgetAnswer(idOf(run));
   if (planOf(run, answer, state) !== undefined) memory.remember(idOf(run), answer, state);
 }
 

@@ -63,6 +63,10 @@ export class Behaviours<Owned extends Shape = ShapeOf<typeof ConfigMap>> {
     this.#reconcile.set(name, reconcile);
   }
 
+  of(name: string): Reconcile<Owned> | undefined {
+    return this.#reconcile.get(name);
+  }
+
   readonly reconcile: Reconcile<Owned> = async (box, context) => {
     const { name, generation = 0 } = box.metadata;
     this.runs.set(name, (this.runs.get(name) ?? 0) + 1);
@@ -122,9 +126,14 @@ export class Lab<Owned extends Shape = ShapeOf<typeof ConfigMap>> implements Asy
     return this.#operator;
   }
 
+  /** Ends the operator. */
+  async stop(): Promise<void> {
+    await (this.#operator as InProcess | undefined)?.[Symbol.asyncDispose]();
+  }
+
   /** Ends the operator and starts it again, with other definitions if there are some. */
   async restart(definitions: readonly unknown[] = this.#definitions): Promise<void> {
-    await (this.#operator as InProcess | undefined)?.[Symbol.asyncDispose]();
+    await this.stop();
     const { cluster } = this.proxy;
     this.#operator = await InProcess.start({ cluster, definitions: [Box, ...definitions], grace: this.#grace });
     await this.#operator.idle();
@@ -167,7 +176,7 @@ export class Lab<Owned extends Shape = ShapeOf<typeof ConfigMap>> implements Asy
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await (this.#operator as InProcess | undefined)?.[Symbol.asyncDispose]();
+    await this.stop();
     await this.proxy[Symbol.asyncDispose]();
     await this.cluster[Symbol.asyncDispose]();
   }

@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { fieldNames, namedFields, namesMore, parseFieldNames } from "./field-names.ts";
+
+const deployment = {
+  metadata: { labels: { "a/b": "1", "two words": "2" } },
+  spec: {
+    replicas: 1,
+    gone: undefined,
+    containers: [{ image: "i", name: "web", ports: [{ containerPort: 80 }], args: ["x"] }],
+    rules: [{ verb: "get" }],
+  },
+};
+
+test("fieldNames names fields and items, whatever their order", () => {
+  const names =
+    '(metadata(labels("two words",a/b)),spec(containers[web(args,image,name,ports[containerPort=80(containerPort)])],replicas,rules[(verb)]))';
+  expect(fieldNames(deployment)).toBe(names);
+  const { spec, metadata } = deployment;
+  expect(fieldNames({ spec, metadata })).toBe(names);
+});
+
+test("parseFieldNames reads what fieldNames wrote, and nothing else", () => {
+  expect(namesMore(parseFieldNames(fieldNames(deployment))!, deployment)).toBe(false);
+  for (const text of ["", "#abc", "(a", "a)", "(a))", '("a)', "(a,", "hello"])
+    expect(parseFieldNames(text)).toBeUndefined();
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+      const names = parseFieldNames(fieldNames(value));
+      if (Object.keys(value).length > 0) expect(namesMore(names!, value)).toBe(false);
+    }),
+  );
+});
+
+test("namesMore sees what a value no longer has", () => {
+  const names = parseFieldNames(fieldNames(deployment))!;
+  const { spec, metadata } = deployment;
+  const without = (change: object) => namesMore(names, { metadata, spec: { ...spec, ...change } });
+  expect(without({ replicas: undefined })).toBe(true);
+  expect(without({ containers: [{ ...spec.containers[0], name: "other" }] })).toBe(true);
+  expect(without({ containers: [{ ...spec.containers[0], ports: [{ containerPort: 81 }] }] })).toBe(true);
+  expect(without({ rules: [] })).toBe(true);
+  expect(without({ rules: [{ verb: "get" }, { verb: "list" }], more: 1 })).toBe(false);
+});
+
+test("namedFields are those of a live value, with the keys of its items", () => {
+  const live = {
+    spec: {
+      replicas: 3,
+      containers: [{ name: "theirs" }, { name: "web", image: "j", ports: [{ containerPort: 80, protocol: "TCP" }] }],
+      rules: [{ verb: "get" }],
+    },
+  };
+  expect(namedFields(parseFieldNames(fieldNames(deployment))!, live)).toEqual({
+    "f:spec": {
+      "f:replicas": {},
+      "f:containers": {
+        'k:{"name":"web"}': {
+          ".": {},
+          "f:image": {},
+          "f:name": {},
+          "f:ports": { 'k:{"containerPort":80,"protocol":"TCP"}': { ".": {}, "f:containerPort": {} } },
+        },
+      },
+      "f:rules": {},
+    },
+  });
+});

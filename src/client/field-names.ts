@@ -1,0 +1,177 @@
+/**
+ * The names of the fields of a value, without their values, as short text: `spec(replicas,template(spec(containers[web(image)])))`.
+ *
+ * A child carries the names of what was desired of it. By them a later process knows what has to go, also where nobody's
+ * ownership tells any more.
+ */
+import { sha256 } from "#runtime/digest";
+import { ownField } from "../resource/any-key.ts";
+import type { FieldsV1 } from "../resource/meta.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Named parts: fields of a map, or items of a list. */
+export type Names = ReadonlyMap<string, Part>;
+
+interface Part {
+  readonly isItem: boolean;
+  /** Of an item, the key that tells it apart and its value. */
+  readonly key: string | undefined;
+  readonly value: string;
+  readonly parts: Names;
+}
+
+/** By these the items of the lists of built-in kinds are told apart, and each one's second key. The first that an item has counts. */
+const KEYS: ReadonlyMap<string, string | undefined> = new Map([
+  ["containerPort", "protocol"],
+  ["mountPath", undefined],
+  ["devicePath", undefined],
+  ["port", "protocol"],
+  ["name", undefined],
+  ["ip", undefined],
+  ["topologyKey", "whenUnsatisfiable"],
+  ["uid", undefined],
+]);
+/** Longer names are replaced by a hash: it shows that something may have gone, and not what. */
+const MOST = 8_192;
+const PLAIN = /^[\w./-]+$/;
+
+/** Writes the names, the same for the same fields in any order. */
+export function fieldNames(value: Fields): string {
+  const names = namesOf(value);
+  return names.length > MOST ? `#${sha256(names).slice(0, 22)}` : names;
+}
+
+function namesOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return "";
+  if (Array.isArray(value)) {
+    if (!value.some(isFields)) return "";
+    return `[${value.map((item) => `${identity(item)}${namesOf(item)}`).join()}]`;
+  }
+  const names: string[] = [];
+  for (const name in value) {
+    const part = (value as Fields)[name];
+    if (part !== undefined) names.push(`${quoted(name)}${namesOf(part)}`);
+  }
+  return names.length === 0 ? "" : `(${names.sort().join()})`;
+}
+
+function identity(item: unknown): string {
+  if (!isFields(item)) return "";
+  const key = keyOf(item);
+  if (key === undefined) return "";
+  const value = quoted(String(item[key]));
+  return key === "name" ? value : `${key}=${value}`;
+}
+
+function keyOf(item: Fields): string | undefined {
+  for (const key of KEYS.keys()) if (typeof item[key] === "string" || typeof item[key] === "number") return key;
+  return undefined;
+}
+
+function quoted(name: string): string {
+  return PLAIN.test(name) ? name : JSON.stringify(name);
+}
+
+const TOKEN = /[()[\],=]|"(?:[^"\\]|\\.)*"|[\w./-]+/y;
+
+/** Reads names. @returns `undefined` for text that has none, such as a hash, or that somebody has changed. */
+export function parseFieldNames(text: string): Names | undefined {
+  try {
+    const reader = new NameReader(text);
+    const names = reader.parts();
+    return reader.token === "" && names.size > 0 ? names : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+class NameReader {
+  /** The next token; empty at the end, and where there is none. */
+  token = "";
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#next();
+  }
+
+  parts(): Names {
+    const found = new Map<string, Part>();
+    const isItem = this.token === "[";
+    if (!isItem && this.token !== "(") return found;
+    do {
+      this.#next();
+      let value = this.#word();
+      let key = isItem && value !== "" ? "name" : undefined;
+      if (this.token === "=") {
+        this.#next();
+        key = value;
+        value = this.#word();
+      }
+      const id = isItem && key === undefined ? `#${found.size}` : value;
+      found.set(id, { isItem, key, value, parts: this.parts() });
+    } while (this.token === ",");
+    if (this.#next() !== (isItem ? "]" : ")")) throw new SyntaxError("A list of names has no end");
+    return found;
+  }
+
+  /** A name; empty where there is none. */
+  #word(): string {
+    if (this.token === "" || "()[],=".includes(this.token)) return "";
+    const word = this.#next();
+    return word.startsWith('"') ? (JSON.parse(word) as string) : word;
+  }
+
+  #next(): string {
+    const { token } = this;
+    TOKEN.lastIndex = this.#at;
+    this.token = TOKEN.exec(this.#text)?.[0] ?? "";
+    this.#at += this.token.length;
+    return token;
+  }
+}
+
+/** Whether the names name something that is not in the value. */
+export function namesMore(names: Names, value: unknown): boolean {
+  let place = 0;
+  for (const [id, part] of names) {
+    const found = part.isItem ? itemNamed(part, value, place++) : isFields(value) ? ownField(value, id) : undefined;
+    if (found === undefined || namesMore(part.parts, found)) return true;
+  }
+  return false;
+}
+
+/** What the names name of a live value, as managed fields. */
+export function namedFields(names: Names, live: unknown): FieldsV1 {
+  const fields: Record<string, FieldsV1> = {};
+  for (const [id, part] of names) {
+    if (!part.isItem) {
+      const value = isFields(live) ? ownField(live, id) : undefined;
+      if (value !== undefined) fields[`f:${id}`] = namedFields(part.parts, value);
+    } else if (part.key === undefined) {
+      return {}; // only the schema tells such items apart, or none does
+    } else {
+      const item = itemNamed(part, live, -1);
+      if (isFields(item)) fields[elementOf(part.key, item)] = { ".": {}, ...namedFields(part.parts, item) };
+    }
+  }
+  return fields;
+}
+
+function itemNamed({ key, value }: Part, list: unknown, place: number): unknown {
+  if (!Array.isArray(list)) return undefined;
+  if (key === undefined) return (list as readonly unknown[])[place];
+  return (list as readonly unknown[]).find((item) => isFields(item) && String(item[key]) === value);
+}
+
+function elementOf(key: string, item: Fields): string {
+  const second = KEYS.get(key);
+  const keys = second === undefined || item[second] === undefined ? [key] : [key, second].sort();
+  return `k:${JSON.stringify(Object.fromEntries(keys.map((name) => [name, item[name]])))}`;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

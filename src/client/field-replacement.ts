@@ -1,0 +1,119 @@
+/**
+ * Makes what the server refuses exactly as desired.
+ *
+ * What others added may stand in the way: a port without a name beside ours, a field that goes with another type. The
+ * server names what it refuses, and there what others added is given up.
+ */
+import { ownField } from "../resource/any-key.ts";
+import { sameJson } from "../resource/json.ts";
+import type { FieldsV1 } from "../resource/meta.ts";
+import { Containment, itemOf } from "./containment.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface Refused {
+  readonly desired: unknown;
+  readonly live: unknown;
+  /** The fields of `live` that we own. */
+  readonly fields: FieldsV1 | undefined;
+  /** What the server refuses, such as `spec.ports[1].name`. */
+  readonly places: Iterable<string>;
+  /** Whether whole lists are replaced, and not only what is refused of their items. */
+  readonly isWhole: boolean;
+  readonly isBuiltIn: boolean;
+}
+
+/** Computes the merge patch. @returns `undefined` when nothing of others stands in the way. */
+export function replacement({ desired, live, fields, places, isWhole, isBuiltIn }: Refused): Fields | undefined {
+  const merge = new Merge(isBuiltIn);
+  const merged = merge.ofValue(desired, live, fields);
+  let value = merged;
+  for (const place of places) value = exactly(value, desired, { steps: stepsOf(place), isWhole });
+  return !merge.isLess && sameJson(value, merged) ? undefined : (patchOf(value, live) as Fields);
+}
+
+/** The desired value with what others added. */
+class Merge {
+  /** Whether a list could not be merged. */
+  isLess = false;
+  readonly #isBuiltIn: boolean;
+
+  constructor(isBuiltIn: boolean) {
+    this.#isBuiltIn = isBuiltIn;
+  }
+
+  ofValue(desired: unknown, live: unknown, fields: FieldsV1 | undefined): unknown {
+    if (desired === undefined || new Containment(this.#isBuiltIn).has(desired, live, fields)) return live;
+    if (isFields(desired) && isFields(live)) {
+      const merged = Object.assign(Object.create(null), live) as Record<string, unknown>;
+      for (const name in desired) {
+        const value = this.ofValue(desired[name], ownField(live, name), fields?.[`f:${name}`]);
+        if (value !== undefined) merged[name] = value;
+      }
+      return merged;
+    }
+    if (!Array.isArray(desired) || !Array.isArray(live)) return desired;
+    const places = desired.map((item) => placeOf(item, live, fields));
+    if (places.some((place, at) => place < 0 || place <= (places[at - 1] ?? -1))) {
+      this.isLess = true;
+      return desired;
+    }
+    const merged = [...live] as unknown[];
+    for (const [at, place] of places.entries()) merged[place] = this.ofValue(desired[at], live[place], undefined);
+    return merged;
+  }
+}
+
+/** Where an item of a list is in another one: by the keys that we own it by, or by its name. */
+function placeOf(item: unknown, list: readonly unknown[], fields: FieldsV1 | undefined): number {
+  const { index } = fields === undefined ? { index: -1 } : itemOf(item, list, fields);
+  if (index >= 0 || !isFields(item) || item["name"] === undefined) return index;
+  return list.findIndex((other) => isFields(other) && other["name"] === item["name"]);
+}
+
+interface Way {
+  readonly steps: readonly string[];
+  readonly isWhole: boolean;
+}
+
+/** The value with exactly what is desired at the end of the way; `undefined` for nothing. */
+function exactly(value: unknown, desired: unknown, { steps, isWhole }: Way): unknown {
+  const [step, ...rest] = steps;
+  if (step === undefined || (isWhole && desired === undefined)) return desired;
+  if (Array.isArray(value)) {
+    if (isWhole || !Array.isArray(desired)) return desired;
+    // The number is that of an item in what was refused, which nobody knows any more.
+    return value.map((item: unknown) => {
+      const own: unknown = desired.find((other) => isFields(other) && placeOf(other, [item], undefined) === 0);
+      return own === undefined ? item : exactly(item, own, { steps: rest, isWhole });
+    });
+  }
+  if (!isFields(value)) return value;
+  const own = isFields(desired) ? ownField(desired, step) : undefined;
+  const part = exactly(ownField(value, step), own, { steps: rest, isWhole });
+  const copy = Object.assign(Object.create(null), value) as Record<string, unknown>;
+  if (part === undefined) delete copy[step];
+  else copy[step] = part;
+  return copy;
+}
+
+/** The steps of a path as the server writes it, such as `spec.ports[1].name` and `spec.hard[limits.cpu]`. */
+function stepsOf(place: string): readonly string[] {
+  return [...place.matchAll(/\[([^\]]*)\]|[^.[\]]+/g)].map(([whole, key]) => key ?? whole);
+}
+
+/** A JSON merge patch from a live value to another one, in which lists are complete. */
+function patchOf(value: unknown, live: unknown): unknown {
+  if (!isFields(value) || !isFields(live)) return value;
+  const patch = Object.create(null) as Record<string, unknown>;
+  for (const name in value) {
+    const there = ownField(live, name);
+    if (!sameJson(value[name], there)) patch[name] = patchOf(value[name], there);
+  }
+  for (const name in live) if (!Object.hasOwn(value, name)) patch[name] = null;
+  return patch;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
