@@ -81,6 +81,10 @@ export interface Children<Owned extends Shape> {
    * The whole set, by name, once per run; `undefined` and `[]` mean: not wanted. Prunes after every apply succeeded.
    * No request when nothing differs.
    *
+   * **Guarantees.** Once it has resolved, each child has all values that its object gives, whatever others have done to it, also
+   * while no controller ran. What others added stays where the schema lets it. A field that was given before and is not any
+   * more is removed, unless another field manager has set it too.
+   *
    * @throws NotOwned when an existing object of a child's name is not this object's child, AlreadyOwned when it is another's,
    * unless `onForeign` is `"skip"`.
    * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
