@@ -99,7 +99,18 @@ function exactly(value: unknown, desired: unknown, { steps, isWhole }: Way): unk
 
 /** The steps of a path as the server writes it, such as `spec.ports[1].name` and `spec.hard[limits.cpu]`. */
 function stepsOf(place: string): readonly string[] {
-  return [...place.matchAll(/\[([^\]]*)\]|[^.[\]]+/g)].map(([whole, key]) => key ?? whole);
+  const steps: string[] = [];
+  for (const [at, part] of place.split("[").entries()) {
+    const end = at === 0 ? -1 : part.indexOf("]"); // a key may have dots
+    if (end >= 0) steps.push(part.slice(0, end));
+    steps.push(
+      ...part
+        .slice(end + 1)
+        .split(".")
+        .filter((step) => step !== ""),
+    );
+  }
+  return steps;
 }
 
 /** A JSON merge patch from a live value to another one, in which lists are complete. */
