@@ -139,7 +139,18 @@ export type {
   RunnableOptions,
   Transformed,
 } from "./module/plugin.ts";
-export type { ObjectOf, Desired, OneOf, Resource, Scope, Shape, SpecOf, StatusOf } from "./resource/handle.ts";
+export type {
+  ObjectOf,
+  Desired,
+  MetadataOf,
+  MetadataShape,
+  OneOf,
+  Resource,
+  Scope,
+  Shape,
+  SpecOf,
+  StatusOf,
+} from "./resource/handle.ts";
 export type { Condition, DeepReadonly, Draft, Key, MetaInput, ObjectMeta, OwnerReference } from "./resource/meta.ts";
 export type { Duration } from "./resource/duration.ts";
 export type { Enqueued, MappedWatch, MapOptions, Target, Watch, WatchOptions } from "./controller/watch.ts";

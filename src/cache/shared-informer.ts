@@ -35,6 +35,8 @@ const NOTHING_HELD: ReadonlyMap<string, number> = new Map();
  * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#SharedIndexInformer
  */
 export class SharedInformer {
+  /** Whether nothing but metadata is watched. */
+  readonly isMetadataOnly: boolean;
   readonly resource: Resource;
   readonly store: Indexer = new Indexer();
   readonly #set: ObjectSet;
@@ -67,6 +69,7 @@ export class SharedInformer {
     const set = new ObjectSet(resource, options);
     const { id, keep, labels, fields } = set;
     this.#set = set;
+    this.isMetadataOnly = keep?.isMetadataOnly === true;
     this.#portion = portion;
     this.#selection = set.namespaceLabels === undefined ? undefined : { state: { kind: "starting" }, synced: false };
     this.#clock = clock;

@@ -5,7 +5,7 @@ import type { SharedInformer } from "../cache/shared-informer.ts";
 import { ApiError, isNotFound } from "../kube/errors/api-error.ts";
 import type { HeaderValues } from "../kube/config/cluster-config.ts";
 import { collectionPath, objectPath } from "../kube/api/mapper.ts";
-import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
+import { type AnyObject, groupKind, readsMetadata, type Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";
 import { type LabelSelector, parseLabelSelector } from "../resource/selector.ts";
 import type { CallOptions } from "./client.ts";
@@ -44,7 +44,7 @@ export class ObjectReader {
     if (known === undefined) return undefined;
     const name = keyString(known);
     for (const informer of informers!) {
-      if (!informer.hasSynced || informer.resource.apiVersion !== resource.apiVersion) continue;
+      if (!informer.hasSynced || !isAsWhole(informer, resource)) continue;
       const object = informer.store.get(name);
       if (object !== undefined) {
         if (!isStub(object)) return object;
@@ -152,8 +152,7 @@ export class ObjectReader {
     if (query.fields !== undefined) return undefined; // only the server knows the selectable fields of a kind
     const informers = this.#scope.declared.get(groupKind(resource));
     const informer = informers?.find(
-      (candidate) =>
-        candidate.hasSynced && candidate.resource.apiVersion === resource.apiVersion && includes(candidate, query),
+      (candidate) => candidate.hasSynced && isAsWhole(candidate, resource) && includes(candidate, query),
     );
     if (informer === undefined) return undefined;
     const selector: LabelSelector | undefined =
@@ -249,6 +248,12 @@ function sendingOf({ signal, timeout, headers }: ReadOptions): ReadOptions {
 function inOrder(objects: AnyObject[], { sort, limit }: ListQuery): readonly AnyObject[] {
   if (sort !== undefined) objects.sort(sort);
   return limit !== undefined && objects.length > limit ? objects.slice(0, limit) : objects;
+}
+
+/** Whether the informer has the objects in the version of the handle, and as much of them as it promises. */
+function isAsWhole(informer: SharedInformer, resource: Resource): boolean {
+  if (informer.resource.apiVersion !== resource.apiVersion) return false;
+  return !informer.isMetadataOnly || readsMetadata(resource);
 }
 
 /** Whether an object of the namespace that the informer does not have does not exist. */

@@ -1,7 +1,15 @@
 /** One form for `for`, `owns`, `watches` and `reads`: a handle, or `watch(handle, options)`. */
 import type { NamespaceSelector } from "../cache/selected-namespaces.ts";
 import type { Client } from "../client/client.ts";
-import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
+import {
+  type AnyObject,
+  metadataHandle,
+  type MetadataOf,
+  type MetadataShape,
+  readsMetadata,
+  type Resource,
+  type Shape,
+} from "../resource/handle.ts";
 import type { Key, ObjectMeta } from "../resource/meta.ts";
 import { type LabelQuery, labelSelector } from "../resource/selector.ts";
 import type { Predicate } from "./predicate.ts";
@@ -17,7 +25,11 @@ export interface WatchOptions<T> {
   readonly labels?: LabelQuery;
   /** A field selector, which the API server applies. */
   readonly fields?: string;
-  /** In `watches` and `reads`: nothing but metadata is watched, kept, and read of the kind by this controller. */
+  /**
+   * In `watches` and `reads`: nothing but metadata is watched and kept of the kind. The watch is a handle, too, by which `client` reads
+   * metadata from the cache: `client.list(names)` for `const names = watch(Secret, { select: "metadata" })`. By the kind's own handle
+   * it reads whole objects from the server.
+   */
   readonly select?: "metadata";
   /** In `watches` and `reads`: paths that are kept besides metadata, such as `["spec.nodeName"]`; the rest is dropped. */
   readonly keep?: readonly string[];
@@ -40,9 +52,6 @@ export interface MapOptions<T> extends WatchOptions<T> {
     context: { readonly client: Pick<Client, "find" | "list"> },
   ) => readonly Enqueued[] | Promise<readonly Enqueued[]>;
 }
-
-/** What `select: "metadata"` leaves of an object. */
-export type MetadataOf<T extends AnyObject> = Pick<T, "apiVersion" | "kind" | "metadata">;
 
 declare const watched: unique symbol;
 declare const watchWithEnqueue: unique symbol;
@@ -81,6 +90,10 @@ export function watch<S extends Shape>(
   resource: Resource<S>,
   options: MapOptions<S["read"]> & { readonly select?: undefined },
 ): MappedWatch;
+export function watch<S extends Shape>(
+  resource: Resource<S>,
+  options: WatchOptions<MetadataOf<S["read"]>> & { readonly select: "metadata" },
+): Watch<MetadataShape<S>> & Resource<MetadataShape<S>>;
 export function watch<S extends Shape>(resource: Resource<S>, options: WatchOptions<S["read"]>): Watch<S>;
 export function watch(resource: Resource, options: Partial<MapOptions<AnyObject>>): unknown {
   for (const name of Object.keys(options)) {
@@ -93,13 +106,15 @@ export function watch(resource: Resource, options: Partial<MapOptions<AnyObject>
   if (options.select !== undefined && (options.select !== "metadata" || options.keep !== undefined)) {
     throw new TypeError(`Cannot watch ${resource.kind}: select can be "metadata", without keep`);
   }
-  const { labels, namespaces, ...rest } = options;
+  const { labels, namespaces, select = readsMetadata(resource) ? "metadata" : undefined, ...rest } = options;
   const narrowed: KindWatch["options"] = {
     ...rest,
+    ...(select !== undefined && { select }),
     ...(labels !== undefined && { labels: labelSelector(labels).toString() }),
     ...(namespaces !== undefined && { namespaces: namespacesOf(resource, namespaces) }),
   };
-  return Object.freeze({ watch: 1, resource, options: narrowed } satisfies KindWatch);
+  const handle = select === undefined ? undefined : metadataHandle(resource);
+  return Object.freeze({ ...handle, watch: 1, resource, options: narrowed } satisfies KindWatch);
 }
 
 function namespacesOf(

@@ -102,6 +102,31 @@ export function handle<S extends Shape>(info: ResourceInfo): Resource<S> {
   }) as unknown as Resource<S>;
 }
 
+/** The shape of a kind of which nothing but metadata is read. */
+export interface MetadataShape<S extends Shape> extends Shape {
+  readonly apiVersion: S["apiVersion"];
+  readonly kind: S["kind"];
+  readonly scope: S["scope"];
+  readonly read: MetadataOf<S["read"]>;
+  readonly write: S["write"];
+  readonly status: unknown;
+}
+
+/** What `select: "metadata"` leaves of an object. */
+export type MetadataOf<T extends AnyObject> = Pick<T, "apiVersion" | "kind" | "metadata">;
+
+const ofMetadata: unique symbol = Symbol.for("binnacle.metadata") as never;
+
+/** Makes a handle that reads nothing but metadata. */
+export function metadataHandle<S extends Shape>(resource: Resource<S>): Resource<MetadataShape<S>> {
+  return { ...resource, [ofMetadata]: true } as unknown as Resource<MetadataShape<S>>;
+}
+
+/** Whether a handle comes from {@link metadataHandle}. */
+export function readsMetadata(resource: Resource): boolean {
+  return ofMetadata in resource;
+}
+
 /** Adds apiVersion and kind, as in `of(Deployment, { metadata, spec })`. */
 export function of<S extends Shape>(resource: Resource<S>, object: S["write"]): Desired<S> {
   return { apiVersion: resource.apiVersion, kind: resource.kind, ...object } as Desired<S>;
