@@ -82,6 +82,7 @@ export const together: readonly Job[] = [
     "scripts/acceptance/secret-mirror.test.ts",
     "scripts/acceptance/election-modules.test.ts",
     "scripts/acceptance/uninstall.test.ts",
+    "scripts/acceptance/uninstall-versions.test.ts",
   ],
   [
     "scripts/acceptance/bad-input.test.ts",
