@@ -420,6 +420,27 @@ test("webhooks: the objects of default and validate have the type of the kind", 
       expectTypeOf(object.kind).toEqualTypeOf<string>();
     },
   });
+  const told: object[] = [];
+  const log = (object: object): void => {
+    told.push(object);
+  };
+  defineWebhook({ for: Guestbook, validate: (object) => log(object) });
+  defineWebhook({ for: Guestbook, validate: async (object) => log(object) });
+  defineWebhook({
+    for: Guestbook,
+    validate({ spec }) {
+      if (spec.message === "") return;
+      throw new Denied("no");
+    },
+  });
+  // @ts-expect-error -- validate decides by what it throws
+  defineWebhook({ for: Guestbook, validate: () => false });
+  // @ts-expect-error -- nor does a promise decide
+  defineWebhook({ for: Guestbook, validate: async ({ spec }) => spec.message !== "" });
+  // @ts-expect-error -- nor an answer as in other frameworks
+  defineWebhook({ for: Guestbook, validate: () => ({ allowed: false }) });
+  // @ts-expect-error -- nor is an error that is not thrown one
+  defineWebhook({ for: Guestbook, validate: () => new Denied("no") });
   // @ts-expect-error -- no such policy
   expect(() => defineWebhook({ for: Guestbook, failurePolicy: "Maybe", validate() {} })).toThrow(TypeError);
   // @ts-expect-error -- no such option

@@ -128,6 +128,31 @@ test("a webhook with side effects writes, and reads what it wrote; during a dry 
   expect(running.log.some(({ msg }) => msg === "A webhook threw")).toBe(true);
 });
 
+test.each([
+  ["false", () => false],
+  ['{"allowed":false}', () => ({ allowed: false })],
+  ["true", async () => true],
+  ['"too large"', () => "too large"],
+  ["null", async () => null],
+  ["Error: no", () => new Error("no")],
+])("`validate` that returns %s is an error, because that decides nothing", async (shown, decide) => {
+  const object = { metadata: { name: "m", namespace: "default" } };
+  const webhook = defineWebhook({ for: ConfigMap, validate: decide as never });
+  expect(await admit(webhook, object, { show: "none" })).toMatchObject({
+    allowed: false,
+    code: 500,
+    message: expect.stringContaining(`\`validate\` returned ${shown}, which decides nothing: throw Denied`),
+  });
+});
+
+test("`validate` may be an arrow function whose expression has a number that nobody wants", async () => {
+  const object = { metadata: { name: "m", namespace: "default" } };
+  const seen: unknown[] = [];
+  const validate: (object: object) => void = (given) => seen.push(given);
+  expect(await admit(defineWebhook({ for: ConfigMap, validate }), object)).toMatchObject({ allowed: true });
+  expect(seen).toHaveLength(1);
+});
+
 test("`default` changes its draft: an object that it returns instead is an error, and any other value is nothing", async () => {
   const object = { metadata: { name: "m", namespace: "default" } };
   // TypeScript lets a function that returns something stand for one that returns nothing.

@@ -1,4 +1,5 @@
 /** Serves AdmissionReviews at one path, and calls its definitions one after the other. */
+import { copyOf } from "../resource/edit.ts";
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview, AdmissionStatus } from "./admission-review.ts";
 import type { AdmissionMember } from "./admission-member.ts";
 import type { Collected } from "./admission-run.ts";
@@ -54,11 +55,14 @@ export class AdmissionEndpoint implements ReviewEndpoint {
     let object = operation === "DELETE" ? request.oldObject : request.object;
     for (const member of this.#members) {
       if (!member.handles(operation)) continue;
+      // What one definition does to its objects is nothing to the next one; `default` changes a copy of the last one's anyway.
+      const own = this.#members.length > 1 ? copyOf(request) : request;
+      if (member.type === "validating") object = operation === "DELETE" ? own.oldObject : own.object;
       if (object === undefined || object === null) {
         const what = operation === "DELETE" ? "oldObject" : "object";
         return answer(request, collected, problemStatus(BAD_REQUEST, `the request has no ${what}`));
       }
-      const verdict = await member.ask(request, object, { collected, deadline });
+      const verdict = await member.ask(own, object, { collected, deadline });
       if (verdict.refused !== undefined && verdict.isFailure === true && member.ignoresFailures) {
         return { failure: verdict.refused };
       }

@@ -90,8 +90,15 @@ export class AdmissionMember {
       const outcome = this.#call(subject, run);
       const returned = isThenable(outcome) ? await this.#until(deadline, { run, outcome }) : outcome;
       if (returned === LATE) return failure(this.#late(run));
+      const where = scope.module === undefined ? "" : ` of the module ${scope.module}`;
       if (isMutating && returned !== subject && isObject(returned)) {
-        throw new Error("`default` returned an object, which is ignored: change the draft that it gets");
+        throw new Error(`\`default\`${where} returned an object, which is ignored: change the draft that it gets`);
+      }
+      if (!isMutating && mayBeDecision(returned)) {
+        throw new Error(
+          `\`validate\`${where} returned ${shown(returned)}, which decides nothing: throw Denied to refuse the request, and return ` +
+            "nothing to allow it",
+        );
       }
       const patch = isMutating ? patchBetween(object, subject) : [];
       result = "allowed";
@@ -181,6 +188,21 @@ function messageOf(error: unknown): string {
 /** Tells an object of the API from what an arrow function may happen to return. */
 function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && "kind" in value && "metadata" in value;
+}
+
+function shown(value: unknown): string {
+  try {
+    return (
+      value instanceof Error ? `${value.name}: ${value.message}` : (JSON.stringify(value) ?? String(value))
+    ).slice(0, 100);
+  } catch {
+    return `a value of the type ${typeof value}`;
+  }
+}
+
+/** Whether somebody may take what was returned for an answer, as in other frameworks. A number is what an arrow function with `push` returns. */
+function mayBeDecision(returned: unknown): boolean {
+  return returned !== undefined && typeof returned !== "number";
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -16,6 +16,8 @@ import type { AdmissionContext, AnyWebhook } from "./definition.ts";
 /** What the calls of one webhook share. */
 export interface AdmissionScope {
   readonly name: string;
+  /** The module that defines it, for messages. @default not told */
+  readonly module?: string | undefined;
   readonly webhook: AnyWebhook;
   /** Makes the client of one call. */
   readonly clientOf: (call: RequestContext) => Client;

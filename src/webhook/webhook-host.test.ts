@@ -9,7 +9,7 @@ import type { AnyWebhook } from "./definition.ts";
 import { Denied } from "./denied.ts";
 import { WebhookHost } from "./webhook-host.ts";
 
-type Validate = () => Promise<void>;
+type Validate = (object: { metadata?: unknown }, context: { old?: { spec?: unknown } | undefined }) => Promise<void>;
 
 /** Makes a host whose webhooks read nothing. */
 function newHost(failurePolicy?: "Ignore") {
@@ -20,9 +20,10 @@ function newHost(failurePolicy?: "Ignore") {
     failurePolicy,
     metrics: new WebhookFamilies(),
     conversions: new ConversionFamilies(),
-    scopeOf: (webhook) => ({
+    scopeOf: (webhook, module) => ({
       scope: {
         name: webhookName(webhook),
+        module: module.name,
         webhook,
         log,
         clientOf: () => {
@@ -40,8 +41,9 @@ function newHost(failurePolicy?: "Ignore") {
     host,
     released,
     /** Calls the webhook with a pod. */
-    ask: async (): Promise<string> => {
-      const request = { uid: "1", operation: "CREATE", kind: { group: "", version: "v1", kind: "Pod" }, object: {} };
+    ask: async (more: object = {}): Promise<string> => {
+      const kind = { group: "", version: "v1", kind: "Pod" };
+      const request = { uid: "1", operation: "CREATE", kind, object: {}, ...more };
       const response = await app.request("/validate--v1-pod", {
         method: "POST",
         headers: { "Content-Type": "application/json" },
@@ -140,4 +142,28 @@ test("a call that is cut off is refused, or a failure of the webhook where failu
     await host.put(module("a", refusing("no")), never);
     expect(await ask()).toBe("no");
   }
+});
+
+test("a definition that changes its objects changes nothing that the next one gets", async () => {
+  const { host, ask } = newHost();
+  const seen: string[] = [];
+  const changing: Validate = async (object, { old }) => {
+    seen.push(JSON.stringify([object, old]));
+    object.metadata = "changed";
+    if (old !== undefined) old.spec = "changed";
+  };
+  await host.put(module("a", changing, changing), never);
+  await host.put(module("b", changing), never);
+  expect(await ask({ object: { metadata: {} } })).toBe("allowed");
+  expect(await ask({ operation: "UPDATE", object: { metadata: {} }, oldObject: { spec: 1 } })).toBe("allowed");
+  expect(seen).toEqual([
+    ...Array.from({ length: 3 }, () => '[{"metadata":{}},null]'),
+    ...Array.from({ length: 3 }, () => '[{"metadata":{}},{"spec":1}]'),
+  ]);
+});
+
+test("the answer for a `validate` that returns something names the module", async () => {
+  const { host, ask } = newHost();
+  await host.put(module("policy.ts", (() => Promise.resolve(false)) as unknown as Validate), never);
+  expect(await ask()).toContain("`validate` of the module policy.ts returned false, which decides nothing");
 });

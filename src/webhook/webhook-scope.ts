@@ -65,6 +65,7 @@ export function webhookScope(webhook: AnyWebhook, module: string, runtime: Webho
   return {
     scope: {
       name,
+      module,
       webhook,
       clientOf: (call) => new KubeClient(core, call),
       log: log.with({ module }),
