@@ -103,6 +103,7 @@ export const together: readonly Job[] = [
     "src/embedded/apiserver/schema/real-server.test.ts",
     "src/embedded/apiserver/patch/real-server.test.ts",
     "src/webhook/conversion/applied-versions.test.ts",
+    "src/manager/lent-conversion.test.ts",
     "src/kube/transport/real-server.test.ts",
   ],
 ];

@@ -19,7 +19,8 @@ import { findTests } from "./find-tests.ts";
 import { loadModules } from "./loaded-modules.ts";
 import { type Rule, rulesOf } from "../module/rbac-rules.ts";
 import { checkConversions, shownVersions } from "./check-conversions.ts";
-import { checkCluster } from "./dead-finalizers.ts";
+import { checkCluster, type ClusterFindings } from "./dead-finalizers.ts";
+import { giveBackLeft } from "./left-conversions.ts";
 import { describeConfig, sourcesOf } from "./config-messages.ts";
 import type { ModuleConfig } from "../module/config/config.ts";
 import {
@@ -43,7 +44,8 @@ export const checkCommand: Command = command({
       name: "cluster",
       type: "boolean",
       default: false,
-      describe: "Look on the cluster for finalizers that none of the controllers would remove",
+      describe:
+        "Look on the cluster for finalizers that none of the controllers would remove, and take back what crashed processes left",
     },
     kubeconfigOption,
     contextOption,
@@ -71,7 +73,7 @@ export const checkCommand: Command = command({
     const checked = [...files, ...controllers.flatMap(findTests)];
     const errors = types && canCheck && checked.length > 0 ? await typeErrors(checked, { sdk }) : "";
     const found = cluster
-      ? await checkCluster(modules, {
+      ? await lookAround(modules, {
           cluster: await loadKubeconfig({ kubeconfig, context, env: host.env }),
           namespaces: namespace,
         }).catch(unreachable)
@@ -82,6 +84,16 @@ export const checkCommand: Command = command({
     return problems.length + found.problems.length > 0 || errors !== "" ? 1 : 0;
   },
 });
+
+async function lookAround(
+  modules: readonly LoadedModule[],
+  options: Parameters<typeof checkCluster>[1],
+): Promise<ClusterFindings> {
+  // Objects cannot be looked at while nobody converts them.
+  const left = await giveBackLeft(modules, options.cluster);
+  const found = await checkCluster(modules, options);
+  return { notes: [...left.notes, ...found.notes], problems: [...left.problems, ...found.problems] };
+}
 
 function unreachable(error: unknown): never {
   throw isUnreachable(error) ? new UserError(error.message, { cause: error }) : error;

@@ -99,12 +99,13 @@ test("manifests crds names the webhook", async () => {
     strategy: "Webhook",
     webhook: {
       ...webhook,
-      clientConfig: { service: { namespace: "shop", name: "hook", port: 443, path: "/convert" } },
+      // null takes out what a process outside the cluster has left there.
+      clientConfig: { service: { namespace: "shop", name: "hook", port: 443, path: "/convert" }, url: null },
     },
   });
   expect(await conversionOf("--webhook-host 10.0.0.7:9443")).toEqual({
     strategy: "Webhook",
-    webhook: { ...webhook, clientConfig: { url: "https://10.0.0.7:9443/convert" } },
+    webhook: { ...webhook, clientConfig: { url: "https://10.0.0.7:9443/convert", service: null } },
   });
 });
 

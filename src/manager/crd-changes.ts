@@ -1,4 +1,5 @@
 /** Finds changes of a CustomResourceDefinition that lose data. */
+import type { WebhookClientConfig } from "../resource/crd-conversion.ts";
 import type { Crd } from "../resource/crd.ts";
 import { ownField } from "../resource/any-key.ts";
 
@@ -18,13 +19,22 @@ interface StoredVersion {
 
 /** The parts of the server's object that are read here. */
 export interface StoredCrd {
-  readonly metadata: { readonly name: string; readonly resourceVersion: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly resourceVersion: string;
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
+  };
   readonly spec: {
     readonly group: string;
     readonly scope: string;
     readonly names: { readonly kind: string; readonly plural: string };
     readonly versions: readonly StoredVersion[];
-    readonly conversion?: { readonly strategy?: string | undefined } | undefined;
+    readonly conversion?:
+      | {
+          readonly strategy?: string | undefined;
+          readonly webhook?: { readonly clientConfig?: WebhookClientConfig | undefined } | undefined;
+        }
+      | undefined;
   };
   readonly status?: {
     readonly storedVersions?: readonly string[] | undefined;

@@ -8,11 +8,14 @@ import { type Crd, crdOf } from "../resource/crd.ts";
 import {
   conversionNeeded,
   needsConversion,
+  replacingOther,
   type WebhookClientConfig,
   withConversion,
 } from "../resource/crd-conversion.ts";
 import type { Resource } from "../resource/handle.ts";
 import { sameJson } from "../resource/json.ts";
+import { lent } from "../webhook/registration/lent-conversion.ts";
+import { ownerName } from "../webhook/registration/owner-mark.ts";
 import { losses, type StoredCrd } from "./crd-changes.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -33,6 +36,8 @@ export interface InstallOptions {
   readonly gate: ListSemaphore;
   /** Where the conversion webhook is, as soon as it responds. @default nowhere: kinds with several versions are refused */
   readonly conversion?: ((signal: AbortSignal) => Promise<WebhookClientConfig>) | undefined;
+  /** Called before a definition gets an address that belongs to this process alone. */
+  readonly onLent?: ((name: string) => void) | undefined;
 }
 
 export function installGate(): ListSemaphore {
@@ -87,18 +92,33 @@ async function install(crd: Crd, options: InstallOptions): Promise<void> {
   const path = `${CRDS}/${name}`;
   const stored = await find(path, options);
   if (stored !== undefined) await refuseLosses(stored, crd, options);
+  if (stored !== undefined && hasOtherAddress(stored, crd)) await convertHere(stored, crd, options);
   const applied = await transport.request<StoredCrd>({
     method: "PATCH",
     path,
     query: "fieldManager=binnacle&force=true",
     contentType: "application/apply-patch+yaml",
-    body: crd,
+    body: marked(crd, stored, options),
     signal,
   });
   await established(path, { applied, options });
   if (stored?.metadata.resourceVersion !== applied.metadata.resourceVersion) {
     log.info("CustomResourceDefinition applied", { name });
   }
+}
+
+/** Whether both addresses would be there afterwards, which the server refuses: an apply removes only what it applied before. */
+function hasOtherAddress({ spec }: StoredCrd, wanted: Crd): boolean {
+  const [before, after] = [spec, wanted.spec].map(({ conversion }) => conversion?.webhook?.clientConfig);
+  return before !== undefined && after !== undefined && (before.url === undefined) !== (after.url === undefined);
+}
+
+/** Marks a definition with an address that belongs to this process alone. */
+function marked(crd: Crd, stored: StoredCrd | undefined, { onLent }: InstallOptions): Crd {
+  if (crd.spec.conversion?.webhook?.clientConfig?.url === undefined) return crd;
+  const { metadata } = crd;
+  onLent?.(metadata.name);
+  return { ...crd, metadata: { ...metadata, annotations: { ...metadata.annotations, ...lent(ownerName(), stored) } } };
 }
 
 async function refuseLosses(stored: StoredCrd, crd: Crd, options: InstallOptions): Promise<void> {
@@ -118,14 +138,16 @@ async function refuseLosses(stored: StoredCrd, crd: Crd, options: InstallOptions
 /** Objects can be listed only while something converts them, and the process that the definition names may be gone. */
 async function convertHere({ metadata, spec }: StoredCrd, wanted: Crd, options: InstallOptions): Promise<void> {
   const { conversion } = wanted.spec;
-  if (conversion === undefined || spec.conversion?.strategy !== "Webhook" || sameJson(spec.conversion, conversion))
+  const clientConfig = conversion?.webhook?.clientConfig;
+  if (clientConfig === undefined || spec.conversion?.strategy !== "Webhook" || sameJson(spec.conversion, conversion))
     return;
+  const webhook = { ...conversion?.webhook, clientConfig: replacingOther(clientConfig) };
   await options.transport.request({
     method: "PATCH",
     path: `${CRDS}/${metadata.name}`,
     query: "fieldManager=binnacle",
     contentType: "application/merge-patch+json",
-    body: { spec: { conversion } },
+    body: { spec: { conversion: { ...conversion, webhook } } },
     signal: options.signal,
   });
 }

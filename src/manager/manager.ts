@@ -36,6 +36,8 @@ import { Sharding } from "./sharding.ts";
 import { activeRuns, openParts, type StopStep, stopInOrder } from "./stop-steps.ts";
 
 /** In milliseconds. */
+/** Milliseconds for taking the address of this process out of definitions, even if the grace period is over. */
+const GIVE_BACK_WITHIN = 1_500;
 const DEFAULT_GRACE = 30_000;
 
 /** One process: a cluster, listeners, and modules that come and go. */
@@ -295,7 +297,10 @@ export class Manager implements AsyncDisposable {
       {
         what: "webhooks",
         why: "runs may need conversions until now; active admissions end while their modules and caches work",
-        run: (left) => this.webhooks.stop({ grace: left }),
+        run: async (left) => {
+          await this.#start.giveBack(Math.max(left, GIVE_BACK_WITHIN));
+          await this.webhooks.stop({ grace: left });
+        },
         atLeast: 3_000, // registrations that nobody answers would be in the way of all writes
       },
       {

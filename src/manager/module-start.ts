@@ -7,6 +7,8 @@ import type { Log } from "../observe/log.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import type { WebhookClientConfig } from "../resource/crd-conversion.ts";
 import { ListenError } from "../server/bind-address.ts";
+import { giveBack } from "../webhook/registration/lent-conversion.ts";
+import { ownerName } from "../webhook/registration/owner-mark.ts";
 import type { WebhookHost } from "../webhook/webhook-host.ts";
 import type { AccountAccess } from "./account-access.ts";
 import { installCrds, installGate } from "./install-crds.ts";
@@ -58,6 +60,8 @@ const INVALID = 422;
 export class ModuleStart {
   readonly #options: ModuleStartOptions;
   readonly #installing = installGate();
+  /** The definitions that got an address of this process alone. */
+  readonly #lent = new Set<string>();
 
   constructor(options: ModuleStartOptions) {
     this.#options = options;
@@ -116,6 +120,24 @@ export class ModuleStart {
     await sleep(ms, { clock, signal: either }).catch(() => signal.throwIfAborted());
   }
 
+  /** Takes the address of this process out of the definitions that got it. Never rejects. @param within milliseconds. */
+  async giveBack(within: number): Promise<void> {
+    const { installer: transport, connectionClock: clock, log } = this.#options;
+    if (transport === undefined) return;
+    const late = new AbortController();
+    using _timer = clock.setTimeout(() => late.abort(new Error("it took too long")), within);
+    const hasEnded = (process: string): boolean => process === ownerName();
+    const given = [...this.#lent].map((name) =>
+      giveBack(name, { transport, hasEnded, signal: late.signal }).catch((error: unknown) => {
+        log.warn("Cannot take back the address of the conversion webhook: binnacle check --cluster does", {
+          name,
+          error,
+        });
+      }),
+    );
+    await Promise.all(given);
+  }
+
   #permitted(module: LoadedModule, start: () => Promise<void>): Promise<void> {
     const { access, modules } = this.#options;
     return access?.run(module, start, () => modules.settled(module.name)) ?? start();
@@ -158,7 +180,8 @@ export class ModuleStart {
     if (transport === undefined) return undefined;
     const conversion =
       conversionClient && ((gone: AbortSignal) => conversionClient({ module: module.name, signal: gone }));
-    const options = { transport, clock, log, signal, gate: this.#installing, conversion };
+    const onLent = (name: string): void => void this.#lent.add(name);
+    const options = { transport, clock, log, signal, gate: this.#installing, conversion, onLent };
     try {
       await installCrds(module.definitions.resources, options);
       return undefined;

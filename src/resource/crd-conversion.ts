@@ -32,6 +32,15 @@ export function withConversion(crd: Crd, clientConfig: WebhookClientConfig): Crd
   return { ...crd, spec: { ...crd.spec, conversion: { strategy: "Webhook", webhook } } };
 }
 
+/**
+ * Returns an address that replaces one of the other form when it is applied: a definition with both is refused, and neither
+ * `kubectl apply` nor server-side apply removes what they did not write.
+ */
+export function replacingOther(clientConfig: WebhookClientConfig): WebhookClientConfig {
+  const other = clientConfig.url === undefined ? "url" : "service";
+  return { ...clientConfig, [other]: null };
+}
+
 /** Explains why the definition of a kind must not be applied without the webhook, and what to do. */
 export function conversionNeeded(resource: Resource): string {
   const names = definitionOf(resource)?.versions.map(({ name }) => name) ?? [];

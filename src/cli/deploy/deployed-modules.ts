@@ -8,7 +8,7 @@ import { metricsReader, reviewRules } from "../../module/metrics-rules.ts";
 import { permissionsOf } from "../../module/module-definitions.ts";
 import { rbacManifests, type ServiceAccount } from "../../module/rbac-manifests.ts";
 import { installRules } from "../../module/rbac-rules.ts";
-import { conversionNeeded, needsConversion, withConversion } from "../../resource/crd-conversion.ts";
+import { conversionNeeded, needsConversion, replacingOther, withConversion } from "../../resource/crd-conversion.ts";
 import { crdOf } from "../../resource/crd.ts";
 import { groupKind, type Resource } from "../../resource/handle.ts";
 import { CONVERSION_PATH } from "../../webhook/conversion/conversion-endpoint.ts";
@@ -84,7 +84,7 @@ function definitions(resources: readonly Resource[], conversion: WebhookManifest
   }
   return resources.map((resource) => {
     const crd = crdOf(resource);
-    return conversion === undefined ? crd : withConversion(crd, conversion);
+    return conversion === undefined ? crd : withConversion(crd, replacingOther(conversion));
   });
 }
 

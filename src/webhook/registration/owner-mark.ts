@@ -48,11 +48,26 @@ export function ownerMark(clock: Pick<Clock, "now">, owner: Owner = thisProcess(
     metadata: () => ({
       labels: { "app.kubernetes.io/managed-by": "binnacle", [OWNED]: BY_PROCESS },
       annotations: {
-        [OWNER]: `${owner.host}/${owner.pid}/${owner.began}`,
+        [OWNER]: ownerName(owner),
         [EXPIRES]: new Date(endOfPeriod(clock.now()) + LIFETIME).toISOString(),
       },
     }),
   };
+}
+
+/** Names a process, this one by default. */
+export function ownerName(owner: Owner = thisProcess()): string {
+  return `${owner.host}/${owner.pid}/${owner.began}`;
+}
+
+/** Whether a process of this machine is gone; `undefined` for one of another machine, of which nothing is known. */
+export function isGone(
+  name: string,
+  { owner = thisProcess(), isRunning = runs }: Pick<JanitorOptions, "owner" | "isRunning"> = {},
+): boolean | undefined {
+  const [host, pid, began] = name.split("/");
+  if (host !== owner.host) return undefined;
+  return Number(pid) === owner.pid ? Number(began) !== owner.began : !isRunning(Number(pid));
 }
 
 /** Returns the same time throughout a period, so that writing the mark again changes nothing before the next period. */
@@ -122,13 +137,9 @@ async function isRemoved(path: string, uid: string, { transport, signal }: Janit
 }
 
 function whyLeft(annotations: Readonly<Record<string, string>>, options: JanitorOptions): string | undefined {
-  const { clock, owner = thisProcess(), isRunning = runs } = options;
   const expires = Date.parse(annotations[EXPIRES] ?? "");
-  if (!(expires > clock.now())) return "it was not renewed in time";
-  const [host, pid, began] = (annotations[OWNER] ?? "").split("/");
-  if (host !== owner.host) return undefined;
-  const isOurs = Number(pid) === owner.pid;
-  return (isOurs ? Number(began) === owner.began : isRunning(Number(pid))) ? undefined : "its process is gone";
+  if (!(expires > options.clock.now())) return "it was not renewed in time";
+  return isGone(annotations[OWNER] ?? "", options) ? "its process is gone" : undefined;
 }
 
 function thisProcess(): Owner {

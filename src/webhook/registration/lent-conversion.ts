@@ -1,0 +1,102 @@
+/**
+ * Marks a CustomResourceDefinition whose objects a single process converts at an address of its own, such as a developer's, so
+ * that the address can be taken out of it again: at the end of the process, or later when it has crashed.
+ */
+import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
+import type { Transport } from "../../kube/transport/transport.ts";
+import type { WebhookClientConfig } from "../../resource/crd-conversion.ts";
+
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+/** The process that converts. */
+const BY = "binnacle.dev/converted-by";
+/** How the API server reached the webhook before, as JSON. */
+const BEFORE = "binnacle.dev/converted-before";
+
+/** The managers under which the definition was applied, and is given back. */
+const APPLIER = "binnacle";
+const GIVER = "binnacle-gives-back";
+
+/**
+ * Where nobody converts. The API server refuses what needs a conversion, because without a webhook it would drop the fields
+ * that the other version does not have; and whoever applies a definition with a Service replaces it.
+ */
+const NOBODY: WebhookClientConfig = {
+  service: { namespace: "default", name: "binnacle-process-has-ended", port: 443, path: "/convert" },
+};
+
+const ATTEMPTS = 5;
+
+/** What is read of a definition. */
+export interface LentDefinition {
+  readonly metadata: {
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
+    readonly resourceVersion: string;
+    readonly managedFields?: readonly { readonly manager?: string }[] | undefined;
+  };
+  readonly spec: {
+    readonly conversion?:
+      { readonly webhook?: { readonly clientConfig?: WebhookClientConfig | undefined } | undefined } | undefined;
+  };
+}
+
+/**
+ * Returns the annotations of a definition that this process is about to apply with an address of its own.
+ *
+ * @param stored the definition on the server, whose webhook is put back in the end.
+ */
+export function lent(process: string, stored: LentDefinition | undefined): Readonly<Record<string, string>> {
+  const { annotations = {} } = stored?.metadata ?? {};
+  const client = stored?.spec.conversion?.webhook?.clientConfig;
+  const before = annotations[BY] === undefined ? client && JSON.stringify(client) : annotations[BEFORE];
+  return { [BY]: process, ...(before !== undefined && { [BEFORE]: before }) };
+}
+
+export interface GiveBackOptions {
+  readonly transport: Pick<Transport, "request">;
+  /** Whether the process of this name converts no more. */
+  readonly hasEnded: (process: string) => boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Puts the webhook of a definition back to what it was before a process lent it an address, and gives up the fields, so that
+ * others apply the definition without a conflict. Does nothing unless such a process has ended.
+ *
+ * @returns whether it did. @throws ApiError, UnreachableError, the signal's reason.
+ */
+export async function giveBack(name: string, { transport, hasEnded, signal }: GiveBackOptions): Promise<boolean> {
+  const path = `${CRDS}/${name}`;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const live = await transport.request<LentDefinition>({ method: "GET", path, signal });
+      const process = live.metadata.annotations?.[BY];
+      if (process === undefined || !hasEnded(process)) return false;
+      const patch = (body: object): Promise<LentDefinition> =>
+        transport.request({
+          method: "PATCH",
+          path,
+          query: `fieldManager=${GIVER}`,
+          contentType: "application/merge-patch+json",
+          body,
+          signal,
+        });
+      const { metadata } = await patch(givenBack(live));
+      const { resourceVersion, managedFields = [] } = metadata;
+      const others = managedFields.filter(({ manager }) => manager !== APPLIER && manager !== GIVER);
+      await patch({ metadata: { resourceVersion, managedFields: others } });
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      if (!isConflict(error) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+function givenBack({ metadata: { annotations = {}, resourceVersion }, spec }: LentDefinition): object {
+  const metadata = { resourceVersion, annotations: { [BY]: null, [BEFORE]: null } };
+  // Somebody else may have applied the definition meanwhile, with a Service.
+  if (spec.conversion?.webhook?.clientConfig?.url === undefined) return { metadata };
+  const before = JSON.parse(annotations[BEFORE] ?? "null") as WebhookClientConfig | null;
+  const clientConfig = { url: null, service: null, caBundle: null, ...(before ?? NOBODY) };
+  return { metadata, spec: { conversion: { webhook: { clientConfig } } } };
+}
