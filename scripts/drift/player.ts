@@ -117,7 +117,19 @@ export class Player {
   async foresee(): Promise<void> {
     if (!this.#isHeld || this.#before === undefined || this.#body === undefined) return;
     const { status, body } = await this.#apply();
-    if (status === 200) this.#merged = this.#child.leaves(body);
+    this.#merged = this.#child.leaves(status === 200 && (await this.#acceptsWithoutLast(body)) ? body : {});
+  }
+
+  /** Whether the server accepts an object that has no longer what only the sync before declared. */
+  async #acceptsWithoutLast(body: JsonMap): Promise<boolean> {
+    const rest = clone(body);
+    let count = 0;
+    for (const [path, { steps }] of this.#last?.declared.all ?? []) {
+      if (overlapsAny(this.#now!.declared.all.keys(), path)) continue;
+      take(rest, steps);
+      count++;
+    }
+    return count === 0 || this.#accepts(rest);
   }
 
   #apply(): Promise<Answer> {
@@ -222,11 +234,7 @@ export class Player {
     const live = await this.#child.get();
     if (this.#body === undefined || live === undefined) return true;
     if (await this.#accepts(this.#written())) return true;
-    if ((await this.#apply()).status !== 200) return false;
-    const rest = clone(live);
-    for (const [path, { steps }] of this.#last?.declared.all ?? [])
-      if (!overlapsAny(this.#now!.declared.all.keys(), path)) take(rest, steps);
-    return this.#accepts(rest);
+    return (await this.#apply()).status === 200 && this.#acceptsWithoutLast(live);
   }
 
   async #accepts(body: JsonMap): Promise<boolean> {

@@ -1,8 +1,8 @@
 /** The two servers that children are judged on, as the one who disturbs them reaches each. */
-import { startControlPlane } from "../controlplane/controlplane.ts";
 import { createApiServer } from "../../src/embedded/index.ts";
 import type { ClusterConfig } from "../../src/kube/config/cluster-config.ts";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
+import { lendPlane } from "../../tests/support/lent-planes.ts";
 import type { JsonMap } from "./json.ts";
 
 export type ServerName = "embedded" | "real";
@@ -49,7 +49,7 @@ async function embeddedServer(): Promise<Server> {
 }
 
 async function realServer(): Promise<Server> {
-  const plane = await startControlPlane({ controllers: false });
+  const plane = await lendPlane(false);
   const read = await loadKubeconfig({ kubeconfig: plane.kubeconfig, env: {} });
   const { ca, cert, key } = read.tls;
   const tls = { ca: ca!, cert: cert!, key: key! };
