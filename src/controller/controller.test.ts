@@ -70,7 +70,10 @@ async function setUp(
   const events = createEventRecorder({ transport, gate: alwaysLeader, clock, log, metrics, instance: "test" });
   const { leadership = alwaysLeader, reachability = transport.reachability } = options;
   const runtime = {
-    transport: Object.create(transport, { reachability: { value: reachability } }) as Transport,
+    transport: Object.create(transport, {
+      reachability: { value: reachability },
+      abortRefused: { value: () => transport.abortRefused() },
+    }) as Transport,
     mapper,
     informers,
     events,

@@ -11,6 +11,7 @@ import { createMetrics } from "../observe/metrics.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { ConfigMap } from "../resource/builtin/index.ts";
 import { HealthChecks, type HealthNote } from "../server/health-checks.ts";
+import type { RateLimiter } from "../queue/rate-limiter.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { defineController, defineKeyController, definePlugin } from "./define.ts";
 import type { LoadedModule } from "./loaded-module.ts";
@@ -28,6 +29,7 @@ function setUp({
   ...options
 }: { strict?: boolean; clock?: Clock; drained?: Promise<void>; grace?: number } = {}) {
   const events: string[] = [];
+  const limiters = new Map<string, RateLimiter>();
   const states = new Map<string, { state: State; hasSynced: boolean; changed: () => void }>();
   const metrics = createMetrics();
   const lines: string[] = [];
@@ -45,8 +47,9 @@ function setUp({
     grace: 50,
     health,
     ...options,
-    start: (controller, _, { module, before }) => {
+    start: (controller, _, { module, before, limiter }) => {
       const name = controllerName(controller);
+      if (limiter !== undefined) limiters.set(name, limiter);
       before?.handOver();
       events.push(`start ${module} ${name}`);
       const entry = { state: { kind: "syncing" } as State, hasSynced: false, changed: () => {} };
@@ -91,7 +94,7 @@ function setUp({
     dispose: () => void events.push(`dispose ${name}`),
   });
   const notes = () => Object.fromEntries(health.readyz.notes().map(([name, note]) => [name, textOf(note())]));
-  return { registry, module, events, states, health, metrics, notes, lines };
+  return { registry, module, events, limiters, states, health, metrics, notes, lines };
 }
 
 const textOf = (told: ReturnType<HealthNote>) => (typeof told === "string" ? told : told?.text);
@@ -545,6 +548,20 @@ test("a new version that cannot be set up leaves the one before as it was, and t
   expect((await metrics.text()).body).toContain("shop_version 3");
   expect(notes()["module/shop.ts"]).toBe("loading");
   expect(registry.statuses().find(({ name }) => name === "shop.ts")!.reloads).toEqual({ succeeded: 1, failed: 1 });
+});
+
+test("a limiter that throws is told as an error of its module, and its keys back off as by default", async () => {
+  const { registry, module, limiters, lines } = setUp();
+  const throws = (): never => {
+    throw new Error("no delay today");
+  };
+  const limiter = () => ({ delay: throws, forget() {}, failures: () => 0 });
+  await registry.add(module("a.ts", defineKeyController({ name: "one", retry: { limiter }, async reconcile() {} })));
+  expect([1, 2, 3].map(() => limiters.get("one")!.delay("key"))).toEqual([5, 10, 20]);
+  const told = lines.filter((line) => line.includes("no delay today"));
+  expect(told).toHaveLength(1);
+  expect(told[0]).toContain("`retry.limiter` of controller 'one'");
+  expect(registry.statuses()[0]!.errors).toBe(1);
 });
 
 test("a new version whose `retry.limiter` throws leaves the one before running, whichever controller has it", async () => {
