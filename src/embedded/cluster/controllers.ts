@@ -1,7 +1,6 @@
 /** The controllers that make an API server a cluster: those of pods, workloads, services, namespaces and garbage. */
 import type { Definition } from "../../index.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { claimProtection } from "./claim-protection/claim-protection.ts";
 import { cronJobController } from "./cron-job/cron-job.ts";
 import { daemonSetController } from "./daemon-set/daemon-set.ts";
 import { jobControllers } from "./job/job.ts";
@@ -17,6 +16,8 @@ import { garbageCollector } from "./garbage-collector/garbage-collector.ts";
 import type { ObjectFeed } from "./garbage-collector/object-feed.ts";
 import { namespaceDeletion } from "./namespaces/namespace-deletion.ts";
 import type { PodBehaviour } from "./pods/pod-behaviour.ts";
+import { claimProtection } from "./protection/claim-protection.ts";
+import { volumeProtection } from "./protection/volume-protection.ts";
 import { scheduler } from "./pods/scheduler.ts";
 import { serviceAccountControllers } from "./service-accounts/service-accounts.ts";
 import { resourceQuotaController } from "./resource-quota/resource-quota.ts";
@@ -54,6 +55,7 @@ export function clusterControllers(options: ClusterOptions): readonly Definition
     replicationController({ clock }),
     statefulSetController({ clock }),
     claimProtection(),
+    volumeProtection(),
     daemonSetController({ clock }),
     ...jobControllers({ clock }),
     ttlAfterFinishedController({ clock }),

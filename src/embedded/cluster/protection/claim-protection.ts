@@ -1,15 +1,8 @@
 // Deletes a claim that pods use only when the last of these pods is gone. This controller shows a finalizer that the
 // API server adds, and objects of other owners that decide when it is removed.
-import {
-  allow,
-  type Client,
-  defineIndex,
-  type Definition,
-  defineKeyController,
-  isNotFound,
-  watch,
-} from "../../../index.ts";
+import { allow, defineIndex, type Definition, defineKeyController, watch } from "../../../index.ts";
 import { PersistentVolumeClaim, Pod } from "../../../resource/builtin/index.ts";
+import { isHeld, release } from "./held.ts";
 
 const FINALIZER = "kubernetes.io/pvc-protection";
 
@@ -21,7 +14,7 @@ export function claimProtection(): Definition {
   return defineKeyController({
     name: "pvc-protection-controller",
     watches: [
-      watch(PersistentVolumeClaim, { match: isHeld, enqueue: (claim) => [claim] }),
+      watch(PersistentVolumeClaim, { match: (claim) => isHeld(claim, FINALIZER), enqueue: (claim) => [claim] }),
       watch(Pod, {
         on: ({ type }) => type === "delete",
         enqueue: (pod) => claimsOf(pod).map((name) => ({ name, namespace: pod.metadata.namespace })),
@@ -30,28 +23,15 @@ export function claimProtection(): Definition {
     uses: [allow(PersistentVolumeClaim, "patch")],
     async reconcile({ name, namespace = "" }, { client }) {
       const claim = await client.find(PersistentVolumeClaim, { name, namespace });
-      if (claim === undefined || !isHeld(claim)) return;
+      if (claim === undefined || !isHeld(claim, FINALIZER)) return;
       const users = await client.list(Pod, { namespace, index: byClaim.is(name) });
       // A kubelet does not start a pod whose claim is being deleted, so only pods that have a node can use it.
-      if (!users.some(({ spec }) => spec.nodeName)) await release(claim, client);
+      if (!users.some(({ spec }) => spec.nodeName))
+        await release(PersistentVolumeClaim, claim, { finalizer: FINALIZER, client });
     },
   });
 }
 
-function isHeld({ metadata }: PersistentVolumeClaim): boolean {
-  return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(FINALIZER) === true;
-}
-
 function claimsOf({ spec }: Pod): string[] {
   return (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
-}
-
-async function release({ metadata }: PersistentVolumeClaim, client: Client): Promise<void> {
-  const { name, namespace = "", uid } = metadata;
-  const body = { metadata: { uid, "$deleteFromPrimitiveList/finalizers": [FINALIZER] } };
-  try {
-    await client.patch(PersistentVolumeClaim, { name, namespace }, { type: "strategic", body });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
 }
