@@ -9,7 +9,6 @@ import type { Manager } from "../manager/manager.ts";
 import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";
 import { isFree } from "../testing/control-plane/ports.ts";
-import { writePrivate } from "../platform/private-file.ts";
 import { type Command, command, type Host } from "./command.ts";
 import { devKeys, KEYS } from "./dev-keys.ts";
 import { offerTypes } from "./editor-types.ts";
@@ -136,12 +135,13 @@ export const devCommand: Command = command({
       throw new UsageError("--take-over is for a cluster that others use too: name it with --context or --kubeconfig");
     using state = takeStateFolder(STATE);
     await using cluster = await start(state, { keeps: given["data"] === true, level: values["log-level"] });
-    writePrivate(state.kubeconfig, cluster.kubeconfig);
+    using kubeconfig = state.writeKubeconfig(cluster.kubeconfig);
     return await runControllers(reachable, {
       ...shared,
       cluster: () => Promise.resolve(cluster.as(isAdmin ? undefined : ACCOUNT)),
       access: isAdmin ? undefined : { account: ACCOUNT, administrator: cluster.as(), makes: true },
       onStarted: (manager) => {
+        kubeconfig.keep();
         const seconds = ((performance.now() - began) / 1000).toFixed(1);
         const keys = listenToKeys(manager);
         host.out(welcome({ state, cluster, manager, seconds, keys, folders: values.controllers }));

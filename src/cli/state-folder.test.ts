@@ -98,3 +98,30 @@ test("takeStateFolder keeps the folder to this user", () => {
   takeStateFolder(path)[Symbol.dispose]();
   expect(statSync(path).mode & 0o777).toBe(0o700);
 });
+
+test("takeStateFolder leaves the kubeconfig of a process that could not start as it was before", () => {
+  const path = join(folder, ".binnacle");
+  const told = () =>
+    existsSync(join(path, "kubeconfig")) ? readFileSync(join(path, "kubeconfig"), "utf8") : undefined;
+  const started = (text: string, isKept: boolean) => {
+    using state = takeStateFolder(path);
+    using kubeconfig = state.writeKubeconfig(text);
+    expect(told()).toBe(text);
+    if (isKept) kubeconfig.keep();
+  };
+  started("first", false);
+  expect(told()).toBeUndefined();
+  started("second", true);
+  started("third", false);
+  expect(told()).toBe("second");
+});
+
+test("dev without modules says so, and leaves no kubeconfig", () => {
+  const main = join(import.meta.dirname, "../main.ts");
+  const { exitCode, stderr } = Bun.spawnSync([process.execPath, main, "dev"], { cwd: folder });
+  expect([exitCode, stderr.toString()]).toEqual([
+    1,
+    "binnacle: Cannot find the controllers folder './controllers': create it, or name another with --controllers\n",
+  ]);
+  expect(existsSync(join(folder, ".binnacle/kubeconfig"))).toBe(false);
+});

@@ -1,5 +1,5 @@
 /** The folder in which `dev` keeps its state; only one process uses it at a time. */
-import { chmodSync, lstatSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "#runtime/database";
 import type { Database } from "../platform/database.ts";
@@ -13,6 +13,12 @@ export interface StateFolder extends Disposable {
   readonly data: string;
   /** The previous port; 0 when there was none. */
   readonly port: number;
+  /** Writes the kubeconfig. Unless it is kept, the one before comes back at the end: a process that could not start leaves none. */
+  writeKubeconfig(text: string): WrittenKubeconfig;
+}
+
+export interface WrittenKubeconfig extends Disposable {
+  keep(): void;
 }
 
 /**
@@ -37,11 +43,24 @@ export function takeStateFolder(path: string): StateFolder {
     );
   }
   writePrivate(pid, String(process.pid));
+  const before = read(kubeconfig);
   return {
     path,
     kubeconfig,
     data: join(path, "data"),
-    port: Number(/server: https:\/\/[^\s]*:(\d+)/.exec(read(kubeconfig) ?? "")?.[1] ?? 0),
+    port: Number(/server: https:\/\/[^\s]*:(\d+)/.exec(before ?? "")?.[1] ?? 0),
+    writeKubeconfig(text) {
+      let isKept = false;
+      writePrivate(kubeconfig, text);
+      return {
+        keep: () => void (isKept = true),
+        [Symbol.dispose]: () => {
+          if (isKept) return;
+          if (before === undefined) rmSync(kubeconfig, { force: true });
+          else writePrivate(kubeconfig, before);
+        },
+      };
+    },
     [Symbol.dispose]: () => lock.close(),
   };
 }
