@@ -39,20 +39,27 @@ export function convertField(schema: z.core.$ZodType, path: string): Field {
   return { ...field, schema: withNullableEnums(field.schema) };
 }
 
-/** The API server rejects `null` beside `enum`, even when `enum` lists it; within `allOf` it accepts it. */
+/**
+ * The API server rejects `null` beside `enum`, even when `enum` lists it; within `allOf` it accepts it. Parts without such an
+ * enum stay as they are, because those of built-in types are shared.
+ */
 function withNullableEnums(schema: StructuralSchema): StructuralSchema {
   const { properties, items, additionalProperties, enum: values, ...rest } = schema;
-  const fields = Object.entries(properties ?? {}).map(([name, field]) => [name, withNullableEnums(field)] as const);
+  let fields: Record<string, StructuralSchema> | undefined;
+  for (const [name, field] of Object.entries(properties ?? {})) {
+    const changed = withNullableEnums(field);
+    if (changed !== field) fields = { ...properties, ...fields, [name]: changed };
+  }
+  const inItems = items && withNullableEnums(items);
+  const inValues = additionalProperties && withNullableEnums(additionalProperties);
+  const isMoved = values !== undefined && rest.nullable === true;
+  if (fields === undefined && inItems === items && inValues === additionalProperties && !isMoved) return schema;
   return {
     ...rest,
-    ...(properties === undefined ? {} : { properties: Object.fromEntries(fields) }),
-    ...(items === undefined ? {} : { items: withNullableEnums(items) }),
-    ...(additionalProperties === undefined ? {} : { additionalProperties: withNullableEnums(additionalProperties) }),
-    ...(values === undefined
-      ? {}
-      : rest.nullable
-        ? { allOf: [...(rest.allOf ?? []), { enum: values }] }
-        : { enum: values }),
+    ...(properties === undefined ? {} : { properties: fields ?? properties }),
+    ...(inItems === undefined ? {} : { items: inItems }),
+    ...(inValues === undefined ? {} : { additionalProperties: inValues }),
+    ...(values === undefined ? {} : isMoved ? { allOf: [...(rest.allOf ?? []), { enum: values }] } : { enum: values }),
   };
 }
 
