@@ -9,6 +9,7 @@ test("the SDK exports exactly this: a name that goes breaks modules", () => {
     "NotOwned",
     "RetryError",
     "TerminalError",
+    "TryElsewhere",
     "all",
     "allow",
     "any",

@@ -97,7 +97,7 @@ export { defineIndex } from "./client/field-index.ts";
 export { allow } from "./controller/definition.ts";
 export { service } from "./reconcile/services.ts";
 export { controllerReference } from "./reconcile/owner.ts";
-export { AlreadyOwned, NotOwned, RetryError, TerminalError } from "./reconcile/errors.ts";
+export { AlreadyOwned, NotOwned, RetryError, TerminalError, TryElsewhere } from "./reconcile/errors.ts";
 export {
   ApiError,
   isAlreadyExists,

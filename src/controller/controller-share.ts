@@ -68,6 +68,17 @@ export class ControllerShare implements ShardParticipant {
     return this.#worked.has(this.#slotOfKey(key));
   }
 
+  /**
+   * Why a key that a source brings is not worked here; `undefined` when it is.
+   *
+   * @param objects the objects of `for` that this replica keeps; `undefined` for keys without an object
+   */
+  refuses(key: string, objects: { get(key: string): AnyObject | undefined } | undefined): string | undefined {
+    const object = objects?.get(key);
+    const isHere = objects === undefined ? this.worksKey(key) : object !== undefined && this.works(object);
+    return isHere ? undefined : "another replica works the key, or there is no such object";
+  }
+
   isIn(slots: SlotSet, object: AnyObject): boolean {
     return this.#isIn(slots, this.#slotOf(object));
   }

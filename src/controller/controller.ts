@@ -172,6 +172,7 @@ class ControllerEngine implements RunningController {
       since: before?.sourcesSince,
       named: runtime.sources,
       add: (key, cause) => this.queue.add(key, { cause }),
+      refuses: (key) => runtime.leadership.refused ?? this.#share?.refuses(key, this.#kinds.primary?.store),
       everything: (cause) => {
         if (runtime.leadership.isLeader) this.#executor.addAll(this.#events, cause);
       },

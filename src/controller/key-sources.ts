@@ -21,6 +21,8 @@ export interface SourceOptions {
   /** The sources that plugins offer. @default none */
   readonly named: NamedSources | undefined;
   add(key: string, cause: Cause): void;
+  /** Why this replica does not work a key; `undefined` when it does. */
+  refuses(key: string): string | undefined;
   /** Queues every member of `for`. */
   everything(cause: Cause): void;
   readonly invoke: Invoke;
@@ -39,6 +41,7 @@ export class ControllerSources {
     this.#sources = sources;
     this.#options = options;
     this.since = options.since;
+    for (const source of sources) if (source.source === "named") this.#listen(source.name);
   }
 
   /** Starts the sources; later calls have no effect. */
@@ -52,6 +55,17 @@ export class ControllerSources {
         if (!signal.aborted) this.#options.onError(error);
       });
     }
+  }
+
+  #listen(name: string): void {
+    const options = this.#options;
+    const { named, signal } = options;
+    const cause = { source: name, type: "generic" };
+    const listening = named?.listen(name, {
+      refuses: (key) => options.refuses(key),
+      add: (key) => options.add(key, cause),
+    });
+    signal.addEventListener("abort", () => listening?.[Symbol.dispose](), { once: true });
   }
 }
 
@@ -83,12 +97,8 @@ async function run(source: KeySource, since: number, options: SourceOptions): Pr
       }
       return;
     }
-    case "named": {
-      const cause = { source: source.name, type: "generic" };
-      const listening = options.named?.listen(source.name, (key) => options.add(key, cause));
-      signal.addEventListener("abort", () => listening?.[Symbol.dispose](), { once: true });
-      return;
-    }
+    case "named":
+      return; // it is listened to before the first term, so that keys which another replica works are refused
     case "from": {
       const iterator = options.invoke(() => source.events[Symbol.asyncIterator]());
       const take = ({ value, done }: IteratorResult<Enqueued>): boolean => {

@@ -1,15 +1,20 @@
 /** Sources of keys that plugins offer under a name to controllers of any module. */
+import { TryElsewhere } from "../reconcile/errors.ts";
 import { enqueuedKeys } from "./event-mapping.ts";
 import type { Enqueued } from "./watch.ts";
 
-/** Called with a key of the queue. */
-export type KeyListener = (key: string) => void;
+/** A controller that names a source. */
+export interface SourceListener {
+  /** Why this replica does not work a key of the queue; `undefined` when it does. */
+  readonly refuses: (key: string) => string | undefined;
+  readonly add: (key: string) => void;
+}
 
 /** The sources of a process, by name. A listener may begin before a source with its name exists. */
 export class NamedSources {
-  readonly #listeners = new Map<string, Set<KeyListener>>();
+  readonly #listeners = new Map<string, Set<SourceListener>>();
 
-  listen(name: string, listener: KeyListener): Disposable {
+  listen(name: string, listener: SourceListener): Disposable {
     let listeners = this.#listeners.get(name);
     if (listeners === undefined) this.#listeners.set(name, (listeners = new Set()));
     listeners.add(listener);
@@ -21,9 +26,36 @@ export class NamedSources {
     };
   }
 
-  /** Queues keys at every controller that listens. @throws TypeError for what is neither a key nor an object. */
+  /** Whether every controller that listens works this key here. @throws TypeError for what is neither a key nor an object. */
+  takes(name: string, given: Enqueued): boolean {
+    const [key] = enqueuedKeys([given]);
+    return this.#refusal(name, key!) === undefined;
+  }
+
+  /**
+   * Queues keys at every controller that listens.
+   *
+   * @throws TypeError for what is neither a key nor an object, and TryElsewhere, after all others were queued, when a key is
+   * not worked here.
+   */
   enqueue(name: string, given: readonly Enqueued[]): void {
-    const keys = enqueuedKeys(given);
-    for (const listener of this.#listeners.get(name) ?? []) for (const key of keys) listener(key);
+    let refusal: string | undefined;
+    for (const key of enqueuedKeys(given)) {
+      refusal ??= this.#refusal(name, key);
+      for (const listener of this.#listeners.get(name) ?? []) {
+        if (listener.refuses(key) === undefined) listener.add(key);
+      }
+    }
+    if (refusal !== undefined) throw new TryElsewhere(`Cannot enqueue for '${name}': ${refusal}`);
+  }
+
+  #refusal(name: string, key: string): string | undefined {
+    const listeners = this.#listeners.get(name);
+    if (listeners === undefined) return "no controller that names the source is running";
+    for (const { refuses } of listeners) {
+      const refusal = refuses(key);
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
   }
 }

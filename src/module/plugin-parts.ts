@@ -102,6 +102,7 @@ export class PluginParts {
       enqueue: (...keys: Parameters<PluginSource["enqueue"]>) => {
         if (!gone.aborted) sources?.enqueue(id, keys);
       },
+      takes: (key: Parameters<PluginSource["takes"]>[0]) => !gone.aborted && sources?.takes(id, key) === true,
     });
   };
 

@@ -68,9 +68,12 @@ export type Transformed<S extends Shape> = Draft<Omit<S["read"], "apiVersion" | 
 export interface PluginSource {
   /**
    * Queues these keys, or the keys of these objects, for every controller that names the source. @throws TypeError
-   * for other values
+   * for other values, and {@link TryElsewhere} when another replica works one of them, after the others were queued; a route that
+   * lets it pass answers 503 with `Retry-After`
    */
   enqueue(...keys: readonly Enqueued[]): void;
+  /** Whether this replica works a key, so that `enqueue` takes it: what runs on every replica takes its own keys from a stream. */
+  takes(key: Enqueued): boolean;
 }
 
 /** The part of the running system that one module can add to. */

@@ -28,6 +28,23 @@ export class AlreadyOwned extends Error {
   override readonly name = "AlreadyOwned" as const;
 }
 
+/** Seconds after which a sender may try again. A successor leads within about that time when a replica hands over. */
+const RETRY_AFTER = "2";
+
+/**
+ * Another replica works the key, or will soon, so that this one cannot take it. A route that lets it pass answers 503 with
+ * `Retry-After`.
+ */
+export class TryElsewhere extends Error {
+  override readonly name = "TryElsewhere" as const;
+
+  /** The answer of a route of Hono that throws this. */
+  getResponse(): Response {
+    const headers = { "retry-after": RETRY_AFTER, "content-type": "text/plain; charset=utf-8" };
+    return new Response("503 this replica does not work the key: try again\n", { status: 503, headers });
+  }
+}
+
 /** Ends a run that waits for its children to become ready; their next event makes the key run again. It is no failure. */
 export class WaitingForChildren extends Error {
   override readonly name = "WaitingForChildren" as const;

@@ -122,6 +122,11 @@ export class Operator {
     }
   }
 
+  /** Sends a request to the health listener. */
+  send(path: string, init: RequestInit): Promise<Response> {
+    return fetch(`http://127.0.0.1:${this.#ports.health}${path}`, init);
+  }
+
   async metrics(): Promise<string> {
     return (await fetch(`http://127.0.0.1:${this.#ports.metrics}/metrics`)).text();
   }
