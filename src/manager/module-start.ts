@@ -127,14 +127,15 @@ export class ModuleStart {
     const late = new AbortController();
     using _timer = clock.setTimeout(() => late.abort(new Error("it took too long")), within);
     const hasEnded = (process: string): boolean => process === ownerName();
-    const given = [...this.#lent].map((name) =>
-      giveBack(name, { transport, hasEnded, signal: late.signal }).catch((error: unknown) => {
-        log.warn("Cannot take back the address of the conversion webhook: binnacle check --cluster does", {
-          name,
-          error,
-        });
-      }),
-    );
+    const given = [...this.#lent].map(async (name) => {
+      try {
+        if (await giveBack(name, { transport, hasEnded, signal: late.signal }))
+          log.info("The address of the conversion webhook is taken back", { name });
+      } catch (error) {
+        const msg = "Cannot take back the address of the conversion webhook: binnacle check --cluster does";
+        log.warn(msg, { name, error });
+      }
+    });
     await Promise.all(given);
   }
 

@@ -207,6 +207,15 @@ describe("convert", () => {
     expect(width).toBe(3);
   });
 
+  test("keeps every field of a part, and adds none", () => {
+    const part = (version: string, spec: object) => ({ apiVersion: `demo.example.com/${version}`, metadata: {}, spec });
+    const text: unknown = convert(lossless, part("v2", { width: 0 }), "v1").spec;
+    expect(text).toHaveProperty("size");
+    const annotated = { ...part("v1", {}), metadata: { annotations: { note: "" } } };
+    const spec: unknown = convert(lossless, annotated, "v2").spec;
+    expect(spec).toEqual({ note: "" });
+  });
+
   test("says what is wrong", () => {
     const object = { apiVersion: "demo.example.com/v2", metadata: { name: "a" }, spec: { width: 3, height: 4 } };
     expect(() => convert(lossless, object, "v9")).toThrow("Widget has no version v9: its versions are v1, v2");
