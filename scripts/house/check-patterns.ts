@@ -14,12 +14,12 @@ const FEW = [6, 10, 14, 18, 22, 26, 250];
 const LONG_FOR_FEW = 1;
 /** The fewest characters and repetitions of the texts that are tried first. */
 const LENGTH = 2_000;
-const REPETITIONS = 400;
+const REPETITIONS = 1_000;
 /** Linear patterns take 1 to 50 ns for a character, squared ones 300 ns and more at this length. */
 const SUSPICIOUS = 100;
 /** A suspicious text is tried this many times longer, where a squared time grows as much again as a linear one. */
-const LONGER = 8;
-const GROWTH = 20;
+const LONGER = 4;
+const GROWTH = 9;
 
 export const checkPatterns: Check = async (root) => {
   const findings: Finding[] = [];

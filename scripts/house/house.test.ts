@@ -315,6 +315,8 @@ test.each([
   [/key=\s*\s*"/i, /key=\s*"/i],
   [/(?<x>[\p{L}-]+)-+\d/u, /(?<!\p{L}|-)\p{L}+\d/u],
   [/x{2,}y/, /x{2,5}y/],
+  [/\b(One|Other)[\w.]*\s*\{/, /(?<![\w.])(?=[\w.]*\b(?:One|Other))[\w.]+\s*\{/],
+  [/^([^/]*)\/?(.*)$/, /^([^/]*)\/?(.*)$/s],
   [/(?=[a-z]*\d)[a-z]*!/g, /(?=[a-z]{2}\d)[a-z]!/g],
 ])("slowTextOf finds a text for %p, and none for %p", (slow, fine) => {
   expect(slowTextOf(slow)).toBeDefined();

@@ -36,6 +36,7 @@ export function* slowTexts({ source, flags }: RegExp): Generator<SlowText> {
   const seen = new Set<string>();
   for (const { repeat, before } of repeats) {
     const singles = letters.kinds([...atoms(repeat)], [...atoms(whole)]).slice(0, MOST_SINGLE);
+    const other = letters.kinds([...atoms(whole)], [...atoms(repeat)]).find((one) => !singles.includes(one)) ?? "";
     const led: string[] = [];
     const again = new Set(singles);
     for (let turn = 0; turn < EXAMPLES; turn++) {
@@ -48,7 +49,7 @@ export function* slowTexts({ source, flags }: RegExp): Generator<SlowText> {
     for (const before of new Set(["", "!", ...led])) {
       for (const one of again) {
         if (one === "") continue;
-        for (const after of ["", "\u0000", "\n", "!"]) {
+        for (const after of ["", "\u0000", "\n", "!", `${other}\n`]) {
           const key = JSON.stringify([before, one, after]);
           if (seen.has(key)) continue;
           seen.add(key);
@@ -98,10 +99,12 @@ class Letters {
     const distinct = [...new Set(all)];
     const byKind = new Map<string, string>();
     for (const letter of among) {
-      const kind = distinct.map((atom) => (this.#of(atom).includes(letter) ? "1" : "0")).join("");
+      // Boundaries tell words from signs.
+      const kind = [/\w/.test(letter), ...distinct.map((atom) => this.#of(atom).includes(letter))].join();
       if (!byKind.has(kind)) byKind.set(kind, letter);
     }
-    return [...byKind.values()];
+    // Signs first: they separate more often than letters do.
+    return [...byKind.values()].sort((one, two) => Number(/\w/.test(one)) - Number(/\w/.test(two)));
   }
 
   /** Returns a text that the part matches, another one for each turn. */

@@ -220,7 +220,7 @@ export class AccountAccess {
   async #learned({ rules, metadata: { namespace } }: Manifest): Promise<void> {
     const rule = rules?.at(-1);
     if (rule === undefined) return;
-    const [, resource, subresource] = /^([^/]*)\/?(.*)$/.exec(rule.resources[0] ?? "") ?? [];
+    const [, resource, subresource] = /^([^/]*)\/?(.*)$/s.exec(rule.resources[0] ?? "") ?? [];
     const { name: account, namespace: of } = this.#account;
     const body = {
       apiVersion: "authorization.k8s.io/v1",

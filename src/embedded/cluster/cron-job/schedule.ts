@@ -50,7 +50,7 @@ const NAMED: ReadonlyMap<string, string> = new Map([
 
 /** Parses a schedule. @param zone used unless the schedule names its own. @throws Error that says what is wrong. */
 export function parseSchedule(text: string, zone: TimeZone): Schedule {
-  const [, name, rest] = /^(?:CRON_)?TZ=(\S+)\s+(.*)$/.exec(text) ?? [];
+  const [, name, rest] = /^(?:CRON_)?TZ=(\S+)\s+(.*)$/s.exec(text) ?? [];
   if (name !== undefined && rest !== undefined) return parseSchedule(rest, new TimeZone(name));
   const expression = NAMED.get(text.trim()) ?? text.trim();
   if (expression.startsWith("@every ")) return every(parseDuration(expression.slice(7).trim() as Duration, "@every"));

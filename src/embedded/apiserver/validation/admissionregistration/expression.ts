@@ -13,7 +13,7 @@ export interface Expected extends AdmissionScope {
 }
 
 /** Only mutating policies make messages, whose types the parser does not know. */
-const messages = /\b(Object|JSONPatch)[\w.]*\s*\{/;
+const messages = /(?<![\w.])(?=[\w.]*\b(?:Object|JSONPatch))[\w.]+\s*\{/;
 
 /** Rejects syntax errors, unknown names and results of another type. @returns its type */
 export function compiles(expression: Field, { result, trimmed, ...scope }: Expected): Type {
