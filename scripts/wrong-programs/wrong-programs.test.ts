@@ -16,6 +16,7 @@ async function errorsOf(program: string): Promise<ReadonlyMap<number, string>> {
     const paths = {
       binnacle: [join(root, "src/index.ts")],
       "binnacle/resources": [join(root, "src/resource/builtin/index.ts")],
+      "binnacle/schemas": [join(root, "src/resource/builtin/schemas.ts")],
     };
     const compilerOptions = { typeRoots: [join(root, "node_modules/@types")], paths };
     const config = { extends: join(root, "tsconfig.json"), compilerOptions, files: ["wrong.ts"], include: [] };
