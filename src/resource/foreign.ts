@@ -5,6 +5,7 @@ import { isDnsSubdomain } from "./label-name.ts";
 import type { DeepReadonly, MetaInput, ObjectMeta } from "./meta.ts";
 import { checkVersion } from "./names.ts";
 import { checkKeys } from "./version.ts";
+import { ownField } from "./any-key.ts";
 
 /** The names and the scope of a kind that others define. */
 export interface ForeignOptions<
@@ -192,5 +193,5 @@ export function hasField(schema: z.core.$ZodType | undefined, path: readonly str
   const [name, ...rest] = path;
   if (name === undefined) return true;
   const { shape, element } = innermost(schema)._zod.def as AnyDefinition;
-  return hasField(name === "[]" ? element : shape?.[name], rest);
+  return hasField(name === "[]" ? element : ownField(shape ?? {}, name), rest);
 }

@@ -4,6 +4,7 @@ import type { Column, Conversion, Scale, VersionDefinition } from "./definition.
 import { validationRules } from "./schema/annotations.ts";
 import { convertField } from "./schema/convert.ts";
 import { type Field, SchemaProblem, type StructuralSchema, type ValidationRule } from "./schema/structural.ts";
+import { ownField } from "./any-key.ts";
 
 /** The content of a version of a kind. */
 export interface VersionOptions<Spec extends z.ZodType, Status extends z.ZodType> {
@@ -157,7 +158,7 @@ function checkPath(path: string, prefix: string, root: StructuralSchema, where: 
   let schema: StructuralSchema | undefined = root;
   for (const name of names) {
     if (schema?.["x-kubernetes-preserve-unknown-fields"]) return;
-    schema = schema?.properties?.[name];
+    schema = ownField(schema?.properties ?? {}, name);
   }
   if (schema === undefined)
     throw new TypeError(`'${where}' must name a field of the schema: there is no ${JSON.stringify(path)}`);
