@@ -1,4 +1,5 @@
 /** Determines from the command line how the API server reaches the webhooks. */
+import { plainHost } from "../kube/config/host-name.ts";
 import type { RegistrationChoice } from "../manager/webhook-registrar.ts";
 import type { WebhookClientConfig } from "../resource/crd-conversion.ts";
 import { clientConfigOf, type WebhookTarget } from "../webhook/registration/configurations.ts";
@@ -65,6 +66,8 @@ function serviceOf(text: string): Reach {
 
 function hostOf(text: string): Reach {
   const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]\s/@?#]+)(?::(\d{1,5}))?$/.exec(text);
-  if (match === null) throw new UsageError(`--webhook-host is '${text}': expected a host, or host:port`);
-  return { host: match[1]!, port: match[2] === undefined ? undefined : Number(match[2]) };
+  const host = match === null ? undefined : plainHost(match[1]!);
+  if (host === undefined) throw new UsageError(`--webhook-host is '${text}': expected a host, or host:port`);
+  const port = match?.[2] === undefined ? undefined : Number(match[2]);
+  return { host: host.includes(":") ? `[${host}]` : host, port };
 }

@@ -109,6 +109,9 @@ test("reachOf reads hosts and Services", () => {
     reachOf({ "webhook-host": host, "webhook-service": service });
   expect(reach("10.0.0.1")).toEqual({ host: "10.0.0.1", port: undefined });
   expect(reach("[fd00::1]:8443")).toEqual({ host: "[fd00::1]", port: 8443 });
+  expect(reach("bücher.example:8443")).toEqual({ host: "xn--bcher-kva.example", port: 8443 });
+  expect(reach("127.1")).toEqual({ host: "127.0.0.1", port: undefined });
+  expect(() => reach("a,b")).toThrow("--webhook-host is 'a,b': expected a host, or host:port");
   expect(reach(undefined, "shop/hook:8443")).toEqual({ service: { namespace: "shop", name: "hook", port: 8443 } });
   expect(() => reach("https://a")).toThrow("--webhook-host is 'https://a': expected a host, or host:port");
   expect(() => reach(undefined, "hook")).toThrow("--webhook-service is 'hook': expected namespace/name");

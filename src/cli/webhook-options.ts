@@ -1,5 +1,6 @@
 /** The options for serving webhooks, and for how the API server reaches them. */
 import { hostname } from "node:os";
+import { plainHost } from "../kube/config/host-name.ts";
 import type { WebhooksOptions } from "../manager/webhooks.ts";
 import type { Option, ValuesOf } from "./option.ts";
 import { readCertificate } from "../webhook/certificates/certificate-files.ts";
@@ -129,10 +130,16 @@ function listenAt(address: string, { found, given }: Readonly<Record<"found" | "
   return /^[\d.]+$/.test(found.host) ? `${found.host}:${port}` : address;
 }
 
+/** The name of this machine, unless it is one that no certificate can have. */
+function ownName(): readonly string[] {
+  const name = plainHost(hostname());
+  return name === undefined ? [] : [name];
+}
+
 function selfManaged(
   reach: Reach | undefined,
 ): Extract<WebhooksOptions["certificates"], { kind: "secret" | "memory" }> {
-  if (reach === undefined) return { kind: "memory", hosts: ["localhost", "127.0.0.1", hostname()] };
+  if (reach === undefined) return { kind: "memory", hosts: ["localhost", "127.0.0.1", ...ownName()] };
   if ("host" in reach) return { kind: "memory", hosts: [reach.host.replaceAll(/[[\]]/g, "")] };
   const { namespace, name } = reach.service;
   const short = `${name}.${namespace}.svc`;

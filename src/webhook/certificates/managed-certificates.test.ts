@@ -43,6 +43,13 @@ test("ManagedCertificates ends at once, also while its first certificate is bein
   await certificates[Symbol.asyncDispose]();
 });
 
+test("a host that no certificate can name is told, and does not keep the end waiting", async () => {
+  const { certificates } = await alone(undefined, undefined, ["bücher.example"]);
+  await eventually(() => expect(certificates.failure).toBe('A certificate cannot name "bücher.example"'));
+  expect(certificates.current()).toBeUndefined();
+  await certificates[Symbol.asyncDispose]();
+});
+
 test("a certificate of which a third is left is replaced, and its authority stays", async () => {
   const authority = await createAuthority({ from: START - BACKDATED, until: START + AUTHORITY_LIFETIME });
   const { certificates, clock, told } = await alone({ authority, until: START + 30 * DAY + MINUTE });
@@ -155,16 +162,20 @@ test("what keeps it from its Secret is told once, and it tries again", async () 
 });
 
 /** Makes a replica that shares its certificate with nobody, with one that is stored already. */
-async function alone(stored: { authority: KeyPair; until: number } | undefined, inForce?: () => Promise<boolean>) {
+async function alone(
+  stored: { authority: KeyPair; until: number } | undefined,
+  inForce?: () => Promise<boolean>,
+  named: readonly string[] = hosts,
+) {
   const clock = new FakeClock(START);
   const store = new MemoryStore();
   if (stored !== undefined) {
     const { authority, until } = stored;
     const from = until - SERVER_LIFETIME - BACKDATED;
-    const server = await issueServerCertificate(authority, { from, until, hosts });
+    const server = await issueServerCertificate(authority, { from, until, hosts: named });
     await store.write({ authorities: [authority.cert], authorityKey: authority.key, ...server }, undefined);
   }
-  const certificates = new ManagedCertificates({ store, hosts, clock, log: logInto([]), inForce });
+  const certificates = new ManagedCertificates({ store, hosts: named, clock, log: logInto([]), inForce });
   const told: TrustedCertificate[] = [];
   certificates.subscribe(() => told.push(certificates.current()!));
   return { certificates, clock, told };

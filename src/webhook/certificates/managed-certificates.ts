@@ -8,6 +8,7 @@ import {
   BACKDATED,
   hostsOf,
   isUsable,
+  missingHosts,
   type NextStep,
   nextStep,
   SERVER_LIFETIME,
@@ -115,6 +116,7 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
   async #settle(signal: AbortSignal): Promise<number> {
     const { store, clock, hosts } = this.#options;
     for (;;) {
+      signal.throwIfAborted();
       const found = await store.read(signal);
       this.#take(found.certificates);
       const [newest] = found.certificates?.authorities ?? [];
@@ -162,8 +164,15 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
     const { createAuthority, issueServerCertificate } = await import("./issue.ts");
     const { clock, hosts } = this.#options;
     const lifetime = (ms: number) => ({ from: clock.now() - BACKDATED, until: clock.now() + ms });
-    const issue = (authority: { cert: string; key: string }, named: readonly string[]) =>
-      issueServerCertificate(authority, { ...lifetime(SERVER_LIFETIME), hosts: [...new Set([...hosts, ...named])] });
+    const issue = async (authority: { cert: string; key: string }, named: readonly string[]) => {
+      const all = [...new Set([...hosts, ...named])];
+      const issued = await issueServerCertificate(authority, { ...lifetime(SERVER_LIFETIME), hosts: all });
+      const missing = missingHosts(issued.cert, hosts);
+      // It would be replaced at once, by one that does not name it either, and so on.
+      if (missing.length > 0)
+        throw new Error(`A certificate cannot name ${missing.map((h) => JSON.stringify(h)).join(", ")}`);
+      return issued;
+    };
     if (kind === "server" && stored !== undefined) {
       const authority = { cert: stored.authorities[0]!, key: stored.authorityKey };
       // Replicas of another version may be reached by another name.

@@ -1,6 +1,7 @@
 /** The stored parts of a self-managed certificate, and the next step that they need. */
 import type { X509Certificate } from "node:crypto";
 import { validityOf } from "../../kube/config/certificate-validity.ts";
+import { addressBytes } from "../../kube/config/ip-address.ts";
 import { belongTogether } from "../../kube/config/key-pair.ts";
 
 /** All parts are PEM. */
@@ -139,11 +140,12 @@ function isIssuedBy(cert: string, authority: string): boolean {
   return child.checkIssued(parent) && child.verify(parent.publicKey);
 }
 
-function missingHosts(cert: string, hosts: readonly string[]): readonly string[] {
+/** Returns the hosts that a certificate does not name. */
+export function missingHosts(cert: string, hosts: readonly string[]): readonly string[] {
   const certificate = parsed(cert);
   return hosts.filter((host) => {
     if (certificate === undefined) return true;
-    const isAddress = host.includes(":") || /^[\d.]+$/.test(host);
+    const isAddress = addressBytes(host) !== undefined;
     return (isAddress ? certificate.checkIP(host) : certificate.checkHost(host)) === undefined;
   });
 }
