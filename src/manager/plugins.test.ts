@@ -19,6 +19,7 @@ import { collectDefinitions } from "../module/module-definitions.ts";
 import { createLog } from "../observe/log.ts";
 import { systemClock } from "../platform/clock.ts";
 import { FakeClock, startCluster, type TestCluster } from "../testing/index.ts";
+import { seriesValue } from "../testing/series-value.ts";
 import { Manager } from "./manager.ts";
 
 let cleanup = new AsyncDisposableStack();
@@ -548,4 +549,32 @@ describe("plugins that require others", () => {
       "Cannot add plugin 'other' in plugin 'adding': export it from the module",
     );
   });
+});
+
+test("a new version of a module has the metrics of its controllers in place of the old ones, which leave with it", async () => {
+  const { cluster, manager, add, replace, synced } = await start();
+  const counting = (name: string, by: number) =>
+    defineController({
+      name: "counting",
+      for: watch(ConfigMap, { match: ({ metadata }) => metadata.name === "x" }),
+      metrics: { runs: { type: "counter", name, help: "Runs" } },
+      async reconcile(_, { metrics }) {
+        metrics.runs.inc(by);
+      },
+    });
+  const value = async (name: string) => seriesValue((await manager.metrics.text()).body, name);
+  await add("counting.ts", counting("old_total", 1));
+  await synced();
+  await create(cluster, "x");
+  await until(async () => (await value("old_total")) === 1);
+  await replace("counting.ts", counting("old_total", 5));
+  await until(async () => (await value("old_total")) === 5);
+  await replace("counting.ts", counting("new_total", 7));
+  await until(async () => (await value("new_total")) === 7);
+  expect(await value("old_total")).toBeUndefined();
+  const broken = counting("wrong", 1);
+  await expect(replace("counting.ts", broken)).rejects.toThrow("the name of a counter ends with _total");
+  expect(await value("new_total")).toBe(7);
+  await manager.remove("counting.ts");
+  expect(await value("new_total")).toBeUndefined();
 });
