@@ -16,7 +16,7 @@ import { Box } from "../../tests/support/integration/lab.ts";
 import { until } from "../../tests/support/until.ts";
 
 const SEED = Number(process.env["FINALIZER_SEED"] ?? 1);
-const ROUNDS = Number(process.env["FINALIZER_ROUNDS"] ?? 30);
+const ROUNDS = Number(process.env["FINALIZER_ROUNDS"] ?? 20);
 const NAMES = ["a", "b", "c"];
 const NAMESPACES = ["one", "two"];
 const FOREIGN = "example.com/foreign";
