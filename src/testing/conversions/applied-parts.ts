@@ -52,6 +52,8 @@ export class AppliedParts {
       const others = asApplied(convert(before, through.name));
       for (const part of [object, needed]) {
         if (this.#here.admit(part).errors.length > 0) continue;
+        // What is refused without the other version is not lost by a conversion.
+        if (this.#here.admit(server.apply(before, asApplied(part), MANAGER)).errors.length > 0) continue;
         const live = server.apply(before, others, MANAGER);
         const after = server.apply(live, asApplied(part), MANAGER);
         const refused = this.#here.admit(after).errors.find((error) => REQUIRED.test(error));

@@ -27,7 +27,7 @@ function ofType(schema: StructuralSchema): fc.Arbitrary<unknown> {
   if (schema["x-kubernetes-int-or-string"]) {
     return fc.oneof(
       fc.integer({ min: 0, max: 100 }),
-      fc.integer({ min: 0, max: 100 }).map((number) => `${number}%`),
+      schema.pattern === undefined ? fc.integer({ min: 0, max: 100 }).map((number) => `${number}%`) : texts(schema),
     );
   }
   if (schema["x-kubernetes-embedded-resource"]) {
