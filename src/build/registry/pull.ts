@@ -3,12 +3,13 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, open, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { boundedBytes } from "../../platform/bounded-body.ts";
+import { printable } from "../../observe/printable.ts";
 import { type Blob, type Descriptor, digestOf, mediaTypes, type Platform } from "../image/blob.ts";
-import type { BaseImage, ImageConfig } from "../image/image.ts";
+import type { BaseImage } from "../image/image.ts";
 import { fileDigest } from "../image/layer.ts";
 import { writing } from "../writing.ts";
-import { RegistryError } from "./registry-error.ts";
+import { type Manifest, parseConfig, parseManifest } from "./documents.ts";
+import { oneLine, RegistryError } from "./registry-error.ts";
 import { RegistrySession, type SessionOptions } from "./session.ts";
 
 export interface PullOptions extends Omit<SessionOptions, "action"> {
@@ -24,13 +25,6 @@ export interface PulledImage {
   readonly digest: string;
   /** In the order of the platforms that were asked for. */
   readonly images: readonly BaseImage[];
-}
-
-interface Manifest {
-  readonly mediaType?: string;
-  readonly config?: Descriptor;
-  readonly layers?: readonly Descriptor[];
-  readonly manifests?: readonly Descriptor[];
 }
 
 const dockerTypes: Readonly<Record<string, string>> = {
@@ -49,7 +43,7 @@ export async function pullImage(options: PullOptions): Promise<PulledImage> {
   const session = new RegistrySession({ ...options, action: "pull" });
   const { reference } = options;
   const path = `manifests/${reference.digest ?? reference.tag ?? "latest"}`;
-  const root = await document<Manifest>(session, { path, digest: reference.digest });
+  const root = await document(session, { path, digest: reference.digest, parse: parseManifest });
   const images: BaseImage[] = [];
   for (const platform of options.platforms)
     images.push(await pullPlatform(session, { root: root.value, platform, options }));
@@ -62,52 +56,63 @@ async function pullPlatform(
 ): Promise<BaseImage> {
   const { reference } = session;
   const name = `${reference.registry}/${reference.repository}`;
-  const wanted = `${platform.os}/${platform.architecture}`;
+  const madeFor = (offered: readonly string[]): RegistryError => {
+    const known = oneLine(offered.join(", ")) || "nothing";
+    return new RegistryError(
+      `Cannot build on ${name} for ${platformName(platform)}: it is made for ${known}; choose another --base or --target`,
+    );
+  };
   let manifest = root;
   if (root.manifests !== undefined) {
     const found = root.manifests.find(
       (one) => one.platform?.os === platform.os && one.platform.architecture === platform.architecture,
     );
     if (found === undefined) {
-      const offered = root.manifests.flatMap((one) =>
-        one.platform === undefined ? [] : [`${one.platform.os}/${one.platform.architecture}`],
-      );
-      const known = [...new Set(offered)].filter((one) => one !== "unknown/unknown").join(", ");
-      throw new RegistryError(
-        `Cannot build on ${name} for ${wanted}: it is made for ${known || "nothing"}; choose another --base or --target`,
-      );
+      const offered = root.manifests.flatMap((one) => (one.platform === undefined ? [] : [platformName(one.platform)]));
+      throw madeFor([...new Set(offered)].filter((one) => one !== "unknown/unknown"));
     }
     const path = `manifests/${found.digest}`;
-    manifest = (await document<Manifest>(session, { path, digest: found.digest })).value;
+    manifest = (await document(session, { path, digest: found.digest, parse: parseManifest })).value;
   }
   if (manifest.config === undefined || manifest.layers === undefined) {
-    throw new RegistryError(`Cannot build on ${name}: it is no image, but ${manifest.mediaType ?? "something else"}`);
+    throw new RegistryError(
+      `Cannot build on ${name}: it is no image, but ${oneLine(manifest.mediaType ?? "something else")}`,
+    );
   }
   const { digest } = manifest.config;
-  const { value: config } = await document<ImageConfig>(session, { path: `blobs/${digest}`, digest });
+  const { value: config } = await document(session, { path: `blobs/${digest}`, digest, parse: parseConfig });
   if (config.os !== platform.os || config.architecture !== platform.architecture) {
-    throw new RegistryError(
-      `Cannot build on ${name} for ${wanted}: it is made for ${config.os}/${config.architecture}; choose another --base or --target`,
-    );
+    throw madeFor([platformName(config)]);
   }
   const layers: Blob[] = [];
   for (const layer of manifest.layers) layers.push(await pullLayer(session, { layer, options }));
   return { config, layers };
 }
 
+function platformName({ os, architecture }: { readonly os: string; readonly architecture: string }): string {
+  return `${os}/${architecture}`;
+}
+
 /** A document of the registry. One that was named by a tag is trusted, and one that was named by a digest is compared with it. */
 async function document<T>(
   session: RegistrySession,
-  { path, digest: expected }: { readonly path: string; readonly digest: string | undefined },
+  {
+    path,
+    digest: expected,
+    parse,
+  }: { readonly path: string; readonly digest: string | undefined; readonly parse: (bytes: Uint8Array) => T },
 ): Promise<{ readonly value: T; readonly digest: string }> {
-  const response = await session.send({ method: "GET", path, headers: { accept: ACCEPT } });
-  const bytes = await boundedBytes(response, MOST_DOCUMENT);
+  const bytes = await session.read({ method: "GET", path, headers: { accept: ACCEPT } }, MOST_DOCUMENT);
   const digest = digestOf(bytes);
   if (expected !== undefined && digest !== expected) throw corrupt(session, expected);
   try {
-    return { value: JSON.parse(Buffer.from(bytes).toString("utf8")) as T, digest };
+    return { value: parse(bytes), digest };
   } catch (error) {
-    throw new RegistryError(`Cannot pull ${session.reference.repository}: ${path} is not JSON`, { cause: error });
+    const { registry, repository } = session.reference;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new RegistryError(
+      `Cannot pull ${registry}/${repository}: what the registry sends as ${path} is malformed: ${printable(why)}`,
+    );
   }
 }
 
@@ -122,7 +127,6 @@ async function pullLayer(
   { layer, options: { cache, onBytes } }: { readonly layer: Descriptor; readonly options: PullOptions },
 ): Promise<Blob> {
   const { digest, size } = layer;
-  if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw corrupt(session, digest);
   await writing(cache, () => mkdir(cache, { recursive: true, mode: 0o700 }));
   const file = join(cache, `${digest.slice("sha256:".length)}.base`);
   const blob: Blob = {
@@ -178,7 +182,8 @@ async function download(
         onBytes?.(bytes.length);
       }
     } catch (error) {
-      if (attempt === ATTEMPTS || error instanceof RegistryError || isLocal(error)) throw error;
+      if (attempt === ATTEMPTS || error instanceof RegistryError || isLocal(error))
+        throw isLocal(error) ? error : session.unreachable(error);
     }
     if (at < size) {
       if (attempt === ATTEMPTS) throw corrupt(session, digest);

@@ -37,7 +37,8 @@ export function reasonIn(text: string): string {
   return text.trimStart().startsWith("<") ? "" : oneLine(text);
 }
 
-function oneLine(text: string): string {
-  const line = printable(text.trim());
+/** The beginning of a text that a registry decides, as a terminal may be shown it. */
+export function oneLine(text: string): string {
+  const line = printable(text.trim().slice(0, MOST_SHOWN + 1));
   return line.length > MOST_SHOWN ? `${line.slice(0, MOST_SHOWN)}…` : line;
 }

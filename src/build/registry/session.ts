@@ -1,10 +1,11 @@
 /** Requests to one repository of a registry: who asks, what is tried again, and what an answer means. */
 import { printable } from "../../observe/printable.ts";
+import { boundedBytes, BodyTooLarge } from "../../platform/bounded-body.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import type { Reference } from "../image/reference.ts";
 import { type Challenge, parseChallenges } from "./challenge.ts";
 import type { Credentials } from "./docker-config.ts";
-import { reasonIn, RegistryError } from "./registry-error.ts";
+import { oneLine, reasonIn, RegistryError } from "./registry-error.ts";
 
 export interface SessionOptions {
   /** What is done, for messages: `push` or `pull`. */
@@ -40,6 +41,10 @@ const FIRST_DELAY = 500;
 const LONGEST_DELAY = 15_000;
 const LONGEST_RETRY_AFTER = 60_000;
 const MOST_REDIRECTS = 5;
+/** The most that is read of an answer which says why something was refused: more of it would not be shown. */
+const MOST_REASON = 64 * 1024;
+/** The most that is read of a token service's answer. */
+const MOST_TOKEN = 1024 * 1024;
 const HUB_HOST = "registry-1.docker.io";
 const CLIENT = "binnacle";
 
@@ -74,7 +79,7 @@ export class RegistrySession {
         response = await this.#authorized(request);
       } catch (error) {
         const isFinal = error instanceof RegistryError ? !isTransient(error.status ?? 0) : isUserError(error);
-        if (last || isFinal || this.#options.signal?.aborted === true) throw this.#unreachable(error);
+        if (last || isFinal || this.#options.signal?.aborted === true) throw this.unreachable(error);
         await this.pause(attempt);
         continue;
       }
@@ -82,6 +87,25 @@ export class RegistrySession {
       if (last || !isTransient(response.status)) throw await this.#refusal(response);
       await response.body?.cancel().catch(() => {});
       await this.pause(attempt, response.headers.get("retry-after"));
+    }
+  }
+
+  /**
+   * Sends a request and reads what it answers, no more than `most` bytes. A connection that breaks off meanwhile is tried again.
+   *
+   * @throws RegistryError as `send` does, and for an answer that is larger.
+   */
+  async read(request: RegistryRequest, most: number): Promise<Uint8Array> {
+    for (let attempt = 1; ; attempt++) {
+      const response = await this.send(request);
+      try {
+        return await boundedBytes(response, most);
+      } catch (error) {
+        if (error instanceof BodyTooLarge)
+          throw new RegistryError(this.#cannot(`what it answers is refused: ${error.message}`));
+        if (attempt === ATTEMPTS || this.#options.signal?.aborted === true) throw this.unreachable(error);
+        await this.pause(attempt);
+      }
     }
   }
 
@@ -103,9 +127,21 @@ export class RegistrySession {
     }
   }
 
-  /** The address of a place that the registry named, which may be relative. */
+  /** The address of a place that the registry named, which may be relative. @throws RegistryError for one that is not followed. */
   async locate(location: string): Promise<URL> {
-    return new URL(location, await this.#root());
+    return this.#next(location, await this.#root());
+  }
+
+  /** Where a server leads from an address: never to something else than HTTP, such as a file, and never out of TLS. */
+  #next(location: string, from: URL): URL {
+    const next = URL.parse(location, from);
+    if (next === null || (next.protocol !== "https:" && next.protocol !== "http:")) {
+      throw new RegistryError(this.#cannot(`it leads to '${oneLine(location)}', which is no address of http or https`));
+    }
+    if (from.protocol === "https:" && next.protocol !== "https:") {
+      throw new RegistryError(this.#cannot(`it redirects from TLS to ${next.protocol}//${next.host}`));
+    }
+    return next;
   }
 
   #millisecondsUntil(retryAfter: string): number | undefined {
@@ -127,7 +163,7 @@ export class RegistrySession {
     }
     if (this.#authorization === undefined || this.#authorization === used) throw this.#unauthorized();
     const again = await this.#fetch(request, this.#authorization);
-    if (again.status === 401 && (await this.#isOwn(again))) throw this.#unauthorized(await again.text());
+    if (again.status === 401 && (await this.#isOwn(again))) throw this.#unauthorized(await reasonOf(again));
     return again;
   }
 
@@ -156,12 +192,8 @@ export class RegistrySession {
       const location = response.headers.get("location");
       if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response;
       await response.body?.cancel().catch(() => {});
-      const next = new URL(location, address);
       if (redirects === MOST_REDIRECTS) throw new RegistryError(this.#cannot("it redirects in a circle"));
-      if (address.protocol === "https:" && next.protocol !== "https:") {
-        throw new RegistryError(this.#cannot(`it redirects from TLS to ${next.protocol}//${next.host}`));
-      }
-      address = next;
+      address = this.#next(location, address);
     }
   }
 
@@ -196,22 +228,26 @@ export class RegistrySession {
       form.set("refresh_token", credentials.identityToken);
     } else for (const scope of scopes) form.append("scope", scope);
     const response = await this.#fetchToken(realm, { form, credentials });
-    const text = await response.text();
+    const { status } = response;
     if (!response.ok) {
-      if (response.status === 401 || response.status === 403) throw this.#unauthorized(text);
-      throw new RegistryError(
-        this.#cannot(`its token service ${realm.host} answers ${response.status}${because(text)}`),
-        { status: response.status },
-      );
+      const text = await reasonOf(response);
+      if (status === 401 || status === 403) throw this.#unauthorized(text);
+      throw new RegistryError(this.#cannot(`its token service ${realm.host} answers ${status}${because(text)}`), {
+        status,
+      });
     }
-    try {
-      const { token, access_token: accessToken } = JSON.parse(text) as { token?: string; access_token?: string };
-      const found = token || accessToken;
-      if (found) return found;
-    } catch {
-      // said below
-    }
+    const token = tokenIn(await this.#tokenAnswer(response, realm));
+    if (token !== undefined) return token;
     throw new RegistryError(this.#cannot(`its token service ${realm.host} answers without a token`));
+  }
+
+  async #tokenAnswer(response: Response, { host }: URL): Promise<string> {
+    try {
+      return Buffer.from(await boundedBytes(response, MOST_TOKEN)).toString("utf8");
+    } catch (error) {
+      if (!(error instanceof BodyTooLarge)) throw error;
+      throw new RegistryError(this.#cannot(`what its token service ${host} answers is refused: ${error.message}`));
+    }
   }
 
   async #fetchToken(
@@ -256,7 +292,8 @@ export class RegistrySession {
     return `Cannot ${direction} ${reference.registry}/${reference.repository}: ${printable(why)}`;
   }
 
-  #unreachable(error: unknown): unknown {
+  /** What is thrown for an error of a connection. */
+  unreachable(error: unknown): unknown {
     const { signal, reference } = this.#options;
     if (error instanceof RegistryError || signal?.aborted === true) return error;
     if (isUserError(error)) return error;
@@ -274,7 +311,7 @@ export class RegistrySession {
 
   async #refusal(response: Response): Promise<RegistryError> {
     const { status } = response;
-    const text = await response.text().catch(() => "");
+    const text = await reasonOf(response);
     if (status === 403) {
       const { action, reference } = this.#options;
       const advice = `log in with \`docker login ${reference.registry}\` as a user who may ${action}`;
@@ -287,6 +324,23 @@ export class RegistrySession {
       ? "the registry"
       : `${URL.parse(response.url)?.host ?? ""}, where it leads,`;
     return new RegistryError(this.#cannot(`${who} answers ${status}${because(text)}`), { status });
+  }
+}
+
+/** What an answer of a refusal says; nothing where it says too much, or breaks off. */
+async function reasonOf(response: Response): Promise<string> {
+  const bytes = await boundedBytes(response, MOST_REASON).catch(() => undefined);
+  return bytes === undefined ? "" : Buffer.from(bytes).toString("utf8");
+}
+
+/** The token in the answer of a token service; `undefined` where there is none that a header may carry. */
+function tokenIn(text: string): string | undefined {
+  try {
+    const { token, access_token: accessToken } = JSON.parse(text) as { token?: unknown; access_token?: unknown };
+    const found = token || accessToken;
+    return typeof found === "string" && /^[\x21-\x7e]+$/.test(found) ? found : undefined;
+  } catch {
+    return undefined; // as for an answer that is null
   }
 }
 
