@@ -13,6 +13,7 @@ import type { KeySource } from "../controller/source.ts";
 import { printableLines } from "../observe/printable.ts";
 import { parseDuration } from "../resource/duration.ts";
 import { declaredWebhooks, type RegistrationRule, webhookName } from "../webhook/declared-webhook.ts";
+import { leftOut } from "../webhook/registration/configurations.ts";
 import { permissionsOfWebhook } from "../webhook/webhook-scope.ts";
 import { type Command, command } from "./command.ts";
 import { findTests } from "./find-tests.ts";
@@ -33,7 +34,7 @@ import {
 import { sdkFolder } from "./sdk-folder.ts";
 import { UserError } from "./usage-error.ts";
 import { CONVERSION_PATH } from "../webhook/conversion/conversion-endpoint.ts";
-import { webhookAddress, webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
+import { reachOf, webhookAddress, webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
 
 export const checkCommand: Command = command({
   options: [
@@ -63,7 +64,7 @@ export const checkCommand: Command = command({
     for (const module of modules) {
       host.out(describeModule(module, configs.get(module.file) ?? []));
       const converted = await checkConversions(module, { isServed });
-      for (const remark of converted.remarks) host.out(`note: ${remark}\n`);
+      for (const remark of [...converted.remarks, ...leftOutOf(module, values)]) host.out(`note: ${remark}\n`);
       problems.push(...converted.problems);
     }
     const sdk = types ? await sdkFolder(host) : undefined;
@@ -97,6 +98,18 @@ async function lookAround(
 
 function unreachable(error: unknown): never {
   throw isUnreachable(error) ? new UserError(error.message, { cause: error }) : error;
+}
+
+/** Says of which webhooks the objects beside their Service are left out. */
+function leftOutOf({ definitions }: LoadedModule, values: Parameters<typeof reachOf>[0]): readonly string[] {
+  const reach = reachOf(values);
+  if (reach === undefined || !("service" in reach)) return [];
+  const { namespace } = reach.service;
+  return definitions.webhooks
+    .filter((webhook) => declaredWebhooks(webhook).some((declared) => leftOut(declared, [namespace]).length > 0))
+    .map(
+      (webhook) => `webhook ${webhookName(webhook)} is not asked about objects in ${namespace}, where its Service is`,
+    );
 }
 
 function describeModule({ file, definitions }: LoadedModule, configs: readonly ModuleConfig[]): string {

@@ -97,7 +97,7 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
     isEmbedded: cluster.answer !== undefined,
     development: development === true,
     mayListenElsewhere: options.mayListenElsewhere === true && cluster.answer === undefined,
-    electionNamespace: (election ?? sharding)?.namespace,
+    election: election ?? sharding,
     findHost: () => findHost(cluster, log),
   });
   await using manager = new Manager({

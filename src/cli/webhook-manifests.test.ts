@@ -131,3 +131,27 @@ test("manifests deploy serves and registers webhooks, with a Service in front", 
   expect(leases?.resourceNames).toHaveLength(2);
   expect(JSON.stringify((await print("deploy --image b", "plain")).documents)).not.toContain("webhook");
 });
+
+test("check says about which objects webhooks are not asked, although they do not say so", async () => {
+  const checked = async (more: readonly string[]): Promise<string> => {
+    let out = "";
+    const index = await import("../index.ts");
+    const resources = await import("../resource/builtin/index.ts");
+    await cli(["check", "--no-types", "--controllers", join(folder, "policy"), ...more], {
+      embedded: {
+        version: "1",
+        offered: () => Promise.resolve({ binnacle: index, "binnacle/resources": resources }),
+        sdk: () => Promise.resolve(undefined),
+        source: undefined,
+      },
+      env: {},
+      out: (text) => void (out += text),
+      err: () => {},
+    });
+    return out;
+  };
+  expect(await checked(["--webhook-service=shop/hook"])).toContain(
+    "note: webhook pod is not asked about objects in shop, where its Service is\n",
+  );
+  expect(await checked(["--webhook-host=10.0.0.1"])).not.toContain("note:");
+});

@@ -17,7 +17,7 @@ const run: WebhookSurroundings = {
   isEmbedded: false,
   development: false,
   mayListenElsewhere: false,
-  electionNamespace: undefined,
+  election: undefined,
   findHost: () => Promise.reject(new Error("nobody asks")),
 };
 const dev: WebhookSurroundings = { ...run, development: true, mayListenElsewhere: true };
@@ -25,7 +25,12 @@ const devValues: WebhookValues = { ...values, "webhook-bind-address": "127.0.0.1
 
 test("webhooksOf: a Service has a certificate in a Secret, which is registered or injected", async () => {
   const given = { ...values, "webhook-service": "shop/hook" };
-  expect(await webhooksOf({ ...given, "register-webhooks": true }, { ...run, electionNamespace: "leases" })).toEqual({
+  expect(
+    await webhooksOf(
+      { ...given, "register-webhooks": true },
+      { ...run, election: { namespace: "leases", id: "shop" } },
+    ),
+  ).toEqual({
     address: ":9443",
     certificates: {
       kind: "secret",
@@ -37,11 +42,25 @@ test("webhooksOf: a Service has a certificate in a Secret, which is registered o
       reach: { service: { namespace: "shop", name: "hook", port: 443 } },
       mode: "apply",
       failurePolicy: undefined,
-      ownNamespaces: ["shop", "leases"],
+      ownNamespaces: ["shop"],
+      ownLeases: { namespace: "leases", id: "shop" },
       learning: undefined,
     },
   });
   expect((await webhooksOf(given, run))?.registration?.mode).toBe("inject");
+});
+
+test("webhooksOf: replicas outside the cluster share a registration, and dev has its own", async () => {
+  const given = { ...values, "webhook-host": "10.0.0.1", "register-webhooks": true };
+  const election = { namespace: "default", id: "shop" };
+  const found = await webhooksOf(given, { ...run, election });
+  expect(found?.registration).toMatchObject({
+    reach: { host: "10.0.0.1", shared: "binnacle-host.shop.default" },
+    ownNamespaces: [],
+    ownLeases: election,
+  });
+  expect((await webhooksOf(given, run))?.registration?.reach).not.toHaveProperty("shared");
+  expect((await webhooksOf(given, { ...dev, election }))?.registration?.reach).not.toHaveProperty("shared");
 });
 
 test("webhooksOf: files are followed, and their authorities are somebody else's business", async () => {

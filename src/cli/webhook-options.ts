@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { plainHost } from "../kube/config/host-name.ts";
 import type { WebhooksOptions } from "../manager/webhooks.ts";
 import type { Option, ValuesOf } from "./option.ts";
+import type { OwnLeases } from "../webhook/registration/configurations.ts";
 import { readCertificate } from "../webhook/certificates/certificate-files.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 import { type Reach, reachOf, webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
@@ -41,8 +42,8 @@ export interface WebhookSurroundings {
   readonly development: boolean;
   /** Whether the address is only a default: if the cluster reaches this machine elsewhere, the listener goes there. */
   readonly mayListenElsewhere: boolean;
-  /** The namespace of the election's Leases. */
-  readonly electionNamespace: string | undefined;
+  /** The election or division that the process takes part in. */
+  readonly election: OwnLeases | undefined;
   /** Finds an address of this machine that the cluster reaches. */
   readonly findHost: () => Promise<string | undefined>;
 }
@@ -61,7 +62,7 @@ export async function webhooksOf(
 ): Promise<WebhooksOptions | undefined> {
   const { "webhook-bind-address": address, "webhook-cert-path": folder, "register-webhooks": registers } = values;
   const given = reachOf(values);
-  const { isEmbedded, development, electionNamespace, findHost } = surroundings;
+  const { isEmbedded, development, election, findHost } = surroundings;
   if (address === "0") {
     if (registers && !development)
       throw new UsageError("--register-webhooks is given with --webhook-bind-address=0: leave one out");
@@ -76,23 +77,26 @@ export async function webhooksOf(
   }
   if (folder !== undefined) checkFiles(folder);
   const certificates = folder === undefined ? selfManaged(found) : ({ kind: "files", folder } as const);
-  const ownNamespaces = [
-    ...(found !== undefined && "service" in found ? [found.service.namespace] : []),
-    ...(electionNamespace === undefined ? [] : [electionNamespace]),
-  ];
   const injects = found !== undefined && "service" in found && certificates.kind === "secret";
   return {
     address: surroundings.mayListenElsewhere ? listenAt(address, { found, given }) : address,
     certificates,
     drain: found !== undefined && "service" in found ? DRAIN : 0,
     registration: found && {
-      reach: found,
+      reach: development ? found : sharedReach(found, election),
       mode: registers ? "apply" : injects ? "inject" : "none",
       failurePolicy: development && !isEmbedded ? "Ignore" : undefined,
-      ownNamespaces: [...new Set(ownNamespaces)],
+      ownNamespaces: "service" in found ? [found.service.namespace] : [],
+      ownLeases: election && { namespace: election.namespace, id: election.id },
       learning: isEmbedded ? 0 : undefined,
     },
   };
+}
+
+/** Replicas outside the cluster have one registration, which leads to the one that leads. */
+function sharedReach(reach: Reach, election: OwnLeases | undefined): Reach {
+  if ("service" in reach || election === undefined) return reach;
+  return { ...reach, shared: `binnacle-host.${election.id}.${election.namespace}` };
 }
 
 /** Missing files end the process, because whoever restarts it, such as the kubelet, waits for them. */

@@ -8,7 +8,12 @@ import { type Clock, sleep } from "../platform/clock.ts";
 import { crdOf } from "../resource/crd.ts";
 import type { HealthChecks, Told } from "../server/health-checks.ts";
 import type { TrustedSource } from "../webhook/certificates/trusted-source.ts";
-import { clientConfigOf, registrationName, type WebhookTarget } from "../webhook/registration/configurations.ts";
+import {
+  clientConfigOf,
+  type OwnLeases,
+  registrationName,
+  type WebhookTarget,
+} from "../webhook/registration/configurations.ts";
 import { ownerMark, removeLeftRegistrations } from "../webhook/registration/owner-mark.ts";
 import { Registration } from "../webhook/registration/registration.ts";
 import type { ServedWebhooks, WebhookHost } from "../webhook/webhook-host.ts";
@@ -18,7 +23,12 @@ export interface RegistrationChoice {
   readonly reach:
     | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } }
     /** Without a port, that of the listener is used. */
-    | { readonly host: string; readonly port?: number | undefined };
+    | {
+        readonly host: string;
+        readonly port?: number | undefined;
+        /** The name of the configurations that replicas share, of which the one that leads registers itself. @default none do */
+        readonly shared?: string | undefined;
+      };
   /**
    * `apply` writes and maintains the configurations; `inject` adds the authorities to those that somebody else has
    * applied; `none` leaves both to others.
@@ -26,8 +36,10 @@ export interface RegistrationChoice {
   readonly mode: "apply" | "inject" | "none";
   /** Replaces what the webhooks declare. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
-  /** Namespaces whose objects the webhooks never get. */
+  /** Namespaces of the listener, whose objects the webhooks never get. */
   readonly ownNamespaces: readonly string[];
+  /** The Leases of the process, which the webhooks never get. @default none */
+  readonly ownLeases?: OwnLeases | undefined;
   /** Milliseconds that API servers may take to learn that something is not registered any more. @default 250 */
   readonly learning?: number | undefined;
   /** The name of the configurations of a process outside the cluster. @default a new one for each process */
@@ -52,6 +64,10 @@ export interface RegistrarParts {
 }
 
 const LEARNING = 250;
+/** Milliseconds between two searches for what processes that were killed have left behind. */
+const CLEAN_UP_EVERY = 60_000;
+const LEFT_OUT =
+  "Webhooks are not asked about objects beside their own Service, so that it can be started again; only about kinds of the modules";
 /** Milliseconds for which handlers wait until the leading replica has removed them from the registration. */
 const WITHDRAW_WITHIN = 90_000;
 
@@ -63,6 +79,8 @@ export class WebhookRegistrar {
   readonly #repairs = new Map<string, number>();
   readonly #errors = new Map<string, number>();
   #registration: Registration | undefined;
+  /** The namespaces that were last told to be left out. */
+  #leftOut = "";
   #loaded = false;
 
   constructor(choice: RegistrationChoice, parts: RegistrarParts) {
@@ -100,7 +118,19 @@ export class WebhookRegistrar {
 
   /** Removes what earlier processes left behind. Never rejects. */
   async begin(signal: AbortSignal): Promise<void> {
-    if (this.#choice.mode !== "apply" || "service" in this.#choice.reach) return;
+    if (this.#choice.mode === "apply" && !("service" in this.#choice.reach)) await this.#removeLeft(signal);
+  }
+
+  /** Whoever is killed leaves a registration that refuses all writes, until a process that lives on removes it. */
+  async #removeLeftAgain(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await sleep(CLEAN_UP_EVERY, { clock: this.#parts.clock, signal }).catch(() => {}); // the signal ends the loop
+      if (!signal.aborted) await this.#removeLeft(signal);
+    }
+  }
+
+  async #removeLeft(signal: AbortSignal): Promise<void> {
     const { transport, clock, log } = this.#parts;
     try {
       await removeLeftRegistrations({ transport, clock, log, signal });
@@ -141,34 +171,40 @@ export class WebhookRegistrar {
     const { webhooks, converted } = this.#parts.host.served;
     if (this.#registration === undefined) {
       // A shared registration may have webhooks of modules that are gone; one of this process alone cannot.
-      const mayHoldMore = mode === "apply" && "service" in reach;
+      const mayHoldMore = mode === "apply" && ("service" in reach || reach.shared !== undefined);
       if (!mayHoldMore && webhooks.length + converted.length === 0) return;
       this.#registration = this.#begin();
     }
     const names = converted.map((resource) => crdOf(resource).metadata.name);
     this.#registration.set({ webhooks, converted: names, keepsOthers: !this.#parts.isComplete() });
+    const namespaces = this.#registration.leftOut.join(", ");
+    if (namespaces !== this.#leftOut && namespaces !== "") this.#parts.log.info(LEFT_OUT, { namespaces });
+    this.#leftOut = namespaces;
   }
 
   #begin(): Registration {
     const { transport, clock, log, certificates, leadership, readyz } = this.#parts;
-    const { reach, mode, failurePolicy, ownNamespaces } = this.#choice;
+    const { reach, mode, failurePolicy, ownNamespaces, ownLeases } = this.#choice;
+    const isService = "service" in reach;
+    const shared = isService ? registrationName(reach.service) : reach.shared;
     const registration = new Registration({
       transport,
       // Nobody else registers what belongs to this process alone.
-      leadership: "service" in reach ? leadership() : alwaysLeader,
+      leadership: shared === undefined ? alwaysLeader : leadership(),
       clock,
       log,
-      name:
-        "service" in reach ? registrationName(reach.service) : (this.#choice.name ?? `binnacle-${crypto.randomUUID()}`),
+      name: shared ?? this.#choice.name ?? `binnacle-${crypto.randomUUID()}`,
       target: this.#target(),
       ownNamespaces,
+      ownLeases,
       certificates,
       injectsOnly: mode === "inject",
       failurePolicy,
-      owner: "service" in reach ? undefined : ownerMark(clock),
+      owner: isService ? undefined : ownerMark(clock),
       onRepaired: (kind) => void this.#repairs.set(kind, (this.#repairs.get(kind) ?? 0) + 1),
       onFailed: (kind) => void this.#errors.set(kind, (this.#errors.get(kind) ?? 0) + 1),
     });
+    if (!isService) void this.#removeLeftAgain();
     this.#cleanup.use(readyz.note("webhook-registration", () => told(registration)));
     return registration;
   }
@@ -219,6 +255,7 @@ export class WebhookRegistrar {
 function told(registration: Registration): Told | undefined {
   const { failures } = registration;
   if (failures.length > 0) return { cause: "it is tried again", text: failures.join("; ") };
-  const text = `${registration.size} registered`;
-  return { cause: text, text };
+  const cause = `${registration.size} registered`;
+  const { leftOut } = registration;
+  return { cause, text: leftOut.length === 0 ? cause : `${cause}, not for objects in ${leftOut.join(", ")}` };
 }

@@ -6,6 +6,7 @@
  */
 import type { LabelSelector } from "../resource/builtin/meta.ts";
 import type { Resource } from "../resource/handle.ts";
+import { definitionOf } from "../resource/definition.ts";
 import { pluralOf } from "../resource/names.ts";
 import type { Operation } from "./admission-review.ts";
 import type { AdmissionRule, AnyWebhook, MatchCondition } from "./definition.ts";
@@ -38,6 +39,8 @@ export interface DeclaredWebhook {
   readonly reinvocationPolicy: "Never" | "IfNeeded" | undefined;
   readonly timeoutSeconds: number;
   readonly sideEffects: "None" | "NoneOnDryRun";
+  /** Whether it is only for a kind that a module defines, which no process needs in order to start. @default false */
+  readonly isForOwnKind?: boolean | undefined;
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 10;
@@ -74,6 +77,7 @@ export function declaredWebhooks(webhook: AnyWebhook): readonly DeclaredWebhook[
     reinvocationPolicy: type === "mutating" ? (webhook.reinvocationPolicy ?? "Never") : undefined,
     timeoutSeconds: webhook.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
     sideEffects: webhook.sideEffects ?? "None",
+    isForOwnKind: definitionOf(webhook.for) !== undefined,
   }));
 }
 

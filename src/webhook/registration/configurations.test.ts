@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { DeclaredWebhook } from "../declared-webhook.ts";
-import { configurationsOf } from "./configurations.ts";
+import { configurationsOf, leftOut } from "./configurations.ts";
 
 const pods: DeclaredWebhook = {
   type: "validating",
@@ -102,6 +102,34 @@ test("the own namespace is excluded beside what is declared, unless that speaks 
   expect(selector(named)).toEqual(named);
   const expressed = { matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: ["shop"] }] };
   expect(selector(expressed)).toEqual(expressed);
+});
+
+test("the own namespace is not excluded for kinds of the modules, nor for what is in no namespace", () => {
+  const own = { ...pods, isForOwnKind: true };
+  expect(configurationsOf([own], inCluster).validating.webhooks[0]).not.toHaveProperty("namespaceSelector");
+  expect(leftOut(own, ["shop"])).toEqual([]);
+  expect(leftOut(pods, ["shop"])).toEqual(["shop"]);
+  expect(leftOut({ ...pods, rules: [{ ...pods.rules[0]!, scope: "Cluster" }] }, ["shop"])).toEqual([]);
+  expect(
+    leftOut({ ...pods, namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "a" } } }, ["shop"]),
+  ).toEqual([]);
+});
+
+test("the Leases of the process are excluded from rules that name Leases", () => {
+  const ownLeases = { namespace: "default", id: "shop" };
+  const rules = [{ ...everything[0]!, resources: ["leases"] }];
+  const [webhook] = configurationsOf([{ ...pods, rules }], { ...inCluster, ownLeases }).validating.webhooks;
+  expect(webhook?.matchConditions).toEqual([
+    {
+      name: "exclude-own-leases",
+      expression:
+        '!(request.resource.group == "coordination.k8s.io" && request.resource.resource == "leases" && ' +
+        'request.namespace == "default" && (request.name == "shop" || request.name.startsWith("shop-")))',
+    },
+  ]);
+  expect(configurationsOf([pods], { ...inCluster, ownLeases }).validating.webhooks[0]).not.toHaveProperty(
+    "matchConditions",
+  );
 });
 
 test("Leases are excluded from rules that reach them without naming them", () => {

@@ -15,14 +15,25 @@ export type WebhookTarget =
   /** A URL such as `https://172.18.0.1:9443`, without a path. */
   | { readonly url: string };
 
+/** The Leases of an election: one of this name, or those whose names begin with it and a dash. */
+export interface OwnLeases {
+  readonly namespace: string;
+  readonly id: string;
+}
+
 export interface ConfigurationOptions {
   /** The name of both configurations. */
   readonly name: string;
   readonly target: WebhookTarget;
   /** The authorities (PEM). Without them somebody else injects the authorities, and injected ones are kept. */
   readonly authorities?: string | undefined;
-  /** Namespaces whose objects the webhooks never get, unless a webhook's own selector refers to names of namespaces. */
+  /**
+   * Namespaces of the listener, whose objects the webhooks never get, except for kinds of the modules and where a webhook's own
+   * selector refers to names of namespaces.
+   */
   readonly ownNamespaces: readonly string[];
+  /** The Leases of the process, which the webhooks never get. @default none */
+  readonly ownLeases?: OwnLeases | undefined;
   /** Replaces what the webhooks declare. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
@@ -42,16 +53,15 @@ export interface Configurations {
 /** Kubernetes puts this label on every namespace. */
 const NAMESPACE_NAME = "kubernetes.io/metadata.name";
 const LEASES = { group: "coordination.k8s.io", resource: "leases" } as const;
-const NOT_LEASES = {
-  name: "exclude-leases",
-  expression: `!(request.resource.group == "${LEASES.group}" && request.resource.resource == "${LEASES.resource}")`,
-} as const;
+const IS_LEASE = `request.resource.group == "${LEASES.group}" && request.resource.resource == "${LEASES.resource}"`;
+const NOT_LEASES = { name: "exclude-leases", expression: `!(${IS_LEASE})` } as const;
 
 /**
  * Returns the configurations for these webhooks, each for the requests that it declares.
  *
  * Two kinds of requests are excluded, so that a listener that is down cannot prevent its own restart: those for
- * objects in its own namespaces, and those for Leases if a rule covers them without naming them.
+ * objects in its own namespaces that are of no kind of the modules, and those for Leases: for all if a rule covers them without
+ * naming them, and always for those of the process.
  */
 export function configurationsOf(declared: Iterable<DeclaredWebhook>, options: ConfigurationOptions): Configurations {
   const mutating: MutatingWebhook[] = [];
@@ -77,8 +87,8 @@ export function configurationsOf(declared: Iterable<DeclaredWebhook>, options: C
 }
 
 function entryOf(webhook: DeclaredWebhook, options: ConfigurationOptions): ValidatingWebhook {
-  const namespaceSelector = selectorOf(webhook, options.ownNamespaces);
-  const matchConditions = conditionsOf(webhook);
+  const namespaceSelector = selectorOf(webhook, leftOut(webhook, options.ownNamespaces));
+  const matchConditions = conditionsOf(webhook, options.ownLeases);
   return {
     name: options.name,
     clientConfig: clientConfigOf(webhook.path, options),
@@ -123,12 +133,20 @@ function unused(name: string, taken: Set<string>): string {
   return free;
 }
 
+/** Returns the namespaces whose objects a webhook never gets, although it does not say so. */
+export function leftOut(
+  { namespaceSelector, rules, isForOwnKind = false }: DeclaredWebhook,
+  ownNamespaces: readonly string[],
+): readonly string[] {
+  const isInNamespaces = rules.some(({ scope }) => scope !== "Cluster");
+  return isForOwnKind || !isInNamespaces || speaksOfNames(namespaceSelector) ? [] : ownNamespaces;
+}
+
 function selectorOf(
-  { namespaceSelector, rules }: DeclaredWebhook,
+  { namespaceSelector }: DeclaredWebhook,
   ownNamespaces: readonly string[],
 ): LabelSelector | undefined {
-  const isInNamespaces = rules.some(({ scope }) => scope !== "Cluster");
-  if (ownNamespaces.length === 0 || !isInNamespaces || speaksOfNames(namespaceSelector)) return namespaceSelector;
+  if (ownNamespaces.length === 0) return namespaceSelector;
   const notOwn = { key: NAMESPACE_NAME, operator: "NotIn", values: ownNamespaces };
   return { ...namespaceSelector, matchExpressions: [...(namespaceSelector?.matchExpressions ?? []), notOwn] };
 }
@@ -141,9 +159,16 @@ function speaksOfNames(selector: LabelSelector | undefined): boolean {
   );
 }
 
-function conditionsOf({ rules, matchConditions }: DeclaredWebhook): DeclaredWebhook["matchConditions"] {
+function conditionsOf(
+  { rules, matchConditions }: DeclaredWebhook,
+  own: OwnLeases | undefined,
+): DeclaredWebhook["matchConditions"] {
   const names = rules.some((rule) => rule.resources.includes(LEASES.resource));
-  return names || !rules.some(reachesLeases) ? matchConditions : [...matchConditions, NOT_LEASES];
+  if (!names) return rules.some(reachesLeases) ? [...matchConditions, NOT_LEASES] : matchConditions;
+  if (own === undefined) return matchConditions;
+  const isOwn = `(request.name == "${own.id}" || request.name.startsWith("${own.id}-"))`;
+  const expression = `!(${IS_LEASE} && request.namespace == "${own.namespace}" && ${isOwn})`;
+  return [...matchConditions, { name: "exclude-own-leases", expression }];
 }
 
 function reachesLeases({ apiGroups, resources }: RegistrationRule): boolean {

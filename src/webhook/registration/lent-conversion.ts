@@ -51,6 +51,18 @@ export function lent(process: string, stored: LentDefinition | undefined): Reado
   return { [BY]: process, ...(before !== undefined && { [BEFORE]: before }) };
 }
 
+/** Whether a definition names the webhook of a process of its own, or of one that has given it back to nobody. */
+export function isLent({ metadata, spec }: Pick<LentDefinition, "spec"> & Partial<LentDefinition>): boolean {
+  const client = spec.conversion?.webhook?.clientConfig;
+  return metadata?.annotations?.[BY] !== undefined || client?.service?.name === NOBODY.service?.name;
+}
+
+/** Returns a merge patch that has this process convert in place of the one that a definition is lent to. */
+export function lentInstead(process: string, { url, caBundle }: WebhookClientConfig): object {
+  const clientConfig = { service: null, url, caBundle };
+  return { metadata: { annotations: { [BY]: process } }, spec: { conversion: { webhook: { clientConfig } } } };
+}
+
 export interface GiveBackOptions {
   readonly transport: Pick<Transport, "request">;
   /** Whether the process of this name converts no more. */

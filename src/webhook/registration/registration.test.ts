@@ -330,3 +330,82 @@ test("where somebody else applies the configurations, the authorities are inject
   await kept.inForce(never);
   expect(await find("validating")).toBeUndefined();
 });
+
+/** A leadership that a test gives and takes. */
+class Turn implements Leadership {
+  #isLeader = false;
+  readonly #listeners = new Set<(isLeader: boolean) => void>();
+
+  get isLeader(): boolean {
+    return this.#isLeader;
+  }
+
+  get refused(): string | undefined {
+    return this.#isLeader ? undefined : "this process is not the leader";
+  }
+
+  onChange(listener: (isLeader: boolean) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  set(isLeader: boolean): void {
+    this.#isLeader = isLeader;
+    for (const listener of this.#listeners) listener(isLeader);
+  }
+}
+
+test("of replicas with addresses of their own the one that leads is registered, and takes over from one that was killed", async () => {
+  const { registration, find, transport } = await world();
+  const name = "orders.shop.example.com";
+  const version = (of: string) => ({
+    name: of,
+    served: true,
+    storage: of === "v1",
+    schema: { openAPIV3Schema: { type: "object" } },
+  });
+  const crd = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name, annotations: { "binnacle.dev/converted-by": "elsewhere/1/2" } },
+    spec: {
+      group: "shop.example.com",
+      names: { kind: "Order", listKind: "OrderList", plural: "orders", singular: "order" },
+      scope: "Namespaced",
+      versions: [version("v1"), version("v2")],
+      conversion: {
+        strategy: "Webhook",
+        webhook: { clientConfig: { url: "https://first:9443/convert" }, conversionReviewVersions: ["v1"] },
+      },
+    },
+  };
+  await transport.request({ method: "POST", path: CRDS, body: crd });
+  const convertedAt = async (): Promise<string | undefined> => {
+    const live = await transport.request<typeof crd>({ method: "GET", path: `${CRDS}/${name}` });
+    return live.spec.conversion.webhook.clientConfig.url;
+  };
+  const addressOf = async () => (await find("validating"))?.webhooks[0]?.clientConfig.url;
+  const replica = (host: string, leadership: Turn) =>
+    registration({
+      leadership,
+      owner: ownerMark(systemClock),
+      target: { url: `https://${host}:9443` },
+      ownNamespaces: [],
+    });
+  const [first, second] = [new Turn(), new Turn()];
+  await using one = replica("first", first);
+  await using two = replica("second", second);
+  first.set(true);
+  for (const each of [one, two]) each.set({ ...answers(declared("pod")), converted: [name] });
+  await eventually(async () => expect(await addressOf()).toMatch(/^https:\/\/first:9443\//));
+  expect(await convertedAt()).toBe("https://first:9443/convert");
+  first.set(false); // as one that was killed
+  second.set(true);
+  await eventually(async () => expect(await addressOf()).toMatch(/^https:\/\/second:9443\//));
+  await eventually(async () => expect(await convertedAt()).toBe("https://second:9443/convert"));
+  // The end of a process that does not lead removes nothing, and that of the leader what is registered.
+  await one.end(AbortSignal.timeout(5_000));
+  expect(await addressOf()).toBeDefined();
+  await two.end(AbortSignal.timeout(5_000));
+  expect(await find("validating")).toBeUndefined();
+});

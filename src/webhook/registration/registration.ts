@@ -1,27 +1,36 @@
 /** Registers the webhooks that this binary serves with the API server, and keeps the registration current. */
+import { alwaysLeader } from "../../client/leadership.ts";
 import type { TrustedSource } from "../certificates/trusted-source.ts";
 import type { DeclaredWebhook } from "../declared-webhook.ts";
+import { CONVERSION_PATH } from "../conversion/conversion-endpoint.ts";
 import {
   caBundleOf,
   clientConfigOf,
   type ConfigurationOptions,
   configurationsOf,
+  leftOut,
+  type OwnLeases,
   type WebhookTarget,
 } from "./configurations.ts";
 import { KeptObject, type KeptParts, type LiveObject, type Write } from "./kept-object.ts";
-import type { OwnerMark } from "./owner-mark.ts";
+import { isLent, type LentDefinition, lentInstead } from "./lent-conversion.ts";
+import { type OwnerMark, ownerName } from "./owner-mark.ts";
 
 export interface RegistrationOptions extends KeptParts {
   /** The name of the configurations. */
   readonly name: string;
   readonly target: WebhookTarget;
   readonly ownNamespaces: readonly string[];
+  readonly ownLeases?: OwnLeases | undefined;
   readonly certificates: TrustedSource;
   /** Whether somebody else applies the configurations, and only the authorities are injected. @default false */
   readonly injectsOnly?: boolean | undefined;
   /** Replaces what the webhooks declare. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
-  /** The owner of a registration that belongs to this process alone and is removed at its end. @default all replicas share it */
+  /**
+   * The owner of a registration that belongs to this process alone, as long as it leads, and is removed at its end.
+   * @default all replicas share it
+   */
   readonly owner?: OwnerMark | undefined;
   /** Called when a change by somebody else was repaired, and when the server rejects a registration. */
   readonly onRepaired?: ((kind: string) => void) | undefined;
@@ -56,14 +65,7 @@ interface LiveConfiguration extends LiveObject {
   readonly webhooks?: readonly Entry[] | undefined;
 }
 
-interface LiveCrd extends LiveObject {
-  readonly spec: {
-    readonly conversion?: {
-      readonly strategy?: string;
-      readonly webhook?: { readonly clientConfig?: ClientConfig | undefined } | undefined;
-    };
-  };
-}
+type LiveCrd = LiveObject & LentDefinition;
 
 type Side = "mutating" | "validating";
 const KINDS: Readonly<Record<Side, string>> = {
@@ -156,9 +158,16 @@ export class Registration implements AsyncDisposable {
     return this.#registered?.webhooks.length ?? 0;
   }
 
+  /** The namespaces whose objects some of the webhooks never get, although they do not say so. */
+  get leftOut(): readonly string[] {
+    const { ownNamespaces } = this.#options;
+    return [...new Set(this.#registered?.webhooks.flatMap((webhook) => leftOut(webhook, ownNamespaces)))];
+  }
+
   /** Removes what belongs to this process alone. @param signal ends the wait. */
   async end(signal: AbortSignal): Promise<void> {
-    if (this.#options.owner === undefined || this.#registered === undefined) return;
+    const { owner, leadership } = this.#options;
+    if (owner === undefined || this.#registered === undefined || !leadership.isLeader) return;
     this.#ending = true;
     await Promise.all(Object.values(this.#configurations).map((kept) => kept.touch(signal)));
   }
@@ -190,10 +199,16 @@ export class Registration implements AsyncDisposable {
   #keepCrd(name: string): KeptObject<LiveCrd> {
     const kind = "CustomResourceDefinition";
     const plan = (live: LiveCrd | undefined): Write | undefined => {
-      const authorities = this.#options.certificates.current()?.authorities;
+      const { certificates, target } = this.#options;
+      const authorities = certificates.current()?.authorities;
       const client = live?.spec.conversion?.webhook?.clientConfig;
-      if (authorities === undefined || live === undefined || client === undefined || !this.#isOurs(client))
-        return undefined;
+      if (authorities === undefined || live === undefined || client === undefined) return undefined;
+      if (!this.#isOurs(client)) {
+        // The replica that led before is asked no more.
+        if (!this.#takesTurns || !isLent(live)) return undefined;
+        const own = clientConfigOf(CONVERSION_PATH, { target, authorities });
+        return { kind: "merge", body: lentInstead(ownerName(), own) };
+      }
       const caBundle = caBundleOf(authorities);
       if (client.caBundle === caBundle) return undefined;
       return { kind: "merge", body: { spec: { conversion: { webhook: { clientConfig: { caBundle } } } } } };
@@ -254,6 +269,12 @@ export class Registration implements AsyncDisposable {
     const { target } = this.#options;
     if ("url" in target) return url?.startsWith(`${target.url}/`) === true;
     return service?.name === target.service.name && service.namespace === target.service.namespace;
+  }
+
+  /** Whether replicas have addresses of their own, and the one that leads is registered. */
+  get #takesTurns(): boolean {
+    const { owner, leadership } = this.#options;
+    return owner !== undefined && leadership !== alwaysLeader;
   }
 
   #pathOf({ url, service }: ClientConfig): string {
