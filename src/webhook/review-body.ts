@@ -1,5 +1,6 @@
 /** Reads a review from a request, within limits of size and time. */
 import type { Clock } from "../platform/clock.ts";
+import type { BodyShare } from "../server/body-budget.ts";
 import type { RequestProblem } from "./review-endpoint.ts";
 
 /** The limit of controller-runtime: a little more than twice the largest object that etcd accepts. */
@@ -8,13 +9,20 @@ const MOST_BODY_BYTES = 7 * 1024 * 1024;
 interface Limits {
   readonly clock: Clock;
   readonly deadline: number;
+  /** What the body takes of the budget of the listener. */
+  readonly share: BodyShare;
   /** @default 7 MiB */
   readonly mostBytes?: number | undefined;
   /** @default JSON.parse */
   readonly parse?: ((text: string) => unknown) | undefined;
 }
 
-type Read = { readonly body: unknown } | { readonly problem: RequestProblem };
+/** `isBusy` means that other bodies take all room, so that the client should come again. */
+type Read = { readonly body: unknown } | { readonly problem: RequestProblem } | { readonly isBusy: true };
+type ReadText = string | Exclude<Read, { readonly body: unknown }>;
+
+/** A body that says that it is no larger is read in one go, and has its room before it has arrived. */
+const SMALL_BYTES = 64 * 1024;
 
 export async function readReview(request: Request, within: Limits): Promise<Read> {
   const { headers } = request;
@@ -36,17 +44,15 @@ export async function readReview(request: Request, within: Limits): Promise<Read
   }
 }
 
-async function textOf(
-  request: Request,
-  { clock, deadline, mostBytes = MOST_BODY_BYTES }: Limits,
-): Promise<string | { readonly problem: RequestProblem }> {
+async function textOf(request: Request, within: Limits): Promise<ReadText> {
+  const { clock, deadline } = within;
   const late = Promise.withResolvers<{ readonly problem: RequestProblem }>();
   using _timer = clock.setTimeout(
     () => late.resolve(problem(408, "the request body did not arrive in time")),
     deadline - clock.now(),
   );
   try {
-    const read = request.headers.has("content-length") ? request.text() : boundedText(request, mostBytes);
+    const read = boundedText(request, within);
     read.catch(() => {}); // when it ends after the deadline
     return await Promise.race([read, late.promise]);
   } catch (error) {
@@ -54,16 +60,16 @@ async function textOf(
   }
 }
 
-/** Reads the text of a body of unknown length. */
-async function boundedText(
-  request: Request,
-  mostBytes: number,
-): Promise<string | { readonly problem: RequestProblem }> {
+async function boundedText(request: Request, { share, mostBytes = MOST_BODY_BYTES }: Limits): Promise<ReadText> {
+  const length = Number(request.headers.get("content-length") ?? Infinity);
+  if (length <= SMALL_BYTES) return (await share.take(length)) ? request.text() : { isBusy: true };
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of request.body!) {
     bytes += piece.length;
     if (bytes > mostBytes) return tooLarge(mostBytes);
+    // What is not read stays with the client.
+    if (!(await share.take(piece.length))) return { isBusy: true };
     pieces.push(piece);
   }
   return Buffer.concat(pieces, bytes).toString();

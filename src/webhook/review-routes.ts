@@ -3,9 +3,15 @@ import { type Context, Hono } from "hono";
 import type { Log } from "../observe/log.ts";
 import type { WebhookFamilies, WebhookPathMetrics } from "../observe/webhook-metrics.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
+import { BodyBudget, type BodyShare } from "../server/body-budget.ts";
+import { Seldom } from "../server/seldom.ts";
 import { type Duration, parseDuration } from "../resource/duration.ts";
+import { MOST_CONVERSION_BYTES } from "./conversion/conversion-endpoint.ts";
 import type { RequestProblem, ReviewAnswer, ReviewEndpoint } from "./review-endpoint.ts";
 import { readReview } from "./review-body.ts";
+
+/** What the bodies of all reviews in flight may take together: the largest conversion, and two of the largest admissions beside it. */
+const MOST_BODIES_BYTES = MOST_CONVERSION_BYTES + 16 * 1024 * 1024;
 
 export interface ReviewRoutesOptions {
   readonly log: Log;
@@ -32,11 +38,15 @@ export class ReviewRoutes {
   readonly #options: ReviewRoutesOptions;
   readonly #clock: Clock;
   readonly #endpoints = new Map<string, Mounted>();
+  readonly #bodies: BodyBudget;
+  readonly #busy: Seldom;
   #answered = 0;
 
   constructor(options: ReviewRoutesOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#bodies = new BodyBudget({ bytes: MOST_BODIES_BYTES, clock: this.#clock });
+    this.#busy = new Seldom(this.#clock);
   }
 
   /** The number of reviews that have a response. */
@@ -86,7 +96,9 @@ export class ReviewRoutes {
     metrics.inFlight.value++;
     endpoint.requested?.();
     try {
-      const response = responseOf(await this.#answerOf(endpoint, { request: context.req.raw, deadline }));
+      using share = this.#bodies.open();
+      const answer = await this.#answerOf(endpoint, { request: context.req.raw, deadline, share });
+      const response = answer === undefined ? this.#refuse(endpoint) : responseOf(answer);
       metrics.answered(response.status);
       return response;
     } finally {
@@ -97,16 +109,35 @@ export class ReviewRoutes {
     }
   }
 
+  /** client-go, and so the API server, sends the request again after the seconds that this names, within its own timeout. */
+  #refuse({ path }: ReviewEndpoint): Response {
+    const others = this.#busy.next(path);
+    if (others !== undefined) {
+      const about = { path, ...(others > 0 && { othersNotLogged: others }) };
+      this.#options.log.warn(
+        "Too many reviews at once: their bodies take all room, and clients are asked to come again",
+        about,
+      );
+    }
+    return new Response("429 too many reviews at once\n", {
+      status: 429,
+      headers: { ...TEXT_HEADERS, "Retry-After": "1" },
+    });
+  }
+
+  /** Returns `undefined` when there is no room for the body. */
   async #answerOf(
     endpoint: ReviewEndpoint,
-    { request, deadline }: { readonly request: Request; readonly deadline: number },
-  ): Promise<ReviewAnswer> {
+    { request, deadline, share }: { readonly request: Request; readonly deadline: number; readonly share: BodyShare },
+  ): Promise<ReviewAnswer | undefined> {
     const read = await readReview(request, {
       clock: this.#clock,
       deadline,
+      share,
       mostBytes: endpoint.mostBytes,
       parse: endpoint.parse,
     });
+    if ("isBusy" in read) return undefined;
     if ("problem" in read) return endpoint.malformed(read.problem);
     try {
       return await endpoint.review(read.body, { deadline });

@@ -101,7 +101,7 @@ export class WebhookHost {
     this.#clock = options.clock ?? systemClock;
     this.routes = new ReviewRoutes({ log, metrics, clock: this.#clock });
     const find: KindLookup = (group, kind) => this.#converted.find(group, kind);
-    this.#conversion = new ConversionEndpoint({ find, metrics: conversions, log });
+    this.#conversion = new ConversionEndpoint({ find, metrics: conversions, log, clock: this.#clock });
   }
 
   /** What is served now, ordered by the modules' names. */

@@ -1,6 +1,8 @@
 /** The conversion webhook: one path for the objects of all kinds with several versions. */
 import type { ConversionFamilies } from "../../observe/conversion-metrics.ts";
 import type { Log } from "../../observe/log.ts";
+import { Seldom } from "../../server/seldom.ts";
+import type { Clock } from "../../platform/clock.ts";
 import type { RequestProblem, ReviewAnswer, ReviewEndpoint } from "../review-endpoint.ts";
 import { ConversionError } from "./convert-object.ts";
 import { parseExactly } from "./exact-numbers.ts";
@@ -23,6 +25,8 @@ export interface ConversionEndpointOptions {
   readonly find: KindLookup;
   readonly metrics: Pick<ConversionFamilies, "converted" | "failed">;
   readonly log: Log;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
 }
 
 export class ConversionEndpoint implements ReviewEndpoint {
@@ -30,9 +34,11 @@ export class ConversionEndpoint implements ReviewEndpoint {
   readonly mostBytes: number = MOST_CONVERSION_BYTES;
   readonly #options: ConversionEndpointOptions;
   readonly #remembered = new RecentObjects();
+  readonly #malformed: Seldom;
 
   constructor(options: ConversionEndpointOptions) {
     this.#options = options;
+    this.#malformed = new Seldom(options.clock);
   }
 
   readonly parse = (text: string): unknown => parseExactly(text);
@@ -58,7 +64,12 @@ export class ConversionEndpoint implements ReviewEndpoint {
   }
 
   malformed({ code, message }: RequestProblem): ReviewAnswer {
-    this.#options.log.warn("Cannot read a request to the conversion webhook", { reason: message });
+    // Anybody who reaches the listener can send as many as they like. The metrics count all of them.
+    const others = this.#malformed.next(code);
+    if (others !== undefined) {
+      const about = { reason: message, ...(others > 0 && { othersNotLogged: others }) };
+      this.#options.log.warn("Cannot read a request to the conversion webhook", about);
+    }
     return { status: code, body: `Cannot read the ConversionReview: ${message}\n` };
   }
 }

@@ -1,0 +1,93 @@
+/** Bounds what the bodies of the requests in flight take together, whoever sent them. */
+import { type Clock, systemClock } from "../platform/clock.ts";
+
+export interface BodyBudgetOptions {
+  /** What the bodies may take together. */
+  readonly bytes: number;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+}
+
+/** What one request takes of a budget, until it has its response. */
+export interface BodyShare extends Disposable {
+  /** Takes so many more bytes, and waits while others hold them. @returns whether there was room within a second and before the end. */
+  take(bytes: number): boolean | Promise<boolean>;
+}
+
+interface Waiting {
+  readonly share: BodyShare;
+  readonly bytes: number;
+  readonly done: (hasRoom: boolean) => void;
+}
+
+/**
+ * Milliseconds for which a body waits for room: long enough for requests that arrive together by chance, and short enough for a
+ * client to come again within its own timeout.
+ */
+const PATIENCE = 1_000;
+
+/**
+ * **Guarantees.** The bodies take no more than the budget and one body: only the request that has been here for longest may exceed it, so
+ * that bodies of which each has arrived in part never wait for each other without end.
+ */
+export class BodyBudget {
+  readonly #bytes: number;
+  readonly #clock: Clock;
+  /** What each request holds; the one that has been here for longest comes first. */
+  readonly #shares = new Map<BodyShare, number>();
+  readonly #waiting = new Set<Waiting>();
+  #held = 0;
+
+  constructor({ bytes, clock = systemClock }: BodyBudgetOptions) {
+    this.#bytes = bytes;
+    this.#clock = clock;
+  }
+
+  /** The bytes that are held now. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Begins a request, which holds nothing at first. */
+  open(): BodyShare {
+    const share: BodyShare = {
+      take: (bytes) => this.#grant(share, bytes) || this.#wait(share, bytes),
+      [Symbol.dispose]: () => this.#end(share),
+    };
+    this.#shares.set(share, 0);
+    return share;
+  }
+
+  #grant(share: BodyShare, bytes: number): boolean {
+    const held = this.#shares.get(share);
+    if (held === undefined) return false;
+    const isFirst = this.#shares.keys().next().value === share;
+    if (this.#held + bytes > this.#bytes && !isFirst) return false;
+    this.#shares.set(share, held + bytes);
+    this.#held += bytes;
+    return true;
+  }
+
+  #wait(share: BodyShare, bytes: number): boolean | Promise<boolean> {
+    if (!this.#shares.has(share)) return false;
+    return new Promise((resolve) => {
+      const done = (hasRoom: boolean): void => {
+        timer[Symbol.dispose]();
+        this.#waiting.delete(waiting);
+        resolve(hasRoom);
+      };
+      const waiting: Waiting = { share, bytes, done };
+      const timer = this.#clock.setTimeout(() => done(false), PATIENCE);
+      this.#waiting.add(waiting);
+    });
+  }
+
+  #end(share: BodyShare): void {
+    this.#held -= this.#shares.get(share) ?? 0;
+    this.#shares.delete(share);
+    for (const waiting of this.#waiting) {
+      if (waiting.share === share) waiting.done(false);
+      else if (this.#grant(waiting.share, waiting.bytes)) waiting.done(true);
+    }
+  }
+}
