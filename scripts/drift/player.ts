@@ -4,11 +4,11 @@ import { Child, withSpellings } from "./child.ts";
 import type { EditName } from "./edits.ts";
 import { clone, equal, type JsonMap, metaOf } from "./json.ts";
 import { bodyOf, type Choice, moved } from "./kinds/kind.ts";
-import { anyBelow, type Holder, holdersOf, type Leaves, shapeAt, take } from "./leaves.ts";
+import { anyBelow, type Holder, holds, holdersOf, type Leaves, put, shapeAt, take, valueAt } from "./leaves.ts";
 import { type Done, Others } from "./others.ts";
 import type { Answer } from "./server.ts";
 import { CONTROLLER, Stage } from "./stage.ts";
-import { counted, type Finding, hasMarks, lost, missing, overlapsAny, ownership, stays } from "./verdict.ts";
+import { counted, type Finding, hasMarks, isEmpty, lost, missing, overlapsAny, ownership, stays } from "./verdict.ts";
 
 /** Entries of managedFields that say nothing of an act of somebody else. */
 const nobody = new Set([CONTROLLER, "before-first-apply"]);
@@ -117,19 +117,34 @@ export class Player {
   async foresee(): Promise<void> {
     if (!this.#isHeld || this.#before === undefined || this.#body === undefined) return;
     const { status, body } = await this.#apply();
-    this.#merged = this.#child.leaves(status === 200 && (await this.#acceptsWithoutLast(body)) ? body : {});
+    const left = status === 200 ? await this.#withoutLast(body, this.#before) : undefined;
+    this.#merged = this.#child.leaves(left ?? {});
   }
 
-  /** Whether the server accepts an object that has no longer what only the sync before declared. */
-  async #acceptsWithoutLast(body: JsonMap): Promise<boolean> {
+  /**
+   * What the server leaves of an object that has no longer what only the sync before declared, and nothing in what is declared empty.
+   *
+   * @param held the object whose managers say what they have set themselves
+   * @returns `undefined` where it refuses that
+   */
+  async #withoutLast(body: JsonMap, held: JsonMap): Promise<JsonMap | undefined> {
     const rest = clone(body);
+    const now = this.#now!.declared.all;
+    const theirs = holdersOf(held).filter(({ manager }) => !nobody.has(manager));
     let count = 0;
-    for (const [path, { steps }] of this.#last?.declared.all ?? []) {
-      if (overlapsAny(this.#now!.declared.all.keys(), path)) continue;
-      take(rest, steps);
+    for (const [path, leaf] of this.#last?.declared.all ?? []) {
+      if (overlapsAny(now.keys(), path) || theirs.some((holder) => holds(holder, path, leaf))) continue;
+      take(rest, leaf.steps);
       count++;
     }
-    return count === 0 || this.#accepts(rest);
+    for (const { steps, value } of now.values()) {
+      if (!isEmpty(value) || valueAt(rest, steps) === undefined) continue;
+      put(rest, steps, value);
+      count++;
+    }
+    if (count === 0) return body;
+    const answer = await this.#replace(rest);
+    return answer.status === 200 ? answer.body : undefined;
   }
 
   #apply(): Promise<Answer> {
@@ -172,7 +187,8 @@ export class Player {
     );
     found.push(...ownership(live, this.#uid));
     if (before !== undefined && !this.#isTainted && failure === "") found.push(...this.#ofOthers(leaves, before));
-    return found;
+    const isEntangled = found.some(({ problem }) => problem === "stays") && !(await this.#withoutLast(live, live));
+    return isEntangled ? found.filter(({ problem }) => problem !== "stays") : found;
   }
 
   #pruned(live: JsonMap | undefined): readonly Finding[] {
@@ -233,13 +249,13 @@ export class Player {
   async isPossible(): Promise<boolean> {
     const live = await this.#child.get();
     if (this.#body === undefined || live === undefined) return true;
-    if (await this.#accepts(this.#written())) return true;
-    return (await this.#apply()).status === 200 && this.#acceptsWithoutLast(live);
+    if ((await this.#replace(this.#written())).status === 200) return true;
+    return (await this.#apply()).status === 200 && (await this.#withoutLast(live, live)) !== undefined;
   }
 
-  async #accepts(body: JsonMap): Promise<boolean> {
+  #replace(body: JsonMap): Promise<Answer> {
     const request = { method: "PUT", type: "application/json", body, manager: "judge" } as const;
-    return (await this.#child.send(request, { dryRun: true })).status === 200;
+    return this.#child.send(request, { dryRun: true });
   }
 
   /** Begins to look for writes, after which others may write the status. */

@@ -12,7 +12,8 @@
  *   empty, there may be more.
  * - Items of keyed lists stand in the declared order among themselves. Sets have none.
  * - What others added stays if server-side apply of the declared object by a new manager leaves it there. Where the server
- *   refuses that apply, or what is left of it without the fields that are no longer declared, only what is declared is judged.
+ *   refuses that apply, or what is left of it without the fields that are no longer declared and with nothing in what is
+ *   declared empty, only what is declared is judged.
  * - What others add to a map or a list that is declared empty may stay or go, unless it is atomic.
  * - A field that was once declared is not taken for theirs because an entry of managedFields was renamed, or because the child
  *   was created anew from a backup, or because an earlier state came back together with its marks.
@@ -45,7 +46,7 @@ export function counted(leaves: Leaves): ReadonlyMap<string, Leaf> {
   return new Map([...leaves.all].filter(([path]) => !isBookkeeping(path)));
 }
 
-const isEmpty = (value: Json | undefined): boolean =>
+export const isEmpty = (value: Json | undefined): boolean =>
   Array.isArray(value) ? value.length === 0 : isMap(value) && Object.keys(value).length === 0;
 const isZero = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === false || value === 0 || value === "" || isEmpty(value);
