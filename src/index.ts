@@ -136,6 +136,7 @@ export type {
   Registry,
   Runnable,
   RunnableContext,
+  RouteOptions,
   RunnableOptions,
   Transformed,
 } from "./module/plugin.ts";

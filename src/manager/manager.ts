@@ -21,6 +21,7 @@ import { type Clock, monotonic, sleep, systemClock } from "../platform/clock.ts"
 import { healthApp } from "../server/health-app.ts";
 import { HealthChecks } from "../server/health-checks.ts";
 import { type Listeners, startListeners } from "../server/listeners.ts";
+import type { Connection } from "../server/local-request.ts";
 import { metricsApp } from "../server/metrics-app.ts";
 import { Elections } from "./elections.ts";
 import { AccountAccess } from "./account-access.ts";
@@ -143,7 +144,7 @@ export class Manager implements AsyncDisposable {
       readyz: this.#health.readyz,
       clock: this.#connectionClock,
       freeze: development,
-      plugins: (request) => this.#plugin(request),
+      plugins: (request, connection) => this.#plugin(request, connection),
       leadership: () => this.#elections?.ofProcess() ?? this.#sharding?.ofProcess() ?? alwaysLeader,
       isComplete: () => this.modules.statuses().every(({ name }) => this.modules.has(name)),
       onError: (module) => this.modules.countError(module),
@@ -352,21 +353,24 @@ export class Manager implements AsyncDisposable {
     await stopInOrder(steps, { grace, clock, log });
   }
 
-  /** Serves routes of plugins, without the prefix under which they are mounted. */
   /** Answers a request as the health listener does: with its checks and the routes of plugins. */
   async answer(request: Request): Promise<Response> {
     return this.#healthApp().fetch(request);
   }
 
   #healthApp(): ReturnType<typeof healthApp> {
-    return healthApp(this.#health).all("/plugins/:plugin/*", (context) => this.#plugin(context.req.raw));
+    return healthApp(this.#health).all("/plugins/:plugin/*", (context) =>
+      this.#plugin(context.req.raw, (context.env as Connection | undefined) ?? {}),
+    );
   }
 
-  async #plugin(request: Request): Promise<Response> {
+  /** Serves routes of plugins, without the prefix under which they are mounted. */
+  async #plugin(request: Request, connection: Connection): Promise<Response> {
     const url = new URL(request.url);
     const [prefix = "", plugin = ""] = /^\/plugins\/([^/]+)/.exec(url.pathname) ?? [];
     url.pathname = url.pathname.slice(prefix.length) || "/";
-    const answer = plugin === "" ? undefined : await this.modules.answer(plugin, new Request(url, request));
+    const answer =
+      plugin === "" ? undefined : await this.modules.answer(plugin, { request: new Request(url, request), connection });
     return answer ?? new Response("404 page not found\n", { status: 404 });
   }
 }

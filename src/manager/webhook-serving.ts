@@ -10,6 +10,7 @@ import type { WebhookFamilies } from "../observe/webhook-metrics.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import type { CertificateSource } from "../server/certificate-source.ts";
 import type { HealthChecks, Told } from "../server/health-checks.ts";
+import type { Connection } from "../server/local-request.ts";
 import { TlsListener } from "../server/tls-listener.ts";
 import { MOST_CONVERSION_BYTES } from "../webhook/conversion/conversion-endpoint.ts";
 import { WebhookHost } from "../webhook/webhook-host.ts";
@@ -39,7 +40,7 @@ export interface WebhookSurroundings {
   readonly clock: Clock;
   readonly freeze: boolean;
   /** Serves routes of plugins, which this listener has too. */
-  readonly plugins: (request: Request) => Promise<Response>;
+  readonly plugins: (request: Request, connection: Connection) => Promise<Response>;
   /** Called when a module's code threw, after that was logged. */
   readonly onError: (module: string) => void;
 }
@@ -104,7 +105,9 @@ export class WebhookServing {
     }
     const { address, certificates } = this.#options;
     const routes = this.host.routes.app();
-    const app = new Hono().all("/plugins/*", (context) => plugins(context.req.raw)).route("/", routes);
+    const app = new Hono()
+      .all("/plugins/*", (context) => plugins(context.req.raw, context.env as Connection))
+      .route("/", routes);
     this.#listener = new TlsListener({
       name: "webhook",
       address,

@@ -1,5 +1,4 @@
 /** What the plugins of one module have registered, all of which is removed together with the module. */
-import { Hono } from "hono";
 import type { Leadership } from "../client/leadership.ts";
 import type { NamedSources } from "../controller/named-sources.ts";
 import { abortable } from "../platform/abortable.ts";
@@ -17,6 +16,7 @@ import type { Check, Plugin, PluginMetric, Registry } from "./plugin.ts";
 import type { PluginBoard } from "./plugin-board.ts";
 import type { PluginClient } from "./plugin-client.ts";
 import { PluginParts } from "./plugin-parts.ts";
+import { type AskedRoute, PluginRoutes } from "./plugin-routes.ts";
 import { PluginSecrets } from "./plugin-secrets.ts";
 import { Registrations } from "./registrations.ts";
 import { Runnables } from "./runnables.ts";
@@ -71,7 +71,7 @@ export class Contributions {
   /** What the code of controllers writes their metrics with. */
   readonly ofControllers: Map<ModuleDefinitions["controllers"][number], object> = new Map();
   /** The routes by the plugin's name. */
-  readonly routes: Map<string, Hono> = new Map();
+  readonly routes: Map<string, PluginRoutes> = new Map();
 
   constructor(module: LoadedModule, options: ContributionsOptions) {
     const { before, ...around } = options;
@@ -197,10 +197,9 @@ export class Contributions {
   }
 
   /** Serves a request with the routes of a plugin; `undefined` when it has none. */
-  answer(plugin: string, request: Request): Response | Promise<Response> | undefined {
-    const app = this.routes.get(plugin);
-    if (app === undefined) return undefined;
-    return this.#calledByOthers(() => app.fetch(request));
+  answer(plugin: string, asked: AskedRoute): Promise<Response> | undefined {
+    const routes = this.routes.get(plugin);
+    return routes && this.#calledByOthers(() => routes.answer(asked, this.#options.board.bodies));
   }
 
   /** Calls the module's code for others; its end waits for the end of such calls. */
@@ -256,11 +255,13 @@ export class Contributions {
         this.#mustBeOpen(plugin);
         client().keepIndex(index);
       },
-      route: (app) => {
+      route: (app, options = {}) => {
         this.#mustBeOpen(plugin);
         if (this.routes.has(plugin))
           throw new Error(`Cannot add routes of plugin '${plugin}': it has some; add to that Hono app`);
-        this.routes.set(plugin, this.#told(plugin, { app, secrets }));
+        const failed = (error: unknown): void =>
+          this.#options.onError(secrets.cleaned(error), `a route of plugin ${plugin}`);
+        this.routes.set(plugin, new PluginRoutes(app, options, failed));
       },
       healthCheck: (name, ask) => check([healthz, livez], { name, ask }),
       readyCheck: (name, ask) => check([readyz], { name, ask }),
@@ -294,17 +295,6 @@ export class Contributions {
       this.#mustBeOpen(plugin.name);
       return parts;
     };
-  }
-
-  /** Returns the plugin's routes. What they throw without handling it in `onError` is logged, and the client gets a plain 500. */
-  #told(plugin: string, { app, secrets }: { readonly app: Hono; readonly secrets: PluginSecrets }): Hono {
-    const outer = new Hono();
-    outer.onError((error, context) => {
-      if ("getResponse" in error) return error.getResponse();
-      this.#options.onError(secrets.cleaned(error), `a route of plugin ${plugin}`);
-      return context.text("500 internal server error\n", 500);
-    });
-    return outer.route("/", app);
   }
 
   #mustBeOpen(plugin: string): void {

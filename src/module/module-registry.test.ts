@@ -221,14 +221,14 @@ test("what a plugin registers leaves with its module", async () => {
   await Bun.sleep(0);
   expect(ran).toBe(true);
   expect(events).toEqual(["start web.ts configmap"]);
-  expect(await (await registry.answer("web", new Request("http://x/hello")))!.text()).toBe("hello");
+  expect(await (await registry.answer("web", sent(new Request("http://x/hello"))))!.text()).toBe("hello");
   const check = checkOf(health.readyz, "web/ready")!;
   expect(Promise.resolve(check())).rejects.toThrow("not yet");
   expect(checkOf(health.livez, "web/health")).toBeDefined();
   expect((await metrics.text()).body).toContain("web_visits_total 3");
   await registry.remove("web.ts");
   expect(events.slice(1)).toEqual(["stop web.ts configmap 50", "runnable ended", "dispose web.ts"]);
-  expect(registry.answer("web", new Request("http://x/hello"))).toBeUndefined();
+  expect(registry.answer("web", sent(new Request("http://x/hello")))).toBeUndefined();
   expect([...health.readyz.checks(), ...health.livez.checks(), ...health.healthz.checks()]).toEqual([]);
   expect((await metrics.text()).body).not.toContain("web_visits_total");
 });
@@ -245,7 +245,7 @@ test("a plugin's route that throws is counted and answered, and may answer itsel
   };
   const bare = new Hono().get("/", failing).get("/refused", refusing);
   await registry.add(module("web.ts", plugin("own", own), plugin("bare", bare)));
-  const answer = (name: string, path = "") => registry.answer(name, new Request(`http://x/${path}`));
+  const answer = (name: string, path = "") => registry.answer(name, sent(new Request(`http://x/${path}`)));
   expect((await answer("own"))!.status).toBe(418);
   expect(registry.statuses()[0]!.errors).toBe(0);
   expect((await answer("bare", "refused"))!.status).toBe(401);
@@ -500,6 +500,9 @@ test("ModuleRegistry shows and tells that a controller is slowed or suspended, a
   await registry.stop();
 });
 
+/** A request that no listener has taken. */
+const sent = (request: Request) => ({ request, connection: {} });
+
 /** Makes a plugin that shows its version by a route, a check and a metric. */
 const shop = (version: number, more: (registry: Registry) => void = () => {}): Definition =>
   definePlugin({
@@ -518,7 +521,7 @@ test("a new version that cannot be set up leaves the one before as it was, and t
   const { registry, module, events, health, metrics, notes } = setUp();
   await registry.add(module("shop.ts", shop(1), keyed("one")));
   const isAsBefore = async () => {
-    expect(await (await registry.answer("shop", new Request("http://x/")))!.text()).toBe("version 1");
+    expect(await (await registry.answer("shop", sent(new Request("http://x/"))))!.text()).toBe("version 1");
     await expect(checkOf(health.readyz, "shop/open")!()).rejects.toThrow("version 1");
     expect((await metrics.text()).body).toContain("shop_version 1");
     expect(events).toEqual(["start shop.ts one"]);
@@ -544,7 +547,7 @@ test("a new version that cannot be set up leaves the one before as it was, and t
     "broken: the previous version keeps running, because the newest cannot: not today",
   );
   expect((await registry.replace(module("shop.ts", shop(3), keyed("one")))) as unknown).toBeUndefined();
-  expect(await (await registry.answer("shop", new Request("http://x/")))!.text()).toBe("version 3");
+  expect(await (await registry.answer("shop", sent(new Request("http://x/"))))!.text()).toBe("version 3");
   expect((await metrics.text()).body).toContain("shop_version 3");
   expect(notes()["module/shop.ts"]).toBe("loading");
   expect(registry.statuses().find(({ name }) => name === "shop.ts")!.reloads).toEqual({ succeeded: 1, failed: 1 });
@@ -598,11 +601,11 @@ test("a new version works while the one before ends: what it was asked is answer
     },
   });
   await registry.add(module("shop.ts", slow));
-  const answer = registry.answer("shop", new Request("http://x/"))!;
+  const answer = registry.answer("shop", sent(new Request("http://x/")))!;
   const runs = (facade: Registry) =>
     facade.run(async () => void events.push("runnable of two runs"), { leaderOnly: false });
   await registry.replace(module("shop.ts", shop(2, runs)));
-  expect(await (await registry.answer("shop", new Request("http://x/")))!.text()).toBe("version 2");
+  expect(await (await registry.answer("shop", sent(new Request("http://x/"))))!.text()).toBe("version 2");
   await Bun.sleep(1);
   expect(events).toEqual([]);
   ended.resolve();

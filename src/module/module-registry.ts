@@ -3,7 +3,7 @@ import { type RunningController, startController } from "../controller/controlle
 import type { Runtime } from "../controller/runtime.ts";
 import type { Leaderships } from "./leaderships.ts";
 import { checkConflicts, type Claimant } from "./conflicts.ts";
-import type { Health } from "./contributions.ts";
+import type { Contributions, Health } from "./contributions.ts";
 import { cleanUp, Draining } from "./draining.ts";
 import { GracePeriod } from "./grace-period.ts";
 import type { LoadedModule } from "./loaded-module.ts";
@@ -218,9 +218,9 @@ export class ModuleRegistry {
   }
 
   /** Serves a request with the routes of a plugin; `undefined` when it has none. */
-  answer(plugin: string, request: Request): Response | Promise<Response> | undefined {
+  answer(...asked: Parameters<Contributions["answer"]>): Promise<Response> | undefined {
     for (const { contributions } of this.#running.values()) {
-      const answer = contributions.answer(plugin, request);
+      const answer = contributions.answer(...asked);
       if (answer !== undefined) return answer;
     }
     return undefined;

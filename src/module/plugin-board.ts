@@ -3,6 +3,7 @@ import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { RunHook, RunHooks } from "../controller/run-hooks.ts";
 import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
 import type { Provided, Services } from "../reconcile/services.ts";
+import { BodyBudget } from "../server/body-budget.ts";
 import type { Plugin } from "./plugin.ts";
 import { missingPlugin, pluginOrder } from "./plugin-order.ts";
 
@@ -32,7 +33,12 @@ interface TransformedKind {
   readonly changes: readonly KindTransform["change"][];
 }
 
+/** What the bodies of requests to routes take together. */
+const MOST_ROUTE_BYTES = 64 * 1024 * 1024;
+
 export class PluginBoard {
+  /** Of the routes of all plugins. */
+  readonly bodies: BodyBudget = new BodyBudget({ bytes: MOST_ROUTE_BYTES });
   readonly #options: PluginBoardOptions;
   /** The registrations by module. */
   readonly #places = new Map<string, readonly PluginPlace[]>();

@@ -57,6 +57,20 @@ export interface AroundOptions {
   readonly failurePolicy?: FailurePolicy | undefined;
 }
 
+/** What the routes of a plugin accept. */
+export interface RouteOptions {
+  /**
+   * The largest body in bytes; larger ones get 413. All bodies that are being handled take no more than 64 MiB and one body, and
+   * what does not fit within a second gets 429. @default 1 MiB
+   */
+  readonly largestBody?: number | undefined;
+  /**
+   * Whether the routes answer what pages of other sites send, and what comes by a name of the internet that leads to this machine. Then
+   * the app has to decide, as with Hono's `cors` and `csrf`. @default false
+   */
+  readonly crossSite?: boolean | undefined;
+}
+
 /** What a transform may change of an object: everything that does not identify objects, versions and owners. */
 export type Transformed<S extends Shape> = Draft<Omit<S["read"], "apiVersion" | "kind" | "metadata">> & {
   readonly apiVersion: S["apiVersion"];
@@ -88,9 +102,9 @@ export interface Registry {
   add(...definitions: readonly (Definition | Resource)[]): void;
   /**
    * Adds HTTP routes under `/plugins/<plugin name>` on the health listener, and over TLS on the webhook listener once
-   * there is one.
+   * there is one. Bodies are limited in size, and requests that pages of other sites make browsers send are refused.
    */
-  route(app: Hono): void;
+  route(app: Hono, options?: RouteOptions): void;
   /** Adds a check to `/healthz` and `/livez`, as `<plugin name>/<name>`. */
   healthCheck(name: string, check: Check): void;
   /** Adds a check to `/readyz`, as `<plugin name>/<name>`. */

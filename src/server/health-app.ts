@@ -4,6 +4,7 @@ import { onOneLine } from "../observe/printable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import type { HealthCheck, HealthChecks, HealthNote, Told } from "./health-checks.ts";
 import { isLocal } from "./local-request.ts";
+import { refuseMisdirected } from "./web-guard.ts";
 
 /** Milliseconds after which a check without a result has failed. */
 const CHECK_TIMEOUT = 5000;
@@ -37,6 +38,7 @@ export function healthApp(options: HealthAppOptions): Hono {
   const app = new Hono({ strict: false });
   for (const endpoint of ["healthz", "livez", "readyz"] as const) {
     const of: Endpoint = { endpoint, checks: options[endpoint], clock };
+    app.use(`/${endpoint}/*`, refuseMisdirected);
     app.get(`/${endpoint}`, (context) => answerAll(context, of));
     // Names of checks may contain slashes.
     app.get(`/${endpoint}/:name{.+}`, (context) => {

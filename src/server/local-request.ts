@@ -18,16 +18,23 @@ const FORWARDED =
  *
  * A port-forward ends on the loopback of the pod, so whoever is authorized to make one counts as local.
  */
-export function isLocal(request: Request, { peer }: Connection): boolean {
-  if (peer === undefined || !isLoopback(peer.replace(/^::ffff:/i, ""))) return false;
-  const host = hostOf(request);
-  if (!isLoopback(nameOf(host))) return false;
-  for (const name of request.headers.keys()) if (FORWARDED.test(name)) return false;
-  return true;
+export function isLocal(request: Request, connection: Connection): boolean {
+  return isLoopbackPeer(connection) && isLoopback(nameOf(hostOf(request))) && !isForwarded(request);
 }
 
-/** A host without its port and its brackets. */
-function nameOf(host: string): string {
+/** Whether the other end of the connection is on this machine, or a proxy there. */
+export function isLoopbackPeer({ peer }: Connection): boolean {
+  return peer !== undefined && isLoopback(peer.replace(/^::ffff:/i, ""));
+}
+
+/** Whether a request says that a proxy passed it on. */
+export function isForwarded(request: Request): boolean {
+  for (const name of request.headers.keys()) if (FORWARDED.test(name)) return true;
+  return false;
+}
+
+/** Returns a host without its port and its brackets, in lower case. */
+export function nameOf(host: string): string {
   const [, address, name] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(host.toLowerCase()) ?? [];
   return address ?? name ?? "";
 }

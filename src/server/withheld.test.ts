@@ -34,8 +34,8 @@ async function body(path: string, headers: Record<string, string>, peer: string 
 test.each([
   ["another machine", LOCAL, "10.0.0.7"],
   ["nobody known", LOCAL, undefined],
-  ["a name that leads here", { host: "evil.example:8081" }, "127.0.0.1"],
-  ["a name that begins like an address", { host: "127.0.0.1.evil.example" }, "127.0.0.1"],
+  ["a name of the network", { host: "desk:8081" }, "127.0.0.1"],
+  ["a name of the cluster that begins like an address", { host: "127.0.0.1.shop.svc" }, "127.0.0.1"],
   ["no host", {}, "127.0.0.1"],
   ["a proxy, Forwarded", { ...LOCAL, forwarded: "for=192.0.2.1" }, "127.0.0.1"],
   ["a proxy, X-Forwarded-For", { ...LOCAL, "x-forwarded-for": "192.0.2.1" }, "127.0.0.1"],

@@ -1,0 +1,54 @@
+/** The HTTP routes of a plugin, and what stands before them. */
+import { Hono } from "hono";
+import type { BodyBudget } from "../server/body-budget.ts";
+import { limitedBody } from "../server/limited-body.ts";
+import type { Connection } from "../server/local-request.ts";
+import { crossSite, misdirected } from "../server/web-guard.ts";
+import type { RouteOptions } from "./plugin.ts";
+
+/** A request for a route, without the prefix of the plugin. */
+export interface AskedRoute {
+  readonly request: Request;
+  readonly connection: Connection;
+}
+
+const LARGEST_BODY = 1024 * 1024;
+
+export class PluginRoutes {
+  readonly #app: Hono;
+  readonly #options: RouteOptions;
+  readonly #onError: (error: unknown) => void;
+
+  /** Creates the routes. @param onError is told what the app throws without handling it. @throws TypeError for wrong options. */
+  constructor(app: Hono, options: RouteOptions, onError: (error: unknown) => void) {
+    const { largestBody = LARGEST_BODY } = options;
+    if (!Number.isSafeInteger(largestBody) || largestBody < 0) {
+      throw new TypeError(`Cannot add routes: largestBody is ${String(largestBody)}, and has to be a number of bytes`);
+    }
+    this.#app = new Hono().onError((error) => this.#failed(error)).route("/", app);
+    this.#options = options;
+    this.#onError = onError;
+  }
+
+  /** Never rejects: the client gets a plain 500 for what the app throws. */
+  async answer({ request, connection }: AskedRoute, bodies: BodyBudget): Promise<Response> {
+    const { largestBody = LARGEST_BODY, crossSite: answersAll = false } = this.#options;
+    const refusal = answersAll ? undefined : (misdirected(request, connection) ?? crossSite(request));
+    if (refusal !== undefined) return refusal;
+    using share = bodies.open();
+    try {
+      return await this.#app.fetch(await limitedBody(request, { most: largestBody, share }));
+    } catch (error) {
+      // Hono passes on what is thrown and is no Error.
+      return this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): Response {
+    if (error instanceof Error && "getResponse" in error && typeof error.getResponse === "function") {
+      return error.getResponse() as Response;
+    }
+    this.#onError(error);
+    return new Response("500 internal server error\n", { status: 500 });
+  }
+}
