@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { connect } from "node:tls";
+import { END_HEADERS, END_STREAM, frame } from "../../../tests/support/http2-frames.ts";
 import { fetchOnce } from "#runtime/fetch-session";
 import { createAuthority, issue } from "./certificates/certificate.ts";
 import { listenWithCertificates } from "./certificate-listener.ts";
@@ -25,6 +27,42 @@ test("listenWithCertificates sends headers before a body that has nothing to say
     over.abort();
     await body?.cancel().catch(() => {});
   } finally {
+    await listener.stop();
+  }
+});
+
+test("a connection that opens streams without end, and takes no answers, has 1,000 of them and is closed", async () => {
+  const authority = { ...createAuthority("listener"), name: "listener" };
+  const tls = issue(authority, { subject: { name: "server" }, hosts: ["127.0.0.1"] });
+  let answered = 0;
+  const listener = await listenWithCertificates({
+    host: "127.0.0.1",
+    port: 0,
+    tls,
+    clientAuthority: authority.cert,
+    answer: () => {
+      answered++;
+      return Promise.resolve(new Response("x".repeat(1_000)));
+    },
+  });
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const socket = connect({ port: listener.port, host: "127.0.0.1", ca: authority.cert, ALPNProtocols: ["h2"] });
+  try {
+    // SETTINGS_INITIAL_WINDOW_SIZE is 0; the block says GET https / of the authority `x`.
+    const settings = frame("settings", Uint8Array.of(0, 4, 0, 0, 0, 0));
+    const block = Uint8Array.of(0x82, 0x87, 0x84, 0x41, 1, 0x78);
+    const streams = Array.from({ length: 20_000 }, (_, index) =>
+      frame("headers", block, { flags: END_STREAM | END_HEADERS, stream: 2 * index + 1 }),
+    );
+    socket.on("error", () => {});
+    socket.on("data", () => {});
+    socket.on("close", () => resolve());
+    socket.write(Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), settings, ...streams]));
+    await closed;
+    expect(answered).toBeGreaterThan(0);
+    expect(answered).toBeLessThanOrEqual(1_000);
+  } finally {
+    socket.destroy();
     await listener.stop();
   }
 });

@@ -27,6 +27,12 @@ export interface Listener {
   stop(): Promise<void>;
 }
 
+/**
+ * Streams of one connection at the same time, as in kube-apiserver. The platform refuses others, and closes the connection of a client
+ * that goes on opening them.
+ */
+const MOST_STREAMS = 1_000;
+
 /** Starts to listen. @throws Error when the address is not available. */
 export async function listenWithCertificates(options: CertificateListenerOptions): Promise<Listener> {
   const { tls, clientAuthority, answer } = options;
@@ -37,6 +43,7 @@ export async function listenWithCertificates(options: CertificateListenerOptions
     // A client without a certificate may have a token.
     rejectUnauthorized: false,
     allowHTTP1: true,
+    settings: { maxConcurrentStreams: MOST_STREAMS },
   });
   const sockets = new Set<Socket>();
   server.on("secureConnection", (socket: TLSSocket) => {
