@@ -1,5 +1,6 @@
 /**
- * Makes a release of the commit that is checked out: `npm run release -- [OPTIONS]`. CONTRIBUTING.md says how one is cut.
+ * Makes a release of the commit that is checked out: `npm run release -- [OPTIONS]`. CONTRIBUTING.md says how one is cut. It is made in
+ * a tree of its own, of the packages that the lock file names.
  *
  *     --target NAME           such as linux-arm64-musl; repeatable; all of them when left out
  *     --output DIR            the folder of all releases (dist/release)
@@ -9,20 +10,16 @@
  *     --bytecode-order FILE   the order of a release that is made again; repeatable; recorded when left out
  *     --snapshot              also from a tree without a version tag, or with changes
  */
-import { copyFileSync, existsSync, readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { runtimeFor } from "../src/build/executable/runtime.ts";
-import { hostTarget, parseTarget, type Target, targets as all } from "../src/build/executable/targets.ts";
-import { cacheFolder } from "../src/platform/unpack.ts";
-import { compile } from "./build.ts";
-import { bytecodeOrder } from "./bytecode-order.ts";
-import { packOrder, packSdk } from "./pack-sdk.ts";
-import { binaryName, packagesInside } from "./release/contents.ts";
-import { makeRelease } from "./release/make.ts";
-import { sourceOf, versionOf } from "./release/version.ts";
+import { parseTarget, type Target, targets as all } from "../src/build/executable/targets.ts";
+import { bunOf, freshTree } from "./release/fresh-tree.ts";
+import type { TreeOptions } from "./release/in-tree.ts";
+import { versionOf } from "./release/version.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -42,56 +39,48 @@ const usage = {
 async function main(): Promise<void> {
   const values = valuesOf(process.argv.slice(2));
   const targets = values.target === undefined ? all : values.target.map(targetOf);
-  const key = values.key === undefined ? undefined : textOf(values.key, "--key");
-  for (const order of values["bytecode-order"] ?? []) textOf(order, "--bytecode-order");
+  if (values.key !== undefined) existing(values.key, "--key");
+  for (const order of values["bytecode-order"] ?? []) existing(order, "--bytecode-order");
   const address = addressOf(values.address);
-  const version = versionOf(root);
-  const source = sourceOf(root);
-  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-    readonly version: string;
-    readonly repository?: string;
-  };
-  if (!values.snapshot) refuseUnreleased(version, manifest.version);
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly version: string };
+  if (!values.snapshot) refuseUnreleased(versionOf(root), version);
   const start = performance.now();
   const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => stop.abort(new Error("Stopped, and nothing has been released")));
-  }
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
   const work = await mkdtemp(join(tmpdir(), "binnacle-release-"));
   try {
-    await mkdir(join(root, "dist"), { recursive: true });
-    await packSdk();
-    const orders = await ordersFor(values["bytecode-order"], { version, work });
-    if (orders[0] !== undefined) await packOrder(orders[0]);
-    const folder = await makeRelease({
-      version,
-      source,
-      targets: [...new Set(targets)],
-      packages: await packagesInside(),
+    const tree = join(work, "tree");
+    await freshTree(root, { tree, cache: join(work, "packages") });
+    const aside = join(work, "aside");
+    await mkdir(aside);
+    const options: TreeOptions = {
+      targets: targets.map(({ name }) => name),
       output: resolve(values.output),
+      work: aside,
       address,
-      key,
+      key: values.key && resolve(values.key),
       builder: values.builder,
-      repository: manifest.repository,
-      orders,
-      executableFor: async (target, aside) => {
-        const outfile = join(aside, binaryName(target));
-        const path = await runtimeFor(target, { cache: join(cacheFolder(process.env), "runtimes") });
-        compile(outfile, { version, orders, runtime: { path, target: target.name } });
-        return outfile;
-      },
-      say: (line) => console.log(line),
-      signal: stop.signal,
-    }).catch((error: unknown) => {
-      // Whatever failed after the signal failed because of it.
-      stop.signal.throwIfAborted();
-      throw error;
-    });
-    const unsigned = key === undefined ? "; the provenance is not signed, because no --key was given" : "";
-    console.log(`${folder} in ${((performance.now() - start) / 1000).toFixed(0)} s${unsigned}`);
+      orders: values["bytecode-order"]?.map((file) => resolve(file)),
+    };
+    process.exitCode = await releaseIn(tree, options, stop.signal);
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+  if (process.exitCode !== 0) return;
+  const unsigned = values.key === undefined ? "; the provenance is not signed, because no --key was given" : "";
+  console.log(`Released in ${((performance.now() - start) / 1000).toFixed(0)} s${unsigned}`);
+}
+
+/** Lets the tree's own runtime release the tree. @returns the exit status. */
+async function releaseIn(tree: string, options: TreeOptions, signal: AbortSignal): Promise<number> {
+  const program = join(tree, "scripts", "release", "in-tree.ts");
+  const child = spawn(bunOf(tree), [program, JSON.stringify(options)], { cwd: tree, stdio: "inherit" });
+  // That process decides when to end, and this one removes the tree after it.
+  signal.addEventListener("abort", () => child.kill());
+  return new Promise((done, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => done(code ?? 1));
+  });
 }
 
 /** @throws Error where the version does not follow from a tag, or package.json says another one. */
@@ -104,23 +93,6 @@ function refuseUnreleased(version: string, manifest: string): void {
   if (version !== manifest) {
     throw new Error(`Cannot release ${version}, as the tag says: package.json says ${manifest}; change one of them`);
   }
-}
-
-/** The order in which a rehearsal on this machine uses the bytecode, for all targets. */
-async function ordersFor(
-  given: readonly string[] | undefined,
-  { version, work }: { readonly version: string; readonly work: string },
-): Promise<readonly string[]> {
-  if (given !== undefined) return given.map((file) => resolve(file));
-  if (hostTarget() === undefined) return [];
-  const trial = join(work, "binnacle");
-  compile(trial, { version });
-  const recorded = await bytecodeOrder(trial, work);
-  return recorded.map((file) => {
-    const named = join(work, `bytecode-${file.split(/[/\\]/).at(-1)!}`);
-    copyFileSync(file, named);
-    return named;
-  });
 }
 
 function valuesOf(args: readonly string[]) {
@@ -137,9 +109,8 @@ function targetOf(text: string): Target {
   throw new Usage(`--target is '${text}': expected ${all.map(({ name }) => name).join(", ")}`);
 }
 
-function textOf(file: string, option: string): string {
+function existing(file: string, option: string): void {
   if (!existsSync(file)) throw new Usage(`${option} is '${file}': there is no such file`);
-  return readFileSync(file, "utf8");
 }
 
 /** It becomes a part of a shell script. */

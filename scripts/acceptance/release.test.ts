@@ -107,6 +107,7 @@ describe("a release", () => {
           `npm/binnacle-${name}-1.2.3.tgz`,
         ]),
         "binnacle-1.2.3-windows-x64.zip",
+        "install.sh",
         "npm/binnacle-1.2.3.tgz",
         "provenance.json",
         "provenance.dsse.json",
@@ -139,6 +140,11 @@ describe("a release", () => {
       targets: [host.name, darwin.name, windows.name],
     });
     expect(buildDefinition.resolvedDependencies[0]).toEqual({ name: "source", digest: { gitCommit: source.commit } });
+    const subjects = new Map(statement.subject.map((one: { name: string; digest: unknown }) => [one.name, one.digest]));
+    const sha256 = createHash("sha256")
+      .update(readFileSync(join(releases, "install.sh")))
+      .digest("hex");
+    expect(subjects.get("install.sh")).toEqual({ sha256 });
     expect(runDetails.builder.id).toBe("https://binnacle.dev/build/local");
     const envelope = JSON.parse(await readFile(join(release, "provenance.dsse.json"), "utf8"));
     const payload = Buffer.from(envelope.payload, "base64");

@@ -13,6 +13,8 @@ import type { Source } from "./version.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
+const INSTALLER = "install.sh";
+
 export interface ReleaseOptions {
   readonly version: string;
   readonly source: Source | undefined;
@@ -89,6 +91,7 @@ export async function makeRelease(options: ReleaseOptions): Promise<string> {
     signal?.throwIfAborted();
     await write(mainPackage(targets, { version, exported: await exportedNames() }));
     for (const order of orders) await writeFile(join(draft, basename(order)), readFileSync(order));
+    await writeFile(join(draft, INSTALLER), installer(options), { mode: 0o755 });
     await prove(draft, { ...options, orders: orders.map((order) => basename(order)) });
     await writeFile(mark, "");
     await rename(draft, folder);
@@ -127,16 +130,20 @@ async function prove(draft: string, options: ReleaseOptions): Promise<void> {
 }
 
 /**
- * What is at the top: the installer, and the version that it takes. A version that is no release does not become the latest one, and
+ * What is at the top: the installer, as this release has and proves it, and the version that it takes. A version that is no release does not become the latest one, and
  * neither does a patch of an earlier one.
  */
-async function writeEntry({ version, output, address }: ReleaseOptions): Promise<void> {
-  const installer = readFileSync(join(import.meta.dirname, "install.sh"), "utf8");
-  const place = (address ?? "").replace(/\/+$/, "");
-  await replace(join(output, "install.sh"), installer.replace(/^RELEASES=""$/m, `RELEASES="${place}"`));
+async function writeEntry({ version, output }: ReleaseOptions): Promise<void> {
+  await replace(join(output, INSTALLER), readFileSync(join(output, `v${version}`, INSTALLER), "utf8"));
   const latest = join(output, "latest");
   const before = existsSync(latest) ? readFileSync(latest, "utf8").trim() : "0.0.0";
   if (!version.includes("-") && Bun.semver.order(version, before) > 0) await replace(latest, `${version}\n`);
+}
+
+/** It has been told where the releases are going to be. */
+function installer({ address = "" }: ReleaseOptions): string {
+  const text = readFileSync(join(import.meta.dirname, INSTALLER), "utf8");
+  return text.replace(/^RELEASES=""$/m, `RELEASES="${address.replace(/(?<!\/)\/+$/, "")}"`);
 }
 
 async function replace(file: string, text: string): Promise<void> {
