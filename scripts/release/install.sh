@@ -38,6 +38,11 @@ clean_up() {
   done
 }
 
+# Prints the beginning of what others have written, without what a terminal would act on.
+shown() {
+  printf '%s' "$1" | LC_ALL=C tr -cd '[:print:]' | cut -c 1-80
+}
+
 has() {
   command -v "$1" >/dev/null 2>&1
 }
@@ -82,8 +87,10 @@ is_musl() {
   return 1
 }
 
-# fetch WHERE FILE: copies or downloads a file. A secure address may lead to secure ones only, and a server that stalls is given up.
-fetch() {
+# fetch WHERE FILE KIB: copies or downloads a file. A secure address may lead to secure ones only, a server that stalls is given up, and so is
+# a file that is larger: whoever writes on is ended by the system, which counts blocks of 512 bytes, or in some shells of 1024.
+fetch() (
+  ulimit -f $(($3 * 2)) 2>/dev/null || true # where less is allowed already
   case "$1" in
     http://* | https://*)
       if has curl; then
@@ -101,7 +108,7 @@ fetch() {
       ;;
     *) cp "$1" "$2" ;;
   esac
-}
+)
 
 # Not every wget can be told where an address may lead, but all of them can tell.
 fetch_with_wget() {
@@ -110,7 +117,7 @@ fetch_with_wget() {
     *)
       wget -q -S -T 15 -O "$2" "$1" 2>"$2.headers" || return 1
       if [ -n "$(sed -n '/^ *[Ll][Oo][Cc][Aa][Tt][Ii][Oo][Nn]: *[Hh][Tt][Tt][Pp]:/p' "$2.headers")" ]; then
-        fail "Cannot download: $1 leads to an address that is not secure"
+        fail "Cannot download: $(printf '%s' "$1" | sed 's|^\([a-z]*://\).*@|\1|') leads to an address that is not secure"
       fi
       ;;
   esac
@@ -151,6 +158,8 @@ main() {
     shift
   done
   releases=${releases%/}
+  # What messages say: an address may hold a password.
+  place=$(printf '%s' "$releases" | sed 's|^\([a-z]*://\).*@|\1|')
   if [ -z "$releases" ]; then usage "Say where the releases are, with --releases or BINNACLE_RELEASES"; fi
   if [ -z "$dir" ]; then
     if [ "$(id -u)" = 0 ]; then
@@ -177,20 +186,20 @@ main() {
   # Beside the place where it goes, so that it is put there in one step.
   work=$(mktemp -d "$dir/.binnacle-XXXXXX") || fail "Cannot install into $dir: you may not write there; say another folder with --dir"
   if [ -z "$version" ]; then
-    fetch "$releases/latest" "$work/latest" || fail "Cannot learn the latest version: $releases/latest cannot be had"
+    fetch "$releases/latest" "$work/latest" 64 || fail "Cannot learn the latest version: $place/latest cannot be had"
     version=$(head -n 1 "$work/latest")
   fi
   version=${version#v}
   case "$version" in
-    "" | *[!0-9A-Za-z.+-]*) fail "Cannot install the version '$version': expected one such as 1.2.3" ;;
+    "" | *[!0-9A-Za-z.+-]*) fail "Cannot install the version '$(shown "$version")': expected one such as 1.2.3" ;;
   esac
   name=binnacle-$version-$target
-  fetch "$releases/v$version/SHA256SUMS" "$work/SHA256SUMS" \
-    || fail "Cannot install binnacle $version: $releases/v$version/SHA256SUMS cannot be had"
+  fetch "$releases/v$version/SHA256SUMS" "$work/SHA256SUMS" 1024 \
+    || fail "Cannot install binnacle $version: $place/v$version/SHA256SUMS cannot be had"
   wanted=$(sed -n "s|^\([0-9a-f]\{64\}\)  $name.tar.gz\$|\1|p" "$work/SHA256SUMS")
   if [ -z "$wanted" ]; then fail "Cannot install binnacle $version: nothing was released for $target"; fi
-  fetch "$releases/v$version/$name.tar.gz" "$work/archive" \
-    || fail "Cannot install binnacle $version: $releases/v$version/$name.tar.gz cannot be had"
+  fetch "$releases/v$version/$name.tar.gz" "$work/archive" 2097152 \
+    || fail "Cannot install binnacle $version: $place/v$version/$name.tar.gz cannot be had"
   found=$(checksum "$work/archive")
   if [ "$found" != "$wanted" ]; then
     fail "Cannot install binnacle $version: $name.tar.gz has the checksum $found, and SHA256SUMS says $wanted"

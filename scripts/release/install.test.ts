@@ -50,8 +50,11 @@ test.skipIf(process.platform === "win32")("the C library is that of ldd, whichev
 
 /** Runs the installer, which must not block the server of its test. */
 async function install(releases: string, more: Readonly<Record<string, string>> = {}, dir = join(folder, "to")) {
+  return run(["--version", "1.2.3", "--dir", dir, "--releases", releases], more);
+}
+
+async function run(args: readonly string[], more: Readonly<Record<string, string>> = {}) {
   command("ldd", 'echo "ldd (Debian GLIBC 2.41-12) 2.41"');
-  const args = ["--version", "1.2.3", "--dir", dir, "--releases", releases];
   const child = Bun.spawn(["/bin/sh", join(import.meta.dirname, "install.sh"), ...args], {
     env: { PATH: `${join(folder, "bin")}:${process.env["PATH"]}`, ...more },
     stdout: "ignore",
@@ -139,3 +142,57 @@ test.skipIf(process.platform === "win32")("folders that were made for nothing ar
   expect((await install(folder, {}, join(folder, "kept"))).said).toContain("nothing was released");
   expect(existsSync(join(folder, "kept"))).toBe(true);
 });
+
+/** Text without an end, and how many bytes of it were taken. */
+function endless() {
+  let served = 0;
+  const answer = (): Response =>
+    new Response(
+      new ReadableStream({
+        pull: (controller) => {
+          served += 65_536;
+          // The test ends all the same where nobody leaves.
+          if (served > 2 ** 28) controller.close();
+          else controller.enqueue(new Uint8Array(65_536).fill(0x31));
+        },
+      }),
+    );
+  return { answer, served: () => served };
+}
+
+for (const downloader of ["curl", "wget"]) {
+  test.skipIf(process.platform === "win32" || Bun.which(downloader) === null)(
+    `what leads to a release may not be endless, with ${downloader}`,
+    async () => {
+      const { answer, served } = endless();
+      await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
+      const bin = join(folder, `only-${downloader}`);
+      mkdirSync(bin);
+      for (const tool of [...tools, "tr", "cut", "uname"].filter((name) => name !== "wget" || downloader === "wget"))
+        symlinkSync(tool === "uname" ? join(folder, "bin/uname") : Bun.which(tool)!, join(bin, tool));
+      if (downloader === "curl") symlinkSync(Bun.which("curl")!, join(bin, "curl"));
+      const env = { PATH: `${join(folder, "bin")}:${bin}` };
+      const to = ["--dir", join(folder, "endless"), "--releases", server.url.href.replace("//", "//jane:hunter2@")];
+      const latest = await run(to, env);
+      expect(latest.status).toBe(1);
+      expect(latest.said).toContain(`Cannot learn the latest version: ${server.url.href}latest cannot be had\n`);
+      const sums = await run([...to, "--version", "1.2.3"], env);
+      expect(sums.said).toContain(`${server.url.href}v1.2.3/SHA256SUMS cannot be had\n`);
+      expect(`${latest.said}${sums.said}`).not.toContain("hunter2");
+      expect(served()).toBeLessThan(2 ** 26);
+      expect(existsSync(join(folder, "endless"))).toBe(false);
+    },
+  );
+}
+
+test.skipIf(!canDownload)(
+  "what a server says of the latest version is shown without what a terminal acts on",
+  async () => {
+    const said = `\u001b]0;owned\u0007${"x".repeat(5000)}`;
+    await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(said) });
+    const result = await run(["--dir", join(folder, "shown"), "--releases", server.url.href]);
+    expect(result.said).toMatch(
+      /^install\.sh: Cannot install the version '\]0;ownedx{70,80}': expected one such as 1\.2\.3\n$/,
+    );
+  },
+);

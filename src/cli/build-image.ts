@@ -21,6 +21,7 @@ import {
   writeLayout,
   writeSbom,
 } from "../build/index.ts";
+import { withoutLogin } from "../observe/without-login.ts";
 import { findModules } from "../loader/load-all.ts";
 import { allLoaded } from "../platform/module-host.ts";
 import { cacheFolder } from "../platform/unpack.ts";
@@ -201,6 +202,6 @@ function sbomFile(file: string, cpu: string): string {
 
 function referenceOf(text: string, option: string): Reference {
   const reference = parseReference(text);
-  if (typeof reference === "string") throw new UsageError(`${option} is '${text}': ${reference}`);
+  if (typeof reference === "string") throw new UsageError(`${option} is '${withoutLogin(text)}': ${reference}`);
   return reference;
 }

@@ -2,6 +2,7 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { taggedVersion } from "#runtime/registry";
+import { withoutLogin } from "../observe/without-login.ts";
 import { UserError } from "./usage-error.ts";
 
 export interface LatestOptions {
@@ -83,9 +84,4 @@ async function fromServer(address: string, signal: AbortSignal): Promise<string>
 
 function inWords(ms: number): string {
   return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
-}
-
-/** An address may hold a password, which no message repeats. */
-function withoutLogin(address: string): string {
-  return address.replace(/^(https?:\/\/)[^/]*@/, "$1");
 }

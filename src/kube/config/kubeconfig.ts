@@ -2,12 +2,13 @@
 import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
+import { withoutLogin } from "../../observe/without-login.ts";
 import { checkValidity, readPem, readPemNow, stampOf } from "./certificate.ts";
 import type { ClusterConfig, HeaderValues, TlsSettings } from "./cluster-config.ts";
 import { ConfigError } from "./config-error.ts";
 import { Credentials } from "./credentials.ts";
 import { inClusterKubeconfig } from "./in-cluster.ts";
-import { readKubeconfig, type ClusterEntry, type Kubeconfig } from "./kubeconfig-file.ts";
+import { readKubeconfig, type ClusterEntry, type Kubeconfig, type UserEntry } from "./kubeconfig-file.ts";
 import { proxyFor } from "./proxy.ts";
 
 export interface LoadOptions {
@@ -62,7 +63,7 @@ export async function loadKubeconfig(options: LoadOptions = {}): Promise<Cluster
         `There are: ${names(kubeconfig.users)}`,
     );
   }
-  const server = serverOf(cluster.entry, clusterName ?? "", cluster.file);
+  const { server, login } = serverOf(cluster.entry, clusterName ?? "", cluster.file);
   checkTrust(cluster.entry, clusterName ?? "", cluster.file);
   // A proxy of the environment leads out of the cluster; what the pod needs inside must not depend on it.
   const proxy = kubeconfig.isInCluster ? undefined : proxyFor(server, { proxyUrl: cluster.entry["proxy-url"], env });
@@ -70,7 +71,7 @@ export async function loadKubeconfig(options: LoadOptions = {}): Promise<Cluster
   const ca = await readCa(cluster.entry, clusterName ?? "", now);
   const credentials = await Credentials.load({
     name: userName ?? "",
-    entry: user.entry,
+    entry: user.entry.username ? user.entry : { ...user.entry, ...login },
     now,
     env,
     cluster: {
@@ -126,14 +127,30 @@ function names(entries: ReadonlyMap<string, unknown>): string {
   return entries.size === 0 ? "none" : [...entries.keys()].join(", ");
 }
 
-function serverOf(entry: ClusterEntry, name: string, file: string): string {
+/** The address of a server, and the login in it apart, because messages and exec plugins are told the address. */
+function serverOf(
+  entry: ClusterEntry,
+  name: string,
+  file: string,
+): { readonly server: string; readonly login: Pick<UserEntry, "username" | "password"> } {
   const server = entry.server?.replace(/(?<!\/)\/+$/, "");
-  if (!server || !URL.canParse(server) || !/^https?:/.test(server)) {
-    throw new ConfigError(
-      `Cannot use cluster "${name}" of ${file}: its server ${server ? `"${server}" is not an http or https URL` : "is not set"}`,
-    );
+  const url = server && /^https?:/.test(server) ? URL.parse(server) : null;
+  if (!server || url === null) {
+    const what = server ? `"${withoutLogin(server)}" is not an http or https URL` : "is not set";
+    throw new ConfigError(`Cannot use cluster "${name}" of ${file}: its server ${what}`);
   }
-  return server;
+  if (url.username === "" && url.password === "") return { server, login: {} };
+  const login = { username: decoded(url.username), password: decoded(url.password) };
+  url.username = url.password = "";
+  return { server: url.href.replace(/(?<!\/)\/+$/, ""), login };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a percent sign that nobody escaped
+  }
 }
 
 /** Whoever gives an authority wants it to be asked. */

@@ -196,6 +196,35 @@ describe("faults", () => {
     expect(secrets).toContain("pass-of-joe");
   });
 
+  test("a number in a secret field is never repeated, and harmless ones are", () => {
+    const pins = z.object({
+      password: z.int().max(99_999).meta({ sensitive: true }),
+      pin: z.int().min(100).meta({ sensitive: true }),
+      token: z
+        .number()
+        .refine(() => false, { error: ({ input }) => `${String(input)} is unknown` })
+        .meta({ sensitive: true }),
+      secret: z.array(z.number()),
+      wanted: z.boolean().meta({ sensitive: true }),
+      port: z.int(),
+    });
+    const env = {
+      M_PASSWORD: "12345678",
+      M_PIN: "10",
+      M_TOKEN: "87654321",
+      M_SECRET: "[123456789.5]",
+      M_WANTED: "true",
+      M_PORT: "1.5",
+    };
+    const { faults, secrets } = resolveConfig(declaredConfig(pins, "m"), { env, places: [] });
+    const messages = faults.map(({ message }) => message).join("\n");
+    expect(messages).not.toMatch(/12345678|87654321/);
+    expect(messages).toContain("pin is not valid in M_PIN: Too small: expected number to be >=100");
+    expect(secrets).toContain("12345678");
+    const list = declaredConfig(z.object({ secret: z.array(z.number()) }), "m");
+    expect(resolveConfig(list, { env, places: [] }).secrets).toContain("123456789.5");
+  });
+
   test("a token in place of a user is a secret of its address, and a name of a user is none", () => {
     const token = "ghp_0123456789abcdefghij";
     expect(hasPassword(`https://${token}@github.com/a/b`)).toBe(true);

@@ -218,7 +218,13 @@ function shortText(value: unknown): string {
 
 /** A message of the author's own may repeat the value. */
 function withoutAny(message: string, secrets: readonly string[]): string {
-  return secrets.some((secret) => secret !== "" && message.includes(secret)) ? "it is refused" : printable(message);
+  return secrets.some((secret) => repeats(message, secret)) ? "it is refused" : printable(message);
+}
+
+/** The digits of a number are also those of longer ones, such as of a limit. */
+function repeats(message: string, secret: string): boolean {
+  if (!/^\d+$/.test(secret)) return secret !== "" && message.includes(secret);
+  return message.split(/\D+/).includes(secret);
 }
 
 function missing(
@@ -247,10 +253,11 @@ function frozen<T>(value: T): T {
   return Object.freeze(value);
 }
 
+/** The texts and numbers of a value, and no booleans, as in objects. */
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === "string") {
     yield value;
     yield* innerSecrets(value);
-  } else if (typeof value === "object" && value !== null)
-    for (const inner of Object.values(value)) yield* textsIn(inner);
+  } else if (typeof value === "number") yield String(value);
+  else if (typeof value === "object" && value !== null) for (const inner of Object.values(value)) yield* textsIn(inner);
 }
