@@ -1,6 +1,6 @@
 /** Turns an error of loading a module into one message that says where it is and what to do. */
-import { existsSync, lstatSync } from "node:fs";
-import { basename, dirname, normalize, relative } from "node:path";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
+import { basename, dirname, normalize, parse, relative } from "node:path";
 import { suggestion } from "../module/nearest.ts";
 
 export interface ExplainContext {
@@ -87,7 +87,20 @@ export function shown(path: string, { file, sources }: Pick<ExplainContext, "fil
 
 function syntaxError(message: string, position: Position, context: ExplainContext): string {
   const { file, line, column, lineText } = position;
-  return `${shown(file, context)}:${line}:${column}: ${message}\n    ${lineText.trim()}`;
+  const path = shown(file, context);
+  // What a link leads to elsewhere may be no code at all, and the parser's words would quote it, too.
+  if (!isNear(file, context.file)) {
+    return `${path}: it is not TypeScript, and is not shown, because it is in another place`;
+  }
+  return `${path}:${line}:${column}: ${message}\n    ${lineText.trim()}`;
+}
+
+/** Whether a file is in the folder of a module, in one below, or in one beside, as far as links lead nowhere else. */
+function isNear(file: string, module: string): boolean {
+  const folder = realpathSync(dirname(module));
+  const around = dirname(folder) === parse(folder).root ? folder : dirname(folder);
+  const real = existsSync(file) ? realpathSync(file) : file;
+  return !relative(around, real).startsWith("..");
 }
 
 /** Finds the place of a text in the module's sources, as `file:line:column`. */

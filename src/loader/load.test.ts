@@ -278,6 +278,21 @@ describe("loadModule", () => {
     expect(await load()).toMatch(/^DIR\/_lib\.ts:2:\d+: .*\n {4}const x = ;$/);
   });
 
+  test("shows nothing of a file in another place that a link leads to", async () => {
+    write({ shadow: "root:$6$hunter2:19000:0:99999:7:::\n", "deep/controllers/n.ts": 'import "./_lib.ts";' });
+    const [entry, imported] = [join(folder, "deep/controllers/m.ts"), join(folder, "deep/controllers/_lib.ts")];
+    for (const link of [entry, imported]) symlinkSync(join(folder, "shadow"), link);
+    for (const name of ["deep/controllers/m.ts", "deep/controllers/n.ts"]) {
+      expect(await load(name)).toMatch(
+        /^DIR\/.*: it is not TypeScript, and is not shown, because it is in another place$/,
+      );
+    }
+    write({ "deep/shared.ts": "const x = ;" });
+    rmSync(entry);
+    symlinkSync(join(folder, "deep/shared.ts"), entry);
+    expect(await load("deep/controllers/m.ts")).toContain("const x = ;");
+  });
+
   // Deno takes an addon for a script as soon as somebody looks at what it loads.
   test.skipIf(!IS_BUN)("says of a native addon that it cannot be loaded, and what to do instead", async () => {
     const advice =

@@ -1,6 +1,15 @@
 /** What `manifests deploy` prints, and what it writes for kustomize and Helm; `npm run test:node` runs all three on a cluster. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
@@ -373,6 +382,29 @@ describe("--kustomize", () => {
     mkdirSync(join(locked, "base", `rbac.yaml.${process.pid}.new`));
     expect((await run(`--image b --kustomize ${join(locked, "base")}`)).err).toContain("Cannot write into");
     expect(readdirSync(join(locked, "base")).filter((name) => name.endsWith(".yaml"))).toEqual([]);
+  });
+
+  test("writes and removes nothing that a link leads to", async () => {
+    const outside = join(folder, "outside");
+    mkdirSync(outside);
+    writeFileSync(join(outside, "precious.yaml"), "theirs");
+    for (const [flag, inner, listed] of [
+      ["--kustomize", "linked", "linked/precious.yaml"],
+      ["--helm", "templates", "Chart.yaml"],
+    ] as const) {
+      const base = join(folder, `link-${inner}`);
+      mkdirSync(base);
+      symlinkSync(outside, join(base, inner));
+      writeFileSync(join(base, ".binnacle-files"), `${listed}\n`);
+      const { status, err } = await run(`--image b ${flag} ${base}`);
+      expect([status, err]).toEqual([
+        1,
+        expect.stringContaining(`/${inner}' is a link; remove it, or name another folder`),
+      ]);
+      expect(readdirSync(base).sort()).toEqual([".binnacle-files", inner]);
+    }
+    expect(readdirSync(outside)).toEqual(["precious.yaml"]);
+    rmSync(outside, { recursive: true });
   });
 
   test("refuses a folder that somebody else has filled", async () => {

@@ -1,5 +1,14 @@
 /** A folder of files that are made anew each time, beside which nobody's own files are touched. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { UserError } from "../usage-error.ts";
 
@@ -27,6 +36,7 @@ export function writeGenerated(folder: string, files: Readonly<Record<string, st
       `Cannot write '${join(folder, foreign[0]!)}' (${flag}): somebody else's file is there; move it, or name another folder`,
     );
   }
+  for (const name of [...names, ...former]) refuseLink(folder, name, flag);
   const all = { ...files, [LIST]: `${names.join("\n")}\n` };
   const drafts: string[] = [];
   const draftOf = (path: string): string => `${path}.${process.pid}.new`;
@@ -35,7 +45,7 @@ export function writeGenerated(folder: string, files: Readonly<Record<string, st
       const path = join(folder, name);
       mkdirSync(dirname(path), { recursive: true });
       drafts.push(path);
-      writeFileSync(draftOf(path), text);
+      writeFileSync(draftOf(path), text, { flag: "wx" });
     }
     for (const path of drafts) renameSync(draftOf(path), path);
     const removed = former.filter((name) => !names.includes(name) && existsSync(join(folder, name)));
@@ -46,6 +56,18 @@ export function writeGenerated(folder: string, files: Readonly<Record<string, st
     if (isNew) rmSync(folder, { recursive: true, force: true });
     throw new UserError(
       `Cannot write into '${folder}' (${flag}): ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+/** A folder inside that is a link leads out of here, where nothing is ours to write or to remove. */
+function refuseLink(folder: string, name: string, flag: string): void {
+  const parts = name.split("/").slice(0, -1);
+  for (const [index] of parts.entries()) {
+    const path = join(folder, ...parts.slice(0, index + 1));
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
+    throw new UserError(
+      `Cannot write into '${folder}' (${flag}): '${path}' is a link; remove it, or name another folder`,
     );
   }
 }
