@@ -27,7 +27,14 @@ const WHILE_MS = 60_000;
 /** The most remembered objects; without its entry an object is written once more than necessary. */
 const MOST = 50_000;
 
+/** What a child said of what was desired of it, before somebody else changed that. */
+export interface LostNames {
+  readonly uid: string;
+  readonly names: string;
+}
+
 export class AppliedMemory {
+  readonly #lost = new Map<string, LostNames>();
   readonly #answers = new Map<string, Answer>();
   readonly #repeated = new Map<string, { desired: string | undefined; since: number; times: number }>();
 
@@ -83,13 +90,25 @@ export class AppliedMemory {
     return false;
   }
 
+  /** Remembers the names of desired fields that somebody else has taken from a child; the first since it was written count. */
+  keepNames(id: string, lost: LostNames): void {
+    if (this.#lost.get(id)?.uid !== lost.uid && this.#lost.size < MOST) this.#lost.set(id, lost);
+  }
+
+  /** The names that a child had, if somebody else has changed them since it was written. */
+  lostNames(id: string, object: AnyObject): string | undefined {
+    const lost = this.#lost.get(id);
+    return lost?.uid === object.metadata.uid ? lost.names : undefined;
+  }
+
   /** Forgets the answer, because the object was written since. */
   forgetAnswer(id: string): void {
     this.#answers.delete(id);
+    this.#lost.delete(id);
   }
 
   forget(id: string): void {
-    this.#answers.delete(id);
+    this.forgetAnswer(id);
     this.#repeated.delete(id);
   }
 }

@@ -1,7 +1,7 @@
 /** The marks of children, and the fields that a controller owns of one: after a `POST` an entry of updates. */
 import type { AnyObject } from "../resource/handle.ts";
 import type { ManagedFieldsEntry } from "../resource/meta.ts";
-import { appliedFields, entryOf } from "./managed-fields.ts";
+import { appliedFields, entryOf, isLeaf } from "./managed-fields.ts";
 
 /** The annotation of every child with its name in the set of `children.sync` and the beginning of its owner's UID. */
 export const CHILD_ANNOTATION = "binnacle.dev/child";
@@ -33,6 +33,15 @@ export function updatesOf(object: AnyObject, manager: string): ManagedFieldsEntr
 /** Whether one of the managers applied the object, or created it as a child. */
 export function isMadeBy(object: AnyObject, managers: readonly string[]): boolean {
   return managers.some(
-    (manager) => appliedFields(object, manager) !== undefined || childUpdates(object, manager) !== undefined,
+    (manager) =>
+      appliedFields(object, manager) !== undefined ||
+      childUpdates(object, manager) !== undefined ||
+      hadMarks(updatesOf(object, manager)),
   );
+}
+
+/** Whether an entry of a child shows that it had annotations of ours, which somebody has replaced by others. */
+function hadMarks(entry: ManagedFieldsEntry | undefined): boolean {
+  const annotations = entry?.fieldsV1?.["f:metadata"]?.["f:annotations"];
+  return annotations !== undefined && isLeaf(annotations);
 }

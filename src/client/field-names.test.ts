@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { fieldNames, namedFields, namesMore, parseFieldNames } from "./field-names.ts";
+import { fieldNames, fieldsNamed, namedFields, namesIn, namesMore, parseFieldNames } from "./field-names.ts";
 
 const deployment = {
   metadata: { labels: { "a/b": "1", "two words": "2" } },
   spec: {
     replicas: 1,
     gone: undefined,
+    none: {},
     containers: [{ image: "i", name: "web", ports: [{ containerPort: 80 }], args: ["x"] }],
     rules: [{ verb: "get" }],
   },
@@ -14,26 +15,26 @@ const deployment = {
 
 test("fieldNames names fields and items, whatever their order", () => {
   const names =
-    '(metadata(labels("two words",a/b)),spec(containers[web(args,image,name,ports[containerPort=80(containerPort)])],replicas,rules[(verb)]))';
+    '(metadata(labels("two words",a/b)),spec(containers[web(args,image,name,ports[containerPort=80(containerPort)])],none(),replicas,rules[(verb)]))';
   expect(fieldNames(deployment)).toBe(names);
   const { spec, metadata } = deployment;
   expect(fieldNames({ spec, metadata })).toBe(names);
 });
 
 test("parseFieldNames reads what fieldNames wrote, and nothing else", () => {
-  expect(namesMore(parseFieldNames(fieldNames(deployment))!, deployment)).toBe(false);
+  expect(parseFieldNames(fieldNames(deployment))).toEqual(namesIn(deployment));
   for (const text of ["", "#abc", "(a", "a)", "(a))", '("a)', "(a,", "hello"])
     expect(parseFieldNames(text)).toBeUndefined();
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
       const names = parseFieldNames(fieldNames(value));
-      if (Object.keys(value).length > 0) expect(namesMore(names!, value)).toBe(false);
+      expect(names && namesMore(names, value)).toBe(false);
     }),
   );
 });
 
 test("namesMore sees what a value no longer has", () => {
-  const names = parseFieldNames(fieldNames(deployment))!;
+  const names = namesIn(deployment);
   const { spec, metadata } = deployment;
   const without = (change: object) => namesMore(names, { metadata, spec: { ...spec, ...change } });
   expect(without({ replicas: undefined })).toBe(true);
@@ -41,6 +42,24 @@ test("namesMore sees what a value no longer has", () => {
   expect(without({ containers: [{ ...spec.containers[0], ports: [{ containerPort: 81 }] }] })).toBe(true);
   expect(without({ rules: [] })).toBe(true);
   expect(without({ rules: [{ verb: "get" }, { verb: "list" }], more: 1 })).toBe(false);
+});
+
+test("fieldsNamed leaves out what the names do not name, such as defaults", () => {
+  const fields = {
+    "f:spec": {
+      "f:replicas": {},
+      "f:strategy": { "f:type": {} },
+      "f:none": { ".": {}, "f:default": {} },
+      "f:containers": { 'k:{"name":"web"}': { ".": {}, "f:image": {}, "f:policy": {} }, 'k:{"name":"other"}': {} },
+    },
+  };
+  expect(fieldsNamed(fields, namesIn(deployment))).toEqual({
+    "f:spec": {
+      "f:replicas": {},
+      "f:none": { ".": {} },
+      "f:containers": { 'k:{"name":"web"}': { ".": {}, "f:image": {} } },
+    },
+  });
 });
 
 test("namedFields are those of a live value, with the keys of its items", () => {
@@ -51,7 +70,7 @@ test("namedFields are those of a live value, with the keys of its items", () => 
       rules: [{ verb: "get" }],
     },
   };
-  expect(namedFields(parseFieldNames(fieldNames(deployment))!, live)).toEqual({
+  expect(namedFields(namesIn(deployment), live)).toEqual({
     "f:spec": {
       "f:replicas": {},
       "f:containers": {

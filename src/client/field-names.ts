@@ -7,6 +7,7 @@
 import { sha256 } from "#runtime/digest";
 import { ownField } from "../resource/any-key.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
+import { identityOf } from "./managed-fields.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -18,7 +19,8 @@ interface Part {
   /** Of an item, the key that tells it apart and its value. */
   readonly key: string | undefined;
   readonly value: string;
-  readonly parts: Names;
+  /** Of a map, also an empty one, and of a list of maps. */
+  readonly parts: Names | undefined;
 }
 
 /** By these the items of the lists of built-in kinds are told apart, and each one's second key. The first that an item has counts. */
@@ -42,6 +44,11 @@ export function fieldNames(value: Fields): string {
   return names.length > MOST ? `#${sha256(names).slice(0, 22)}` : names;
 }
 
+/** The names of the fields themselves. */
+export function namesIn(value: Fields): Names {
+  return parseFieldNames(namesOf(value))!;
+}
+
 function namesOf(value: unknown): string {
   if (typeof value !== "object" || value === null) return "";
   if (Array.isArray(value)) {
@@ -53,7 +60,7 @@ function namesOf(value: unknown): string {
     const part = (value as Fields)[name];
     if (part !== undefined) names.push(`${quoted(name)}${namesOf(part)}`);
   }
-  return names.length === 0 ? "" : `(${names.sort().join()})`;
+  return `(${names.sort().join()})`;
 }
 
 function identity(item: unknown): string {
@@ -80,7 +87,7 @@ export function parseFieldNames(text: string): Names | undefined {
   try {
     const reader = new NameReader(text);
     const names = reader.parts();
-    return reader.token === "" && names.size > 0 ? names : undefined;
+    return reader.token === "" ? names : undefined;
   } catch {
     return undefined;
   }
@@ -97,12 +104,14 @@ class NameReader {
     this.#next();
   }
 
-  parts(): Names {
-    const found = new Map<string, Part>();
+  /** The parts of a map or a list; `undefined` where there is neither. */
+  parts(): Names | undefined {
     const isItem = this.token === "[";
-    if (!isItem && this.token !== "(") return found;
+    if (!isItem && this.token !== "(") return undefined;
+    const found = new Map<string, Part>();
     do {
       this.#next();
+      if (this.token === ")" && found.size === 0) break;
       let value = this.#word();
       let key = isItem && value !== "" ? "name" : undefined;
       if (this.token === "=") {
@@ -138,14 +147,15 @@ export function namesMore(names: Names, value: unknown): boolean {
   let place = 0;
   for (const [id, part] of names) {
     const found = part.isItem ? itemNamed(part, value, place++) : isFields(value) ? ownField(value, id) : undefined;
-    if (found === undefined || namesMore(part.parts, found)) return true;
+    if (found === undefined || (part.parts !== undefined && namesMore(part.parts, found))) return true;
   }
   return false;
 }
 
 /** What the names name of a live value, as managed fields. */
-export function namedFields(names: Names, live: unknown): FieldsV1 {
+export function namedFields(names: Names | undefined, live: unknown): FieldsV1 {
   const fields: Record<string, FieldsV1> = {};
+  if (names === undefined) return fields;
   for (const [id, part] of names) {
     if (!part.isItem) {
       const value = isFields(live) ? ownField(live, id) : undefined;
@@ -158,6 +168,28 @@ export function namedFields(names: Names, live: unknown): FieldsV1 {
     }
   }
   return fields;
+}
+
+/** Those of the fields that the names name, with all that is below the last name. */
+export function fieldsNamed(fields: FieldsV1, names: Names | undefined): FieldsV1 {
+  if (names === undefined) return fields;
+  const named: Record<string, FieldsV1> = {};
+  for (const element in fields) {
+    if (element === ".") named[element] = fields[element]!;
+    for (const [id, part] of names) {
+      if (part.isItem ? isItemOf(part, element) : element === `f:${id}`) {
+        named[element] = fieldsNamed(fields[element]!, part.parts);
+        break;
+      }
+    }
+  }
+  return named;
+}
+
+function isItemOf({ key, value }: Part, element: string): boolean {
+  if (!element.startsWith("k:") || key === undefined) return element.startsWith("v:") || element.startsWith("k:");
+  const found = (identityOf(element) as Fields)[key];
+  return found === undefined || String(found) === value;
 }
 
 function itemNamed({ key, value }: Part, list: unknown, place: number): unknown {

@@ -37,6 +37,13 @@ export function withoutUnwanted({ live, desired, fields, others }: Removal): unk
   return copy;
 }
 
+/** Whether a map or list is desired empty of which the manager owns parts: where others have none, an apply leaves nothing of it. */
+export function empties(desired: unknown, fields: FieldsV1): boolean {
+  if (typeof desired !== "object" || desired === null || isLeaf(fields)) return false;
+  if (Object.values(desired as Fields).every((part) => part === undefined)) return true;
+  return Object.keys(fields).some((element) => element !== "." && empties(partOf(desired, element), fields[element]!));
+}
+
 /** Where a path element is in a map or a list. */
 function placeOf(value: unknown, element: string): string | number | undefined {
   if (typeof value !== "object" || value === null) return undefined;

@@ -28,7 +28,7 @@ export function replacement({ desired, live, fields, places, isWhole, isBuiltIn 
   const merge = new Merge(isBuiltIn);
   const merged = merge.ofValue(desired, live, fields);
   let value = merged;
-  for (const place of places) value = exactly(value, desired, { steps: stepsOf(place), isWhole });
+  for (const place of places) value = exactly(value, desired, { steps: stepsOf(place), isWhole, depth: 0 });
   return !merge.isLess && sameJson(value, merged) ? undefined : (patchOf(value, live) as Fields);
 }
 
@@ -52,7 +52,7 @@ class Merge {
       }
       return merged;
     }
-    if (!Array.isArray(desired) || !Array.isArray(live)) return desired;
+    if (!Array.isArray(desired) || !Array.isArray(live) || !desired.some(isFields)) return desired;
     const places = desired.map((item) => placeOf(item, live, fields));
     if (places.some((place, at) => place < 0 || place <= (places[at - 1] ?? -1))) {
       this.isLess = true;
@@ -74,10 +74,14 @@ function placeOf(item: unknown, list: readonly unknown[], fields: FieldsV1 | und
 interface Way {
   readonly steps: readonly string[];
   readonly isWhole: boolean;
+  readonly depth: number;
 }
 
+/** The deepest map that is never replaced as a whole: that of all fields, and `spec`. */
+const TOP = 1;
+
 /** The value with exactly what is desired at the end of the way; `undefined` for nothing. */
-function exactly(value: unknown, desired: unknown, { steps, isWhole }: Way): unknown {
+function exactly(value: unknown, desired: unknown, { steps, isWhole, depth }: Way): unknown {
   const [step, ...rest] = steps;
   if (step === undefined || (isWhole && desired === undefined)) return desired;
   if (Array.isArray(value)) {
@@ -85,16 +89,25 @@ function exactly(value: unknown, desired: unknown, { steps, isWhole }: Way): unk
     // The number is that of an item in what was refused, which nobody knows any more.
     return value.map((item: unknown) => {
       const own: unknown = desired.find((other) => isFields(other) && placeOf(other, [item], undefined) === 0);
-      return own === undefined ? item : exactly(item, own, { steps: rest, isWhole });
+      return own === undefined ? item : exactly(item, own, { steps: rest, isWhole, depth: depth + 1 });
     });
   }
   if (!isFields(value)) return value;
-  const own = isFields(desired) ? ownField(desired, step) : undefined;
-  const part = exactly(ownField(value, step), own, { steps: rest, isWhole });
+  const name = nameIn(value, step);
+  const own = isFields(desired) ? ownField(desired, name) : undefined;
+  // What is refused of it is desired, so that something beside it has to go.
+  if (isWhole && own !== undefined && rest.length === 0 && depth > TOP) return desired;
+  const part = exactly(ownField(value, name), own, { steps: rest, isWhole, depth: depth + 1 });
   const copy = Object.assign(Object.create(null), value) as Record<string, unknown>;
-  if (part === undefined) delete copy[step];
-  else copy[step] = part;
+  if (part === undefined) delete copy[name];
+  else copy[name] = part;
   return copy;
+}
+
+/** Some places have the name that the field has in Go: `spec.LoadBalancerSourceRanges`. */
+function nameIn(value: Fields, step: string): string {
+  const name = `${step.charAt(0).toLowerCase()}${step.slice(1)}`;
+  return Object.hasOwn(value, step) || !Object.hasOwn(value, name) ? step : name;
 }
 
 /** The steps of a path as the server writes it, such as `spec.ports[1].name` and `spec.hard[limits.cpu]`. */
@@ -114,7 +127,7 @@ function stepsOf(place: string): readonly string[] {
 }
 
 /** A JSON merge patch from a live value to another one, in which lists are complete. */
-function patchOf(value: unknown, live: unknown): unknown {
+export function patchOf(value: unknown, live: unknown): unknown {
   if (!isFields(value) || !isFields(live)) return value;
   const patch = Object.create(null) as Record<string, unknown>;
   for (const name in value) {

@@ -10,8 +10,8 @@ export interface Handover {
   /** The cached object, which has only the entries of this process's own managers. */
   readonly object: AnyObject;
   readonly move: Move;
-  /** What is claimed of the object, once it has been read. */
-  readonly claim?: (object: AnyObject) => Claim;
+  /** What is claimed of the object, and which fields are moved, once it has been read. */
+  readonly claim?: (object: AnyObject) => Claim & Pick<Move, "moves">;
 }
 
 /**
@@ -29,8 +29,9 @@ export async function handOver(
   const now = await reader.findLive(resource, object.metadata);
   if (now === undefined || now.metadata.uid !== object.metadata.uid) return now;
   const entries = now.metadata.managedFields ?? [];
-  const given = moved(entries, move);
-  const managedFields = (claim && claimed(given ?? entries, claim(now))) ?? given;
+  const own = claim?.(now);
+  const given = moved(entries, { ...move, ...own });
+  const managedFields = (own && claimed(given ?? entries, own)) ?? given;
   if (managedFields === undefined) return now;
   const { uid, resourceVersion } = now.metadata;
   const body = { metadata: { uid, managedFields } };

@@ -49,9 +49,15 @@ export function unite(a: FieldsV1, b: FieldsV1): FieldsV1 {
   const both: Record<string, FieldsV1> = { ...a };
   for (const name in b) {
     const part = both[name];
-    both[name] = part === undefined ? b[name]! : unite(part, b[name]!);
+    both[name] = part === undefined ? b[name]! : unitePart(part, b[name]!);
   }
   return both;
+}
+
+/** A value that one set holds as a whole is held so by both together. */
+function unitePart(a: FieldsV1, b: FieldsV1): FieldsV1 {
+  const both = unite(a, b);
+  return isLeaf(both) || (!isLeaf(a) && !isLeaf(b)) ? both : { ".": {}, ...both };
 }
 
 type Fields = Readonly<Record<string, unknown>>;

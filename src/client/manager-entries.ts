@@ -14,15 +14,17 @@ export interface Move {
   readonly subresource?: string;
   /** Whether updated fields become applied ones. */
   readonly asApplied: boolean;
+  /** Which of the fields of an entry that becomes an applied one are moved; the others are nobody's. @default all */
+  readonly moves?: (fields: FieldsV1) => FieldsV1;
 }
 
 /** Moves entries. @returns the new entries; `undefined` when there is nothing to move. */
 export function moved(entries: readonly ManagedFieldsEntry[], move: Move): readonly ManagedFieldsEntry[] | undefined {
-  const { from, to, subresource = "", asApplied } = move;
+  const { from, to, subresource = "", asApplied, moves = all } = move;
   const result: ManagedFieldsEntry[] = [];
   let isMoved = false;
   for (const entry of entries) {
-    const { manager = "", operation, fieldsV1 = {} } = entry;
+    const { manager = "", operation } = entry;
     const isTheirs = (entry.subresource ?? "") === subresource && (from.includes(manager) || manager === to);
     if (!isTheirs) {
       result.push(entry);
@@ -30,6 +32,7 @@ export function moved(entries: readonly ManagedFieldsEntry[], move: Move): reado
     }
     const becomes = asApplied ? "Apply" : operation;
     isMoved ||= manager !== to || becomes !== operation;
+    const fieldsV1 = becomes === operation ? entry.fieldsV1 : moves(entry.fieldsV1 ?? {});
     const same = result.findIndex(
       (other) =>
         other.manager === to &&
@@ -37,10 +40,14 @@ export function moved(entries: readonly ManagedFieldsEntry[], move: Move): reado
         (other.subresource ?? "") === subresource &&
         (becomes === "Apply" || other.apiVersion === entry.apiVersion),
     );
-    if (same < 0) result.push({ ...entry, manager: to, operation: becomes });
-    else result[same] = joined(result[same]!, entry.apiVersion, fieldsV1);
+    if (same < 0) result.push({ ...entry, manager: to, operation: becomes, fieldsV1 });
+    else result[same] = joined(result[same]!, entry.apiVersion, fieldsV1 ?? {});
   }
   return isMoved ? result : undefined;
+}
+
+function all(fields: FieldsV1): FieldsV1 {
+  return fields;
 }
 
 /** What a manager claims of an object of which its own entry does not tell any more. */
@@ -72,7 +79,7 @@ export function claimed(
     const { fieldsV1 = {} } = entry;
     if (entry.manager === manager && entry.operation === "Apply" && !entry.subresource) {
       own = entry;
-      left &&= without(left, fieldsV1);
+      left &&= without(left, fieldsV1, "whole values");
     } else if (entry.manager === NOBODY || fieldsV1["f:metadata"]?.["f:annotations"]?.[`f:${mark}`] !== undefined) {
       const rest = without(fieldsV1, fields);
       if (rest !== undefined) others.push({ ...entry, fieldsV1: rest });
@@ -86,19 +93,26 @@ export function claimed(
   return [...others, { manager, operation: "Apply", apiVersion, fieldsType: "FieldsV1", ...own, fieldsV1 }];
 }
 
-/** The fields of one set that another does not have; `undefined` when there are none. */
-export function without(fields: FieldsV1, others: FieldsV1): FieldsV1 | undefined {
+/**
+ * The fields of one set that another does not have; `undefined` when there are none.
+ *
+ * @param how whether a map or list of which the other set has no part counts as one that it has as a whole
+ */
+export function without(fields: FieldsV1, others: FieldsV1, how?: "whole values"): FieldsV1 | undefined {
   const left: Record<string, FieldsV1> = {};
   let isAny = false;
   for (const name in fields) {
-    const theirs = others[name];
-    const part =
-      theirs === undefined ? fields[name] : isLeaf(fields[name]!) ? undefined : without(fields[name]!, theirs);
+    const part = rest(fields[name]!, others[name], how);
     if (part === undefined) continue;
     left[name] = part;
     isAny = true;
   }
   return isAny ? left : undefined;
+}
+
+function rest(part: FieldsV1, theirs: FieldsV1 | undefined, how?: "whole values"): FieldsV1 | undefined {
+  if (theirs === undefined) return part;
+  return isLeaf(part) || (how !== undefined && isLeaf(theirs)) ? undefined : without(part, theirs, how);
 }
 
 /** Paths of another version may mean something else: of those an applied entry takes nothing, and they are nobody's. */

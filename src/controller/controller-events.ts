@@ -5,8 +5,10 @@ import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Log } from "../observe/log.ts";
 import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import { childId } from "../reconcile/owned-kind.ts";
+import { appliedAnnotation } from "../reconcile/owner.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
 import type { EventMappingHost, OwnNews } from "./event-mapping.ts";
 import type { FailureReports } from "./failure-reports.ts";
 import type { Invoke } from "./object-reconciler.ts";
@@ -25,7 +27,7 @@ export interface ControllerEventsOptions {
   readonly kinds: Pick<WatchedKinds, "listedPrimary">;
   readonly mapper: Pick<RestMapper, "known">;
   readonly reports: Pick<FailureReports, "forget">;
-  readonly memory: Pick<AppliedMemory, "forget">;
+  readonly memory: Pick<AppliedMemory, "forget" | "keepNames">;
   readonly pendingFinalizations: PendingFinalizations;
   readonly pendingEnqueues: PendingEnqueues;
   /** Whether the workers have started; before that, they wait for pending enqueues. */
@@ -41,6 +43,7 @@ export class ControllerEvents implements EventMappingHost {
   readonly ownNews: OwnNews;
   readonly client: KubeClient;
   readonly #options: ControllerEventsOptions;
+  readonly #appliedAnnotation: string;
   /** Replaces the causes of the events that are delivered while it is set. */
   cause: Cause | undefined;
 
@@ -50,6 +53,7 @@ export class ControllerEvents implements EventMappingHost {
     this.ownNews = options.ownNews;
     this.client = options.client;
     this.#options = options;
+    this.#appliedAnnotation = appliedAnnotation(options.controller);
   }
 
   call<T>(what: string, call: () => T): T | undefined {
@@ -93,6 +97,12 @@ export class ControllerEvents implements EventMappingHost {
     queue.forget(key);
     reports.forget(key);
     memory.forget(`status:${key}`);
+  }
+
+  childChanged(resource: Resource, { metadata }: AnyObject, old: AnyObject): void {
+    const names = old.metadata.annotations?.[this.#appliedAnnotation];
+    if (names === undefined || names === metadata.annotations?.[this.#appliedAnnotation]) return;
+    this.#options.memory.keepNames(childId(resource, keyString(metadata)), { uid: metadata.uid, names });
   }
 
   childGone(resource: Resource, key: string): void {

@@ -40,6 +40,8 @@ class Collected implements EventMappingHost {
   gone(key: string): void {
     this.left.push(key);
   }
+  childChanged(): void {}
+
   childGone(_: unknown, key: string): void {
     this.left.push(key);
   }

@@ -53,6 +53,8 @@ export interface EventMappingHost {
   gone(key: string): void;
   /** Calls a function of the author. An error is logged, and the event counts as handled. */
   call<T>(what: string, call: () => T): T | undefined;
+  /** Somebody else has changed a child: what it said about us is remembered if it says so no more. */
+  childChanged(resource: Resource, object: AnyObject, old: AnyObject): void;
   /** A child is gone: what was remembered of it is forgotten. */
   childGone(resource: Resource, key: string): void;
   /** Whether the kind is cluster-scoped; for a handle of `resource()` only discovery knows. */
@@ -186,7 +188,10 @@ export function ownedHandler(host: EventMappingHost, watch: KindWatch, owner: Re
   };
   return {
     onAdd: (object, info) => tell({ type: "create", object }, info),
-    onUpdate: (object, old, info) => tell(changeOf(object, old, info), info),
+    onUpdate: (object, old, info) => {
+      if (info.origin === undefined) host.childChanged(watch.resource, object, old);
+      tell(changeOf(object, old, info), info);
+    },
     onDelete: (object, info) => {
       host.childGone(watch.resource, keyString(object.metadata));
       if (info.isElsewhere === true) return;

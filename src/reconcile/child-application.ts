@@ -11,11 +11,12 @@ import type { Patch } from "../client/client.ts";
 import { Containment } from "../client/containment.ts";
 import { changesOf, holdsMore } from "../client/field-changes.ts";
 import { differences } from "../client/field-differences.ts";
-import { fieldNames, namedFields, namesMore, parseFieldNames } from "../client/field-names.ts";
-import { replacement } from "../client/field-replacement.ts";
+import { fieldsNamed, namedFields, type Names, namesIn, namesMore, parseFieldNames } from "../client/field-names.ts";
+import { empties, withoutUnwanted } from "../client/field-removal.ts";
+import { patchOf, replacement } from "../client/field-replacement.ts";
 import { handOver } from "../client/handover.ts";
 import { appliedFields, entryOf, unite } from "../client/managed-fields.ts";
-import { type Claim, without } from "../client/manager-entries.ts";
+import { type Claim, type Move, without } from "../client/manager-entries.ts";
 import { isAlreadyExists, isApiError, isConflict, isInvalid, isNotFound } from "../kube/errors/api-error.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { type FieldsV1, keyString } from "../resource/meta.ts";
@@ -104,18 +105,57 @@ async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObjec
     return write(run, child);
   }
   const held = heldOf(run, child, live);
-  if (refused !== undefined) return replace(run, child, { live, held });
-  const patch = held.isUpdated ? updateOf(child, live, held) : undefined;
+  if (refused !== undefined) {
+    const replaced = await replace(run, child, { live, held });
+    if (isThere(run, child, heldOf(run, child, replaced))) return replaced;
+    // The rest can be merged now, and what cannot be merged even so is as good as it gets.
+    child.live = replaced;
+    return apply(run, child).catch((error: unknown) => (isInvalid(error) ? replaced : Promise.reject(error)));
+  }
+  const patch = held.isUpdated ? updateOf(run, child, held) : undefined;
   if (patch !== undefined) return core.writer.patch(resource, child.identity, patch, run);
-  if (held.isUpdated || isUnclaimed(child, live, held)) {
+  const isClaimed = isUnclaimed(run, child, held);
+  if (held.isUpdated || isClaimed) {
     // An apply removes what is no longer desired, but only among applied fields.
     const move = { from: [], to: controller, asApplied: held.isUpdated };
-    const claim = (now: AnyObject): Claim => claimOf(run, child, now);
+    const claim = (now: AnyObject) => claimOf(run, child, now);
     child.live = await ours(run, child, await handOver(core, run, { resource, object: live, move, claim }));
     if (child.live === undefined) return write(run, child);
   }
+  await removeSurplus(run, child, { live: child.live!, isClaimed });
+  return apply(run, child);
+}
+
+function apply(run: ObjectRunState, child: PlannedChild): Promise<AnyObject> {
+  const { key, kind } = child;
   const body = child.body();
-  return core.writer.apply(resource, body, run, { force: true, key, body: JSON.stringify(body) });
+  return run.environment.core.writer.apply(kind.resource, body, run, { force: true, key, body: JSON.stringify(body) });
+}
+
+/**
+ * Removes what is no longer desired where an apply would go too far: of a map or list without parts it leaves nothing, or a
+ * null that custom kinds refuse, although an empty one is desired; and with the last field of ours in a map go those that
+ * nobody owns, because somebody has emptied the entries.
+ */
+async function removeSurplus(
+  run: ObjectRunState,
+  child: PlannedChild,
+  { live, isClaimed }: { readonly live: AnyObject; readonly isClaimed: boolean },
+): Promise<void> {
+  const { core, controller } = run.environment;
+  const { resource } = child.kind;
+  const { desired, fields } = heldOf(run, child, live).state;
+  if (fields === undefined || !(isClaimed ? holdsMore : empties)(desired, fields)) return;
+  const now = await core.reader.findLive(resource, child.identity);
+  if (now?.metadata.uid !== live.metadata.uid) return; // the apply is refused
+  const others = (now.metadata.managedFields ?? []).flatMap(({ manager, operation, fieldsV1 }) =>
+    (manager === controller && operation === "Apply") || fieldsV1 === undefined ? [] : [fieldsV1],
+  );
+  const patch = patchOf(withoutUnwanted({ live: now, desired, fields, others }), now);
+  const { uid, resourceVersion } = now.metadata;
+  const { metadata, ...rest } = patch as { readonly metadata?: object };
+  const body = { ...rest, metadata: { ...metadata, uid } };
+  child.live = await core.writer.patch(resource, child.identity, { type: "merge", body, resourceVersion }, run);
 }
 
 /** The fields of a child that a controller owns. */
@@ -151,12 +191,13 @@ function isThere(run: ObjectRunState, child: PlannedChild, { state, isUpdated }:
 }
 
 /** The merge patch with the effect of an apply; `undefined` when something must be removed or only the server can merge. */
-function updateOf(child: PlannedChild, live: AnyObject, { state, apiVersion }: Held): Patch | undefined {
+function updateOf(run: ObjectRunState, child: PlannedChild, { state, apiVersion }: Held): Patch | undefined {
+  const live = state.live as AnyObject;
   const desired = child.content as unknown as Record<string, unknown>;
   const fields = state.fields!;
   if (apiVersion !== child.apiVersion) return undefined;
-  const names = parseFieldNames(child.namesOn(live) ?? "");
-  if (names === undefined ? holdsMore(desired, fields) : namesMore(names, desired)) return undefined;
+  const names = namesOn(run, child, live);
+  if (names.length === 0 ? holdsMore(desired, fields) : names.some((one) => namesMore(one, desired))) return undefined;
   const from = live as unknown as Record<string, unknown>;
   const changes = changesOf({ desired, live: from, fields, mayAdd: child.mayAdd, isBuiltIn: child.isBuiltIn });
   if (changes?.patch === undefined) return undefined;
@@ -166,25 +207,38 @@ function updateOf(child: PlannedChild, live: AnyObject, { state, apiVersion }: H
   return changes.mergesLists ? { type: "merge", body, resourceVersion } : { type: "merge", body };
 }
 
+/** The names of what was desired, as the child says them, or said before somebody changed them. */
+function namesOn({ environment }: ObjectRunState, child: PlannedChild, live: AnyObject): readonly Names[] {
+  const lost = environment.memory.lostNames(child.id, live);
+  return [child.namesOn(live), lost].flatMap((names) => parseFieldNames(names ?? "") ?? []);
+}
+
 /** Whether the entries do not tell all that was once desired: somebody has emptied them, or restored the object without them. */
-function isUnclaimed(child: PlannedChild, live: AnyObject, { state: { fields } }: Held): boolean {
+function isUnclaimed(run: ObjectRunState, child: PlannedChild, { state: { live, fields } }: Held): boolean {
   if (fields === undefined) return true;
-  const names = child.namesOn(live);
-  if (names === undefined || names === child.names) return false;
-  const named = parseFieldNames(names);
-  const left = named && without(namedFields(named, live), fields);
-  return left !== undefined && holdsMore(child.content, left);
+  return namesOn(run, child, live as AnyObject).some((names) => {
+    const left = namesMore(names, child.content) ? without(namedFields(names, live), fields) : undefined;
+    return left !== undefined && holdsMore(child.content, left);
+  });
 }
 
 /** What is desired and what was, as far as the child says it. */
-function claimOf({ environment }: ObjectRunState, child: PlannedChild, live: AnyObject): Claim {
-  const { controller } = environment;
-  const fieldsOf = (names: string | undefined): FieldsV1 => {
-    const parsed = parseFieldNames(names ?? "");
-    return parsed === undefined ? {} : namedFields(parsed, live);
+function claimOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Claim & Pick<Move, "moves"> {
+  const { controller } = run.environment;
+  const said = namesOn(run, child, live);
+  const names = [...said, namesIn(child.content as unknown as FieldsV1)];
+  return {
+    manager: controller,
+    apiVersion: child.apiVersion,
+    fields: united(names.map((one) => namedFields(one, live))),
+    mark: child.appliedAnnotation,
+    // The creator of an object also owns its defaults, and some of them cannot be given up.
+    moves: (fields) => (said.length === 0 ? fields : united(names.map((one) => fieldsNamed(fields, one)))),
   };
-  const fields = unite(fieldsOf(child.namesOn(live)), fieldsOf(fieldNames(child.content as unknown as FieldsV1)));
-  return { manager: controller, apiVersion: child.apiVersion, fields, mark: child.appliedAnnotation };
+}
+
+function united(sets: readonly FieldsV1[]): FieldsV1 {
+  return sets.reduce(unite);
 }
 
 /** Whether another write may bring about what the server has refused: once what is refused, then the lists that it is in. */

@@ -66,9 +66,10 @@ export class PlannedChild {
     this.appliedAnnotation = appliedAnnotation(run.environment.controller);
     const ownership = ownershipOf(run, this);
     // An author's copy of the mark would be that of an earlier write.
-    const annotations = { ...ownership.annotations, [this.appliedAnnotation]: namesOf(desired) };
+    const content = desired.kind === "Secret" && desired.apiVersion === "v1" ? encoded(desired) : desired;
+    const annotations = { ...ownership.annotations, [this.appliedAnnotation]: namesOf(content) };
     this.content = {
-      ...(desired.kind === "Secret" && desired.apiVersion === "v1" ? encoded(desired) : desired),
+      ...content,
       apiVersion: undefined,
       kind: undefined,
       metadata: { ...desired.metadata, name: undefined, namespace: undefined, ...ownership, annotations },
@@ -188,14 +189,15 @@ interface Secret extends DesiredObject {
 }
 
 /** Encodes `stringData` as the server would, which otherwise forgets who set it, so that changes by others would go unnoticed. */
-function encoded(secret: Secret): object {
+function encoded(secret: Secret): DesiredObject {
   const { stringData, ...rest } = secret;
   if (stringData === undefined) return rest;
   const data: Record<string, unknown> = { ...rest.data };
   for (const [name, value] of Object.entries(stringData)) {
     if (value !== undefined) setField(data, name, Buffer.from(value, "utf8").toString("base64"));
   }
-  return { ...rest, data };
+  const whole = { ...rest, data };
+  return whole;
 }
 
 function ownedKind(run: ObjectRunState, desired: DesiredObject): OwnedKind {

@@ -41,10 +41,12 @@ function keysOf(run: ObjectRunState, { informer: { store } }: OwnedKind): readon
   return [...store.keysOf(OWNER_INDEX, uid), ...store.keysOf(OWNER_INDEX, proofOf(uid))];
 }
 
-/** Whether this controller made the child: its entries or its mark are there. */
-function isOwnChild({ environment }: ObjectRunState, object: AnyObject): boolean {
-  const { controller, managers } = environment;
-  return isMadeBy(object, managers) || object.metadata.annotations?.[appliedAnnotation(controller)] !== undefined;
+/** Whether this controller made the child: its entries or its mark are there, or were until somebody took them. */
+function isOwnChild({ environment }: ObjectRunState, { resource }: OwnedKind, object: AnyObject): boolean {
+  const { controller, managers, memory } = environment;
+  const { annotations } = object.metadata;
+  if (isMadeBy(object, managers) || annotations?.[appliedAnnotation(controller)] !== undefined) return true;
+  return memory.lostNames(childId(resource, keyString(object.metadata)), object) !== undefined;
 }
 
 /** Finds the children that this controller made and the set no longer names. */
@@ -58,7 +60,7 @@ export function surplusOf(run: ObjectRunState, wanted: ReadonlySet<string>, opti
     for (const key of keysOf(run, kind)) {
       if (wanted.has(childId(kind.resource, key))) continue;
       const object = store.get(key)!;
-      if (!isOwnChild(run, object)) continue;
+      if (!isOwnChild(run, kind, object)) continue;
       const name = childName(object);
       if (options.keep?.includes(name)) kept++;
       else if (options.release?.includes(name)) release.push({ kind, object, name });
@@ -107,7 +109,7 @@ export async function removeTracked(run: ObjectRunState): Promise<void> {
     refuseUnseen(kind);
     for (const key of keysOf(run, kind)) {
       const object = kind.informer.store.get(key)!;
-      const isOurs = controllerOf(object) === undefined && isOwnChild(run, object);
+      const isOurs = controllerOf(object) === undefined && isOwnChild(run, kind, object);
       if (isOurs && object.metadata.deletionTimestamp === undefined) await deleteChild(run, kind, object);
     }
   }
@@ -131,7 +133,7 @@ async function deleteChild(run: ObjectRunState, kind: OwnedKind, seen: AnyObject
       if (isNotFound(error)) break;
       if (!isConflict(error) || attempt === ATTEMPTS) throw error;
       object = await core.reader.findLive(kind.resource, seen.metadata);
-      const isOurs = object !== undefined && isChildOf(object, run.object) && isOwnChild(run, object);
+      const isOurs = object !== undefined && isChildOf(object, run.object) && isOwnChild(run, kind, object);
       if (!isOurs || object!.metadata.deletionTimestamp !== undefined) return;
     }
   }
