@@ -53,6 +53,18 @@ export function holdsMore(desired: unknown, fields: FieldsV1): boolean {
   return false;
 }
 
+/** Those of the fields that are not desired; `undefined` for none. */
+export function undesired(desired: unknown, fields: FieldsV1): FieldsV1 | undefined {
+  const left: Record<string, FieldsV1> = {};
+  for (const name in fields) {
+    if (name === ".") continue;
+    const part = partOf(desired, name);
+    const rest = part === undefined ? fields[name] : undesired(part, fields[name]!);
+    if (rest !== undefined) left[name] = rest;
+  }
+  return isLeaf(left) ? undefined : left;
+}
+
 /** Applies a merge patch without nulls to a copy. */
 export function mergedWith(live: unknown, patch: unknown): unknown {
   if (!isFields(patch)) return patch;

@@ -66,7 +66,17 @@ test("namedFields are those of a live value, with the keys of its items", () => 
   const live = {
     spec: {
       replicas: 3,
-      containers: [{ name: "theirs" }, { name: "web", image: "j", ports: [{ containerPort: 80, protocol: "TCP" }] }],
+      containers: [
+        { name: "theirs" },
+        {
+          name: "web",
+          image: "j",
+          ports: [
+            { containerPort: 80, protocol: "UDP" },
+            { containerPort: 80, protocol: "TCP" },
+          ],
+        },
+      ],
       rules: [{ verb: "get" }],
     },
   };

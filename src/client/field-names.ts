@@ -29,11 +29,13 @@ const KEYS: ReadonlyMap<string, string | undefined> = new Map([
   ["mountPath", undefined],
   ["devicePath", undefined],
   ["port", "protocol"],
+  ["uid", undefined],
   ["name", undefined],
   ["ip", undefined],
   ["topologyKey", "whenUnsatisfiable"],
-  ["uid", undefined],
 ]);
+/** The second key of an item that gives none. */
+const DEFAULT = "TCP";
 /** Longer names are replaced by a hash: it shows that something may have gone, and not what. */
 const MOST = 8_192;
 const PLAIN = /^[\w./-]+$/;
@@ -67,8 +69,20 @@ function identity(item: unknown): string {
   if (!isFields(item)) return "";
   const key = keyOf(item);
   if (key === undefined) return "";
-  const value = quoted(String(item[key]));
+  const value = quoted(valueOf(item, key));
   return key === "name" ? value : `${key}=${value}`;
+}
+
+/** The value of an item's key, and of its second one if it has that: `53/UDP`. */
+function valueOf(item: Fields, key: string): string {
+  const second = KEYS.get(key);
+  const more = second === undefined ? undefined : item[second];
+  return more === undefined ? String(item[key]) : `${String(item[key])}/${String(more)}`;
+}
+
+function isNamed(item: Fields, key: string, value: string): boolean {
+  const found = valueOf(item, key);
+  return found === value || found === `${value}/${DEFAULT}`;
 }
 
 function keyOf(item: Fields): string | undefined {
@@ -188,14 +202,14 @@ export function fieldsNamed(fields: FieldsV1, names: Names | undefined): FieldsV
 
 function isItemOf({ key, value }: Part, element: string): boolean {
   if (!element.startsWith("k:") || key === undefined) return element.startsWith("v:") || element.startsWith("k:");
-  const found = (identityOf(element) as Fields)[key];
-  return found === undefined || String(found) === value;
+  const identity = identityOf(element) as Fields;
+  return identity[key] === undefined || isNamed(identity, key, value);
 }
 
 function itemNamed({ key, value }: Part, list: unknown, place: number): unknown {
   if (!Array.isArray(list)) return undefined;
   if (key === undefined) return (list as readonly unknown[])[place];
-  return (list as readonly unknown[]).find((item) => isFields(item) && String(item[key]) === value);
+  return (list as readonly unknown[]).find((item) => isFields(item) && isNamed(item, key, value));
 }
 
 function elementOf(key: string, item: Fields): string {

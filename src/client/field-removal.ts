@@ -1,7 +1,7 @@
 /** Removes from a value what a manager owns and no longer wants, as an apply without it would. */
 import type { FieldsV1 } from "../resource/meta.ts";
 import { partOf } from "./field-changes.ts";
-import { isLeaf, matches } from "./managed-fields.ts";
+import { isLeaf, matches, pathOf } from "./managed-fields.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -26,7 +26,7 @@ export function withoutUnwanted({ live, desired, fields, others }: Removal): unk
     if (place === undefined) continue;
     const claims = others.flatMap((one) => one[element] ?? []);
     const part = partOf(desired, element);
-    if (part === undefined && claims.length === 0) {
+    if (part === undefined && claims.length === 0 && !hasMore(element, (copy as Fields)[place], fields[element]!)) {
       if (Array.isArray(copy)) copy.splice(place as number, 1);
       else delete (copy as Record<string, unknown>)[place];
     } else {
@@ -37,11 +37,36 @@ export function withoutUnwanted({ live, desired, fields, others }: Removal): unk
   return copy;
 }
 
-/** Whether a map or list is desired empty of which the manager owns parts: where others have none, an apply leaves nothing of it. */
-export function empties(desired: unknown, fields: FieldsV1): boolean {
-  if (typeof desired !== "object" || desired === null || isLeaf(fields)) return false;
+/** Maps whose keys anybody may choose: what others have in them stays, also when nobody owns it. */
+const OPEN: ReadonlySet<string> = new Set(["f:labels", "f:annotations", "f:data", "f:binaryData", "f:hard"]);
+
+/**
+ * Whether an apply would remove too much: of a map or list that is desired empty it leaves nothing when our parts go, and an open
+ * map that is not desired goes with all that nobody owns.
+ */
+export function removesTooMuch({ desired, live, fields }: Omit<Removal, "others">): boolean {
+  if (isLeaf(fields) || typeof desired !== "object" || desired === null) return false;
   if (Object.values(desired as Fields).every((part) => part === undefined)) return true;
-  return Object.keys(fields).some((element) => element !== "." && empties(partOf(desired, element), fields[element]!));
+  for (const element in fields) {
+    const place = element === "." ? undefined : placeOf(live, element);
+    if (place === undefined) continue;
+    const part = partOf(desired, element);
+    const below = (live as Record<string | number, unknown>)[place];
+    const inner = fields[element]!;
+    if (
+      part === undefined
+        ? hasMore(element, below, inner)
+        : removesTooMuch({ desired: part, live: below, fields: inner })
+    )
+      return true;
+  }
+  return false;
+}
+
+/** Whether there is more in an open map than what we own. */
+function hasMore(element: string, live: unknown, fields: FieldsV1): boolean {
+  if (!OPEN.has(element) || isLeaf(fields) || typeof live !== "object" || live === null) return false;
+  return Object.keys(live).some((name) => fields[pathOf(name)] === undefined);
 }
 
 /** Where a path element is in a map or a list. */

@@ -32,6 +32,23 @@ export function replacement({ desired, live, fields, places, isWhole, isBuiltIn 
   return !merge.isLess && sameJson(value, merged) ? undefined : (patchOf(value, live) as Fields);
 }
 
+/** A merge patch with the empty maps and lists that are desired, that an apply has set, and that are not there all the same. */
+export function droppedOf(desired: unknown, live: unknown, fields: FieldsV1 | undefined): Fields | undefined {
+  if (!isFields(desired) || !isFields(live) || fields === undefined) return undefined;
+  const dropped = Object.create(null) as Record<string, unknown>;
+  for (const name in desired) {
+    const value = desired[name];
+    const there = ownField(live, name);
+    const isMissing =
+      (there === undefined || there === null) &&
+      typeof value === "object" &&
+      sameJson(value, Array.isArray(value) ? [] : {});
+    const part = isMissing ? value : droppedOf(value, there, fields[`f:${name}`]);
+    if (part !== undefined && part !== null) dropped[name] = part;
+  }
+  return Object.keys(dropped).length === 0 ? undefined : dropped;
+}
+
 /** The desired value with what others added. */
 class Merge {
   /** Whether a list could not be merged. */

@@ -56,6 +56,8 @@ export interface Claim {
   readonly apiVersion: string;
   /** What it desires or once desired, as far as it is there. */
   readonly fields: FieldsV1;
+  /** Those of the fields that it claims: what is desired becomes its own by the apply that follows. */
+  readonly claims: FieldsV1;
   /** An annotation that only this manager sets: whoever else holds it has put a copy of the object in its place. */
   readonly mark: string;
 }
@@ -70,9 +72,9 @@ const NOBODY = "before-first-apply";
  */
 export function claimed(
   entries: readonly ManagedFieldsEntry[],
-  { manager, apiVersion, fields, mark }: Claim,
+  { manager, apiVersion, fields, claims, mark }: Claim,
 ): readonly ManagedFieldsEntry[] | undefined {
-  let left: FieldsV1 | undefined = fields;
+  let left: FieldsV1 | undefined = claims;
   let own: ManagedFieldsEntry | undefined;
   const others: ManagedFieldsEntry[] = [];
   for (const entry of entries) {

@@ -9,11 +9,11 @@ import type { AppliedState } from "../client/applied-memory.ts";
 import { isMadeBy, updatesOf } from "../client/child-entry.ts";
 import type { Patch } from "../client/client.ts";
 import { Containment } from "../client/containment.ts";
-import { changesOf, holdsMore } from "../client/field-changes.ts";
+import { changesOf, holdsMore, undesired } from "../client/field-changes.ts";
 import { differences } from "../client/field-differences.ts";
 import { fieldsNamed, namedFields, type Names, namesIn, namesMore, parseFieldNames } from "../client/field-names.ts";
-import { empties, withoutUnwanted } from "../client/field-removal.ts";
-import { patchOf, replacement } from "../client/field-replacement.ts";
+import { removesTooMuch, withoutUnwanted } from "../client/field-removal.ts";
+import { droppedOf, patchOf, replacement } from "../client/field-replacement.ts";
 import { handOver } from "../client/handover.ts";
 import { appliedFields, entryOf, unite } from "../client/managed-fields.ts";
 import { type Claim, type Move, without } from "../client/manager-entries.ts";
@@ -23,7 +23,7 @@ import { type FieldsV1, keyString } from "../resource/meta.ts";
 import type { PlannedChild } from "./child-plan.ts";
 import { deleteEarlier, hasItsName, isCollectable, namesOwner } from "./earlier-child.ts";
 import { AlreadyOwned, NotOwned } from "./errors.ts";
-import { controllerOf, isChildOf, labelledOwner, OWNER_UID_LABEL } from "./owner.ts";
+import { CHILD_ANNOTATION, controllerOf, isChildOf, labelledOwner, OWNER_UID_LABEL } from "./owner.ts";
 import type { ObjectRunState } from "./run.ts";
 
 const ATTEMPTS = 5;
@@ -114,16 +114,18 @@ async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObjec
   }
   const patch = held.isUpdated ? updateOf(run, child, held) : undefined;
   if (patch !== undefined) return core.writer.patch(resource, child.identity, patch, run);
-  const isClaimed = isUnclaimed(run, child, held);
-  if (held.isUpdated || isClaimed) {
+  if (held.isUpdated || isUnclaimed(run, child, held)) {
     // An apply removes what is no longer desired, but only among applied fields.
     const move = { from: [], to: controller, asApplied: held.isUpdated };
     const claim = (now: AnyObject) => claimOf(run, child, now);
     child.live = await ours(run, child, await handOver(core, run, { resource, object: live, move, claim }));
     if (child.live === undefined) return write(run, child);
   }
-  await removeSurplus(run, child, { live: child.live!, isClaimed });
-  return apply(run, child);
+  await removeSurplus(run, child, child.live!);
+  const answer = await apply(run, child);
+  const { state } = heldOf(run, child, answer);
+  const dropped = droppedOf(state.desired, answer, state.fields);
+  return dropped === undefined ? answer : patchApplied(run, child, { live: answer, patch: dropped });
 }
 
 function apply(run: ObjectRunState, child: PlannedChild): Promise<AnyObject> {
@@ -132,30 +134,38 @@ function apply(run: ObjectRunState, child: PlannedChild): Promise<AnyObject> {
   return run.environment.core.writer.apply(kind.resource, body, run, { force: true, key, body: JSON.stringify(body) });
 }
 
-/**
- * Removes what is no longer desired where an apply would go too far: of a map or list without parts it leaves nothing, or a
- * null that custom kinds refuse, although an empty one is desired; and with the last field of ours in a map go those that
- * nobody owns, because somebody has emptied the entries.
- */
-async function removeSurplus(
+/** Patches a child that is applied. What it sets is owned by an update then, and becomes applied like the rest. */
+async function patchApplied(
   run: ObjectRunState,
   child: PlannedChild,
-  { live, isClaimed }: { readonly live: AnyObject; readonly isClaimed: boolean },
-): Promise<void> {
+  { live, patch }: { readonly live: AnyObject; readonly patch: object },
+): Promise<AnyObject> {
+  const { core, controller } = run.environment;
+  const { resource } = child.kind;
+  const { uid, resourceVersion } = live.metadata;
+  const body = { ...patch, metadata: { ...(patch as { metadata?: object }).metadata, uid } };
+  const answer = await core.writer.patch(resource, child.identity, { type: "merge", body, resourceVersion }, run);
+  // The author's own updates stay his.
+  if (entryOf(live, { manager: controller, operation: "Update" }) !== undefined) return answer;
+  if (entryOf(answer, { manager: controller, operation: "Update" }) === undefined) return answer;
+  const move = { from: [], to: controller, asApplied: true };
+  const claim = (now: AnyObject) => claimOf(run, child, now);
+  return (await handOver(core, run, { resource, object: answer, move, claim })) ?? answer;
+}
+
+/** Removes what is no longer desired where the apply would remove more than that. */
+async function removeSurplus(run: ObjectRunState, child: PlannedChild, live: AnyObject): Promise<void> {
   const { core, controller } = run.environment;
   const { resource } = child.kind;
   const { desired, fields } = heldOf(run, child, live).state;
-  if (fields === undefined || !(isClaimed ? holdsMore : empties)(desired, fields)) return;
+  if (fields === undefined || !removesTooMuch({ desired, live, fields })) return;
   const now = await core.reader.findLive(resource, child.identity);
   if (now?.metadata.uid !== live.metadata.uid) return; // the apply is refused
   const others = (now.metadata.managedFields ?? []).flatMap(({ manager, operation, fieldsV1 }) =>
     (manager === controller && operation === "Apply") || fieldsV1 === undefined ? [] : [fieldsV1],
   );
   const patch = patchOf(withoutUnwanted({ live: now, desired, fields, others }), now);
-  const { uid, resourceVersion } = now.metadata;
-  const { metadata, ...rest } = patch as { readonly metadata?: object };
-  const body = { ...rest, metadata: { ...metadata, uid } };
-  child.live = await core.writer.patch(resource, child.identity, { type: "merge", body, resourceVersion }, run);
+  child.live = await patchApplied(run, child, { live: now, patch: patch as object });
 }
 
 /** The fields of a child that a controller owns. */
@@ -227,15 +237,20 @@ function claimOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Cla
   const { controller } = run.environment;
   const said = namesOn(run, child, live);
   const names = [...said, namesIn(child.content as unknown as FieldsV1)];
+  const fields = united(names.map((one) => namedFields(one, live)));
   return {
     manager: controller,
     apiVersion: child.apiVersion,
-    fields: united(names.map((one) => namedFields(one, live))),
+    fields,
+    // Without any entry the server would give all fields to somebody else.
+    claims: undesired(child.content, fields) ?? CLAIM,
     mark: child.appliedAnnotation,
     // The creator of an object also owns its defaults, and some of them cannot be given up.
     moves: (fields) => (said.length === 0 ? fields : united(names.map((one) => fieldsNamed(fields, one)))),
   };
 }
+
+const CLAIM: FieldsV1 = { "f:metadata": { "f:annotations": { [`f:${CHILD_ANNOTATION}`]: {} } } };
 
 function united(sets: readonly FieldsV1[]): FieldsV1 {
   return sets.reduce(unite);
@@ -262,19 +277,11 @@ async function replace(
   child: PlannedChild,
   { live, held }: { readonly live: AnyObject; readonly held: Held },
 ): Promise<AnyObject> {
-  const { core, controller } = run.environment;
-  const { resource } = child.kind;
   const { places, isWhole, error } = child.refused!;
   const { desired, fields } = held.state;
   const patch = replacement({ desired, live, fields, places, isWhole, isBuiltIn: child.isBuiltIn });
   if (patch === undefined) throw error;
-  const { uid, resourceVersion } = live.metadata;
-  const body = { ...patch, metadata: { ...(patch["metadata"] as object | undefined), uid } };
-  const answer = await core.writer.patch(resource, child.identity, { type: "merge", body, resourceVersion }, run);
-  // What is applied stays so, unless the author has fields of his own there.
-  if (held.isUpdated || entryOf(live, { manager: controller, operation: "Update" }) !== undefined) return answer;
-  const move = { from: [], to: controller, asApplied: true };
-  return (await handOver(core, run, { resource, object: answer, move })) ?? answer;
+  return patchApplied(run, child, { live, patch });
 }
 
 /** Whether an earlier name of the controller owns fields of the child. */
