@@ -8,6 +8,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
+import { reportAdvisories } from "./advisories.ts";
 import { assets } from "./controlplane/controlplane.ts";
 import { denoTests } from "./deno/step.ts";
 import { nodeTests } from "./node/step.ts";
@@ -37,6 +38,7 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
   types: () => command(bun, ["check", "--no-script", "-p", "tsconfig.json"]),
   declarations: () => command(bun, ["check", "--no-script", "-p", "tsconfig.sdk.json"]),
   house: () => command(bun, ["scripts/check-house.ts"]),
+  advisories,
   controlplane: controlPlane,
   build: () => steadyCommand(bun, ["scripts/build.ts"]),
   smoke: () => steadyCommand(bun, ["scripts/smoke.ts"]),
@@ -128,6 +130,12 @@ async function steadyCommand(path: string, args: readonly string[]): Promise<Cou
   const second = await command(path, args);
   if (second.failed === 0) passedLater.push(args.join(" "));
   return second;
+}
+
+async function advisories(): Promise<Counts> {
+  const { outcome, lines } = await reportAdvisories({ folder: root, env: process.env });
+  for (const line of lines) console.log(line);
+  return one(outcome);
 }
 
 /** Built here, so that no test waits for it. */
