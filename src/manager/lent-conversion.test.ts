@@ -9,6 +9,7 @@ import { InProcess } from "../../tests/support/integration/in-process.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { startEmbeddedCluster } from "../embedded/index.ts";
+import { eventually } from "../testing/eventually.ts";
 import { giveBackLeft } from "../cli/left-conversions.ts";
 import { collectDefinitions } from "../module/module-definitions.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
@@ -52,6 +53,37 @@ test("on the embedded server manifests apply over what a trial left, too", async
     });
     const { conversion } = applied.spec as { conversion: { webhook: { clientConfig: object } } };
     expect(conversion.webhook.clientConfig).toEqual({ service: SERVICE });
+  } finally {
+    await transport.close();
+    await cluster.stop();
+  }
+});
+
+test("a process goes on to convert when another one that converted in its place ends", async () => {
+  const cluster = await startEmbeddedCluster({ pods: false });
+  const transport = createTransport(cluster.config);
+  try {
+    const kind = kindOf("Plain");
+    const start = () => InProcess.start({ cluster: cluster.config, definitions: [kind], webhooks: true });
+    const request = { path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdOf(kind).metadata.name}` };
+    const client = async (): Promise<{ readonly url?: string; readonly caBundle?: string }> => {
+      const { spec } = await transport.request<Json>({ ...request, method: "GET" });
+      return (spec as { conversion: { webhook: { clientConfig: object } } }).conversion.webhook.clientConfig;
+    };
+    const one = await start();
+    const before = await client();
+    const other = await start();
+    expect((await client()).url).not.toBe(before.url);
+    await other[Symbol.asyncDispose]();
+    await eventually(async () => expect(await client()).toEqual(before));
+    // One that was killed has left its name.
+    const killed = { metadata: { annotations: { "binnacle.dev/converted-by": `${hostname()}/1073741824/0` } } };
+    const spec = { conversion: { webhook: { clientConfig: { url: "https://127.0.0.1:1/convert" } } } };
+    const contentType = "application/merge-patch+json";
+    await transport.request({ ...request, method: "PATCH", contentType, body: { ...killed, spec } });
+    await eventually(async () => expect(await client()).toEqual(before));
+    await one[Symbol.asyncDispose]();
+    expect(await client()).toEqual(NOBODY);
   } finally {
     await transport.close();
     await cluster.stop();

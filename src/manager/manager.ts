@@ -36,9 +36,8 @@ import { Readiness } from "./readiness.ts";
 import { Sharding } from "./sharding.ts";
 import { activeRuns, openParts, type StopStep, stopInOrder } from "./stop-steps.ts";
 
-/** In milliseconds. */
-/** Milliseconds for taking the address of this process out of definitions, even if the grace period is over. */
-const GIVE_BACK_WITHIN = 1_500;
+/** Milliseconds for taking the address of this process out of definitions. */
+const GIVE_BACK_WITHIN = 5_000;
 const DEFAULT_GRACE = 30_000;
 
 /** One process: a cluster, listeners, and modules that come and go. */
@@ -299,7 +298,9 @@ export class Manager implements AsyncDisposable {
         what: "webhooks",
         why: "runs may need conversions until now; active admissions end while their modules and caches work",
         run: async (left) => {
-          await this.#start.giveBack(Math.max(left, GIVE_BACK_WITHIN));
+          // What keeps the registrations would put the address back.
+          await this.webhooks.unregister({ grace: left });
+          await this.#start.giveBack(Math.min(left, GIVE_BACK_WITHIN));
           await this.webhooks.stop({ grace: left });
         },
         atLeast: 3_000, // registrations that nobody answers would be in the way of all writes

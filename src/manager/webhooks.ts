@@ -109,12 +109,19 @@ export class Webhooks {
     this.#serving.retire();
   }
 
-  /** Ends the registration of this process alone first, then the listener; what replicas share stays registered. */
-  async stop({ grace }: { readonly grace: number }): Promise<void> {
+  /**
+   * Removes the registration of this process alone, and keeps up no other any more; what replicas share stays registered. All requests
+   * are still answered.
+   */
+  async unregister({ grace }: { readonly grace: number }): Promise<void> {
     const late = new AbortController();
     const { clock } = this.#parts;
     using _timer = clock.setTimeout(() => late.abort(new Error("it took too long")), Math.min(grace, LEAVE_WITHIN));
     await this.#registrar?.stop(late.signal);
+  }
+
+  /** Ends the listener, to which nothing leads any more. */
+  async stop({ grace }: { readonly grace: number }): Promise<void> {
     await this.#serving.stop({ grace });
     await this.#certificates?.[Symbol.asyncDispose]();
   }

@@ -5,6 +5,7 @@
 import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { WebhookClientConfig } from "../../resource/crd-conversion.ts";
+import { isGone } from "./owner-mark.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /** The process that converts. */
@@ -51,10 +52,16 @@ export function lent(process: string, stored: LentDefinition | undefined): Reado
   return { [BY]: process, ...(before !== undefined && { [BEFORE]: before }) };
 }
 
-/** Whether a definition names the webhook of a process of its own, or of one that has given it back to nobody. */
-export function isLent({ metadata, spec }: Pick<LentDefinition, "spec"> & Partial<LentDefinition>): boolean {
-  const client = spec.conversion?.webhook?.clientConfig;
-  return metadata?.annotations?.[BY] !== undefined || client?.service?.name === NOBODY.service?.name;
+/** Whether a definition names the address of a single process, or has been given back to nobody. */
+export function isLent({ metadata, spec }: LentDefinition): boolean {
+  const { url, service } = spec.conversion?.webhook?.clientConfig ?? {};
+  return service?.name === NOBODY.service?.name || (url !== undefined && metadata.annotations?.[BY] !== undefined);
+}
+
+/** Whether nobody converts: the definition was given back to nobody, or is lent to a process of this machine that is gone. */
+export function isAbandoned(live: LentDefinition): boolean {
+  const process = live.metadata.annotations?.[BY];
+  return isLent(live) && (process === undefined || isGone(process) === true);
 }
 
 /** Returns a merge patch that has this process convert in place of the one that a definition is lent to. */

@@ -403,6 +403,13 @@ test("of replicas with addresses of their own the one that leads is registered, 
   second.set(true);
   await eventually(async () => expect(await addressOf()).toMatch(/^https:\/\/second:9443\//));
   await eventually(async () => expect(await convertedAt()).toBe("https://second:9443/convert"));
+  // A Service that somebody applies beside the mark stays.
+  const clientConfig = { url: null, service: { namespace: "shop", name: "hook", path: "/convert", port: 443 } };
+  const body = { spec: { conversion: { webhook: { clientConfig } } } };
+  await transport.request({ method: "PATCH", path: `${CRDS}/${name}`, contentType: "application/merge-patch+json", body });
+  two.set({ ...answers(declared("pod")), converted: [name] });
+  await two.inForce(AbortSignal.timeout(5_000));
+  expect(await convertedAt()).toBeUndefined();
   // The end of a process that does not lead removes nothing, and that of the leader what is registered.
   await one.end(AbortSignal.timeout(5_000));
   expect(await addressOf()).toBeDefined();

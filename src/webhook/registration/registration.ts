@@ -13,7 +13,7 @@ import {
   type WebhookTarget,
 } from "./configurations.ts";
 import { KeptObject, type KeptParts, type LiveObject, type Write } from "./kept-object.ts";
-import { isLent, type LentDefinition, lentInstead } from "./lent-conversion.ts";
+import { isAbandoned, isLent, type LentDefinition, lentInstead } from "./lent-conversion.ts";
 import { type OwnerMark, ownerName } from "./owner-mark.ts";
 
 export interface RegistrationOptions extends KeptParts {
@@ -204,8 +204,7 @@ export class Registration implements AsyncDisposable {
       const client = live?.spec.conversion?.webhook?.clientConfig;
       if (authorities === undefined || live === undefined || client === undefined) return undefined;
       if (!this.#isOurs(client)) {
-        // The replica that led before is asked no more.
-        if (!this.#takesTurns || !isLent(live)) return undefined;
+        if (!this.#convertsInstead(live)) return undefined;
         const own = clientConfigOf(CONVERSION_PATH, { target, authorities });
         return { kind: "merge", body: lentInstead(ownerName(), own) };
       }
@@ -271,10 +270,14 @@ export class Registration implements AsyncDisposable {
     return service?.name === target.service.name && service.namespace === target.service.namespace;
   }
 
-  /** Whether replicas have addresses of their own, and the one that leads is registered. */
-  get #takesTurns(): boolean {
+  /**
+   * Whether this process is to convert in place of the one that a definition names: the replica that leads does so for the one that led
+   * before, and every process for one that has ended.
+   */
+  #convertsInstead(live: LiveCrd): boolean {
     const { owner, leadership } = this.#options;
-    return owner !== undefined && leadership !== alwaysLeader;
+    if (owner === undefined) return false;
+    return leadership === alwaysLeader ? isAbandoned(live) : isLent(live);
   }
 
   #pathOf({ url, service }: ClientConfig): string {
