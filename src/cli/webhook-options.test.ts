@@ -12,6 +12,7 @@ const values: WebhookValues = {
   "webhook-host": undefined,
   "webhook-service": undefined,
   "register-webhooks": false,
+  "install-crds": false,
 };
 const run: WebhookSurroundings = {
   isEmbedded: false,
@@ -48,6 +49,14 @@ test("webhooksOf: a Service has a certificate in a Secret, which is registered o
     },
   });
   expect((await webhooksOf(given, run))?.registration?.mode).toBe("inject");
+});
+
+test("webhooksOf: without --register-webhooks the definitions that got the address of the process are kept", async () => {
+  const mode = async (given: Partial<WebhookValues>) =>
+    (await webhooksOf({ ...values, ...given }, run))?.registration?.mode;
+  expect(await mode({ "webhook-host": "10.0.0.1", "install-crds": true })).toBe("definitions");
+  expect(await mode({ "webhook-host": "10.0.0.1" })).toBe("none");
+  expect(await mode({ "webhook-service": "shop/hook", "install-crds": true })).toBe("inject");
 });
 
 test("webhooksOf: replicas outside the cluster share a registration, and dev has its own", async () => {

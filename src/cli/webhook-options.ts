@@ -34,7 +34,9 @@ export const webhookOptions: readonly Option[] = [...options, webhookHostOption,
 export interface WebhookValues extends ValuesOf<typeof options> {
   readonly "webhook-host": string | undefined;
   readonly "webhook-service": string | undefined;
+  readonly "install-crds": boolean;
 }
+
 /** What is known besides the command line. */
 export interface WebhookSurroundings {
   /** Whether the API server is in this process. */
@@ -77,6 +79,7 @@ export async function webhooksOf(
   }
   if (folder !== undefined) checkFiles(folder);
   const certificates = folder === undefined ? selfManaged(found) : ({ kind: "files", folder } as const);
+  const lends = found !== undefined && "host" in found && values["install-crds"];
   const injects = found !== undefined && "service" in found && certificates.kind === "secret";
   return {
     address: surroundings.mayListenElsewhere ? listenAt(address, { found, given }) : address,
@@ -84,7 +87,7 @@ export async function webhooksOf(
     drain: found !== undefined && "service" in found ? DRAIN : 0,
     registration: found && {
       reach: development ? found : sharedReach(found, election),
-      mode: registers ? "apply" : injects ? "inject" : "none",
+      mode: registers ? "apply" : injects ? "inject" : lends ? "definitions" : "none",
       failurePolicy: development && !isEmbedded ? "Ignore" : undefined,
       ownNamespaces: "service" in found ? [found.service.namespace] : [],
       ownLeases: election && { namespace: election.namespace, id: election.id },

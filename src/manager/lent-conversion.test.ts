@@ -59,36 +59,39 @@ test("on the embedded server manifests apply over what a trial left, too", async
   }
 });
 
-test("a process goes on to convert when another one that converted in its place ends", async () => {
-  const cluster = await startEmbeddedCluster({ pods: false });
-  const transport = createTransport(cluster.config);
-  try {
-    const kind = kindOf("Plain");
-    const start = () => InProcess.start({ cluster: cluster.config, definitions: [kind], webhooks: true });
-    const request = { path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdOf(kind).metadata.name}` };
-    const client = async (): Promise<{ readonly url?: string; readonly caBundle?: string }> => {
-      const { spec } = await transport.request<Json>({ ...request, method: "GET" });
-      return (spec as { conversion: { webhook: { clientConfig: object } } }).conversion.webhook.clientConfig;
-    };
-    const one = await start();
-    const before = await client();
-    const other = await start();
-    expect((await client()).url).not.toBe(before.url);
-    await other[Symbol.asyncDispose]();
-    await eventually(async () => expect(await client()).toEqual(before));
-    // One that was killed has left its name.
-    const killed = { metadata: { annotations: { "binnacle.dev/converted-by": `${hostname()}/1073741824/0` } } };
-    const spec = { conversion: { webhook: { clientConfig: { url: "https://127.0.0.1:1/convert" } } } };
-    const contentType = "application/merge-patch+json";
-    await transport.request({ ...request, method: "PATCH", contentType, body: { ...killed, spec } });
-    await eventually(async () => expect(await client()).toEqual(before));
-    await one[Symbol.asyncDispose]();
-    expect(await client()).toEqual(NOBODY);
-  } finally {
-    await transport.close();
-    await cluster.stop();
-  }
-});
+test.each([true, "definitions"] as const)(
+  "a process goes on to convert when another one ends (%p)",
+  async (webhooks) => {
+    const cluster = await startEmbeddedCluster({ pods: false });
+    const transport = createTransport(cluster.config);
+    try {
+      const kind = kindOf("Plain");
+      const start = () => InProcess.start({ cluster: cluster.config, definitions: [kind], webhooks });
+      const request = { path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdOf(kind).metadata.name}` };
+      const client = async (): Promise<{ readonly url?: string; readonly caBundle?: string }> => {
+        const { spec } = await transport.request<Json>({ ...request, method: "GET" });
+        return (spec as { conversion: { webhook: { clientConfig: object } } }).conversion.webhook.clientConfig;
+      };
+      const one = await start();
+      const before = await client();
+      const other = await start();
+      expect((await client()).url).not.toBe(before.url);
+      await other[Symbol.asyncDispose]();
+      await eventually(async () => expect(await client()).toEqual(before));
+      // One that was killed has left its name.
+      const killed = { metadata: { annotations: { "binnacle.dev/converted-by": `${hostname()}/1073741824/0` } } };
+      const spec = { conversion: { webhook: { clientConfig: { url: "https://127.0.0.1:1/convert" } } } };
+      const contentType = "application/merge-patch+json";
+      await transport.request({ ...request, method: "PATCH", contentType, body: { ...killed, spec } });
+      await eventually(async () => expect(await client()).toEqual(before));
+      await one[Symbol.asyncDispose]();
+      expect<object>(await client()).toEqual(NOBODY);
+    } finally {
+      await transport.close();
+      await cluster.stop();
+    }
+  },
+);
 
 describe.if(available)("on a real server", () => {
   let cluster: Cluster;

@@ -31,9 +31,10 @@ export interface RegistrationChoice {
       };
   /**
    * `apply` writes and maintains the configurations; `inject` adds the authorities to those that somebody else has
-   * applied; `none` leaves both to others.
+   * applied; `definitions` only keeps the address of this process in the definitions that were installed with it; `none` leaves
+   * all of that to others.
    */
-  readonly mode: "apply" | "inject" | "none";
+  readonly mode: "apply" | "inject" | "definitions" | "none";
   /** Replaces what the webhooks declare. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
   /** Namespaces of the listener, whose objects the webhooks never get. */
@@ -168,7 +169,8 @@ export class WebhookRegistrar {
   #update(): void {
     const { mode, reach } = this.#choice;
     if (!this.#loaded || mode === "none" || this.#stopping.signal.aborted) return;
-    const { webhooks, converted } = this.#parts.host.served;
+    const { webhooks: served, converted } = this.#parts.host.served;
+    const webhooks = mode === "definitions" ? [] : served;
     if (this.#registration === undefined) {
       // A shared registration may have webhooks of modules that are gone; one of this process alone cannot.
       const mayHoldMore = mode === "apply" && ("service" in reach || reach.shared !== undefined);
@@ -199,12 +201,13 @@ export class WebhookRegistrar {
       ownLeases,
       certificates,
       injectsOnly: mode === "inject",
+      definitionsOnly: mode === "definitions",
       failurePolicy,
       owner: isService ? undefined : ownerMark(clock),
       onRepaired: (kind) => void this.#repairs.set(kind, (this.#repairs.get(kind) ?? 0) + 1),
       onFailed: (kind) => void this.#errors.set(kind, (this.#errors.get(kind) ?? 0) + 1),
     });
-    if (!isService) void this.#removeLeftAgain();
+    if (!isService && mode === "apply") void this.#removeLeftAgain();
     this.#cleanup.use(readyz.note("webhook-registration", () => told(registration)));
     return registration;
   }

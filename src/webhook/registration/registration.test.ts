@@ -406,7 +406,12 @@ test("of replicas with addresses of their own the one that leads is registered, 
   // A Service that somebody applies beside the mark stays.
   const clientConfig = { url: null, service: { namespace: "shop", name: "hook", path: "/convert", port: 443 } };
   const body = { spec: { conversion: { webhook: { clientConfig } } } };
-  await transport.request({ method: "PATCH", path: `${CRDS}/${name}`, contentType: "application/merge-patch+json", body });
+  await transport.request({
+    method: "PATCH",
+    path: `${CRDS}/${name}`,
+    contentType: "application/merge-patch+json",
+    body,
+  });
   two.set({ ...answers(declared("pod")), converted: [name] });
   await two.inForce(AbortSignal.timeout(5_000));
   expect(await convertedAt()).toBeUndefined();

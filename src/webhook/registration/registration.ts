@@ -25,6 +25,8 @@ export interface RegistrationOptions extends KeptParts {
   readonly certificates: TrustedSource;
   /** Whether somebody else applies the configurations, and only the authorities are injected. @default false */
   readonly injectsOnly?: boolean | undefined;
+  /** Whether only the CustomResourceDefinitions are kept, because nobody asked for configurations. @default false */
+  readonly definitionsOnly?: boolean | undefined;
   /** Replaces what the webhooks declare. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
   /**
@@ -76,7 +78,7 @@ const KINDS: Readonly<Record<Side, string>> = {
 /** Maintains the configurations of one installation, and the authorities in the CustomResourceDefinitions that it converts. */
 export class Registration implements AsyncDisposable {
   readonly #options: RegistrationOptions;
-  readonly #configurations: Readonly<Record<Side, KeptObject<LiveConfiguration>>>;
+  readonly #configurations: readonly KeptObject<LiveConfiguration>[];
   readonly #crds = new Map<string, KeptObject<LiveCrd>>();
   readonly #subscription: Disposable;
   /** `undefined` until it is known; nothing is written before that. */
@@ -88,7 +90,8 @@ export class Registration implements AsyncDisposable {
   /** Creates a registration, which writes nothing before {@link set}. */
   constructor(options: RegistrationOptions) {
     this.#options = options;
-    this.#configurations = { mutating: this.#keep("mutating"), validating: this.#keep("validating") };
+    const sides: readonly Side[] = options.definitionsOnly === true ? [] : ["mutating", "validating"];
+    this.#configurations = sides.map((side) => this.#keep(side));
     this.#subscription = options.certificates.subscribe(() => {
       for (const kept of this.#kept()) void kept.touch();
     });
@@ -123,7 +126,7 @@ export class Registration implements AsyncDisposable {
     this.set({ ...this.#registered, webhooks: webhooks.filter(({ path }) => !gone.has(path)) });
     const isDone = (live: LiveConfiguration | undefined): boolean =>
       !(live?.webhooks ?? []).some(({ clientConfig: one }) => this.#isOurs(one) && gone.has(this.#pathOf(one)));
-    await Promise.all(Object.values(this.#configurations).map((kept) => kept.seen(isDone, signal)));
+    await Promise.all(this.#configurations.map((kept) => kept.seen(isDone, signal)));
   }
 
   /** Resolves when everything that was set is registered, or when the signal fires. */
@@ -137,7 +140,7 @@ export class Registration implements AsyncDisposable {
    * @throws ApiError, UnreachableError, the signal's reason.
    */
   async trusts(authority: string, signal: AbortSignal): Promise<boolean> {
-    const configurations = await Promise.all(Object.values(this.#configurations).map((kept) => kept.read(signal)));
+    const configurations = await Promise.all(this.#configurations.map((kept) => kept.read(signal)));
     const crds = await Promise.all([...this.#crds.values()].map((kept) => kept.read(signal)));
     const clients = [
       ...configurations.flatMap((one) => (one?.webhooks ?? []).map(({ clientConfig }) => clientConfig)),
@@ -169,7 +172,7 @@ export class Registration implements AsyncDisposable {
     const { owner, leadership } = this.#options;
     if (owner === undefined || this.#registered === undefined || !leadership.isLeader) return;
     this.#ending = true;
-    await Promise.all(Object.values(this.#configurations).map((kept) => kept.touch(signal)));
+    await Promise.all(this.#configurations.map((kept) => kept.touch(signal)));
   }
 
   /** Stops maintaining the registration, which stays as it is. */
@@ -179,7 +182,7 @@ export class Registration implements AsyncDisposable {
   }
 
   *#kept(): Iterable<KeptObject<LiveConfiguration> | KeptObject<LiveCrd>> {
-    yield* Object.values(this.#configurations);
+    yield* this.#configurations;
     yield* this.#crds.values();
   }
 

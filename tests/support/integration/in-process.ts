@@ -19,8 +19,8 @@ export interface InProcessOptions {
   readonly level?: LogLevel | undefined;
   /** Milliseconds that runs have to end. @default 5_000 */
   readonly grace?: number | undefined;
-  /** Serves and registers webhooks on the loopback. @default false */
-  readonly webhooks?: boolean | undefined;
+  /** Serves webhooks on the loopback and registers them; only those that convert with `definitions`. @default false */
+  readonly webhooks?: boolean | "definitions" | undefined;
 }
 
 /** One line of the log. */
@@ -30,11 +30,13 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-const onLoopback: WebhooksOptions = {
-  address: "127.0.0.1:0",
-  certificates: { kind: "memory", hosts: ["127.0.0.1"] },
-  registration: { reach: { host: "127.0.0.1" }, mode: "apply", ownNamespaces: [] },
-};
+function onLoopback(mode: "apply" | "definitions"): WebhooksOptions {
+  return {
+    address: "127.0.0.1:0",
+    certificates: { kind: "memory", hosts: ["127.0.0.1"] },
+    registration: { reach: { host: "127.0.0.1" }, mode, ownNamespaces: [] },
+  };
+}
 
 export class InProcess implements AsyncDisposable {
   readonly manager: Manager;
@@ -57,7 +59,7 @@ export class InProcess implements AsyncDisposable {
       metricsAddress: "0",
       namespaces,
       installCrds: true,
-      webhooks: webhooks ? onLoopback : undefined,
+      webhooks: webhooks === false ? undefined : onLoopback(webhooks === true ? "apply" : webhooks),
       development: true,
       grace,
     });
