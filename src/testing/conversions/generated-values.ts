@@ -6,6 +6,15 @@ import type { StructuralSchema } from "../../resource/schema/structural.ts";
 const MOST_ELEMENTS = 3;
 /** Texts longer than that show nothing new. */
 const MOST_CHARACTERS = 12;
+/** An optional field is there in every second object. */
+const MOST_COMMON = 2;
+/**
+ * One that consists of more values than that is there less often, because an object with half of what a template of pods can
+ * hold has thousands of values, and conversions of hundreds of them take most of a minute.
+ */
+const AMPLE = 2;
+/** Even then it is there in some of a few hundred objects. */
+const RAREST = 16;
 
 /** Values of a schema. */
 export function valuesOf(schema: StructuralSchema): fc.Arbitrary<unknown> {
@@ -70,17 +79,55 @@ function variantOf(schema: StructuralSchema, variant: StructuralSchema): Structu
 }
 
 function objects({ properties = {}, required = [], additionalProperties }: StructuralSchema): fc.Arbitrary<unknown> {
-  const named = Object.entries(properties).map(([name, field]) => [name, valuesOf(field)] as const);
-  const known = fc.record(Object.fromEntries(named), {
-    requiredKeys: required.filter((name) => name in properties),
+  const named: [string, fc.Arbitrary<unknown>][] = [];
+  const rare = new Set<string>();
+  for (const [name, field] of Object.entries(properties)) {
+    const rarity = required.includes(name) ? 1 : rarityOf(field);
+    if (rarity > MOST_COMMON) rare.add(name);
+    named.push([name, rarity > MOST_COMMON ? onceIn(rarity, valuesOf(field)) : valuesOf(field)]);
+  }
+  const all = fc.record(Object.fromEntries(named), {
+    requiredKeys: [...required.filter((name) => name in properties), ...rare],
     noNullPrototype: true,
   });
+  const known = rare.size === 0 ? all : all.map(withoutUndefined);
   if (additionalProperties === undefined) return known;
   const others = fc.dictionary(names(), valuesOf(additionalProperties), {
     maxKeys: MOST_ELEMENTS,
     noNullPrototype: true,
   });
   return fc.tuple(others, known).map(([some, fields]) => ({ ...some, ...fields }));
+}
+
+function onceIn(times: number, values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  return fc.oneof({ withCrossShrink: true }, { weight: times - 1, arbitrary: fc.constant(undefined) }, values);
+}
+
+function withoutUndefined(value: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined));
+}
+
+/** Returns in how many objects an optional field is there once: the larger its values, the more. */
+function rarityOf(field: StructuralSchema): number {
+  return Math.max(MOST_COMMON, Math.min(Math.ceil(sizeOf(field) / AMPLE), RAREST));
+}
+
+const sizes = new WeakMap<StructuralSchema, number>();
+
+/** How many values a value of the schema consists of, on average. */
+function sizeOf(schema: StructuralSchema): number {
+  const known = sizes.get(schema);
+  if (known !== undefined) return known;
+  const { properties = {}, required = [], items, additionalProperties } = schema;
+  let size = 1;
+  for (const [name, field] of Object.entries(properties)) {
+    size += sizeOf(field) / (required.includes(name) ? 1 : rarityOf(field));
+  }
+  for (const element of [items, additionalProperties]) {
+    if (element !== undefined) size += (sizeOf(element) * MOST_ELEMENTS) / 2;
+  }
+  sizes.set(schema, size);
+  return size;
 }
 
 function lists(schema: StructuralSchema): fc.Arbitrary<unknown> {
