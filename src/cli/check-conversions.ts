@@ -43,7 +43,13 @@ export async function checkConversions(
       );
     }
     for (const { message } of losses) problems.push(`${file}: ${resource.kind} ${message}`);
-    if (losses.length > 0) {
+    if (losses.some(({ reason }) => reason === "failed")) {
+      problems.push(
+        `${file}: A conversion of ${resource.kind} has to convert whatever the schema allows: narrow the schema, as with ` +
+          "`.regex(…)`, or keep what has no other place in an annotation",
+      );
+    }
+    if (losses.some(({ reason }) => reason !== "failed")) {
       problems.push(
         `${file}: Keep what another version has no field for in an annotation, or give it up with \`loses: ["spec.…"]\` on the ` +
           `version of ${resource.kind} that loses it`,

@@ -28,9 +28,10 @@ const module = (fromHub: string): string => `
 
 beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "binnacle-versions-")));
-  for (const name of ["good", "lossy"]) mkdirSync(join(folder, name));
+  for (const name of ["good", "lossy", "failing"]) mkdirSync(join(folder, name));
   writeFileSync(join(folder, "good/widget.ts"), module("{ spec: { large: spec.size, note: spec.note } }"));
   writeFileSync(join(folder, "lossy/widget.ts"), module("{ spec: { large: spec.size } }"));
+  writeFileSync(join(folder, "failing/widget.ts"), module("{ spec: spec.nothing.at.all }"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -69,6 +70,14 @@ test("check names each field that a conversion loses, and the way out", async ()
   expect(err).toContain('error: DIR/lossy/widget.ts: Widget v1 → v1beta1 → v1 loses spec.note: ""\n');
   expect(err).toContain('error: DIR/lossy/widget.ts: Widget v1beta1 → v1 → v1beta1 loses spec.note: ""\n');
   expect(err).toContain("in an annotation, or give it up with `loses:");
+});
+
+test("check says what to do about a conversion that fails", async () => {
+  const { status, err } = await run("check --no-types --controllers DIR/failing --webhook-service shop/hook");
+  expect(status).toBe(1);
+  expect(err).toContain("error: DIR/failing/widget.ts: Widget v1 → v1beta1 → v1 fails: TypeError");
+  expect(err).toContain("A conversion of Widget has to convert whatever the schema allows: narrow the schema");
+  expect(err).not.toContain("give it up with `loses:");
 });
 
 test("check passes a kind whose webhook has no address, with a note, and manifests refuse it", async () => {

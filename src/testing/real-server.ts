@@ -54,7 +54,12 @@ export async function startReal({ pods, clock, journal }: ServerOptions): Promis
   }
 }
 
+let isTold = false;
+
+/** Warns once in a process: the tests of a file mostly use a clock in the same way. */
 function tellWhatKeepsItsTime(controllers: boolean): void {
+  if (isTold) return;
+  isTold = true;
   const programs = controllers ? "kube-apiserver and kube-controller-manager" : "kube-apiserver";
   const cannot = ["creation and deletion times", "Events", "token lifetimes", "CRD conditions"];
   if (controllers) cannot.push("CronJobs", "deadlines and TTLs of Jobs", "progress deadlines of Deployments");

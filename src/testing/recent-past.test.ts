@@ -68,3 +68,22 @@ test("recentPast shows the begin and the end of a long story", () => {
   expect(text).not.toContain("/item-20-");
   expect(text).toContain("/item-60-");
 });
+
+test("recentPast leaves out what a module does to register webhooks, unless it fails", () => {
+  begin();
+  post("new");
+  const note = (path: string, by: string, code: number, answer: object): void =>
+    journal.note({ method: "PATCH", path, by, code, answer: JSON.stringify(answer) });
+  note("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/reports.shop", "binnacle-gives-back", 200, {});
+  const hooks = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/binnacle-test-1a2b";
+  const configuration = { kind: "MutatingWebhookConfiguration", metadata: { name: "binnacle-test-1a2b", uid: "hooks" } };
+  note(hooks, "binnacle", 200, configuration);
+  note(hooks, "binnacle", 200, { kind: "Status" });
+  note(hooks, "binnacle", 403, { kind: "Status", message: "not allowed" });
+  const text = recentPast()!;
+  expect(text.split("\n").filter((line) => / ms {2}/.test(line))).toEqual([
+    expect.stringContaining("POST /api/v1/new by test: 201"),
+    expect.stringContaining("by binnacle: 403 not allowed"),
+  ]);
+  expect(text).not.toContain("kind: MutatingWebhookConfiguration");
+});

@@ -45,13 +45,13 @@ function describe(journal: Journal): string {
   const others = new Map<string, SeenObject>();
   const lines: { readonly at: number; readonly text: string }[] = [];
   for (const { at, type, object } of journal.events) {
-    if (isHousekeeping(object)) continue;
+    if (isHousekeeping(object) || (object.kind === "CustomResourceDefinition" && type === "MODIFIED")) continue;
     keep(objects, object);
     lines.push({ at, text: `${type.padEnd(9)}${nameOf(object)} @${object.metadata?.resourceVersion}` });
   }
   for (const request of journal.requests) {
     const answer = parse(request.answer) ?? {};
-    if (isHousekeeping(answer) || /\/namespaces\/kube-/.test(request.path)) continue;
+    if (isHousekeeping(answer) || /\/namespaces\/kube-/.test(request.path) || isRegistration(request)) continue;
     if (request.code < 300) keep(request.by === "test" ? objects : others, answer);
     lines.push({ at: request.at, text: requestLine(request, answer) });
   }
@@ -84,10 +84,16 @@ function keep(objects: Map<string, SeenObject>, object: SeenObject): void {
   if (version(objects.get(id)) <= version(object)) objects.set(id, object);
 }
 
+/** Whether a module's runtime registers a webhook, or takes it back when the module stops, and succeeds. */
+function isRegistration({ path, by, code }: SeenRequest): boolean {
+  return code < 300 && (by === "binnacle-gives-back" || /webhookconfigurations\/binnacle-test-/.test(path));
+}
+
 /** Whether every cluster creates the object for itself. */
 function isHousekeeping({ kind = "", metadata }: SeenObject): boolean {
   return (
     ["Lease", "Node"].includes(kind) ||
+    (kind.endsWith("WebhookConfiguration") && metadata?.name?.startsWith("binnacle-test-") === true) ||
     metadata?.namespace?.startsWith("kube-") === true ||
     (kind === "ServiceAccount" && metadata?.name === "default") ||
     metadata?.name === "kube-root-ca.crt"

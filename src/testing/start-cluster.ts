@@ -30,7 +30,12 @@ export interface StartClusterOptions {
    * @default `$BINNACLE_TEST_SERVER`, otherwise `embedded`
    */
   readonly server?: "embedded" | "real" | undefined;
-  /** How pods behave; with `false` they stay pending. @default every container runs and is ready at once */
+  /**
+   * How pods behave; with `false` they stay pending.
+   *
+   * @default every container is ready at once; those of a pod whose `restartPolicy` is OnFailure or Never, such as a Job's, end
+   * at once with success, and others run on
+   */
   readonly pods?: PodBehaviour | false | undefined;
   /**
    * The clock of the cluster's own controllers, of modules and, if embedded, of the server. A real server and its
