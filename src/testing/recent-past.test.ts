@@ -76,7 +76,10 @@ test("recentPast leaves out what a module does to register webhooks, unless it f
     journal.note({ method: "PATCH", path, by, code, answer: JSON.stringify(answer) });
   note("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/reports.shop", "binnacle-gives-back", 200, {});
   const hooks = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/binnacle-test-1a2b";
-  const configuration = { kind: "MutatingWebhookConfiguration", metadata: { name: "binnacle-test-1a2b", uid: "hooks" } };
+  const configuration = {
+    kind: "MutatingWebhookConfiguration",
+    metadata: { name: "binnacle-test-1a2b", uid: "hooks" },
+  };
   note(hooks, "binnacle", 200, configuration);
   note(hooks, "binnacle", 200, { kind: "Status" });
   note(hooks, "binnacle", 403, { kind: "Status", message: "not allowed" });
