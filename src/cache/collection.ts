@@ -3,6 +3,7 @@ import { listPages } from "../kube/api/list.ts";
 import { plainObject } from "../kube/api/listed-metadata.ts";
 import { collectionPath, type Mapping } from "../kube/api/mapper.ts";
 import { watch, type WatchOptions } from "../kube/api/watch.ts";
+import { NoRoomError } from "../kube/errors/no-room.ts";
 import { isApiError, isBadRequest } from "../kube/errors/api-error.ts";
 import { sleep } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
@@ -39,6 +40,8 @@ interface Listing {
 
 export class Collection {
   readonly #options: CompleteOptions;
+  /** The bytes that watches have brought since the last list. */
+  #brought = 0;
 
   constructor(options: CompleteOptions) {
     this.#options = options;
@@ -66,6 +69,7 @@ export class Collection {
           (await this.#listWhole(mapping, { reason, signal })));
     signal.throwIfAborted();
     sink.endList(resourceVersion);
+    this.#brought = 0;
     return resourceVersion;
   }
 
@@ -193,6 +197,7 @@ export class Collection {
       streams.complete(path);
       sink.page(objects, resourceVersion);
       sink.endList(resourceVersion);
+      this.#brought = 0;
       began = clock.now();
       onComplete(resourceVersion);
       onStatus({ kind: "watching" });
@@ -206,6 +211,7 @@ export class Collection {
         ...this.#duration(),
         sendInitialEvents: true,
         ...this.#type(),
+        ...this.#bounds(path),
         signal: AbortSignal.any([signal, late.signal]),
         onLine: (line) => initial?.count(line),
         onEvent: (type, object) => {
@@ -250,6 +256,7 @@ export class Collection {
         shards: this.#shards(path),
         ...duration,
         ...this.#type(),
+        ...this.#bounds(path),
         signal,
         onOpen: () => {
           onOpen();
@@ -270,6 +277,19 @@ export class Collection {
     const { apiVersion, kind } = resource;
     const of = { apiVersion, kind };
     return { of, metadataOnly: metadataOnly === true ? of : undefined, onLeftOut, ...(onOther && { onOther }) };
+  }
+
+  /** Ends a watch that has brought much when memory is full: what it shows would end the process, and with it everything else. */
+  #bounds(path: string): Pick<WatchOptions, "onBytes"> {
+    const { room } = this.#options;
+    if (room === undefined) return {};
+    return {
+      onBytes: (bytes) => {
+        this.#brought += bytes;
+        room.brought(bytes);
+        if (room.isFull && this.#brought > room.pageBytes) throw new NoRoomError(`the watch of ${path}`);
+      },
+    };
   }
 
   #duration(): { readonly timeoutSeconds: number; readonly idleTimeout: number } {

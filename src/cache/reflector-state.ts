@@ -8,6 +8,7 @@ import {
   isUnauthorized,
   isUnreachable,
 } from "../kube/errors/api-error.ts";
+import { NoRoomError } from "../kube/errors/no-room.ts";
 import type { InformerState } from "./informer-state.ts";
 
 /** Why a full list is due. */
@@ -61,8 +62,13 @@ export type Failure =
   | { readonly kind: "missing"; readonly message: string }
   /** Refused: authorization (403) or authentication (401). */
   | { readonly kind: "forbidden"; readonly message: string; readonly code: number }
-  /** The server is overloaded or failing (429 and 5xx). */
-  | { readonly kind: "busy"; readonly message: string; readonly code: number; readonly retryAfter: number | undefined }
+  /** The server is overloaded or failing (429 and 5xx), or this process has no memory for what it sends. */
+  | {
+      readonly kind: "busy";
+      readonly message: string;
+      readonly code: number | undefined;
+      readonly retryAfter: number | undefined;
+    }
   | { readonly kind: "unreachable"; readonly message: string }
   | { readonly kind: "other"; readonly message: string; readonly code: number | undefined };
 
@@ -206,6 +212,7 @@ function backOff(failures: number): number {
 export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   if (isUnreachable(error)) return { kind: "unreachable", message };
+  if (error instanceof NoRoomError) return { kind: "busy", message, code: undefined, retryAfter: undefined };
   if (!isApiError(error)) return { kind: "other", message, code: undefined };
   const { code, retryAfter } = error;
   if (isGone(error) || isTooLarge(error)) return { kind: "gone", message };

@@ -39,6 +39,10 @@ const COLLECT_FROM = 0.75;
 /** The part from which on the process says that it may be killed, and below which it may say so again. */
 const WARN_FROM = 0.9;
 const WARN_AGAIN_BELOW = 0.8;
+/** The part from which on lists and watches that bring much end, so that the process, and the rest of what it does, goes on. */
+const FULL_FROM = 0.95;
+/** A look is due when watches have brought this part of the limit, which takes several times as much when it is kept. */
+const LOOK_AFTER = 1 / 512;
 /** Another collection waits until memory has grown by this part of the limit, because what is in use stays. */
 const GROWTH = 1 / 32;
 /** After a collection the next one waits for so many times its duration, so that they never take most of the time. */
@@ -73,6 +77,10 @@ export class MemoryGuard implements ListRoom, Disposable {
   #least = 0;
   #collectFrom = -Infinity;
   #isShort = false;
+  #isFull = false;
+  /** What watches have brought since the last look for their sake. */
+  #brought = 0;
+  readonly #lookAfter: number;
   #warnings = 0;
   #collections = 0;
 
@@ -83,6 +91,7 @@ export class MemoryGuard implements ListRoom, Disposable {
     this.#collect = collect;
     this.#clock = monotonic(clock);
     this.pageBytes = Math.min(MOST_BYTES, limit.bytes * PAGE_PART);
+    this.#lookAfter = limit.bytes * LOOK_AFTER;
     this.answerBytes = limit.bytes * ANSWER_PART;
     this.lists = Math.max(1, Math.min(MOST_LISTS, Math.floor(limit.bytes / LIMIT_PER_LIST)));
     if (limit.bytes < LEAST_LIMIT) {
@@ -125,6 +134,17 @@ export class MemoryGuard implements ListRoom, Disposable {
     return this.#wait(signal);
   }
 
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  brought(bytes: number): void {
+    this.#brought += bytes;
+    if (this.#brought < this.#lookAfter) return;
+    this.#brought = 0;
+    this.#check();
+  }
+
   [Symbol.dispose](): void {
     this.#timer[Symbol.dispose]();
   }
@@ -157,6 +177,7 @@ export class MemoryGuard implements ListRoom, Disposable {
         used = this.#least = this.#limit.used();
       }
     }
+    this.#isFull = used >= bytes * FULL_FROM;
     if (used < bytes * WARN_AGAIN_BELOW) {
       if (this.#isShort) this.#log.info("There is enough memory again", { limit: mib(bytes), used: mib(used) });
       this.#isShort = false;

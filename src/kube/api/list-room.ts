@@ -12,4 +12,8 @@ export interface ListRoom {
    * is enough: a list that waited for ever would be no better than a process that is killed and says why.
    */
   make(signal?: AbortSignal): Promise<void> | undefined;
+  /** Whether so little is left that lists and watches that have brought much end. They are tried again after a while. */
+  readonly isFull: boolean;
+  /** Notes what a watch brings, which nobody asked for; many bytes are reason enough to look how much is left. */
+  brought(bytes: number): void;
 }

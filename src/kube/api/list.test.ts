@@ -182,7 +182,7 @@ test("listPages asks for smaller pages where memory is limited, and for room bef
   await using kit = await start(1_000, { bytes: 1_000, counts: true });
   let made = 0;
   const make = (): undefined => void made++;
-  const room = { pageBytes: 100_000, answerBytes: 300_000, lists: 1, make };
+  const room = { pageBytes: 100_000, answerBytes: 300_000, lists: 1, make, isFull: false, brought() {} };
   let seen = 0;
   const { pages } = await listPages<Item>(kit.transport, {
     path,

@@ -4,6 +4,7 @@ import { isAnswerTooLarge } from "../transport/answer.ts";
 import { isGone } from "../errors/api-error.ts";
 import { MOST_COLLECTION_BYTES, MOST_PAGE_BYTES } from "../limits.ts";
 import { METADATA_LIST, readMetadataList } from "./metadata-list.ts";
+import { NoRoomError } from "../errors/no-room.ts";
 import type { ListRoom } from "./list-room.ts";
 import { PageCount } from "./page-count.ts";
 import { metadataPageSize, METADATA_PAGE_SIZE, PAGE_SIZE, type SoFar, wholePageSize } from "./page-size.ts";
@@ -127,6 +128,7 @@ async function eachPage<T>(options: ListOptions<T>, { read, first, next }: Pagin
     let page: ReceivedPage<T>;
     try {
       if (room !== undefined) await room.make(options.signal);
+      if (room?.isFull && seen > 0) throw new NoRoomError(`the list of ${options.path}`);
       const mostBytes = Math.min(limit === 0 ? MOST_COLLECTION_BYTES : MOST_PAGE_BYTES, room?.answerBytes ?? Infinity);
       page = await read({ query: queryOf(options, { limit, token }), mostBytes });
     } catch (error) {

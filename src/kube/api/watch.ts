@@ -42,6 +42,8 @@ export interface WatchOptions {
   readonly signal: AbortSignal;
   /** Called synchronously; an error that it throws ends the watch. A bookmark has only a resource version. */
   onEvent(type: WatchType, object: AnyObject): void;
+  /** Called with the size of each piece of the stream before it is read; an error that it throws ends the watch. */
+  onBytes?(bytes: number): void;
   /** Called with each line before it is parsed. */
   onLine?(line: string): void;
   /** Called for an event of another kind, which is ignored. */
@@ -100,6 +102,7 @@ export function watch(transport: Pick<Transport, "stream">, options: WatchOption
     onFlow: (flow) => options.onFlow?.(flow),
     onHeaders: () => options.onOpen?.(),
     onChunk: (chunk) => {
+      options.onBytes?.(chunk.length);
       lines.push(chunk);
       options.onBatch?.();
     },
