@@ -42,7 +42,7 @@ const WARN_AGAIN_BELOW = 0.8;
 /** The part from which on lists and watches that bring much end, so that the process, and the rest of what it does, goes on. */
 const FULL_FROM = 0.95;
 /** A look is due when watches have brought this part of the limit, which takes several times as much when it is kept. */
-const LOOK_AFTER = 1 / 512;
+const LOOK_AFTER = 1 / 1024;
 /** Another collection waits until memory has grown by this part of the limit, because what is in use stays. */
 const GROWTH = 1 / 32;
 /** After a collection the next one waits for so many times its duration, so that they never take most of the time. */
