@@ -12,6 +12,7 @@ import { checkPlatform } from "./house/check-platform.ts";
 import { checkReadme } from "./house/check-readme.ts";
 import { checkLock, checkPaths } from "./house/check-repository.ts";
 import { checkShape } from "./house/check-shape.ts";
+import { checkThreats } from "./house/check-threats.ts";
 import { format } from "./house/finding.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -28,6 +29,7 @@ const checks = [
   checkLock,
   checkPaths,
   checkPatterns,
+  checkThreats,
 ];
 const findings = (await Promise.all(checks.map((check) => check(root)))).flat();
 for (const finding of findings) console.error(format(finding));

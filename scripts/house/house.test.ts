@@ -13,6 +13,7 @@ import { checkPatterns, slowTextOf } from "./check-patterns.ts";
 import { blocksOf, checkReadme } from "./check-readme.ts";
 import { checkLock, checkPaths } from "./check-repository.ts";
 import { checkShape } from "./check-shape.ts";
+import { checkThreats } from "./check-threats.ts";
 import type { Check } from "./finding.ts";
 import { parseModule } from "./module.ts";
 import { tokens } from "./tokens.ts";
@@ -371,5 +372,37 @@ test("tokens tells patterns from divisions and counts lines", () => {
     "e2",
     "h5",
     "i5",
+  ]);
+});
+
+test("checkThreats asks each cell for a test, and looks for it", async () => {
+  const table = (...rows: string[]) =>
+    ["# Security", "## What others could do", "| Who | Can | Cannot |", "| --- | --- | --- |", ...rows, ""].join("\n");
+  const note = (id: string, text: string) => `[^${id}]: ${text}`;
+  const files = (security: string) => ({
+    "SECURITY.md": security,
+    "src/a.test.ts": `test("it holds", () => {});\ntest.each([1])(\n  "it holds for %s",\n  () => {},\n);\n// "it does not"`,
+  });
+  const good = table("| a page | ask[^one] | read[^two] |");
+  const both = `${note("one", '`src/a.test.ts`: "it holds", "it holds for %s"')}\n${note("two", '`src/a.test.ts`: "it holds"')}`;
+  expect(await found(checkThreats, files(`${good}\n${both}\n## Versions\n| a | b |\n| - | - |\n| 1 | 2 |\n`))).toEqual(
+    [],
+  );
+  const bad = table("| a page | ask[^one] | read |", "| a neighbour | ask[^gone] | read[^two] |");
+  const notes = [
+    note("one", '`src/a.test.ts`: "it does not"'),
+    note("two", '`src/b.test.ts`: "it holds"'),
+    note("three", "nobody knows"),
+  ];
+  expect((await found(checkThreats, files(`${bad}\n${notes.join("\n")}`))).sort()).toEqual([
+    "SECURITY.md:10 nothing refers to the note three",
+    "SECURITY.md:10 the note three names no test",
+    "SECURITY.md:5 a cell of 'a page' refers to no note",
+    "SECURITY.md:6 there is no note gone",
+    'SECURITY.md:8 src/a.test.ts has no test "it does not"',
+    "SECURITY.md:9 there is no src/b.test.ts",
+  ]);
+  expect(await found(checkThreats, files("# Security"))).toEqual([
+    "SECURITY.md:1 there is no table below '## What others could do'",
   ]);
 });

@@ -90,7 +90,7 @@ test.each([
     ["types", notCurrent, "--output", join(folder, "out")],
     String.raw`v1beta1\u001b[2J`,
   ],
-])("%s", async (_, args, expected) => {
+])("%s prints nothing on which a terminal acts", async (_, args, expected) => {
   const text = await said(...args);
   expect(text).toContain(expected);
   // oxlint-disable-next-line no-control-regex -- this is what must not be there
