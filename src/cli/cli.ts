@@ -5,6 +5,7 @@ import { parseYaml } from "#runtime/yaml";
 import { isConfigError, whyUnreadable } from "../kube/config/config-error.ts";
 import { nearest } from "../module/nearest.ts";
 import { printableLines } from "../observe/printable.ts";
+import { withoutLogins } from "../observe/without-login.ts";
 import { COMPLETE, type Command, type Host } from "./command.ts";
 import { type CommandEntry, commandIndex, commands } from "./commands.ts";
 import { commandsOf, optionsOf, withCommand } from "./operator.ts";
@@ -32,15 +33,19 @@ const REPORTED: readonly string[] = ["UserError", "NotCapable"];
 
 function report(error: unknown, host: Host): number {
   if (error instanceof UsageError || (error instanceof Error && error.name === "YError")) {
-    host.err(`${programName(host)}: ${printableLines(error.message)}\n`);
+    host.err(`${programName(host)}: ${shown(error.message)}\n`);
     return 2;
   }
   const known =
     error instanceof Error && (REPORTED.includes(error.name) || isConfigError(error) || isSystemError(error));
   const text = error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error);
-  // Messages quote servers and files, whose texts a terminal must not act on.
-  host.err(`${programName(host)}: ${printableLines(text)}\n`);
+  host.err(`${programName(host)}: ${shown(text)}\n`);
   return 1;
+}
+
+/** Messages quote servers and files, whose texts a terminal must not act on, and addresses that may hold a password. */
+function shown(message: string): string {
+  return printableLines(withoutLogins(message));
 }
 
 function programName({ embedded }: Host): string {

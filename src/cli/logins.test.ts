@@ -62,6 +62,9 @@ test.each(places)("the login of %s is not repeated", async (_, cluster, env = {}
 
 const commands: readonly (readonly string[])[] = [
   ["version", "--check", "--releases", `http://${LOGIN}@${refused}/releases`],
+  ["types", `https://${LOGIN}@${refused}/crd.yaml`],
+  ["run", "--controllers", folder, "--kubeconfig", `https://${LOGIN}@${refused}/kubeconfig`],
+  ["manifests", "webhooks", "--controllers", folder, "--webhook-host", `https://${LOGIN}@hook.example.com`],
   ["build", "--controllers", folder, "--image", `https://${LOGIN}@registry.example.com/hello:1`],
   [
     "build",
