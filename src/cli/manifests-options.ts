@@ -74,6 +74,11 @@ const options = [
     default: false,
     describe: "deploy: refuse connections but to webhooks, and to metrics from namespaces labelled metrics=enabled",
   },
+  {
+    name: "webhook-clients",
+    type: "list",
+    describe: "deploy: with --network-policy, the ranges of addresses of API servers, such as 10.0.0.0/28; repeatable",
+  },
   { name: "metrics-service", type: "boolean", default: false, describe: "deploy: a Service for metrics" },
   {
     name: "service-monitor",

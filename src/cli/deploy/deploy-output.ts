@@ -5,6 +5,7 @@ import type { LoadedModules } from "../loaded-modules.ts";
 import type { ManifestsValues } from "../manifests-options.ts";
 import { operatorAccount } from "../operator-name.ts";
 import { commentedYaml } from "../rule-comments.ts";
+import { addressBytes } from "../../kube/config/ip-address.ts";
 import { UsageError, UserError } from "../usage-error.ts";
 import { configMapFiles } from "./config-map-files.ts";
 import { deployLimits } from "./deploy-limits.ts";
@@ -121,6 +122,22 @@ async function chartFiles(values: ManifestsValues, context: DeployContext): Prom
   return helmChart(plan, { name, version, appVersion: context.host.embedded.version });
 }
 
+/** @throws UsageError for what is no range of addresses, and where no policy would name it. */
+function webhookClients(values: ManifestsValues): readonly string[] {
+  const ranges = values["webhook-clients"] ?? [];
+  if (ranges.length > 0 && !values["network-policy"]) {
+    throw new UsageError("--webhook-clients is given without --network-policy, which is what names them: add it");
+  }
+  for (const range of ranges) {
+    const [address = "", bits = "", ...more] = range.split("/");
+    const bytes = addressBytes(address);
+    if (bytes === undefined || more.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > 8 * bytes.length) {
+      throw new UsageError(`--webhook-clients is '${range}': expected a range of addresses such as 10.0.0.0/28`);
+    }
+  }
+  return ranges;
+}
+
 async function planOf(
   values: ManifestsValues,
   { loaded: { modules, configs }, host, account }: DeployContext & { readonly account: ServiceAccount },
@@ -141,6 +158,7 @@ async function planOf(
     secure: values["metrics-secure"],
     limits: deployLimits(values),
     networkPolicy: values["network-policy"],
+    webhookClients: webhookClients(values),
     metricsService: values["metrics-service"],
     serviceMonitor: values["service-monitor"],
     webhooks: deployed.webhooks,

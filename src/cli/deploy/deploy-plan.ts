@@ -27,6 +27,8 @@ export interface DeployPlan {
   /** Quantities, such as `256Mi`; `undefined` for no limit. */
   readonly limits: { readonly memory: string | undefined; readonly cpu: string | undefined };
   readonly networkPolicy: boolean;
+  /** The ranges of addresses from which webhooks are called; empty for all. */
+  readonly webhookClients: readonly string[];
   readonly metricsService: boolean;
   readonly serviceMonitor: boolean;
   readonly webhooks: Pick<WebhookManifests, "service" | "shells" | "args">;

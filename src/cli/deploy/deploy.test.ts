@@ -248,6 +248,24 @@ describe("printed", () => {
     expect(one(all, "NetworkPolicy").spec.ingress[1]).toEqual({ ports: [{ port: 9443, protocol: "TCP" }] });
   });
 
+  test("the NetworkPolicy lets in the API servers alone whose addresses are given", async () => {
+    const all = await print(
+      "--base-image b --network-policy --webhook-clients 10.0.0.0/28 --webhook-clients fd00::/64",
+      "hooked",
+    );
+    expect(one(all, "NetworkPolicy").spec.ingress[1]).toEqual({
+      from: [{ ipBlock: { cidr: "10.0.0.0/28" } }, { ipBlock: { cidr: "fd00::/64" } }],
+      ports: [{ port: 9443, protocol: "TCP" }],
+    });
+    for (const range of ["10.0.0.1", "10.0.0.0/33", "api.example/24", "10.0.0.0/8/8"]) {
+      const { err } = await run(`--base-image b --network-policy --webhook-clients ${range}`, "hooked");
+      expect(err).toContain(`--webhook-clients is '${range}': expected a range of addresses such as 10.0.0.0/28`);
+    }
+    expect((await run("--base-image b --webhook-clients 10.0.0.0/8", "hooked")).err).toContain(
+      "without --network-policy",
+    );
+  });
+
   test("names what an earlier version had and this one has not", async () => {
     const former = join(folder, "former.yaml");
     writeFileSync(former, (await run("--base-image b --network-policy")).out);

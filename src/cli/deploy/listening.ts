@@ -6,17 +6,21 @@ import { type DeployPlan, labelsOf, metricsPort, selectorOf } from "./deploy-pla
 const SCRAPERS = { metrics: "enabled" } as const;
 
 /**
- * Lets nobody connect but the API server, for webhooks, and namespaces that may read metrics. Probes of the node are always
+ * Lets nobody connect but the clients of webhooks, which are all while none are named, and namespaces that may read metrics. Probes of the node are always
  * let through. What the pods themselves connect to is not limited, because only the modules know it.
  *
  * @see https://kubernetes.io/docs/concepts/services-networking/network-policies/
  */
-export function networkPolicy(plan: Pick<DeployPlan, "account" | "secure" | "webhooks">): object {
+export function networkPolicy(plan: Pick<DeployPlan, "account" | "secure" | "webhooks" | "webhookClients">): object {
   const { name, namespace } = plan.account;
   const from = [{ namespaceSelector: { matchLabels: SCRAPERS } }];
   const metrics = { from, ports: [{ port: metricsPort(plan).containerPort, protocol: "TCP" }] };
-  // The API server has no address that a policy could name, because it may be outside of the cluster's network.
-  const webhooks = { ports: [{ port: WEBHOOK_PORT.containerPort, protocol: "TCP" }] };
+  // No policy can select API servers, which may be outside of the cluster's network; who runs the cluster knows their addresses.
+  const clients = plan.webhookClients.map((cidr) => ({ ipBlock: { cidr } }));
+  const webhooks = {
+    ...(clients.length > 0 && { from: clients }),
+    ports: [{ port: WEBHOOK_PORT.containerPort, protocol: "TCP" }],
+  };
   return {
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
