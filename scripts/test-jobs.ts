@@ -75,7 +75,7 @@ export const together: readonly Job[] = [
     "src/controller/left-selector.test.ts",
     "src/events/server.test.ts",
   ],
-  ["src/reconcile/children.test.ts", "src/reconcile/converged.test.ts"],
+  ["src/reconcile/children.test.ts", "src/reconcile/converged.test.ts", "scripts/drift/drift.test.ts"],
   [
     "scripts/acceptance/guestbook.test.ts",
     "scripts/acceptance/database.test.ts",
