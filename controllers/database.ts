@@ -81,7 +81,7 @@ export const database = defineController({
   watches: [watch(Job, { labels: LAST_BACKUP, enqueue: (job) => [databaseOf(job)] })],
   uses: [allow(Job, "create")],
   async reconcile(database, { children, client, status }) {
-    const { name, namespace = "" } = database.metadata;
+    const { name, namespace } = database.metadata;
     // The password is generated once: an existing Secret keeps its own.
     const known = await client.find(Secret, { namespace, name: secretName(database) });
     const password = known?.data?.["password"] ?? btoa(crypto.randomUUID());
@@ -103,7 +103,7 @@ export const database = defineController({
     status.condition({ type: "BackedUp", status: !!last, reason: last ? "Succeeded" : "NoneYet", message: last ?? "" });
   },
   async finalize(database, { client, events, status }) {
-    const { name, namespace = "" } = database.metadata;
+    const { name, namespace } = database.metadata;
     const key = { namespace, name: `${name}-last-backup` };
     // This is no child, because it must outlive the database.
     const job =

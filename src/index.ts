@@ -152,7 +152,16 @@ export type {
   SpecOf,
   StatusOf,
 } from "./resource/handle.ts";
-export type { Condition, DeepReadonly, Draft, Key, MetaInput, ObjectMeta, OwnerReference } from "./resource/meta.ts";
+export type {
+  Condition,
+  DeepReadonly,
+  Draft,
+  Key,
+  MetaInput,
+  NamespacedMeta,
+  ObjectMeta,
+  OwnerReference,
+} from "./resource/meta.ts";
 export type { Duration } from "./resource/duration.ts";
 export type { Enqueued, MappedWatch, MapOptions, Target, Watch, WatchOptions } from "./controller/watch.ts";
 export type { Change, Predicate } from "./controller/predicate.ts";

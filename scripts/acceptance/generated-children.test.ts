@@ -27,7 +27,7 @@ const ticket = defineController({
   concurrency: 16,
   async reconcile(object: ObjectOf<typeof Ticket>, { client, status }) {
     runs++;
-    const { name, namespace = "", uid } = object.metadata;
+    const { name, namespace, uid } = object.metadata;
     const [child, ...others] = await client.list(ConfigMap, { namespace, labels: { [LABEL]: name } });
     if (others.length > 0) throw new Error(`${name} has ${others.length + 1} children`);
     const owner = { apiVersion: object.apiVersion, kind: object.kind, name, uid, controller: true };

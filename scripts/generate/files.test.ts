@@ -5,7 +5,7 @@ import { builtinFiles } from "./files.ts";
 const ref = (id: string): Schema => ({ default: {}, allOf: [{ $ref: `#/components/schemas/${id}` }] });
 const meta = ref("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
 
-function documents(schemas: Record<string, Schema>): ServerDocuments {
+function documents(schemas: Record<string, Schema>, scope: "Cluster" | "Namespaced"): ServerDocuments {
   const gadget = { group: "", version: "v1", kind: "Gadget" };
   const scale = { group: "", version: "v1", kind: "Scale" };
   return {
@@ -21,7 +21,7 @@ function documents(schemas: Record<string, Schema>): ServerDocuments {
                 {
                   resource: "gadgets",
                   responseKind: gadget,
-                  scope: "Cluster",
+                  scope,
                   verbs: ["get"],
                   subresources: [{ subresource: "scale", responseKind: scale }],
                 },
@@ -58,7 +58,9 @@ function documents(schemas: Record<string, Schema>): ServerDocuments {
   };
 }
 
-const text = (schemas: Record<string, Schema>): string => builtinFiles(documents(schemas)).get("core.ts")!;
+function text(schemas: Record<string, Schema>, scope: "Cluster" | "Namespaced" = "Cluster"): string {
+  return builtinFiles(documents(schemas, scope)).get("core.ts")!;
+}
 
 test("builtinFiles writes handle, read type and write type of a kind", () => {
   const core = text({ "io.k8s.api.core.v1.GadgetSpec": { properties: { size: { type: "integer" } } } });
@@ -72,6 +74,12 @@ test("builtinFiles writes handle, read type and write type of a kind", () => {
   );
   expect(core).not.toContain("Unreachable");
   expect(core).not.toContain("Toy");
+});
+
+test("what is read of a kind with namespaces has one", () => {
+  const core = text({}, "Namespaced");
+  expect(core).toMatch(/interface Gadget \{[^}]*metadata: NamespacedMeta;/);
+  expect(text({})).not.toContain("NamespacedMeta");
 });
 
 test("builtinFiles requires a spec on write when one of its fields is required, however deep", () => {

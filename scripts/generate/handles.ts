@@ -9,11 +9,12 @@ export function declareKind(types: Types, kind: BuiltinKind, uses: Uses): string
   const name = types.names.get(kind.id)!;
   const literals = { apiVersion: JSON.stringify(kind.apiVersion), kind: JSON.stringify(kind.kind) };
   const { description } = types.schemas.get(kind.id)!;
-  uses.meta.add("ObjectMeta");
+  const meta = kind.served && kind.served.scope === "Namespaced" ? "NamespacedMeta" : "ObjectMeta";
+  uses.meta.add(meta);
   const read =
     `${docstring(description, "")}export interface ${name} {\n` +
     `  readonly apiVersion: ${literals.apiVersion};\n  readonly kind: ${literals.kind};\n` +
-    `  readonly metadata: ObjectMeta;\n${fields(types, { kind, form: "read", uses })}}\n`;
+    `  readonly metadata: ${meta};\n${fields(types, { kind, form: "read", uses })}}\n`;
   const write =
     `/** {@link ${name}} as it is written. */\nexport interface ${name}Input {\n` +
     `  readonly metadata: ${inputMeta(types, kind, uses)};\n${fields(types, { kind, form: "write", uses })}}\n`;

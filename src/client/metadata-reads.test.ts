@@ -1,6 +1,6 @@
 /** What a controller reads of a kind of which it keeps nothing but metadata. */
 import { expect, expectTypeOf, test } from "bun:test";
-import { defineController, type DeepReadonly, type ObjectMeta, watch } from "binnacle";
+import { defineController, type DeepReadonly, type NamespacedMeta, watch } from "binnacle";
 import { ConfigMap, Secret } from "binnacle/resources";
 import { runModule, startCluster } from "../testing/index.ts";
 
@@ -29,7 +29,7 @@ test('`select: "metadata"` gives a handle that reads metadata from the cache, an
     async reconcile(_, { client }) {
       const key = { namespace: "default", name: "one" };
       const cached = await client.get(names, key);
-      expectTypeOf(cached.metadata).toEqualTypeOf<ObjectMeta>();
+      expectTypeOf(cached.metadata).toEqualTypeOf<NamespacedMeta>();
       // @ts-expect-error -- metadata is all there is
       void cached.data;
       const whole = await client.get(Secret, key);

@@ -1,5 +1,5 @@
 /** The types of a run's context. */
-import type { Client } from "../client/client.ts";
+import type { Client, KeyOf } from "../client/client.ts";
 import type { WrittenMetrics } from "../observe/author-metric.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { Shape } from "../resource/handle.ts";
@@ -83,6 +83,7 @@ export interface ObjectContext<
   Values = {},
   Metrics = {},
 > extends RunContext<Metrics> {
+  readonly key: KeyOf<S>;
   readonly causes: readonly CauseOf<Values>[];
   readonly status: StatusWriter<S>;
   readonly children: Children<Owned>;

@@ -17,7 +17,7 @@ describe.skipIf(!available)("own writes", () => {
 
   /** Writes of every kind, as real reconcilers make them. */
   const busy: Reconcile = async (box, { children, client, status }) => {
-    const { name, namespace = "" } = box.metadata;
+    const { name, namespace } = box.metadata;
     await children.sync({ a: of(ConfigMap, { metadata: { name }, data: { turn: String(box.spec.turn) } }) });
     await client.edit(Box, { name, namespace }, (draft) => {
       draft.metadata.labels = { ...draft.metadata.labels, turn: String(box.spec.turn) };

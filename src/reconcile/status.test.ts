@@ -308,7 +308,7 @@ describe.each(servers)("status on the %s server", (server) => {
     await lab.box("flush", async (box, { status, client }) => {
       status.set({ note: "now" });
       await status.flush();
-      during = (await client.live.get(Box, box.metadata as never)).status?.note;
+      during = (await client.live.get(Box, box.metadata)).status?.note;
       status.set({ turn: 3 });
     });
     expect(during).toBe("now");
@@ -318,7 +318,7 @@ describe.each(servers)("status on the %s server", (server) => {
 
   test("an update of the object leaves other managers their fields", async () => {
     const box = { apiVersion: Box.apiVersion, kind: Box.kind, metadata: { name: "theirs" }, spec: { turn: 1 } };
-    behaviours.set("theirs", async ({ metadata: { name, namespace = "" } }, { client, status }) => {
+    behaviours.set("theirs", async ({ metadata: { name, namespace } }, { client, status }) => {
       status.set({ note: "a" }); // the informer keeps this controller's own fields
       await status.flush();
       await client.edit(Box, { name, namespace }, (draft) => {

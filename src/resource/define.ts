@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { type ResourceDefinition, resourceBrand } from "./definition.ts";
 import { handle, type Resource, type Scope } from "./handle.ts";
-import type { DeepReadonly, MetaInput, ObjectMeta } from "./meta.ts";
+import type { DeepReadonly, MetaInput, ObjectMeta, ReadMeta } from "./meta.ts";
 import { checkGroup, checkVersion, type NamesInput, namesOf } from "./names.ts";
 import { SchemaProblem } from "./schema/structural.ts";
 import { type AnyVersionOptions, checkKeys, versionDefinition, type VersionOptions } from "./version.ts";
@@ -113,7 +113,7 @@ export interface DefinedShape<
   readonly read: {
     readonly apiVersion: `${G}/${V}`;
     readonly kind: K;
-    readonly metadata: ObjectMeta;
+    readonly metadata: ReadMeta<Sc>;
     readonly spec: DeepReadonly<z.output<Spec>>;
     readonly status?: DeepReadonly<z.output<Status>>;
   };

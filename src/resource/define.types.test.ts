@@ -62,6 +62,12 @@ test("a handle carries literal names and both directions of the spec", () => {
   expectTypeOf(written.kind).toEqualTypeOf<"Guestbook">();
 });
 
+test("an object that was read has a namespace where its kind has", () => {
+  expectTypeOf<ObjectOf<typeof Guestbook>["metadata"]["namespace"]>().toEqualTypeOf<string>();
+  expectTypeOf<ObjectOf<typeof Cluster>["metadata"]["namespace"]>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<ObjectOf<typeof Versioned.versions.v1beta1>["metadata"]["namespace"]>().toEqualTypeOf<string>();
+});
+
 test("a versioned handle is the hub's", () => {
   expectTypeOf<ObjectOf<typeof Versioned>["apiVersion"]>().toEqualTypeOf<"demo.binnacle.dev/v1">();
   expectTypeOf<SpecOf<typeof Versioned>>().toEqualTypeOf<{ readonly size: number }>();

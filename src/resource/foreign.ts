@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { handle, type Resource, type Scope, type UntypedStatus } from "./handle.ts";
 import { isDnsSubdomain } from "./label-name.ts";
-import type { DeepReadonly, MetaInput, ObjectMeta } from "./meta.ts";
+import type { DeepReadonly, MetaInput, ReadMeta } from "./meta.ts";
 import { checkVersion } from "./names.ts";
 import { checkKeys } from "./version.ts";
 import { ownField } from "./any-key.ts";
@@ -50,7 +50,7 @@ export interface ForeignShape<A extends string, K extends string, Sc extends Sco
   readonly apiVersion: A;
   readonly kind: K;
   readonly scope: Sc;
-  readonly read: { readonly apiVersion: A; readonly kind: K; readonly metadata: ObjectMeta } & DeepReadonly<
+  readonly read: { readonly apiVersion: A; readonly kind: K; readonly metadata: ReadMeta<Sc> } & DeepReadonly<
     Content<Read>
   >;
   readonly write: { readonly metadata: MetaInput } & DeepReadonly<Omit<Content<Write>, "status">>;

@@ -52,6 +52,14 @@ export interface ObjectMeta {
   readonly managedFields?: readonly ManagedFieldsEntry[] | undefined;
 }
 
+/** The metadata of an object in a namespace. */
+export interface NamespacedMeta extends ObjectMeta {
+  readonly namespace: string;
+}
+
+/** The metadata that the server returns for objects of a scope. */
+export type ReadMeta<Sc extends "Namespaced" | "Cluster"> = [Sc] extends ["Namespaced"] ? NamespacedMeta : ObjectMeta;
+
 /** The metadata that an author writes. */
 export interface MetaInput {
   readonly name: string;

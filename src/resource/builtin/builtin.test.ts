@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from "bun:test";
 import { type AnyObject, type Desired, groupKind, type ObjectOf, of, type Resource, type StatusOf } from "../handle.ts";
-import type { Draft, ObjectMeta } from "../meta.ts";
+import type { Draft, NamespacedMeta, ObjectMeta } from "../meta.ts";
 import * as builtin from "./index.ts";
 import {
   ClusterRole,
@@ -87,7 +87,9 @@ test("of fills in the literal apiVersion and kind of a built-in kind", () => {
 test("ObjectOf is the interface of the kind's name", () => {
   expectTypeOf<ObjectOf<typeof Deployment>>().toEqualTypeOf<Deployment>();
   expectTypeOf<StatusOf<typeof Deployment>>().toEqualTypeOf<DeploymentStatus>();
-  expectTypeOf<Deployment["metadata"]>().toEqualTypeOf<ObjectMeta>();
+  expectTypeOf<Deployment["metadata"]>().toEqualTypeOf<NamespacedMeta>();
+  expectTypeOf<Deployment["metadata"]["namespace"]>().toEqualTypeOf<string>();
+  expectTypeOf<ObjectOf<typeof Namespace>["metadata"]>().toEqualTypeOf<ObjectMeta>();
   expectTypeOf<Deployment["spec"]>().toEqualTypeOf<DeploymentSpec>();
   expectTypeOf<Service["spec"]>().toEqualTypeOf<ServiceSpec>();
   expectTypeOf<Deployment["status"]>().toEqualTypeOf<DeploymentStatus | undefined>();

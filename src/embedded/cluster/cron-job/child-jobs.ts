@@ -41,7 +41,7 @@ interface Removal {
 
 /** Whether the Job is gone or being deleted. */
 export async function deleteJob({ metadata }: Job, { client, events }: Removal): Promise<boolean> {
-  const { name, namespace = "" } = metadata;
+  const { name, namespace } = metadata;
   try {
     await client.delete(Job, { name, namespace }, { propagation: "Background" });
   } catch (error) {

@@ -116,7 +116,7 @@ async function startDue(cronJob: CronJob, schedule: Schedule, run: CronRun): Pro
 }
 
 /** Deletes the Jobs that are running. @throws when one cannot be deleted. */
-async function removeActive({ metadata: { namespace = "" } }: CronJob, run: CronRun): Promise<void> {
+async function removeActive({ metadata: { namespace } }: CronJob, run: CronRun): Promise<void> {
   for (const { name = "", uid } of run.status.active) {
     const job = await run.client.get(Job, { name, namespace });
     if (!(await deleteJob(job, run))) throw new Error(`Cannot replace Job ${namespace}/${name}`);

@@ -27,7 +27,7 @@ export function statusOf({ status: { active = [], lastScheduleTime, lastSuccessf
 export async function writeStatus(cronJob: CronJob, { client, status }: CronRun): Promise<void> {
   const { active, lastScheduleTime, lastSuccessfulTime, isDirty } = status;
   if (!isDirty) return;
-  const { name, namespace = "" } = cronJob.metadata;
+  const { name, namespace } = cronJob.metadata;
   const body = { active: active.length > 0 ? active : undefined, lastScheduleTime, lastSuccessfulTime };
   await client.subresource("status").update(CronJob, { name, namespace }, { ...cronJob, status: body });
 }
@@ -67,7 +67,7 @@ export async function takeStock(cronJob: CronJob, jobs: readonly Job[], run: Cro
   const present = new Set(jobs.map(({ metadata }) => metadata.uid));
   for (const { uid, name = "" } of status.active) {
     if (present.has(uid ?? "")) continue;
-    const { namespace = "" } = cronJob.metadata;
+    const { namespace } = cronJob.metadata;
     if ((await run.client.live.find(Job, { name, namespace })) !== undefined) continue;
     events.normal("MissingJob", `Active job went missing: ${name}`);
     deactivate(run, uid);

@@ -72,7 +72,7 @@ function create(
 /** Merges two revisions with the same template: the pods of the older one now belong to the newer. */
 async function replaceWith(
   kept: ControllerRevision,
-  { metadata: { name, namespace = "" } }: ControllerRevision,
+  { metadata: { name, namespace } }: ControllerRevision,
   { client, pods }: { readonly client: Client; readonly pods: readonly Pod[] },
 ): Promise<void> {
   const body = { metadata: { labels: { [HASH_LABEL]: hashOf(kept) } } };

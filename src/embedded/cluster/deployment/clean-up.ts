@@ -13,7 +13,7 @@ export async function cleanUp({ deployment, client }: DeploymentRun, old: readon
   if (tooMany <= 0) return;
   const inOrder = [...alive].sort((one, other) => revisionOf(one) - revisionOf(other) || byAge(one, other));
   for (const set of inOrder.slice(0, tooMany)) {
-    const { name, namespace = "", generation = 0 } = set.metadata;
+    const { name, namespace, generation = 0 } = set.metadata;
     const { replicas = 0, observedGeneration = 0 } = set.status ?? {};
     if (replicas !== 0 || sizeOf(set) !== 0 || generation > observedGeneration) continue;
     try {

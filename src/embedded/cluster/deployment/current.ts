@@ -72,7 +72,7 @@ export async function create(run: DeploymentRun, { old }: ReplicaSets): Promise<
 /** Takes an existing ReplicaSet of that name if it is ours; when the hashes of two templates collide, it tries the next name. */
 async function known(run: DeploymentRun, name: string): Promise<ReplicaSet_> {
   const { deployment, client } = run;
-  const { namespace = "" } = deployment.metadata;
+  const { namespace } = deployment.metadata;
   const found = await client.get(ReplicaSet, { namespace, name });
   if (isControlledBy(found, deployment) && isSameTemplate(found.spec.template, deployment.spec.template)) return found;
   const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;

@@ -40,7 +40,7 @@ export function deploymentController({ clock = systemClock }: { readonly clock?:
         on: ({ type }) => type === "delete",
         enqueue: async (pod, { client }) => {
           const owner = controllerOf(pod);
-          const { namespace = "" } = pod.metadata;
+          const { namespace } = pod.metadata;
           if (owner?.kind !== ReplicaSet.kind) return [];
           const set = await client.find(ReplicaSet, { namespace, name: owner.name });
           return set?.metadata.uid === owner.uid ? deploymentsOf(set, client) : [];
@@ -82,7 +82,7 @@ async function rollOut(run: DeploymentRun, sets: ReplicaSets): Promise<ReplicaSe
 
 /** Returns the key of the Deployment that controls a ReplicaSet; for an orphan, the keys of those that may adopt it. */
 async function deploymentsOf(set: ReplicaSet_, client: Pick<Client, "list">): Promise<readonly Key[]> {
-  const { namespace = "", labels } = set.metadata;
+  const { namespace, labels } = set.metadata;
   const owner = controllerOf(set);
   if (owner !== undefined) return owner.kind === Deployment.kind ? [{ namespace, name: owner.name }] : [];
   const deployments = await client.list(Deployment, { namespace });

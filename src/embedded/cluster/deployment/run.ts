@@ -39,7 +39,7 @@ export async function patchReplicaSet(
   set: ReplicaSet_,
   fields: { readonly metadata?: Pick<ReplicaSetInput["metadata"], "annotations">; readonly spec: object },
 ): Promise<ReplicaSet_> {
-  const { namespace = "", name, uid } = set.metadata;
+  const { namespace, name, uid } = set.metadata;
   const body = { ...fields, metadata: { ...fields.metadata, uid } };
   return client.patch(ReplicaSet, { namespace, name }, { type: "merge", body });
 }

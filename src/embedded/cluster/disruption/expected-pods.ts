@@ -35,7 +35,7 @@ export async function expectedPods(client: Client, pods: readonly ObjectOf<typeo
   const scales = new Map<string, number>();
   const unmanaged: string[] = [];
   for (const pod of pods) {
-    const { name, namespace = "" } = pod.metadata;
+    const { name, namespace } = pod.metadata;
     const controller = controllerOf(pod);
     if (controller === undefined) unmanaged.push(name);
     else if (!seen.has(controller.uid)) {

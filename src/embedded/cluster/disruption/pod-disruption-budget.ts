@@ -141,7 +141,7 @@ interface Found {
 
 /** Writes with the version that was read, because a concurrent eviction decrements the allowance and must not be lost. */
 async function write(client: Client, budget: Budget, found: Found): Promise<void> {
-  const { name, namespace = "", generation } = budget.metadata;
+  const { name, namespace, generation } = budget.metadata;
   const { counts, allowed, disrupted, condition, now } = found;
   const [old] = budget.status?.conditions ?? [];
   const isSame = old?.status === condition.status;

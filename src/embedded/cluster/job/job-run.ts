@@ -101,7 +101,7 @@ export class JobRun {
 
   /** Writes the status. @throws a conflict when the Job changed since it was read, so that nothing is counted twice. */
   async write(): Promise<void> {
-    const { name, namespace = "" } = this.job.metadata;
+    const { name, namespace } = this.job.metadata;
     const body = { ...this.job, status: withoutZeros(this.status) };
     const answer = await this.client.subresource("status").update(Job, { name, namespace }, body);
     if (this.failures.count > 0) this.#failures.set(this.job.metadata.uid, this.failures);

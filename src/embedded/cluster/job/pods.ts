@@ -153,7 +153,7 @@ async function deleteAll(run: JobRun, pods: readonly Pod[], work: (pod: Pod) => 
 /** Removes the finalizer of a pod, which succeeds also for a pod that is gone. */
 export async function untrack({ client }: Pick<JobRun, "client">, pod: Pod): Promise<void> {
   if (!isTracked(pod)) return;
-  const { name, namespace = "", uid } = pod.metadata;
+  const { name, namespace, uid } = pod.metadata;
   const body = { metadata: { uid, "$deleteFromPrimitiveList/finalizers": [TRACKING_FINALIZER] } };
   try {
     await client.patch(Pod, { name, namespace }, { type: "strategic", body });

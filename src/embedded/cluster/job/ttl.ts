@@ -16,7 +16,7 @@ export function ttlAfterFinishedController({
       const left = (at: number | undefined) => (at === undefined ? Infinity : at - clock.now());
       const wait = left(expiresAt(job));
       if (wait > 0) return { requeueAfter: wait };
-      const { name, namespace = "", uid } = job.metadata;
+      const { name, namespace, uid } = job.metadata;
       // A deletion is final, so the Job is read from the server once more.
       const fresh = await client.live.find(Job, { name, namespace });
       if (fresh === undefined || left(expiresAt(fresh)) > 0) return undefined;

@@ -80,7 +80,7 @@ async function run(client: Client, context: PodContext): Promise<Result | undefi
 async function stop(client: Client, context: PodContext): Promise<Result | undefined> {
   let { pod } = context;
   const { times, now } = context;
-  const { name, namespace = "", uid, deletionGracePeriodSeconds = 0, finalizers } = pod.metadata;
+  const { name, namespace, uid, deletionGracePeriodSeconds = 0, finalizers } = pod.metadata;
   const left = isFinished(pod) ? 0 : times.deleted(now) + stopsAfter(context) - now;
   if (left > 0) return { requeueAfter: left };
   // A finalizer means that somebody waits to see how the pod ended.
@@ -98,7 +98,7 @@ async function stop(client: Client, context: PodContext): Promise<Result | undef
 /** Writes the parts of the status that differ; conditions of other writers stay. */
 async function write(client: Client, pod: Pod_, status: KubeletStatus): Promise<Pod_> {
   if (isWritten(pod, status)) return pod;
-  const { name, namespace = "", uid } = pod.metadata;
+  const { name, namespace, uid } = pod.metadata;
   // A strategic merge patch keeps what it does not name, so a reason that does not hold any more must be named.
   const conditions = status.conditions?.map((one) => ({
     ...one,

@@ -12,7 +12,7 @@ export const MISTAKE = "CreateContainerConfigError";
 export async function reportMistake(client: Client, pod: Pod_, change: { before: Pod_; now: number }): Promise<void> {
   const message = mistakeOf(pod);
   if (message === undefined || message === mistakeOf(change.before)) return;
-  const { namespace = "", name, uid } = pod.metadata;
+  const { namespace, name, uid } = pod.metadata;
   const now = timestamp(change.now);
   await client
     .create(CoreEvent, {

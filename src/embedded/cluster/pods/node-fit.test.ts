@@ -15,7 +15,12 @@ function node(spec: ObjectOf<typeof Node>["spec"] = {}): ObjectOf<typeof Node> {
 }
 
 function pod(spec: Partial<ObjectOf<typeof Pod>["spec"]> = {}): ObjectOf<typeof Pod> {
-  return { apiVersion: "v1", kind: "Pod", metadata: meta("web"), spec: { containers: [], ...spec } };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { ...meta("web"), namespace: "default" },
+    spec: { containers: [], ...spec },
+  };
 }
 
 const affinity = (term: object): Partial<ObjectOf<typeof Pod>["spec"]> => ({

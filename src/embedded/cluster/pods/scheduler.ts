@@ -33,7 +33,7 @@ export function scheduler({ clock = systemClock }: { readonly clock?: Clock | un
     ],
     uses: [allow(Pod, "binding/create", "status/patch")],
     async reconcile(pod, { client, events }) {
-      const { name, namespace = "" } = pod.metadata;
+      const { name, namespace } = pod.metadata;
       const nodes = await client.list(Node, { sort: byName });
       const fit = nodes.filter((node) => unfit(pod, node) === undefined);
       const node = await emptiest(client, fit);

@@ -23,6 +23,7 @@ function pod(name: string, traits: Traits = {}): ObjectOf<typeof Pod> {
     kind: "Pod",
     metadata: {
       name,
+      namespace: "default",
       uid: name,
       resourceVersion: "1",
       creationTimestamp: `2026-01-01T${created}Z`,

@@ -85,7 +85,7 @@ function controllerOfReplicas({ clock = systemClock }: Options, variant: Variant
     watches: [
       watch(Pod, {
         enqueue: async (pod, { client }) => {
-          const { namespace = "", labels } = pod.metadata;
+          const { namespace, labels } = pod.metadata;
           const owner = controllerOf(pod);
           if (owner !== undefined) return owner.kind === resource.kind ? [{ namespace, name: owner.name }] : [];
           return (await client.list(resource, { namespace })).filter((one) => selectorOf(one).matches(labels)); // they may adopt it
@@ -144,7 +144,7 @@ async function scale(
 /** Returns the pods of all ReplicaSets that have the same controller. */
 async function siblings(owner: ReplicaSet_, client: Client): Promise<readonly Pod_[]> {
   const controller = controllerOf(owner);
-  const { namespace = "", uid } = owner.metadata;
+  const { namespace, uid } = owner.metadata;
   const sets =
     controller === undefined
       ? []

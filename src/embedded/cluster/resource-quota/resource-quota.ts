@@ -61,7 +61,7 @@ export function resourceQuotaController({ clock = systemClock, objects }: QuotaO
 const ATTEMPTS = 5;
 
 async function recount(client: Client, known: Quota, clock: Clock): Promise<void> {
-  const { namespace = "", name } = known.metadata;
+  const { namespace, name } = known.metadata;
   let quota: Quota | undefined = known;
   for (let attempt = 1; quota !== undefined; attempt++) {
     const status = { hard: quota.spec?.hard ?? {}, used: await usedOf(client, quota, clock.now()) };

@@ -43,7 +43,7 @@ export function renumber(
   { metadata }: ControllerRevision,
   revision: number,
 ): Promise<ControllerRevision> {
-  const { name, namespace = "" } = metadata;
+  const { name, namespace } = metadata;
   return client.edit(ControllerRevision, { name, namespace }, (draft) => {
     draft.revision = revision;
   });
@@ -56,7 +56,7 @@ export async function truncateHistory(
   limit: number,
 ): Promise<void> {
   for (const { metadata } of unused.slice(0, Math.max(0, unused.length - limit))) {
-    const { name, namespace = "" } = metadata;
+    const { name, namespace } = metadata;
     await client.delete(ControllerRevision, { name, namespace });
   }
 }

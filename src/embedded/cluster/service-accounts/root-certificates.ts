@@ -19,7 +19,7 @@ export function rootCertificates(certificates: string): Definition {
     watches: [
       watch(ConfigMap, {
         fields: `metadata.name=${NAME}`,
-        enqueue: ({ metadata: { namespace = "" } }) => [{ name: namespace }],
+        enqueue: ({ metadata: { namespace } }) => [{ name: namespace }],
       }),
     ],
     uses: [allow(ConfigMap, "create", "update")],

@@ -23,7 +23,7 @@ function defaultAccounts(): Definition {
       watch(ServiceAccount, {
         select: "metadata",
         on: ({ type, object }) => type === "delete" && isDefault(object),
-        enqueue: ({ metadata: { namespace = "" } }) => [{ name: namespace }],
+        enqueue: ({ metadata: { namespace } }) => [{ name: namespace }],
       }),
     ],
     uses: [allow(ServiceAccount, "create")],

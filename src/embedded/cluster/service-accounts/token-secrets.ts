@@ -32,7 +32,7 @@ export function tokenSecrets(certificates: string): Definition {
     ],
     uses: [allow(Secret, "update", "delete"), allow(ServiceAccount, "token/create")],
     async reconcile(secret, { client }) {
-      const { namespace = "", name, uid, resourceVersion, annotations = {} } = secret.metadata;
+      const { namespace, name, uid, resourceVersion, annotations = {} } = secret.metadata;
       const account = accountOf(secret);
       if (account === undefined) return;
       const owner = await client.live.find(ServiceAccount, { namespace, name: account });

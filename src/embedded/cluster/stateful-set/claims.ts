@@ -59,7 +59,7 @@ export async function areRetained(set: StatefulSet, pod: Named, { client }: SetR
 /** Gives the pod's claims the owners that the retention policy says. */
 export async function retainClaims(set: StatefulSet, pod: Named, { client, events }: SetRun): Promise<void> {
   for (const claim of await claimsOf(set, pod, client)) {
-    const { name, namespace = "", ownerReferences = [] } = claim.metadata;
+    const { name, namespace, ownerReferences = [] } = claim.metadata;
     if (hasOtherController(ownerReferences, set, pod)) {
       const what = "has a conflicting OwnerReference that acts as a manging controller";
       const message = `PersistentVolumeClaim ${name} ${what}, the retention policy is ignored for this claim`;

@@ -52,7 +52,7 @@ export async function completeClaims(set: StatefulSet, pod: Pod, run: SetRun): P
 
 /** Restores a pod's identity, its claims and their owners, where somebody changed them. */
 export async function mendPod(set: StatefulSet, pod: Pod, run: SetRun): Promise<void> {
-  const { name, namespace = "" } = pod.metadata;
+  const { name, namespace } = pod.metadata;
   const ordinal = ordinalOf(pod);
   const [isItself, isMounted] = [hasIdentity(set, pod), hasVolumes(set, pod, ordinal)];
   const isRetained = await areRetained(set, pod, run);
@@ -69,7 +69,7 @@ export async function mendPod(set: StatefulSet, pod: Pod, run: SetRun): Promise<
 }
 
 export function deletePod(set: StatefulSet, pod: Pod, run: SetRun): Promise<void> {
-  const { name, namespace = "", uid } = pod.metadata;
+  const { name, namespace, uid } = pod.metadata;
   const work = async () => {
     try {
       await run.client.delete(Pod, { name, namespace }, { preconditions: { uid } });

@@ -38,7 +38,7 @@ export async function createPod(
 
 /** Deletes a pod, which succeeds also for one that is gone. @throws what else the server says. */
 export async function deletePod(pod: ObjectOf<typeof Pod>, { client, events }: PodRun): Promise<void> {
-  const { name, namespace = "", uid } = pod.metadata;
+  const { name, namespace, uid } = pod.metadata;
   try {
     await client.delete(Pod, { name, namespace }, { preconditions: { uid } });
     events.normal("SuccessfulDelete", `Deleted pod: ${name}`);
