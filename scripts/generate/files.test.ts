@@ -5,7 +5,7 @@ import { builtinFiles } from "./files.ts";
 const ref = (id: string): Schema => ({ default: {}, allOf: [{ $ref: `#/components/schemas/${id}` }] });
 const meta = ref("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
 
-function documents(schemas: Record<string, Schema>, scope: "Cluster" | "Namespaced"): ServerDocuments {
+function documents(schemas: Record<string, Schema>, scope: "Cluster" | "Namespaced" = "Cluster"): ServerDocuments {
   const gadget = { group: "", version: "v1", kind: "Gadget" };
   const scale = { group: "", version: "v1", kind: "Scale" };
   return {
@@ -58,7 +58,7 @@ function documents(schemas: Record<string, Schema>, scope: "Cluster" | "Namespac
   };
 }
 
-function text(schemas: Record<string, Schema>, scope: "Cluster" | "Namespaced" = "Cluster"): string {
+function text(schemas: Record<string, Schema>, scope?: "Cluster" | "Namespaced"): string {
   return builtinFiles(documents(schemas, scope)).get("core.ts")!;
 }
 
@@ -77,9 +77,9 @@ test("builtinFiles writes handle, read type and write type of a kind", () => {
 });
 
 test("what is read of a kind with namespaces has one", () => {
-  const core = text({}, "Namespaced");
-  expect(core).toMatch(/interface Gadget \{[^}]*metadata: NamespacedMeta;/);
-  expect(text({})).not.toContain("NamespacedMeta");
+  const schemas = { "io.k8s.api.core.v1.GadgetSpec": { properties: {} } };
+  expect(text(schemas, "Namespaced")).toMatch(/interface Gadget \{[^}]*metadata: NamespacedMeta;/);
+  expect(text(schemas)).not.toContain("NamespacedMeta");
 });
 
 test("builtinFiles requires a spec on write when one of its fields is required, however deep", () => {
