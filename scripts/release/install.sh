@@ -40,7 +40,7 @@ clean_up() {
 
 # Prints the beginning of what others have written, without what a terminal would act on.
 shown() {
-  printf '%s' "$1" | LC_ALL=C tr -cd '[:print:]' | cut -c 1-80
+  printf '%s' "$1" | LC_ALL=C sed 's/[^[:print:]]//g' | cut -c 1-80
 }
 
 has() {

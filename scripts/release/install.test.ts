@@ -168,7 +168,7 @@ for (const downloader of ["curl", "wget"]) {
       await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
       const bin = join(folder, `only-${downloader}`);
       mkdirSync(bin);
-      for (const tool of [...tools, "tr", "cut", "uname"].filter((name) => name !== "wget" || downloader === "wget"))
+      for (const tool of [...tools, "cut", "uname"].filter((name) => name !== "wget" || downloader === "wget"))
         symlinkSync(tool === "uname" ? join(folder, "bin/uname") : Bun.which(tool)!, join(bin, tool));
       if (downloader === "curl") symlinkSync(Bun.which("curl")!, join(bin, "curl"));
       const env = { PATH: `${join(folder, "bin")}:${bin}` };
