@@ -25,13 +25,22 @@ export class PluginSecrets {
     }
   }
 
-  /** Returns the error itself if its message repeats nothing, otherwise one with the rest of the message. */
+  /** Returns the error itself if its message repeats nothing, otherwise one with the rest of the message; a text of what is no error. */
   cleaned(error: unknown): unknown {
-    const message = error instanceof Error ? error.message : String(error);
-    const clean = this.#kept.clean(message);
-    if (clean === message) return error;
+    if (!(error instanceof Error)) return this.#kept.clean(textOf(error));
+    const clean = this.#kept.clean(error.message);
+    if (clean === error.message) return error;
     const cleaned = new Error(clean);
-    if (error instanceof Error) cleaned.name = error.name;
+    cleaned.name = error.name;
     return cleaned;
+  }
+}
+
+/** Of what was thrown and is no error, which may be anything. */
+function textOf(thrown: unknown): string {
+  try {
+    return typeof thrown === "object" ? JSON.stringify(thrown) : String(thrown);
+  } catch {
+    return "something that has no text";
   }
 }
