@@ -6,6 +6,7 @@ import { isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { LoadedModule } from "../../module/loaded-module.ts";
 import { groupKind, groupOf, type Resource } from "../../resource/handle.ts";
+import type { ObjectMeta } from "../../resource/meta.ts";
 import { becomes, doomed, type Doomed, find, type Found, list, type Patience } from "./cluster-objects.ts";
 import { asStored, type Definition, objectsOf } from "./definitions.ts";
 
@@ -40,7 +41,9 @@ export async function deleteObjects(
   }
   const areGone = async (): Promise<boolean> => {
     for (let last = children.at(-1); last !== undefined; last = children.at(-1)) {
-      if ((await find<Found>(transport, last.path))?.metadata.uid === last.uid) return false;
+      const live = await find<Owned & Found>(transport, last.path);
+      // A child that others own, too, stays and loses the reference alone.
+      if (live?.metadata.uid === last.uid && isOwnedBy(resource, live)) return false;
       children.pop();
     }
     return true;
@@ -50,7 +53,16 @@ export async function deleteObjects(
   return `the garbage collector has not deleted ${children.length} children of its objects, such as ${children.at(-1)?.what}`;
 }
 
-/** Returns what has an object of a kind as its controller, of the kinds that the modules declare as children. */
+interface Owned {
+  readonly metadata: Pick<ObjectMeta, "ownerReferences">;
+}
+
+/** Whether an object has an owner of this kind. */
+function isOwnedBy(owner: Resource, { metadata: { ownerReferences = [] } }: Owned): boolean {
+  return ownerReferences.some(({ apiVersion, kind }) => kind === owner.kind && groupOf(apiVersion) === owner.group);
+}
+
+/** Returns what has an object of a kind as its owner, of the kinds that the modules declare as children. */
 async function childrenOf(
   transport: Transport,
   about: { readonly owner: Resource; readonly modules: readonly LoadedModule[]; readonly mapper: RestMapper },
@@ -73,11 +85,8 @@ async function childrenOf(
         onRestart() {},
         onPage(page) {
           for (const { metadata } of page) {
+            if (!isOwnedBy(owner, { metadata })) continue;
             const { name, namespace = "" } = metadata;
-            const isChild = metadata.ownerReferences?.some(
-              ({ apiVersion, kind }) => kind === owner.kind && groupOf(apiVersion) === owner.group,
-            );
-            if (isChild !== true) continue;
             children.push(doomed(`${collectionPath(mapping, namespace)}/${name}`, resource.kind, { metadata }));
           }
         },

@@ -28,6 +28,7 @@ const MODULES: Readonly<Record<string, string>> = {
     export const Box = defineResource({ group: "demo.dev", version: "v1", kind: "Box", spec: z.object({ size: z.int().optional() }) });
     export const box = defineController({
       for: Box,
+      owns: [ConfigMap],
       async reconcile(box, { log }) { throw new Error("nothing may be reconciled"); },
       async finalize({ metadata }, { client }) {
         if (metadata.name === "stuck") throw new Error("it cannot be finalized");
@@ -162,6 +163,27 @@ test("--crds deletes the kind last, but not while objects carry finalizers of ot
   await request("PUT", `${BOXES}/b`, { ...live, metadata: { ...live.metadata, finalizers: [] } });
   const done = await run("box.ts --yes --crds");
   expect([done.status, done.err]).toEqual([0, expect.not.stringContaining("binnacle:")]);
+  expect((await request("GET", CRD)).status).toBe(404);
+}, 180_000);
+
+test("--crds waits until the garbage collector has seen to the children, and keeps those that others own, too", async () => {
+  await install();
+  const { uid } = (await box("a", [])).metadata;
+  const maps = "/api/v1/namespaces/default/configmaps";
+  const ofBox = { apiVersion: "demo.dev/v1", kind: "Box", name: "a", uid };
+  const ofOther = { apiVersion: "v1", kind: "ConfigMap", name: "other", uid: "1" };
+  const map = (name: string, ownerReferences: readonly object[]) => ({ metadata: { name, ownerReferences } });
+  await make(maps, map("own", [ofBox]));
+  await make(maps, map("shared", [ofBox, ofOther]));
+  const running = run("box.ts --yes --crds --timeout 10s");
+  // What the garbage collector does once the owner is gone.
+  await until(async () => (await request("GET", `${BOXES}/a`)).status === 404);
+  expect((await request("GET", CRD)).status).toBe(200);
+  await request("DELETE", `${maps}/own`);
+  await request("PATCH", `${maps}/shared`, map("shared", [ofOther]), "application/merge-patch+json");
+  const done = await running;
+  expect([done.status, done.err]).toEqual([0, expect.not.stringContaining("binnacle:")]);
+  expect((await request("GET", `${maps}/shared`)).status).toBe(200);
   expect((await request("GET", CRD)).status).toBe(404);
 }, 180_000);
 
