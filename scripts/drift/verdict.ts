@@ -188,7 +188,8 @@ export function stays(around: Around, past: Past): Finding[] {
     if (was === undefined || !equal(was, then)) continue;
     if (holders.some((holder) => holds(holder, path, leaf))) continue;
     const there = live.all.get(path)?.value;
-    if (there === undefined || equal(there, past.spelled.all.get(path)?.value)) continue;
+    const isDefault = equal(there, past.spelled.all.get(path)?.value);
+    if (!equal(there, then) || isDefault) continue; // what the server has filled in again is not ours any more
     found.push({ problem: "stays", detail: `${path}: no longer declared, live ${show(there)}` });
   }
   return found;
