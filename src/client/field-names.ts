@@ -7,7 +7,7 @@
 import { sha256 } from "#runtime/digest";
 import { ownField } from "../resource/any-key.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
-import { identityOf } from "./managed-fields.ts";
+import { identityOf, isLeaf } from "./managed-fields.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -173,15 +173,24 @@ export function namedFields(names: Names | undefined, live: unknown): FieldsV1 {
   for (const [id, part] of names) {
     if (!part.isItem) {
       const value = isFields(live) ? ownField(live, id) : undefined;
-      if (value !== undefined) fields[`f:${id}`] = namedFields(part.parts, value);
-    } else if (part.key === undefined) {
-      return {}; // only the schema tells such items apart, or none does
-    } else {
+      const inner = value === undefined ? undefined : namedFields(part.parts, value);
+      // Of a map or list whose named parts have all gone, the rest is somebody else's.
+      const isGone = inner !== undefined && isLeaf(inner) && [...(part.parts?.values() ?? [])].some(isTold);
+      if (inner !== undefined && !isGone) fields[`f:${id}`] = inner;
+    } else if (part.key !== undefined) {
       const item = itemNamed(part, live, -1);
-      if (isFields(item)) fields[elementOf(part.key, item)] = { ".": {}, ...namedFields(part.parts, item) };
+      if (isFields(item)) fields[elementOf(part.key, item)] = namedFields(part.parts, item);
     }
   }
+  // Only the schema tells whether a map or list has parts or is a whole. Where it has no other parts, it is both.
+  const parts = Object.keys(fields).length;
+  if (parts > 0 && parts === Object.keys(live as object).length) fields["."] = {};
   return fields;
+}
+
+/** Whether a part would be found if it were there. */
+function isTold({ isItem, key }: Part): boolean {
+  return !isItem || key !== undefined;
 }
 
 /** Those of the fields that the names name, with all that is below the last name. */

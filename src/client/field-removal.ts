@@ -12,27 +12,29 @@ export interface Removal {
   readonly fields: FieldsV1;
   /** The fields that others own, which are not removed. */
   readonly others: readonly FieldsV1[];
+  /** Whether what nobody owns stays in a map or list that is not desired. @default in none */
+  readonly isOpen?: ((element: string) => boolean) | undefined;
 }
 
 /** Makes a copy without what is owned and not desired; what others own too stays. */
-export function withoutUnwanted({ live, desired, fields, others }: Removal): unknown {
+export function withoutUnwanted({ live, desired, fields, others, isOpen }: Removal): unknown {
   if (isLeaf(fields) || typeof live !== "object" || live === null) return live;
   const copy: Fields | unknown[] = Array.isArray(live)
     ? [...(live as unknown[])]
     : (Object.assign(Object.create(null), live) as Fields);
+  const values = copy as Record<string | number, unknown>;
   for (const element in fields) {
     if (element === ".") continue;
     const place = placeOf(copy, element);
     if (place === undefined) continue;
     const claims = others.flatMap((one) => one[element] ?? []);
     const part = partOf(desired, element);
-    if (part === undefined && claims.length === 0 && !hasMore(element, (copy as Fields)[place], fields[element]!)) {
-      if (Array.isArray(copy)) copy.splice(place as number, 1);
-      else delete (copy as Record<string, unknown>)[place];
-    } else {
-      const values = copy as Record<string | number, unknown>;
-      values[place] = withoutUnwanted({ live: values[place], desired: part, fields: fields[element]!, others: claims });
-    }
+    const inner = { live: values[place], desired: part, fields: fields[element]!, others: claims, isOpen };
+    const isKept = claims.length > 0 || isOpenPart(element, inner);
+    if (part !== undefined || isKept) values[place] = withoutUnwanted(inner);
+    if (part !== undefined || (isKept && !isEmptied(values[place]))) continue;
+    if (Array.isArray(copy)) copy.splice(place as number, 1);
+    else delete values[place];
   }
   return copy;
 }
@@ -40,33 +42,49 @@ export function withoutUnwanted({ live, desired, fields, others }: Removal): unk
 /** Maps whose keys anybody may choose: what others have in them stays, also when nobody owns it. */
 const OPEN: ReadonlySet<string> = new Set(["f:labels", "f:annotations", "f:data", "f:binaryData", "f:hard"]);
 
+export function isOpenName(element: string): boolean {
+  return OPEN.has(element);
+}
+
+function isOpenPart(element: string, { live, fields, isOpen }: Omit<Removal, "others" | "desired">): boolean {
+  return (
+    element.startsWith("f:") &&
+    isOpen?.(element) === true &&
+    !isLeaf(fields) &&
+    typeof live === "object" &&
+    live !== null
+  );
+}
+
 /**
  * Whether an apply would remove too much: of a map or list that is desired empty it leaves nothing when our parts go, and an open
  * map that is not desired goes with all that nobody owns.
  */
-export function removesTooMuch({ desired, live, fields }: Omit<Removal, "others">): boolean {
-  if (isLeaf(fields) || typeof desired !== "object" || desired === null) return false;
-  if (Object.values(desired as Fields).every((part) => part === undefined)) return true;
+export function removesTooMuch({ desired, live, fields, isOpen }: Omit<Removal, "others">): boolean {
+  if (isLeaf(fields)) return false;
+  const isDesired = typeof desired === "object" && desired !== null;
+  if (isDesired && Object.values(desired as Fields).every((part) => part === undefined)) return true;
   for (const element in fields) {
     const place = element === "." ? undefined : placeOf(live, element);
     if (place === undefined) continue;
-    const part = partOf(desired, element);
     const below = (live as Record<string | number, unknown>)[place];
-    const inner = fields[element]!;
-    if (
-      part === undefined
-        ? hasMore(element, below, inner)
-        : removesTooMuch({ desired: part, live: below, fields: inner })
-    )
-      return true;
+    const inner = { desired: partOf(desired, element), live: below, fields: fields[element]!, isOpen };
+    const isDeep = inner.desired !== undefined || isOpenPart(element, inner);
+    if ((inner.desired === undefined && hasMore(element, inner)) || (isDeep && removesTooMuch(inner))) return true;
   }
   return false;
 }
 
-/** Whether there is more in an open map than what we own. */
-function hasMore(element: string, live: unknown, fields: FieldsV1): boolean {
-  if (!OPEN.has(element) || isLeaf(fields) || typeof live !== "object" || live === null) return false;
-  return Object.keys(live).some((name) => fields[pathOf(name)] === undefined);
+/** Whether there is more in an open map or list than what we own. */
+function hasMore(element: string, { live, fields, isOpen }: Omit<Removal, "others" | "desired">): boolean {
+  if (!isOpenPart(element, { live, fields, isOpen })) return false;
+  if (Array.isArray(live)) return live.length > Object.keys(fields).filter((item) => item !== ".").length;
+  return Object.keys(live as Fields).some((name) => fields[pathOf(name)] === undefined);
+}
+
+/** Whether a map or list has lost all that it had. */
+function isEmptied(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
 /** Where a path element is in a map or a list. */

@@ -8,6 +8,7 @@ import { ownField } from "../resource/any-key.ts";
 import { sameJson } from "../resource/json.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
 import { Containment, itemOf } from "./containment.ts";
+import { unite } from "./managed-fields.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -125,6 +126,19 @@ function exactly(value: unknown, desired: unknown, { steps, isWhole, depth }: Wa
 function nameIn(value: Fields, step: string): string {
   const name = `${step.charAt(0).toLowerCase()}${step.slice(1)}`;
   return Object.hasOwn(value, step) || !Object.hasOwn(value, name) ? step : name;
+}
+
+/** Those of the fields that are refused, by maps alone: the items of lists have other numbers by now. */
+export function refusedOf(fields: FieldsV1, places: Iterable<string>): FieldsV1 | undefined {
+  let refused: FieldsV1 | undefined;
+  for (const place of places) {
+    const steps = stepsOf(place).map((step) => `f:${step}`);
+    let part: FieldsV1 | undefined = fields;
+    for (const step of steps) part = part?.[step];
+    const found = part && steps.reduceRight((inner, step) => ({ [step]: inner }), part);
+    if (found !== undefined) refused = refused === undefined ? found : unite(refused, found);
+  }
+  return refused;
 }
 
 /** The steps of a path as the server writes it, such as `spec.ports[1].name` and `spec.hard[limits.cpu]`. */

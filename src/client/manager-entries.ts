@@ -14,8 +14,8 @@ export interface Move {
   readonly subresource?: string;
   /** Whether updated fields become applied ones. */
   readonly asApplied: boolean;
-  /** Which of the fields of an entry that becomes an applied one are moved; the others are nobody's. @default all */
-  readonly moves?: (fields: FieldsV1) => FieldsV1;
+  /** Which of the fields of an entry that becomes or is an applied one are kept; the others are nobody's. @default all */
+  readonly moves?: (fields: FieldsV1, isApplied: boolean) => FieldsV1;
 }
 
 /** Moves entries. @returns the new entries; `undefined` when there is nothing to move. */
@@ -31,8 +31,8 @@ export function moved(entries: readonly ManagedFieldsEntry[], move: Move): reado
       continue;
     }
     const becomes = asApplied ? "Apply" : operation;
-    isMoved ||= manager !== to || becomes !== operation;
-    const fieldsV1 = becomes === operation ? entry.fieldsV1 : moves(entry.fieldsV1 ?? {});
+    const fieldsV1 = asApplied ? moves(entry.fieldsV1 ?? {}, becomes === operation) : entry.fieldsV1;
+    isMoved ||= manager !== to || becomes !== operation || fieldsV1 !== entry.fieldsV1;
     const same = result.findIndex(
       (other) =>
         other.manager === to &&
@@ -65,6 +65,11 @@ export interface Claim {
 /** The server gives all fields of an object without entries to this name when somebody applies. */
 const NOBODY = "before-first-apply";
 
+/** Whether the server has given fields to nobody. */
+export function isNobodys(entries: readonly ManagedFieldsEntry[] = []): boolean {
+  return entries.some(({ manager }) => manager === NOBODY);
+}
+
 /**
  * Gives the manager those of the fields that nobody else has set by an act of its own.
  *
@@ -76,6 +81,7 @@ export function claimed(
 ): readonly ManagedFieldsEntry[] | undefined {
   let left: FieldsV1 | undefined = claims;
   let own: ManagedFieldsEntry | undefined;
+  let isTaken = false;
   const others: ManagedFieldsEntry[] = [];
   for (const entry of entries) {
     const { fieldsV1 = {} } = entry;
@@ -85,13 +91,14 @@ export function claimed(
     } else if (entry.manager === NOBODY || fieldsV1["f:metadata"]?.["f:annotations"]?.[`f:${mark}`] !== undefined) {
       const rest = without(fieldsV1, fields);
       if (rest !== undefined) others.push({ ...entry, fieldsV1: rest });
+      isTaken = true;
     } else {
       others.push(entry);
       left &&= without(left, fieldsV1);
     }
   }
-  if (left === undefined || (own !== undefined && own.apiVersion !== apiVersion)) return undefined;
-  const fieldsV1 = unite(own?.fieldsV1 ?? {}, left);
+  if ((left === undefined && !isTaken) || (own !== undefined && own.apiVersion !== apiVersion)) return undefined;
+  const fieldsV1 = unite(own?.fieldsV1 ?? {}, left ?? {});
   return [...others, { manager, operation: "Apply", apiVersion, fieldsType: "FieldsV1", ...own, fieldsV1 }];
 }
 
@@ -114,8 +121,11 @@ export function without(fields: FieldsV1, others: FieldsV1, how?: "whole values"
 
 function rest(part: FieldsV1, theirs: FieldsV1 | undefined, how?: "whole values"): FieldsV1 | undefined {
   if (theirs === undefined) return part;
-  return isLeaf(part) || (how !== undefined && isLeaf(theirs)) ? undefined : without(part, theirs, how);
+  if (isLeaf(part) || (how !== undefined && isLeaf(theirs))) return undefined;
+  return without(part, isLeaf(theirs) ? WHOLE : theirs, how);
 }
+
+const WHOLE: FieldsV1 = { ".": {} };
 
 /** Paths of another version may mean something else: of those an applied entry takes nothing, and they are nobody's. */
 function joined(entry: ManagedFieldsEntry, apiVersion: string | undefined, fields: FieldsV1): ManagedFieldsEntry {

@@ -6,24 +6,25 @@
  */
 import { isStub } from "../cache/projection.ts";
 import type { AppliedState } from "../client/applied-memory.ts";
-import { isMadeBy, updatesOf } from "../client/child-entry.ts";
+import { isMadeBy } from "../client/child-entry.ts";
 import type { Patch } from "../client/client.ts";
 import { Containment } from "../client/containment.ts";
 import { changesOf, holdsMore, undesired } from "../client/field-changes.ts";
 import { differences } from "../client/field-differences.ts";
-import { fieldsNamed, namedFields, type Names, namesIn, namesMore, parseFieldNames } from "../client/field-names.ts";
-import { removesTooMuch, withoutUnwanted } from "../client/field-removal.ts";
-import { droppedOf, patchOf, replacement } from "../client/field-replacement.ts";
+import { namesMore } from "../client/field-names.ts";
+import { isOpenName, removesTooMuch, withoutUnwanted } from "../client/field-removal.ts";
+import { droppedOf, patchOf, refusedOf, replacement } from "../client/field-replacement.ts";
 import { handOver } from "../client/handover.ts";
-import { appliedFields, entryOf, unite } from "../client/managed-fields.ts";
-import { type Claim, type Move, without } from "../client/manager-entries.ts";
+import { entryOf } from "../client/managed-fields.ts";
+import { isNobodys, without } from "../client/manager-entries.ts";
 import { isAlreadyExists, isApiError, isConflict, isInvalid, isNotFound } from "../kube/errors/api-error.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import { type FieldsV1, keyString } from "../resource/meta.ts";
+import { keyString, type ManagedFieldsEntry } from "../resource/meta.ts";
+import { CLAIM, type Held, heldOf, isUnclaimed, namesOn, takeOver } from "./child-ownership.ts";
 import type { PlannedChild } from "./child-plan.ts";
 import { deleteEarlier, hasItsName, isCollectable, namesOwner } from "./earlier-child.ts";
 import { AlreadyOwned, NotOwned } from "./errors.ts";
-import { CHILD_ANNOTATION, controllerOf, isChildOf, labelledOwner, OWNER_UID_LABEL } from "./owner.ts";
+import { controllerOf, isChildOf, labelledOwner, OWNER_UID_LABEL } from "./owner.ts";
 import type { ObjectRunState } from "./run.ts";
 
 const ATTEMPTS = 5;
@@ -114,18 +115,19 @@ async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObjec
   }
   const patch = held.isUpdated ? updateOf(run, child, held) : undefined;
   if (patch !== undefined) return core.writer.patch(resource, child.identity, patch, run);
-  if (held.isUpdated || isUnclaimed(run, child, held)) {
+  const isClaimed = isUnclaimed(run, child, held);
+  if (held.isUpdated || isClaimed) {
     // An apply removes what is no longer desired, but only among applied fields.
-    const move = { from: [], to: controller, asApplied: held.isUpdated };
-    const claim = (now: AnyObject) => claimOf(run, child, now);
-    child.live = await ours(run, child, await handOver(core, run, { resource, object: live, move, claim }));
+    child.live = await ours(run, child, await takeOver(run, child, { object: live, asApplied: held.isUpdated }));
     if (child.live === undefined) return write(run, child);
   }
-  await removeSurplus(run, child, child.live!);
+  await removeSurplus(run, child, { live: child.live!, isClaimed });
   const answer = await apply(run, child);
   const { state } = heldOf(run, child, answer);
   const dropped = droppedOf(state.desired, answer, state.fields);
-  return dropped === undefined ? answer : patchApplied(run, child, { live: answer, patch: dropped });
+  if (dropped !== undefined) return patchApplied(run, child, { live: answer, patch: dropped });
+  if (!isNobodys(answer.metadata.managedFields)) return answer;
+  return (await takeOver(run, child, { object: answer, asApplied: false })) ?? answer;
 }
 
 function apply(run: ObjectRunState, child: PlannedChild): Promise<AnyObject> {
@@ -143,52 +145,46 @@ async function patchApplied(
   const { core, controller } = run.environment;
   const { resource } = child.kind;
   const { uid, resourceVersion } = live.metadata;
-  const body = { ...patch, metadata: { ...(patch as { metadata?: object }).metadata, uid } };
+  const body = { ...patch, metadata: { ...(patch as Patched).metadata, uid } };
   const answer = await core.writer.patch(resource, child.identity, { type: "merge", body, resourceVersion }, run);
   // The author's own updates stay his.
   if (entryOf(live, { manager: controller, operation: "Update" }) !== undefined) return answer;
   if (entryOf(answer, { manager: controller, operation: "Update" }) === undefined) return answer;
-  const move = { from: [], to: controller, asApplied: true };
-  const claim = (now: AnyObject) => claimOf(run, child, now);
-  return (await handOver(core, run, { resource, object: answer, move, claim })) ?? answer;
+  return (await takeOver(run, child, { object: answer, asApplied: true })) ?? answer;
 }
 
 /** Removes what is no longer desired where the apply would remove more than that. */
-async function removeSurplus(run: ObjectRunState, child: PlannedChild, live: AnyObject): Promise<void> {
+async function removeSurplus(
+  run: ObjectRunState,
+  child: PlannedChild,
+  { live, isClaimed }: { readonly live: AnyObject; readonly isClaimed: boolean },
+): Promise<void> {
   const { core, controller } = run.environment;
   const { resource } = child.kind;
   const { desired, fields } = heldOf(run, child, live).state;
-  if (fields === undefined || !removesTooMuch({ desired, live, fields })) return;
+  // Of built-in kinds what is left of a map would often be defaults.
+  const isOpen = isClaimed || !child.isBuiltIn ? () => child.refused === undefined : isOpenName;
+  if (fields === undefined || !removesTooMuch({ desired, live, fields, isOpen })) return;
   const now = await core.reader.findLive(resource, child.identity);
   if (now?.metadata.uid !== live.metadata.uid) return; // the apply is refused
-  const others = (now.metadata.managedFields ?? []).flatMap(({ manager, operation, fieldsV1 }) =>
-    (manager === controller && operation === "Apply") || fieldsV1 === undefined ? [] : [fieldsV1],
+  const entries = now.metadata.managedFields ?? [];
+  const isOwn = (entry: ManagedFieldsEntry): boolean => entry.manager === controller && entry.operation === "Apply";
+  const others = entries.flatMap((entry) => (isOwn(entry) || entry.fieldsV1 === undefined ? [] : [entry.fieldsV1]));
+  const { metadata, ...rest } = patchOf(
+    withoutUnwanted({ live: now, desired, fields, others, isOpen }),
+    now,
+  ) as Patched;
+  // What is left is not ours any more, so that the apply does not remove it.
+  const surplus = undesired(desired, fields) ?? {};
+  const managedFields = entries.map((entry) =>
+    isOwn(entry) ? { ...entry, fieldsV1: without(entry.fieldsV1 ?? {}, surplus) ?? CLAIM } : entry,
   );
-  const patch = patchOf(withoutUnwanted({ live: now, desired, fields, others }), now);
-  child.live = await patchApplied(run, child, { live: now, patch: patch as object });
+  const patch = { ...rest, metadata: { ...metadata, managedFields } };
+  child.live = await patchApplied(run, child, { live: now, patch });
 }
 
-/** The fields of a child that a controller owns. */
-interface Held {
-  readonly state: AppliedState;
-  /** Whether some are owned by an update, as those of a created object are. */
-  readonly isUpdated: boolean;
-  /** The apiVersion of that update. */
-  readonly apiVersion: string | undefined;
-}
-
-function heldOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Held {
-  const { controller } = run.environment;
-  const applied = appliedFields(live, controller);
-  const updated = updatesOf(live, controller);
-  const byUpdate = updated?.fieldsV1;
-  let fields = byUpdate === undefined || applied === undefined ? (byUpdate ?? applied) : unite(byUpdate, applied);
-  if (fields !== undefined && byUpdate !== undefined && child.isDefaultedSecret) {
-    const { "f:type": _, ...given } = fields;
-    fields = given;
-  }
-  const state = { desired: child.content, live, fields };
-  return { state, isUpdated: updated !== undefined, apiVersion: updated?.apiVersion };
+interface Patched {
+  readonly metadata?: object;
 }
 
 /** Whether a write would change nothing: the values are there, and we own what would otherwise not go with the next of them. */
@@ -217,45 +213,6 @@ function updateOf(run: ObjectRunState, child: PlannedChild, { state, apiVersion 
   return changes.mergesLists ? { type: "merge", body, resourceVersion } : { type: "merge", body };
 }
 
-/** The names of what was desired, as the child says them, or said before somebody changed them. */
-function namesOn({ environment }: ObjectRunState, child: PlannedChild, live: AnyObject): readonly Names[] {
-  const lost = environment.memory.lostNames(child.id, live);
-  return [child.namesOn(live), lost].flatMap((names) => parseFieldNames(names ?? "") ?? []);
-}
-
-/** Whether the entries do not tell all that was once desired: somebody has emptied them, or restored the object without them. */
-function isUnclaimed(run: ObjectRunState, child: PlannedChild, { state: { live, fields } }: Held): boolean {
-  if (fields === undefined) return true;
-  return namesOn(run, child, live as AnyObject).some((names) => {
-    const left = namesMore(names, child.content) ? without(namedFields(names, live), fields) : undefined;
-    return left !== undefined && holdsMore(child.content, left);
-  });
-}
-
-/** What is desired and what was, as far as the child says it. */
-function claimOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Claim & Pick<Move, "moves"> {
-  const { controller } = run.environment;
-  const said = namesOn(run, child, live);
-  const names = [...said, namesIn(child.content as unknown as FieldsV1)];
-  const fields = united(names.map((one) => namedFields(one, live)));
-  return {
-    manager: controller,
-    apiVersion: child.apiVersion,
-    fields,
-    // Without any entry the server would give all fields to somebody else.
-    claims: undesired(child.content, fields) ?? CLAIM,
-    mark: child.appliedAnnotation,
-    // The creator of an object also owns its defaults, and some of them cannot be given up.
-    moves: (fields) => (said.length === 0 ? fields : united(names.map((one) => fieldsNamed(fields, one)))),
-  };
-}
-
-const CLAIM: FieldsV1 = { "f:metadata": { "f:annotations": { [`f:${CHILD_ANNOTATION}`]: {} } } };
-
-function united(sets: readonly FieldsV1[]): FieldsV1 {
-  return sets.reduce(unite);
-}
-
 /** Whether another write may bring about what the server has refused: once what is refused, then the lists that it is in. */
 function isReplaceable(child: PlannedChild, error: unknown): boolean {
   if (child.live === undefined || !isInvalid(error) || !isApiError(error)) return false;
@@ -279,6 +236,13 @@ async function replace(
 ): Promise<AnyObject> {
   const { places, isWhole, error } = child.refused!;
   const { desired, fields } = held.state;
+  const surplus = child.givenUp === undefined && fields !== undefined ? undesired(desired, fields) : undefined;
+  child.givenUp = surplus && refusedOf(surplus, places);
+  if (child.givenUp !== undefined) {
+    // What is no longer desired may be what cannot be removed, such as a default that is immutable: it stays, as nobody's.
+    child.live = (await takeOver(run, child, { object: live, asApplied: true })) ?? live;
+    return apply(run, child);
+  }
   const patch = replacement({ desired, live, fields, places, isWhole, isBuiltIn: child.isBuiltIn });
   if (patch === undefined) throw error;
   return patchApplied(run, child, { live, patch });

@@ -1,7 +1,7 @@
 /** One child as it will be applied, with namespace, owner and name. A child that cannot be applied is refused before any write. */
 import { fieldNames } from "../client/field-names.ts";
 import { type AnyObject, groupOf } from "../resource/handle.ts";
-import { type Key, keyString, type MetaInput } from "../resource/meta.ts";
+import { type FieldsV1, type Key, keyString, type MetaInput } from "../resource/meta.ts";
 import type { DesiredObject } from "./desired-object.ts";
 import type { AlreadyOwned, NotOwned } from "./errors.ts";
 import { isCustomKind } from "./custom-kind.ts";
@@ -46,6 +46,8 @@ export class PlannedChild {
   earlier: AnyObject | undefined = undefined;
   /** Why the server has refused a write, if what others added may be the reason. */
   refused: Refusal | undefined = undefined;
+  /** Fields that are no longer desired, and stay as they are because the server refuses to remove them. */
+  givenUp: FieldsV1 | undefined = undefined;
   /** Whether the child is skipped if an object of its name is not this object's child. */
   skippable = false;
   /** Why the child is skipped. */
