@@ -80,19 +80,19 @@ test("namedFields are those of a live value, with the keys of its items", () => 
       rules: [{ verb: "get" }],
     },
   };
-  const item = (fields: object) => ({ ".": {}, ...fields });
+  const whole = (fields: object) => ({ ".": {}, ...fields });
   expect(namedFields(namesIn(deployment), live)).toEqual(
-    item({
-      "f:spec": item({
+    whole({
+      "f:spec": whole({
         "f:replicas": {},
-        "f:containers": item({
-          'k:{"name":"web"}': item({
+        "f:containers": {
+          'k:{"name":"web"}': whole({
             "f:image": {},
             "f:name": {},
-            "f:ports": item({ 'k:{"containerPort":80,"protocol":"TCP"}': item({ "f:containerPort": {} }) }),
+            "f:ports": { 'k:{"containerPort":80,"protocol":"TCP"}': whole({ "f:containerPort": {} }) },
           }),
-        }),
-        "f:rules": item({}),
+        },
+        "f:rules": {},
       }),
     }),
   );

@@ -179,7 +179,7 @@ export function namedFields(names: Names | undefined, live: unknown): FieldsV1 {
       if (inner !== undefined && !isGone) fields[`f:${id}`] = inner;
     } else if (part.key !== undefined) {
       const item = itemNamed(part, live, -1);
-      if (isFields(item)) fields[elementOf(part.key, item)] = namedFields(part.parts, item);
+      if (isFields(item)) fields[elementOf(part.key, item)] = { ".": {}, ...namedFields(part.parts, item) };
     }
   }
   // Only the schema tells whether a map or list has parts or is a whole. Where it has no other parts, it is both.
