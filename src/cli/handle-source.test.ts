@@ -239,6 +239,22 @@ describe("a kind that somebody hostile defines", () => {
     expect(() => source({}, { [field]: text })).toThrow(`no API server accepts the ${field} ${JSON.stringify(text)}`);
   });
 
+  test("is refused in one sentence when its schema is malformed or has no end", () => {
+    let deep: StructuralSchema = text;
+    for (let depth = 0; depth < 50_000; depth++) deep = { type: "object", properties: { a: deep } };
+    for (const field of [null, { enum: "a" }, { enum: { length: 1 } }, { type: "object", properties: ["a"] }, deep]) {
+      const schema = { type: "object", properties: { field } } as unknown as StructuralSchema;
+      expect(() => source(schema)).toThrow("Cannot write types for Gate: its schema is malformed or nested too deeply");
+    }
+  });
+
+  test("gets a name that is no other's, and one where nothing of its own may be in a name", () => {
+    const withDefault: StructuralSchema = { type: "object", properties: { a: { type: "string", default: "" } } };
+    expect(source(withDefault, { kind: "Meta" })).toContain("export interface MetaKindInput {");
+    // The sign for kelvin, which is a k in lower case.
+    expect(source(text, { kind: "\u212a" })).toContain("export const Kind = foreignResource<Kind>({");
+  });
+
   test("costs time in proportion to its size", () => {
     let deep: StructuralSchema = { type: "string", default: "x" };
     for (let depth = 0; depth < 2_000; depth++) deep = { type: "object", properties: { a: deep } };
@@ -248,7 +264,10 @@ describe("a kind that somebody hostile defines", () => {
       { type: "object", properties: { a: text } },
     ]);
     const wide: StructuralSchema = { type: "object", properties: Object.fromEntries(fields) };
+    let bomb: unknown = "a";
+    for (let level = 0; level < 9; level++) bomb = Array(9).fill(bomb);
     const began = performance.now();
+    source({ type: "object", properties: { a: { enum: [bomb] } as unknown as StructuralSchema } });
     for (const one of ["\n", " ", "\n -", "More info: ", "- ", "*/", "Possible enum values:", "\t\n"]) {
       source({ description: one.repeat(400_000), properties: { a: { description: one.repeat(400_000) } } });
     }

@@ -4,6 +4,7 @@ import type { StructuralSchema } from "../resource/schema/structural.ts";
 import { docstring } from "./docstring.ts";
 import { checkKindNames, type KindNames } from "./kind-names.ts";
 import { inComment, literal, pascal, propertyName } from "./source-text.ts";
+import { UserError } from "./usage-error.ts";
 
 /** A version of a kind, as its CustomResourceDefinition or the server's OpenAPI document describes it. */
 export interface ForeignKind extends KindNames {
@@ -30,17 +31,28 @@ const COMMON = new Set(["apiVersion", "kind", "metadata"]);
  * with such fields yields two interfaces, and the one for writing ends in `Input`. Names and schema may be anybody's: no
  * text of theirs becomes code.
  *
- * @throws UserError when no API server accepts the names.
+ * @throws UserError when no API server accepts the names, or when the schema is malformed.
  */
 export function handleSource(kind: ForeignKind): string {
   checkKindNames(kind);
-  const declarations = new Declarations(kind);
-  const { text, types } = declarations.root();
+  const { text, types } = declarationsOf(kind);
   const imports = ["foreignResource", ...types.map((type) => `type ${type}`)].join(", ");
   return `${GENERATED} from ${inComment(`${kind.plural}.${kind.group} ${kind.version} (${kind.group}/${kind.version})`)}; do not edit.
 import { ${imports} } from "binnacle";
 
 ${text}`;
+}
+
+function declarationsOf(kind: ForeignKind): ReturnType<Declarations["root"]> {
+  try {
+    return new Declarations(kind).root();
+  } catch (error) {
+    // API servers check schemas, and files may hold anything, such as a field that is null.
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+    throw new UserError(`Cannot write types for ${kind.kind}: its schema is malformed or nested too deeply`, {
+      cause: error,
+    });
+  }
 }
 
 class Declarations {
@@ -57,7 +69,7 @@ class Declarations {
     this.#kind = kind;
     // With a capital it is no word of the language.
     const name = pascal(kind.kind);
-    this.#name = IMPORTED.includes(name) ? `${name}Kind` : name;
+    this.#name = [name, `${name}Input`].some((one) => IMPORTED.includes(one)) ? `${name}Kind` : name || "Kind";
     this.#taken = new Map([...IMPORTED, this.#name, `${this.#name}Input`].map((taken) => [taken, 1]));
   }
 
@@ -116,7 +128,9 @@ class Declarations {
   #notNull(schema: StructuralSchema, at: { path: string; direction: Direction }): string {
     if (at.path.length > LONGEST_NAME) return "unknown";
     if (schema["x-kubernetes-int-or-string"]) return "number | string";
-    if (schema.enum !== undefined) return schema.enum.map(literal).join(" | ");
+    // Objects in it may be any size: those of YAML can contain one another many times over.
+    if (schema.enum?.every((value) => typeof value !== "object" || value === null))
+      return schema.enum.map(literal).join(" | ");
     switch (schema.type) {
       case "string":
       case "boolean":

@@ -16,7 +16,8 @@ export function misdirected(request: Request, connection: Connection): Response 
   if (!isLoopbackPeer(connection)) return undefined;
   const host = hostOf(request);
   const name = nameOf(host).replace(/\.$/, "");
-  if (INNER_NAME.test(name) || addressBytes(name) !== undefined) return undefined;
+  const isMalformed = name === "" && host !== "";
+  if ((INNER_NAME.test(name) && !isMalformed) || addressBytes(name) !== undefined) return undefined;
   if (isForwarded(request) && !request.headers.has("accept-language")) return undefined;
   return plain(`421 the request is for ${JSON.stringify(host)}, which is not a name of this machine\n`, 421);
 }

@@ -30,6 +30,14 @@ test.each([
   expect((await labels({ repository: { url } }))["org.opencontainers.image.source"]).toBe(shown);
 });
 
+test.each(["https:/", "https:", String.raw`https:\\`, "git+https:/", "//", ""])(
+  "no label repeats the password of an address that begins with '%s'",
+  async (begin) => {
+    const address = `${begin}jane:hunter2@git.example.com/a`;
+    expect(JSON.stringify(await labels({ homepage: address, repository: { url: address } }))).not.toContain("hunter2");
+  },
+);
+
 test("no label repeats a password of package.json", async () => {
   const homepage = "https://jane:hun/ter2@example.com/";
   const repository = "https://jane:p@ss@example.com/a";

@@ -61,12 +61,22 @@ function repositoryOf(repository: unknown): string | undefined {
 
 /** Takes the user and the password out of an address, because everybody who may pull the image sees it. */
 function withoutCredentials(address: string | undefined): string | undefined {
-  if (address?.includes("://") !== true) return address;
-  const url = URL.parse(address);
-  if (url === null) return undefined; // nobody can tell where a password ends
+  if (address === undefined) return undefined;
+  // Two slashes are not needed for a browser to find a login, and neither is a scheme.
+  const url = URL.parse(address.startsWith("//") ? `https:${address}` : address);
+  if (url === null || url.host === "") {
+    const colon = address.indexOf(":");
+    const mayHaveLogin = address.includes("://") || (colon >= 0 && address.includes("@", colon));
+    return mayHaveLogin && !isOfSsh(address) ? undefined : address; // nobody can tell where a password ends
+  }
   if (url.username === "" && url.password === "") return address;
   url.username = url.password = "";
   return url.href;
+}
+
+/** Whether it is `user@host:path`, the user of which is no secret. */
+function isOfSsh(address: string): boolean {
+  return !address.includes("://") && address.indexOf("@") < address.indexOf(":");
 }
 
 /** The commit, with a mark where files of the folder have changed since; `undefined` outside of a repository. */

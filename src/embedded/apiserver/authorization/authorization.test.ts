@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Fields, UserInfo } from "../hooks.ts";
 import { type ApiServer, createApiServer } from "../server.ts";
+import { Storage } from "../storage/storage.ts";
+import { RbacAuthorizer } from "./authorizer.ts";
 
 let server: ApiServer;
 let rooms = 0;
@@ -79,6 +81,22 @@ test("a user whose name looks like that of another one with a group has nothing 
     expect((await nodes({ username: `bob${separator}${name}`, groups: [] })).code).toBe(403);
   expect((await nodes({ username: `carol\n${name}`, groups: [] })).code).toBe(403);
   expect((await nodes({ username: "carol", groups: [name] })).code).toBe(200);
+});
+
+test("who asks for ever new namespaces and users has nothing of them remembered", () => {
+  const authorizer = new RbacAuthorizer(new Storage({ now: () => 0 }));
+  const asked = { isResource: true, verb: "get", path: "", group: "", resource: "pods", subresource: "", name: "" };
+  const ask = (username: string, namespace: string) =>
+    authorizer.authorize({ ...asked, user: { username, groups: [] }, namespace });
+  const many = (letter: string, index: number): string => `${Buffer.alloc(1024 * 1024, letter).toString()}${index}`;
+  Bun.gc(true);
+  const before = process.memoryUsage().rss;
+  for (let index = 0; index < 200; index++) {
+    ask("bob", many("a", index));
+    ask(many("b", index), "");
+  }
+  Bun.gc(true);
+  expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
 });
 
 async function room(): Promise<string> {

@@ -31,6 +31,9 @@ const denied: Decision = { allowed: false, reason: "" };
 
 /** For how many users grants are remembered. */
 const mostUsers = 1000;
+/** Characters of a user's name and groups; grants of longer ones are looked up each time, because access reviews may ask for any user. */
+const longestUser = 4096;
+const nothing: Grants = { grants: [], missing: [] };
 
 export class RbacAuthorizer implements Authorizer {
   readonly #collections: Readonly<
@@ -92,22 +95,28 @@ export class RbacAuthorizer implements Authorizer {
   /** Collects the grants of a user. @param namespace `""` for ClusterRoleBindings */
   #grants(user: UserInfo, namespace: string): Grants {
     this.#load();
+    const bindings = namespace === "" ? this.#cluster : this.#namespaces.get(namespace);
+    // Anybody may ask for namespaces that do not exist, so none of them is remembered.
+    if (bindings === undefined) return nothing;
     const id = JSON.stringify([user.username, user.groups]); // names may hold any separator
+    if (id.length > longestUser) return this.#resolve(user, { namespace, bindings });
     let ofUser = this.#known.get(id);
     if (ofUser === undefined) {
       if (this.#known.size >= mostUsers) this.#known.clear();
       this.#known.set(id, (ofUser = new Map()));
     }
     let grants = ofUser.get(namespace);
-    if (grants === undefined) ofUser.set(namespace, (grants = this.#resolve(user, namespace)));
+    if (grants === undefined) ofUser.set(namespace, (grants = this.#resolve(user, { namespace, bindings })));
     return grants;
   }
 
-  #resolve(user: UserInfo, namespace: string): Grants {
-    const bindings = namespace === "" ? this.#cluster : this.#namespaces.get(namespace);
+  #resolve(
+    user: UserInfo,
+    { namespace, bindings }: { readonly namespace: string; readonly bindings: Bindings },
+  ): Grants {
     const grants: Grant[] = [];
     const missing: RoleReference[] = [];
-    for (const binding of bindings?.of(user) ?? []) {
+    for (const binding of bindings.of(user)) {
       const rules = this.roleRules(binding.roleRef, namespace);
       if (rules === undefined) missing.push(binding.roleRef);
       else grants.push({ binding, rules });
