@@ -31,10 +31,11 @@ describe("Containment", () => {
   test("takes a list that is held as a whole as it is, with what the server completes", () => {
     expect(has({ args: ["a"] }, { args: ["a", "b"] }, { "f:args": {} })).toBe(false);
     expect(has({ rules: [{ verb: "get" }] }, { rules: [{ verb: "get", all: true }] }, { "f:rules": {} })).toBe(true);
-    const tolerations = { "f:tolerations": {} };
-    const added = [{ key: "a" }, { key: "admission" }];
-    expect(has({ tolerations: [{ key: "a" }] }, { tolerations: added }, tolerations)).toBe(true);
-    expect(has({ tolerations: [{ key: "a" }] }, { tolerations: added }, tolerations, false)).toBe(false);
+    const tolerations = [{ key: "a" }];
+    const added = { tolerations: [{ key: "a" }, { key: "admission" }] };
+    const fields = { "f:tolerations": {} };
+    expect(has({ spec: { tolerations } }, { spec: added }, { "f:spec": fields })).toBe(true);
+    expect(has({ tolerations }, added, fields)).toBe(false); // of a template
     expect(has({ ports: [{ port: 80 }] }, { ports: [{ port: 80 }, { port: 81 }] }, { "f:ports": {} })).toBe(false);
   });
 

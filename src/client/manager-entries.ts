@@ -58,8 +58,6 @@ export interface Claim {
   readonly fields: FieldsV1;
   /** Those of the fields that it claims: what is desired becomes its own by the apply that follows. */
   readonly claims: FieldsV1;
-  /** An annotation that only this manager sets: whoever else holds it has put a copy of the object in its place. */
-  readonly mark: string;
 }
 
 /** The server gives all fields of an object without entries to this name when somebody applies. */
@@ -77,7 +75,7 @@ export function isNobodys(entries: readonly ManagedFieldsEntry[] = []): boolean 
  */
 export function claimed(
   entries: readonly ManagedFieldsEntry[],
-  { manager, apiVersion, fields, claims, mark }: Claim,
+  { manager, apiVersion, fields, claims }: Claim,
 ): readonly ManagedFieldsEntry[] | undefined {
   let left: FieldsV1 | undefined = claims;
   let own: ManagedFieldsEntry | undefined;
@@ -88,7 +86,7 @@ export function claimed(
     if (entry.manager === manager && entry.operation === "Apply" && !entry.subresource) {
       own = entry;
       left &&= without(left, fieldsV1, "whole values");
-    } else if (entry.manager === NOBODY || fieldsV1["f:metadata"]?.["f:annotations"]?.[`f:${mark}`] !== undefined) {
+    } else if (entry.manager === NOBODY) {
       const rest = without(fieldsV1, fields);
       if (rest !== undefined) others.push({ ...entry, fieldsV1: rest });
       isTaken = true;

@@ -17,7 +17,14 @@ import { droppedOf, patchOf, refusedOf, replacement } from "../client/field-repl
 import { handOver } from "../client/handover.ts";
 import { entryOf } from "../client/managed-fields.ts";
 import { isNobodys, without } from "../client/manager-entries.ts";
-import { isAlreadyExists, isApiError, isConflict, isInvalid, isNotFound } from "../kube/errors/api-error.ts";
+import {
+  type ApiError,
+  isAlreadyExists,
+  isApiError,
+  isConflict,
+  isInvalid,
+  isNotFound,
+} from "../kube/errors/api-error.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString, type ManagedFieldsEntry } from "../resource/meta.ts";
 import { CLAIM, type Held, heldOf, isUnclaimed, namesOn, takeOver } from "./child-ownership.ts";
@@ -215,17 +222,22 @@ function updateOf(run: ObjectRunState, child: PlannedChild, { state, apiVersion 
 
 /** Whether another write may bring about what the server has refused: once what is refused, then the lists that it is in. */
 function isReplaceable(child: PlannedChild, error: unknown): boolean {
-  if (child.live === undefined || !isInvalid(error) || !isApiError(error)) return false;
+  if (child.live === undefined || !isApiError(error) || !(isInvalid(error) || isUnreadable(error))) return false;
   const places = (error.status.details?.causes ?? []).flatMap(({ field }) => (field?.includes(".") ? [field] : []));
   const refused = child.refused;
-  const isNew = places.some((place) => refused?.places.has(place) !== true);
-  if (places.length === 0 || (!isNew && refused!.isWhole)) return false;
+  const isNew = refused === undefined || places.some((place) => !refused.places.has(place));
+  if ((places.length === 0 && isInvalid(error)) || (!isNew && refused.isWhole)) return false;
   child.refused = {
     error: refused?.error ?? error,
     places: new Set([...(refused?.places ?? []), ...places]),
     isWhole: !isNew,
   };
   return true;
+}
+
+/** Whether others have left the object in a state that no apply can read, such as a list with an item without its key. */
+function isUnreadable({ status }: ApiError): boolean {
+  return status.code === 500 && /typed|associative list/.test(status.message ?? "");
 }
 
 /** Sets what the server has refused to exactly what is desired. @throws what it was refused for when that changes nothing. */

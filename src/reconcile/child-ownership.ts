@@ -60,7 +60,6 @@ function claimOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Cla
     apiVersion: child.apiVersion,
     fields,
     claims: undesired(child.content, fields) ?? CLAIM,
-    mark: child.appliedAnnotation,
     // The creator of an object also owns its defaults, and some of them cannot be given up.
     moves: (fields, isApplied) => {
       const kept = child.givenUp === undefined ? fields : (without(fields, child.givenUp) ?? {});
