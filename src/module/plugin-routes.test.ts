@@ -106,3 +106,15 @@ test("what a route throws reaches the log and not the client, an error or not", 
   }
   expect(errors).toEqual([...thrown]);
 });
+
+test("a client that leaves in the middle of its body is no error of the plugin", async () => {
+  const { port, errors, bodies } = start(counting());
+  for (const head of ["Content-Length: 60000", "Content-Length: 200000", "Transfer-Encoding: chunked"]) {
+    const socket = connect(port, "127.0.0.1");
+    socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\n${head}\r\n\r\n1\r\na\r\n`);
+    while (bodies.held === 0) await Bun.sleep(1);
+    socket.destroy();
+    while (bodies.held > 0) await Bun.sleep(1);
+  }
+  expect(errors).toEqual([]);
+});

@@ -25,7 +25,7 @@ export class PluginRoutes {
     if (!Number.isSafeInteger(largestBody) || largestBody < 0) {
       throw new TypeError(`Cannot add routes: largestBody is ${String(largestBody)}, and has to be a number of bytes`);
     }
-    this.#app = new Hono().onError((error) => this.#failed(error)).route("/", app);
+    this.#app = new Hono().onError((error, { req }) => this.#failed(error, req.raw)).route("/", app);
     this.#options = options;
     this.#onError = onError;
   }
@@ -40,15 +40,16 @@ export class PluginRoutes {
       return await this.#app.fetch(await limitedBody(request, { most: largestBody, share }));
     } catch (error) {
       // Hono passes on what is thrown and is no Error.
-      return this.#failed(error);
+      return this.#failed(error, request);
     }
   }
 
-  #failed(error: unknown): Response {
+  #failed(error: unknown, { signal }: Request): Response {
     if (error instanceof Error && "getResponse" in error && typeof error.getResponse === "function") {
       return error.getResponse() as Response;
     }
-    this.#onError(error);
+    // Whoever ends a request in the middle of its body makes no error of the plugin's, and could fill the log.
+    if (!(signal.aborted && error instanceof Error && error.name === "AbortError")) this.#onError(error);
     return new Response("500 internal server error\n", { status: 500 });
   }
 }
