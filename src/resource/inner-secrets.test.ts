@@ -47,3 +47,12 @@ test("a long value, whatever it holds, takes no longer than reading it a few tim
   for (const piece of hostile) for (const _ of innerSecrets(piece.repeat(1_000_000 / piece.length)));
   expect(performance.now() - began).toBeLessThan(5_000);
 });
+
+test("a long value that is nested deeply is not searched level by level", () => {
+  const levels = 3_000;
+  const values = Array.from({ length: 40_000 }, (_, index) => `"password${index}"`).join(",");
+  const began = performance.now();
+  for (const _ of innerSecrets("[".repeat(levels) + values + "]".repeat(levels)));
+  for (let times = 0; times < 10; times++) for (const _ of innerSecrets("[".repeat(1_000_000)));
+  expect(performance.now() - began).toBeLessThan(1_000);
+});

@@ -39,8 +39,23 @@ export function isTokenAsUser(user: string): boolean {
   return user.length >= SHORTEST_TOKEN;
 }
 
+/** Deeper than any credentials are. What is deeper takes long to parse, and each value in it as many steps as there are levels. */
+const DEEPEST = 100;
+
+/** Whether brackets are nested too deeply; those of texts in it count, too. */
+function isDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x5b || code === 0x7b) {
+      if (++depth > DEEPEST) return true;
+    } else if (code === 0x5d || code === 0x7d) depth--;
+  }
+  return false;
+}
+
 function structureOf(text: string): object | undefined {
-  if (!/^\s*[[{]/.test(text)) return undefined;
+  if (!/^\s*[[{]/.test(text) || isDeep(text)) return undefined;
   try {
     return JSON.parse(text) as object;
   } catch {
