@@ -70,3 +70,16 @@ test("a body waits a second for room, and gets none after its end", async () => 
   three[Symbol.dispose]();
   expect(budget.held).toBe(0);
 });
+
+test("claims of small bodies of which little arrives leave room for what does arrive", () => {
+  const budget = new BodyBudget({ bytes: 1_000_000 });
+  const silent = Array.from({ length: 1_000 }, () => budget.open());
+  const claimed = silent.filter((share) => share.claim(64 * 1024));
+  expect(claimed).toHaveLength(7);
+  for (const share of silent.slice(claimed.length)) expect(share.take(1)).toBe(true);
+  const honest = budget.open();
+  expect([honest.claim(60_000), honest.take(60_000)]).toEqual([false, true]);
+  for (const share of silent) share[Symbol.dispose]();
+  expect(budget.open().claim(64 * 1024)).toBe(true);
+  expect(budget.open().claim(64 * 1024 + 1)).toBe(false);
+});

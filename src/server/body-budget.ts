@@ -10,6 +10,13 @@ export interface BodyBudgetOptions {
 
 /** What one request takes of a budget, until it has its response. */
 export interface BodyShare extends Disposable {
+  /**
+   * Takes the room of a small body before it has arrived, so that it can be read in one go.
+   *
+   * @returns false for a larger one, and while half of the budget is held: then a body has to take what has arrived, so that
+   * claims of which little arrives leave room for others.
+   */
+  claim(bytes: number): boolean;
   /** Takes so many more bytes, and waits while others hold them. @returns whether there was room within a second and before the end. */
   take(bytes: number): boolean | Promise<boolean>;
 }
@@ -25,6 +32,8 @@ interface Waiting {
  * client to come again within its own timeout.
  */
 const PATIENCE = 1_000;
+/** In bytes. */
+const LARGEST_CLAIM = 64 * 1024;
 
 /**
  * **Guarantees.** The bodies take no more than the budget and one body: only the request that has been here for longest may exceed it, so
@@ -51,6 +60,7 @@ export class BodyBudget {
   /** Begins a request, which holds nothing at first. */
   open(): BodyShare {
     const share: BodyShare = {
+      claim: (bytes) => bytes <= LARGEST_CLAIM && this.#held + bytes <= this.#bytes / 2 && this.#grant(share, bytes),
       take: (bytes) => this.#grant(share, bytes) || this.#wait(share, bytes),
       [Symbol.dispose]: () => this.#end(share),
     };

@@ -2,9 +2,6 @@
 import { HTTPException } from "hono/http-exception";
 import type { BodyShare } from "./body-budget.ts";
 
-/** A body that says that it is no larger is passed on as it is, and has its room before it has arrived. */
-const SMALL_BYTES = 64 * 1024;
-
 export interface BodyLimits {
   /** The largest body in bytes. */
   readonly most: number;
@@ -21,10 +18,7 @@ export async function limitedBody(request: Request, { most, share }: BodyLimits)
   if (body === null) return request;
   const length = Number(request.headers.get("content-length") ?? Infinity);
   if (length !== Infinity && length > most) throw tooLarge(most);
-  if (length <= SMALL_BYTES) {
-    if (!(await share.take(length))) throw busy();
-    return request;
-  }
+  if (share.claim(length)) return request;
   const reader = body.getReader();
   let bytes = 0;
   const limited = new ReadableStream<Uint8Array>(

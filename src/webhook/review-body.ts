@@ -21,9 +21,6 @@ interface Limits {
 type Read = { readonly body: unknown } | { readonly problem: RequestProblem } | { readonly isBusy: true };
 type ReadText = string | Exclude<Read, { readonly body: unknown }>;
 
-/** A body that says that it is no larger is read in one go, and has its room before it has arrived. */
-const SMALL_BYTES = 64 * 1024;
-
 export async function readReview(request: Request, within: Limits): Promise<Read> {
   const { headers } = request;
   const { mostBytes = MOST_BODY_BYTES } = within;
@@ -62,7 +59,7 @@ async function textOf(request: Request, within: Limits): Promise<ReadText> {
 
 async function boundedText(request: Request, { share, mostBytes = MOST_BODY_BYTES }: Limits): Promise<ReadText> {
   const length = Number(request.headers.get("content-length") ?? Infinity);
-  if (length <= SMALL_BYTES) return (await share.take(length)) ? request.text() : { isBusy: true };
+  if (share.claim(length)) return request.text();
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of request.body!) {
