@@ -36,7 +36,7 @@ export class Containment {
   }
 
   #hasFields(desired: Fields, live: Fields, fields: FieldsV1 | undefined): boolean {
-    if (fields === undefined) return sameJson(desired, live);
+    if (fields === undefined || isEmpty(desired)) return sameJson(desired, live);
     const isWhole = isLeaf(fields);
     const path = this.#path;
     for (const name in desired) {
@@ -119,14 +119,19 @@ function keysOf(fields: FieldsV1): readonly string[] | undefined {
   return undefined;
 }
 
-/** The part of a live value that is compared: of maps the desired fields, of lists everything. */
+/** The part of a live value that is compared: of maps the desired fields, of lists and of what is desired empty everything. */
 export function projected(desired: unknown, live: unknown): unknown {
-  if (!isFields(desired) || !isFields(live)) return live;
+  if (!isFields(desired) || !isFields(live) || isEmpty(desired)) return live;
   const part = Object.create(null) as Record<string, unknown>;
   for (const name in desired) {
     if (desired[name] !== undefined) part[name] = projected(desired[name], ownField(live, name));
   }
   return part;
+}
+
+function isEmpty(fields: Fields): boolean {
+  for (const name in fields) if (fields[name] !== undefined) return false;
+  return true;
 }
 
 function isFields(value: unknown): value is Fields {

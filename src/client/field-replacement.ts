@@ -33,21 +33,22 @@ export function replacement({ desired, live, fields, places, isWhole, isBuiltIn 
   return !merge.isLess && sameJson(value, merged) ? undefined : (patchOf(value, live) as Fields);
 }
 
-/** A merge patch with the empty maps and lists that are desired, that an apply has set, and that are not there all the same. */
-export function droppedOf(desired: unknown, live: unknown, fields: FieldsV1 | undefined): Fields | undefined {
-  if (!isFields(desired) || !isFields(live) || fields === undefined) return undefined;
+/** A merge patch with the empty maps and lists that are desired and that an apply has left out all the same. */
+export function droppedOf(desired: unknown, live: unknown): Fields | undefined {
+  if (!isFields(desired) || !isFields(live)) return undefined;
   const dropped = Object.create(null) as Record<string, unknown>;
   for (const name in desired) {
     const value = desired[name];
     const there = ownField(live, name);
-    const isMissing =
-      (there === undefined || there === null) &&
-      typeof value === "object" &&
-      sameJson(value, Array.isArray(value) ? [] : {});
-    const part = isMissing ? value : droppedOf(value, there, fields[`f:${name}`]);
-    if (part !== undefined && part !== null) dropped[name] = part;
+    const isMissing = (there === undefined || there === null) && isNothing(value);
+    const part = isMissing ? value : droppedOf(value, there ?? {});
+    if (part !== undefined) dropped[name] = part;
   }
-  return Object.keys(dropped).length === 0 ? undefined : dropped;
+  return isNothing(dropped) ? undefined : dropped;
+}
+
+function isNothing(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.values(value).every((part) => part === undefined);
 }
 
 /** The desired value with what others added. */

@@ -115,10 +115,12 @@ async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObjec
   const held = heldOf(run, child, live);
   if (refused !== undefined) {
     const replaced = await replace(run, child, { live, held });
-    if (isThere(run, child, heldOf(run, child, replaced))) return replaced;
+    const now = heldOf(run, child, replaced);
+    if (isThere(run, child, now) && !isUnclaimed(run, child, now)) return replaced;
     // The rest can be merged now, and what cannot be merged even so is as good as it gets.
     child.live = replaced;
-    return apply(run, child).catch((error: unknown) => (isInvalid(error) ? replaced : Promise.reject(error)));
+    child.refused = undefined;
+    return write(run, child).catch((error: unknown) => (isInvalid(error) ? replaced : Promise.reject(error)));
   }
   const patch = held.isUpdated ? updateOf(run, child, held) : undefined;
   if (patch !== undefined) return core.writer.patch(resource, child.identity, patch, run);
@@ -129,18 +131,26 @@ async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObjec
     if (child.live === undefined) return write(run, child);
   }
   await removeSurplus(run, child, { live: child.live!, isClaimed });
+  if (isClaimed) keepNames(run, child, child.live!);
   const answer = await apply(run, child);
-  const { state } = heldOf(run, child, answer);
-  const dropped = droppedOf(state.desired, answer, state.fields);
+  const dropped = droppedOf(child.content, answer);
   if (dropped !== undefined) return patchApplied(run, child, { live: answer, patch: dropped });
   if (!isNobodys(answer.metadata.managedFields)) return answer;
-  return (await takeOver(run, child, { object: answer, asApplied: false })) ?? answer;
+  child.live = (await takeOver(run, child, { object: answer, asApplied: false })) ?? answer;
+  const { state } = heldOf(run, child, child.live);
+  return state.fields !== undefined && holdsMore(state.desired, state.fields) ? apply(run, child) : child.live;
 }
 
 function apply(run: ObjectRunState, child: PlannedChild): Promise<AnyObject> {
   const { key, kind } = child;
   const body = child.body();
   return run.environment.core.writer.apply(kind.resource, body, run, { force: true, key, body: JSON.stringify(body) });
+}
+
+/** A write replaces what the child says, which may be all that tells what has to go, if another write has to follow. */
+function keepNames({ environment }: ObjectRunState, child: PlannedChild, live: AnyObject): void {
+  const names = child.namesOn(live);
+  if (names !== undefined) environment.memory.keepNames(child.id, { uid: live.metadata.uid, names });
 }
 
 /** Patches a child that is applied. What it sets is owned by an update then, and becomes applied like the rest. */
@@ -257,6 +267,7 @@ async function replace(
   }
   const patch = replacement({ desired, live, fields, places, isWhole, isBuiltIn: child.isBuiltIn });
   if (patch === undefined) throw error;
+  keepNames(run, child, live);
   return patchApplied(run, child, { live, patch });
 }
 
