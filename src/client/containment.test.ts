@@ -26,6 +26,7 @@ describe("Containment", () => {
     expect(has(items("a", "b"), items("b", "a"), fields)).toBe(false);
     expect(has(items("a", "b"), items("a"), fields)).toBe(false);
     expect(has({ set: ["x"] }, { set: ["y", "x"] }, { "f:set": { 'v:"x"': {} } })).toBe(true);
+    expect(has({ set: ["x"] }, { set: ["y", "x"] }, { "f:set": { 'v:"x"': {}, 'v:"y"': {} } })).toBe(false); // ours, and not desired
   });
 
   test("takes a list that is held as a whole as it is, with what the server completes", () => {

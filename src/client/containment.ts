@@ -64,7 +64,7 @@ export class Containment {
       last = index;
       if (!this.has(item, live[index], element === undefined ? undefined : fields[element])) return false;
     }
-    return true;
+    return !ownsOther(fields, desired);
   }
 
   /** Whether the desired items are among the live ones, in this order. */
@@ -81,6 +81,12 @@ const KEYS = ["name", "containerPort", "port", "mountPath", "devicePath", "ip", 
 /** Whether a list of a built-in kind, which is held as a whole, is replaced as a whole by an apply. */
 export function isAtomic(list: readonly unknown[]): boolean {
   return !list.some((item) => isFields(item) && KEYS.some((key) => item[key] !== undefined));
+}
+
+/** Whether we own an item of a set that is not desired. The names of the desired fields, which tell of all else, have no such items. */
+function ownsOther(fields: FieldsV1, desired: readonly unknown[]): boolean {
+  for (const name in fields) if (name.startsWith("v:") && !desired.includes(identityOf(name))) return true;
+  return false;
 }
 
 /** Where an item of a list that is merged by item is in the live one, -1 for nowhere, and by which name we own it. */
