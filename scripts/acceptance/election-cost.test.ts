@@ -1,7 +1,7 @@
 /** Measures the cost of an election: requests at rest, and time at the start. */
 import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
+import { TcpProxy } from "../../tests/support/tcp-proxy.ts";
 import { Bench, type Operator } from "../../tests/support/binary.ts";
 import { until } from "../../tests/support/until.ts";
 import { available, Cluster } from "../../tests/support/cluster.ts";

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { compact } from "../controlplane/compact.ts";
-import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
+import { TcpProxy } from "../../tests/support/tcp-proxy.ts";
 import { InProcess } from "../../tests/support/integration/in-process.ts";
 import { Behaviours, Box, BOXES, boxController } from "../../tests/support/integration/lab.ts";
 import { available, Cluster } from "../../tests/support/cluster.ts";

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { createTransport } from "../../src/kube/transport/transport.ts";
-import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
+import { TcpProxy } from "../../tests/support/tcp-proxy.ts";
 import { Bench } from "../../tests/support/binary.ts";
 import { until } from "../../tests/support/until.ts";
 import { available, Cluster } from "../../tests/support/cluster.ts";

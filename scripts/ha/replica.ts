@@ -3,7 +3,7 @@ import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { freePorts } from "../../src/testing/control-plane/ports.ts";
-import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
+import { TcpProxy } from "../../tests/support/tcp-proxy.ts";
 import { program } from "../../tests/support/program.ts";
 import { type ProcessRecord, readRuns, type RunRecord } from "./records.ts";
 

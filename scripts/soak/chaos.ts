@@ -1,7 +1,7 @@
 /** Breaks the connection to the API server, and the server, at random. */
 import { compact } from "../controlplane/compact.ts";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
-import type { TcpProxy } from "../../src/testing/tcp-proxy.ts";
+import type { TcpProxy } from "../../tests/support/tcp-proxy.ts";
 
 export class Chaos {
   /** How often each fault was injected. */

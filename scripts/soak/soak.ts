@@ -6,7 +6,7 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { crdOf } from "../../src/resource/crd.ts";
-import { TcpProxy } from "../../src/testing/tcp-proxy.ts";
+import { TcpProxy } from "../../tests/support/tcp-proxy.ts";
 import { until } from "../../tests/support/until.ts";
 import { startControlPlane } from "../controlplane/controlplane.ts";
 import { Box } from "../../tests/support/integration/lab.ts";

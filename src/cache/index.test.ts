@@ -16,7 +16,7 @@ import {
   WorkQueue,
 } from "binnacle/cache";
 import { ConfigMap } from "binnacle/resources";
-import { listOf, ScriptedServer } from "../testing/scripted-server.ts";
+import { listOf, ScriptedServer } from "../../tests/support/scripted-server.ts";
 import { until } from "../../tests/support/until.ts";
 
 let cleanup = new AsyncDisposableStack();

@@ -3,7 +3,7 @@ import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { handle } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { listOf, ScriptedServer } from "../testing/scripted-server.ts";
+import { listOf, ScriptedServer } from "../../tests/support/scripted-server.ts";
 import { until } from "../../tests/support/until.ts";
 import { isStub, type Needs } from "./projection.ts";
 import { InformerRegistry } from "./informer-registry.ts";

@@ -9,7 +9,7 @@ import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { type AnyObject, handle } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
-import { HandlerWitness } from "../testing/handler-witness.ts";
+import { HandlerWitness } from "../../tests/support/handler-witness.ts";
 import type { HandlerRegistration } from "./informer-handler.ts";
 import { isStub, type Needs } from "./projection.ts";
 import { type InformerLease, InformerRegistry } from "./informer-registry.ts";

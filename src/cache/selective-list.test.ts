@@ -7,8 +7,13 @@ import { type AnyObject, handle } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 import { parseLabelSelector } from "../resource/selector.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { HandlerWitness } from "../testing/handler-witness.ts";
-import { refusal, type ScriptedAnswer, type ScriptedRequest, ScriptedServer } from "../testing/scripted-server.ts";
+import { HandlerWitness } from "../../tests/support/handler-witness.ts";
+import {
+  refusal,
+  type ScriptedAnswer,
+  type ScriptedRequest,
+  ScriptedServer,
+} from "../../tests/support/scripted-server.ts";
 import { until } from "../../tests/support/until.ts";
 import { isStub, type Needs } from "./projection.ts";
 import { SharedInformer, type SharedInformerOptions } from "./shared-informer.ts";

@@ -3,7 +3,7 @@ import { InformerRegistry } from "../cache/informer-registry.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { Pod } from "../resource/builtin/index.ts";
-import { listOf, ScriptedServer } from "../testing/scripted-server.ts";
+import { listOf, ScriptedServer } from "../../tests/support/scripted-server.ts";
 import { until } from "../../tests/support/until.ts";
 import { clientCore, KubeClient } from "./kube-client.ts";
 import { Permissions } from "./permissions.ts";

@@ -5,7 +5,7 @@ import { createTransport } from "../kube/transport/transport.ts";
 import { Pod } from "../resource/builtin/index.ts";
 import { groupKind } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { listOf, refusal, type ScriptedAnswer, ScriptedServer } from "../testing/scripted-server.ts";
+import { listOf, refusal, type ScriptedAnswer, ScriptedServer } from "../../tests/support/scripted-server.ts";
 import { until } from "../../tests/support/until.ts";
 import { clientCore, KubeClient } from "./kube-client.ts";
 import { Permissions } from "./permissions.ts";

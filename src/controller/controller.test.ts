@@ -11,7 +11,7 @@ import type { RunContext } from "../reconcile/context.ts";
 import { TerminalError } from "../reconcile/errors.ts";
 import { ConfigMap, Secret } from "../resource/builtin/core.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { listOf, refusal, ScriptedServer } from "../testing/scripted-server.ts";
+import { listOf, refusal, ScriptedServer } from "../../tests/support/scripted-server.ts";
 import { until } from "../../tests/support/until.ts";
 import { DefinedKinds } from "./defined-kinds.ts";
 import { FinalizerClaims } from "./finalizer-claims.ts";

@@ -12,7 +12,7 @@ import { TerminalError } from "../reconcile/errors.ts";
 import { ConfigMap } from "../resource/builtin/core.ts";
 import type { AnyObject, Shape } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { listOf, ScriptedServer } from "../testing/scripted-server.ts";
+import { listOf, ScriptedServer } from "../../tests/support/scripted-server.ts";
 import { until } from "../../tests/support/until.ts";
 import { startController } from "./controller.ts";
 import { DefinedKinds } from "./defined-kinds.ts";

@@ -7,7 +7,7 @@ import { createLog } from "../observe/log.ts";
 import { ConfigMap } from "../resource/builtin/index.ts";
 import { eventually } from "../testing/eventually.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { listOf, ScriptedServer } from "../testing/scripted-server.ts";
+import { listOf, ScriptedServer } from "../../tests/support/scripted-server.ts";
 import { MemoryGuard } from "./memory-guard.ts";
 
 const MIB = 2 ** 20;

@@ -1,7 +1,7 @@
 /** An API server whose responses the test determines: lists by a function, watches line by line. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ClusterConfig } from "../kube/config/cluster-config.ts";
+import type { ClusterConfig } from "../../src/kube/config/cluster-config.ts";
 
 /** A request as the server saw it. */
 export interface ScriptedRequest {

@@ -1,8 +1,8 @@
 /** A handler that checks its calls: each object is reported as new first and only once, and never as a stub. */
-import type { InformerHandler } from "../cache/informer-handler.ts";
-import { isStub } from "../cache/projection.ts";
-import type { AnyObject } from "../resource/handle.ts";
-import { keyString } from "../resource/meta.ts";
+import type { InformerHandler } from "../../src/cache/informer-handler.ts";
+import { isStub } from "../../src/cache/projection.ts";
+import type { AnyObject } from "../../src/resource/handle.ts";
+import { keyString } from "../../src/resource/meta.ts";
 
 /**
  * Follows the objects that a handler knows of.
