@@ -23,7 +23,7 @@ const isCi = /^(1|true)$/i.test(process.env.CI ?? "");
 // What each `eventually` waits for takes long on a busy machine.
 process.env["BINNACLE_TEST_EVENTUALLY"] ??= "60s";
 
-const tested = ["src", "scripts", "controllers"].filter((folder) => existsSync(join(root, folder)));
+const tested = ["src", "scripts", "tests", "controllers"].filter((folder) => existsSync(join(root, folder)));
 
 // Collecting garbage is a tenth of what the control planes take of a processor; where there is memory, they do it less often.
 if (totalmem() >= 8 * 2 ** 30) process.env["GOGC"] ??= "300";
