@@ -8,8 +8,7 @@ import {
   LeaseServer,
 } from "../../tests/support/integration/lease-server.ts";
 import type { ElectionDurations } from "./durations.ts";
-import { Elector } from "./elector.ts";
-import type { ElectorOptions } from "./elector-options.ts";
+import { Elector, type ElectorOptions } from "./elector.ts";
 import type { Lease, LeaseSpec } from "./lease.ts";
 import { KubeLeaseLock, type LeaseLock } from "./lease-lock.ts";
 import { until } from "../../tests/support/until.ts";

@@ -1,20 +1,57 @@
 /** Takes part in the election of a leader, by the protocol of client-go, until it is stopped. */
 import type { Leadership } from "../client/leadership.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors/api-error.ts";
 import { abortable } from "../platform/abortable.ts";
-import { sleep } from "../platform/clock.ts";
-import { checkDurations, JITTER_FACTOR, renewalPause, renewalTimeout } from "./durations.ts";
-import type { ElectorOptions } from "./elector-options.ts";
-import { Fence } from "./fence.ts";
+import { type Clock, sleep } from "../platform/clock.ts";
+import { checkDurations, type ElectionDurations, JITTER_FACTOR, renewalPause, renewalTimeout } from "./durations.ts";
 import { type Claim, type Lease, newLease, releasedLease, shownHolder, takenLease } from "./lease.ts";
-import type { LockCall } from "./lease-lock.ts";
+import { type LeaseLock, type LockCall, release, writtenUnchanged } from "./lease-lock.ts";
 import { LeaseView } from "./lease-view.ts";
 import { type Moment, momentOf, Term, type TermClocks } from "./term.ts";
 
-/** Milliseconds that the release of the Lease may take at the end. */
-const RELEASE_WITHIN = 5_000;
-/** Milliseconds between two attempts to release it. */
-const RELEASE_PAUSE = 100;
+export interface ElectorOptions extends ElectionDurations {
+  readonly lock: LeaseLock;
+  /** Tells this candidate from all others. */
+  readonly identity: string;
+  /** Labels of a Lease that this candidate creates. @default none */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Empties the Lease at the end, so that another candidate need not wait for it to expire. @default true */
+  readonly release?: boolean | undefined;
+  /**
+   * Whether the Lease may be taken from this holder, who still renews it, once and before the first term. The term begins when
+   * that one can write no more: after its lease duration. @default from nobody
+   */
+  readonly takesOverFrom?: ((holder: string) => boolean) | undefined;
+  /** What timers and the steady side of a term go by. */
+  readonly clock: Clock;
+  /** @default the machine's time of day */
+  readonly wall?: Pick<Clock, "now"> | undefined;
+  /** Between 0 and 1. @default Math.random */
+  readonly random?: (() => number) | undefined;
+  /** Told what happens; nothing it throws is caught. */
+  readonly observer?: ElectionObserver | undefined;
+}
+
+/** What an election has to tell, for logs, metrics and Events. */
+export interface ElectionObserver {
+  /**
+   * A candidate holds the Lease, or nobody does (an empty identity). Called once for each change, with the time since when, by the
+   * holder's clock.
+   */
+  observed?(holder: string, since: string | undefined): void;
+  acquired?(lease: Lease): void;
+  /** The Lease was taken from a holder, who is outlasted for so many milliseconds. */
+  takenOver?(holder: string, wait: number): void;
+  lost?(reason: string): void;
+  /** A leader that was told to stop leads no more. */
+  resigned?(): void;
+  /** The Lease had changed under a leader, who had to read it again. */
+  slowPath?(): void;
+  /** The Lease cannot be watched, and is asked for again and again instead. */
+  unwatched?(error: unknown): void;
+  /** An attempt failed; `first` after an attempt that did not. */
+  failed?(error: unknown, first: boolean): void;
+}
+
 const FROM_NOBODY = (): boolean => false;
 /** Of a Lease whose holder let it go, candidates wait up to this long, so that they do not all ask at once. */
 const VACANCY_JITTER = 200;
@@ -37,8 +74,6 @@ export class Elector implements Leadership {
   readonly #stopping = new AbortController();
   readonly #view: LeaseView;
   #term: Term | undefined;
-  /** Wakes whoever waits for the end of the term. */
-  #termEnded = new AbortController();
   #failing = false;
   #watchFailing = false;
   /** Whether a write that makes the Lease ours was sent, and nobody else was seen to hold it since. */
@@ -81,9 +116,7 @@ export class Elector implements Leadership {
 
   /** How many milliseconds ago the Lease expired while this candidate still counted as its holder; 0 otherwise. */
   get overdue(): number {
-    if (this.#term === undefined || this.#term.hasEnded) return 0;
-    const { leaseDuration, renewDeadline } = this.#options;
-    return Math.max(0, renewDeadline - this.#term.remaining - leaseDuration);
+    return this.#term?.overdue(this.#options.leaseDuration) ?? 0;
   }
 
   onChange(listener: (isLeader: boolean) => void): Disposable {
@@ -118,8 +151,21 @@ export class Elector implements Leadership {
     await this.#done;
     // A Lease that was granted at that very moment may have begun a term since.
     this.#term?.end("the process gave it up");
-    const { release = true } = this.#options;
-    if (release && this.#mayHold) await this.#release();
+    const { release: releases = true, clock } = this.#options;
+    if (!releases || !this.#mayHold) return;
+    await release((call) => this.#isReleased(call), { clock, onFailure: (error) => this.#failed(error) });
+  }
+
+  /** Releases the Lease when it is ours. @returns false when it had changed since it was read. */
+  async #isReleased(call: LockCall): Promise<boolean> {
+    const lease = await this.#options.lock.get(call);
+    this.#view.see(lease);
+    if (lease === undefined || !this.#view.isOurs) return true;
+    return (await this.#update(this.#releasedLease(lease), call)) !== undefined;
+  }
+
+  #releasedLease(lease: Lease): Lease {
+    return releasedLease(lease, this.#clocks.wall.now(), this.#view.outlastsFor);
   }
 
   async #run(ready: Promise<void>): Promise<void> {
@@ -208,7 +254,7 @@ export class Elector implements Leadership {
   async #standBack(call: LockCall): Promise<void> {
     const { lease } = this.#view;
     if (lease === undefined) return;
-    await this.#update(releasedLease(lease, this.#clocks.wall.now(), this.#view.outlastsFor), call);
+    await this.#update(this.#releasedLease(lease), call);
     await this.#pause(this.#retryDelay(), call.signal);
   }
 
@@ -249,14 +295,9 @@ export class Elector implements Leadership {
   async #written(lease: Lease, write: () => Promise<Lease>): Promise<Lease | undefined> {
     this.#mayHold = true;
     this.#view.claiming(lease);
-    try {
-      const written = await write();
-      this.#view.wrote(written);
-      return written;
-    } catch (error) {
-      if (isAlreadyExists(error) || isConflict(error) || isNotFound(error)) return undefined;
-      throw error;
-    }
+    const written = await writtenUnchanged(write());
+    if (written !== undefined) this.#view.wrote(written);
+    return written;
   }
 
   // Leading.
@@ -264,13 +305,11 @@ export class Elector implements Leadership {
   /** Begins a term. @returns false when the response arrived so late that the term would be over already. */
   #begin(lease: Lease, since: Moment): boolean {
     const { renewDeadline, observer } = this.#options;
-    const ended = new AbortController();
     const term = new Term({
       clocks: this.#clocks,
       duration: renewDeadline,
       since,
       onEnd: (reason) => {
-        ended.abort(new Error(reason));
         this.#tell(false);
         if (this.#stopping.signal.aborted) observer?.resigned?.();
         else observer?.lost?.(reason);
@@ -278,7 +317,6 @@ export class Elector implements Leadership {
     });
     if (term.remaining <= 0) return false;
     this.#takesOverFrom = FROM_NOBODY;
-    this.#termEnded = ended;
     this.#term = term;
     observer?.acquired?.(lease);
     this.#tell(true);
@@ -289,8 +327,8 @@ export class Elector implements Leadership {
   async #lead(stop: AbortSignal): Promise<void> {
     const term = this.#term!;
     const { clock, renewDeadline } = this.#options;
-    const signal = AbortSignal.any([stop, this.#termEnded.signal]);
-    using fence = new Fence(clock, term);
+    const signal = AbortSignal.any([stop, term.signal]);
+    using _guard = term.guard();
     let pause = this.#renewalPause(renewDeadline - term.remaining);
     while (term.ended === undefined) {
       let began = clock.now();
@@ -303,7 +341,6 @@ export class Elector implements Leadership {
         this.#succeeded();
         if (!term.renew(since)) return;
         this.#view.settle();
-        fence.rearm();
         pause = this.#renewalPause(clock.now() - since.steady);
       } catch (error) {
         stop.throwIfAborted();
@@ -338,31 +375,6 @@ export class Elector implements Leadership {
   get #mayRenew(): boolean {
     const { holder, isOurs } = this.#view;
     return isOurs || (this.isLeader && (holder === "" || holder === this.identity));
-  }
-
-  // Ending.
-
-  async #release(): Promise<void> {
-    const { lock, clock } = this.#options;
-    const deadline = new AbortController();
-    using _timer = clock.setTimeout(() => deadline.abort(new Error("the release took too long")), RELEASE_WITHIN);
-    const { signal } = deadline;
-    const call = { signal, timeout: RELEASE_WITHIN / 2 };
-    while (!signal.aborted) {
-      try {
-        const lease = await lock.get(call);
-        this.#view.see(lease);
-        if (lease === undefined || !this.#view.isOurs) return;
-        if (
-          (await this.#update(releasedLease(lease, this.#clocks.wall.now(), this.#view.outlastsFor), call)) !==
-          undefined
-        )
-          return;
-      } catch (error) {
-        this.#failed(error);
-        await this.#pause(RELEASE_PAUSE, signal).catch(() => {});
-      }
-    }
   }
 
   #pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,10 +1,7 @@
 /** The Leases of a shard group on the API server: one for each seat, with a common label. */
 import { sha256 } from "#runtime/digest";
-import { isNotFound } from "../kube/errors/api-error.ts";
-import type { Transport } from "../kube/transport/transport.ts";
-import { watch } from "../kube/api/watch.ts";
 import type { Lease } from "./lease.ts";
-import type { LockCall, WatchFrom } from "./lease-lock.ts";
+import { KubeLeases, type LockCall, type WatchFrom } from "./lease-lock.ts";
 import { GROUP_LABEL } from "./shard-publication.ts";
 
 /** The requests that a member sends to the API server. */
@@ -30,9 +27,6 @@ export interface ListedLeases {
   readonly resourceVersion: string;
 }
 
-/** Seconds after which the server ends the watch, and milliseconds of silence after which the client does. */
-const WATCH_SECONDS = 300;
-const WATCH_IDLE = 310_000;
 /** The maximum length of a label's value. */
 const MOST_LABEL = 63;
 
@@ -50,78 +44,41 @@ function shardLeaseName(id: string, seat: number): string {
   return `${id}-shard-${seat}`;
 }
 
-export class KubeShardLeases implements ShardLeases {
+export class KubeShardLeases extends KubeLeases implements ShardLeases {
   readonly namespace: string;
   readonly group: string;
-  readonly #transport: Pick<Transport, "request" | "stream">;
   readonly #id: string;
-  readonly #collection: string;
 
   constructor(
-    transport: Pick<Transport, "request" | "stream">,
+    transport: ConstructorParameters<typeof KubeLeases>[0],
     { namespace, id }: { readonly namespace: string; readonly id: string },
   ) {
-    this.#transport = transport;
+    super(transport, namespace);
     this.#id = id;
     this.namespace = namespace;
     this.group = shardGroup(id);
-    this.#collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
   }
 
   nameOf(seat: number): string {
     return shardLeaseName(this.#id, seat);
   }
 
-  async get(name: string, call: LockCall): Promise<Lease | undefined> {
-    try {
-      return await this.#transport.request<Lease>({ method: "GET", path: this.#path(name), traffic: "lease", ...call });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  }
-
-  create(body: Lease, call: LockCall): Promise<Lease> {
-    return this.#transport.request<Lease>({ method: "POST", path: this.#collection, body, traffic: "lease", ...call });
-  }
-
-  update(body: Lease, call: LockCall): Promise<Lease> {
-    const path = this.#path(body.metadata.name);
-    return this.#transport.request<Lease>({ method: "PUT", path, body, traffic: "lease", ...call });
+  get(name: string, call: LockCall): Promise<Lease | undefined> {
+    return this.read(name, call);
   }
 
   async list(call: LockCall): Promise<ListedLeases> {
     const query = new URLSearchParams({ labelSelector: this.#selector });
-    const list = await this.#transport.request<LeaseList>({
-      method: "GET",
-      path: this.#collection,
-      query,
-      traffic: "lease",
-      ...call,
-    });
+    const list = await this.request<LeaseList>({ method: "GET", query }, call);
     return { leases: list.items ?? [], resourceVersion: list.metadata.resourceVersion };
   }
 
-  watch({ resourceVersion, signal }: WatchFrom, onChange: (lease: Lease, isDeleted: boolean) => void): Promise<void> {
-    return watch(this.#transport, {
-      path: this.#collection,
-      labels: this.#selector,
-      resourceVersion,
-      timeoutSeconds: WATCH_SECONDS,
-      idleTimeout: WATCH_IDLE,
-      signal,
-      onEvent: (type, object) => {
-        if (type !== "BOOKMARK") onChange(object as unknown as Lease, type === "DELETED");
-      },
-    });
+  watch(from: WatchFrom, onChange: (lease: Lease, isDeleted: boolean) => void): Promise<void> {
+    return this.watchSelected({ labels: this.#selector }, from, onChange);
   }
 
   get #selector(): string {
     return `${GROUP_LABEL}=${this.group}`;
-  }
-
-  #path(name: string): string {
-    return `${this.#collection}/${encodeURIComponent(name)}`;
   }
 }
 

@@ -3,12 +3,10 @@ import { SlotSet, slotOfName } from "../cache/slots.ts";
 import type { Leadership } from "../client/leadership.ts";
 import type { ShardParticipant, Shards } from "../client/shards.ts";
 import type { Clock } from "../platform/clock.ts";
-import { Alone } from "./alone.ts";
 import { shareOf } from "./division.ts";
 import { checkDurations, type ElectionDurations, expiryOf } from "./durations.ts";
 import type { ShardLeases } from "./shard-leases.ts";
-import { nextPublication } from "./shard-plan.ts";
-import { type Member, type Publication, sameMember, samePublication } from "./shard-publication.ts";
+import { type Member, nextPublication, type Publication, sameMember, samePublication } from "./shard-publication.ts";
 import { ShardSeat } from "./shard-seat.ts";
 import type { ShardView } from "./shard-view.ts";
 import { ShardWatch } from "./shard-watch.ts";
@@ -297,4 +295,39 @@ function shareIn({ members }: Publication, { seat }: Member): SlotSet {
     seat,
     members.map((member) => member.seat),
   );
+}
+
+/** The leadership of a task that one of the replicas does: the holder of the slot of its name. */
+class Alone implements Leadership {
+  readonly #shards: Shards;
+  readonly #slot: number;
+
+  constructor(shards: Shards, slot: number) {
+    this.#shards = shards;
+    this.#slot = slot;
+  }
+
+  get isLeader(): boolean {
+    return this.#shards.held.has(this.#slot);
+  }
+
+  get refused(): string | undefined {
+    return this.#shards.refused ?? (this.isLeader ? undefined : "another replica does this");
+  }
+
+  onChange(listener: (isLeader: boolean) => void): Disposable {
+    let told = this.isLeader;
+    const look = (): void => {
+      if (told !== this.isLeader) listener((told = !told));
+    };
+    const stack = new DisposableStack();
+    stack.use(
+      this.#shards.join({
+        gained: look,
+        drop: async () => look(),
+      }),
+    );
+    stack.use(this.#shards.onChange(look));
+    return stack;
+  }
 }

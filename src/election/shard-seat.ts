@@ -1,11 +1,9 @@
 /** One seat of a group, from the search for it until its release: takes, renews and publishes with its Lease. */
-import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors/api-error.ts";
+import { abortable } from "../platform/abortable.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
-import { Alarm } from "./alarm.ts";
 import { type ElectionDurations, JITTER_FACTOR, renewalPause } from "./durations.ts";
-import { Fence } from "./fence.ts";
 import { type Claim, holderOf, type Lease, newLease, releasedLease, takenLease } from "./lease.ts";
-import type { LockCall } from "./lease-lock.ts";
+import { type LockCall, release, writtenUnchanged } from "./lease-lock.ts";
 import type { ShardLeases } from "./shard-leases.ts";
 import {
   type Holder,
@@ -45,16 +43,10 @@ export interface ShardSeatOptions {
   readonly onSuccess: () => void;
 }
 
-/** How many milliseconds the release of the Lease may take at the end. */
-const RELEASE_WITHIN = 5_000;
-/** Milliseconds between two attempts to release it. */
-const RELEASE_PAUSE = 100;
-
 export class ShardSeat {
   readonly #options: ShardSeatOptions;
   readonly #alarm: Alarm;
   #term: Term | undefined;
-  #termEnded = new AbortController();
   #member: Member | undefined;
   /** The Lease as this replica last wrote it. */
   #lease: Lease | undefined;
@@ -62,7 +54,7 @@ export class ShardSeat {
    * The name of the Lease that was requested last, because a write whose response did not arrive may have made it
    * this replica's.
    */
-  #asked: string | undefined;
+  #requested: string | undefined;
   #published: Publication | undefined;
   /** Counts changes of the view, so that nobody waits for one that has already happened. */
   #looks = 0;
@@ -99,9 +91,7 @@ export class ShardSeat {
    * 0 otherwise.
    */
   get overdue(): number {
-    if (this.#term === undefined || this.#term.hasEnded) return 0;
-    const { leaseDuration, renewDeadline } = this.#options.durations;
-    return Math.max(0, renewDeadline - this.#term.remaining - leaseDuration);
+    return this.#term?.overdue(this.#options.durations.leaseDuration) ?? 0;
   }
 
   /** Called when the view has changed, or when there is something else to publish. */
@@ -163,34 +153,26 @@ export class ShardSeat {
     const { leases, identity } = this.#options;
     const { namespace } = leases;
     const name = leases.nameOf(seat);
-    this.#asked = name;
+    this.#requested = name;
     if (lease === undefined) {
       const taken = newLease({ name, namespace }, this.#claim());
-      return written(leases.create(publishing(taken, undefined, this.#holder), call));
+      return writtenUnchanged(leases.create(publishing(taken, undefined, this.#holder), call));
     }
     const publication = holderOf(lease) === identity ? publicationOf(lease) : undefined;
-    return written(leases.update(publishing(takenLease(lease, this.#claim()), publication, this.#holder), call));
+    return writtenUnchanged(
+      leases.update(publishing(takenLease(lease, this.#claim()), publication, this.#holder), call),
+    );
   }
 
   /** Begins a term in the seat. @returns false when the response arrived so late that the term would be over already. */
   #begin(seat: number, lease: Lease, since: Moment): boolean {
     const { clocks, durations, onTaken, onLost } = this.#options;
-    const ended = new AbortController();
-    const term = new Term({
-      clocks,
-      duration: durations.renewDeadline,
-      since,
-      onEnd: (reason) => {
-        ended.abort(new Error(reason));
-        onLost(reason);
-      },
-    });
+    const term = new Term({ clocks, duration: durations.renewDeadline, since, onEnd: onLost });
     if (term.remaining <= 0) return false;
     this.#lease = lease;
     this.#member = memberOf(seat, lease)!;
     // A replica that returns before anybody has vacated its seat continues with what the Lease says.
     this.#published = publicationOf(lease);
-    this.#termEnded = ended;
     this.#term = term;
     onTaken(this.#published);
     return true;
@@ -201,8 +183,8 @@ export class ShardSeat {
     const { clock, clocks, durations, signal: stop, toPublish, onRenewed, onFailure, onSuccess } = this.#options;
     const { retryPeriod } = durations;
     const term = this.#term!;
-    const signal = AbortSignal.any([stop, this.#termEnded.signal]);
-    using fence = new Fence(clock, term);
+    const signal = AbortSignal.any([stop, term.signal]);
+    using _guard = term.guard();
     let due = clock.now() + this.#renewalPause(0);
     while (term.ended === undefined) {
       const began = clock.now();
@@ -217,7 +199,6 @@ export class ShardSeat {
         if (!(await this.#renew({ signal, timeout }))) return term.end("the seat is not this replica's any more");
         onSuccess();
         if (!term.renew(since)) return;
-        fence.rearm();
         due = clock.now() + this.#renewalPause(clock.now() - since.steady);
         onRenewed();
       } catch (error) {
@@ -236,7 +217,7 @@ export class ShardSeat {
     const { leases, onSlowPath, toPublish } = this.#options;
     const publication = toPublish();
     const write = (lease: Lease): Promise<Lease | undefined> =>
-      written(leases.update(publishing(takenLease(lease, this.#claim()), publication, this.#holder), call));
+      writtenUnchanged(leases.update(publishing(takenLease(lease, this.#claim()), publication, this.#holder), call));
     let lease = await write(this.#lease!);
     if (lease === undefined) {
       onSlowPath();
@@ -255,24 +236,16 @@ export class ShardSeat {
   /** Empties the Lease if it is this replica's. Never rejects. */
   async release(): Promise<void> {
     const { leases, clock, clocks, identity, onFailure } = this.#options;
-    const name = this.#asked;
+    const name = this.#requested;
     if (name === undefined) return;
-    const deadline = new AbortController();
-    using _timer = clock.setTimeout(() => deadline.abort(new Error("the release took too long")), RELEASE_WITHIN);
-    const { signal } = deadline;
-    const call = { signal, timeout: RELEASE_WITHIN / 2 };
     let known = this.#lease?.metadata.name === name ? this.#lease : undefined;
-    while (!signal.aborted) {
-      try {
-        const lease = known ?? (await leases.get(name, call));
-        known = undefined;
-        if (lease === undefined || holderOf(lease) !== identity) return;
-        if ((await written(leases.update(releasedLease(lease, clocks.wall.now()), call))) !== undefined) return;
-      } catch (error) {
-        onFailure(error);
-        await this.#pause(RELEASE_PAUSE, signal).catch(() => {});
-      }
-    }
+    const attempt = async (call: LockCall): Promise<boolean> => {
+      const lease = known ?? (await leases.get(name, call));
+      known = undefined;
+      if (lease === undefined || holderOf(lease) !== identity) return true;
+      return (await writtenUnchanged(leases.update(releasedLease(lease, clocks.wall.now()), call))) !== undefined;
+    };
+    await release(attempt, { clock, onFailure });
   }
 
   get #holder(): Holder {
@@ -295,12 +268,25 @@ export class ShardSeat {
   }
 }
 
-/** Awaits a write. @returns the written Lease; `undefined` when it had changed since it was read. */
-async function written(writing: Promise<Lease>): Promise<Lease | undefined> {
-  try {
-    return await writing;
-  } catch (error) {
-    if (isAlreadyExists(error) || isConflict(error) || isNotFound(error)) return undefined;
-    throw error;
+/** A pause that ends early when there is something to do. */
+class Alarm {
+  readonly #clock: Clock;
+  #waiting: PromiseWithResolvers<void> | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Wakes whoever waits. */
+  ring(): void {
+    this.#waiting?.resolve();
+    this.#waiting = undefined;
+  }
+
+  /** Waits for so many milliseconds, or until the alarm rings. @throws the signal's reason. */
+  async wait(ms: number, signal: AbortSignal): Promise<void> {
+    const waiting = (this.#waiting ??= Promise.withResolvers());
+    using _timer = ms === Infinity ? undefined : this.#clock.setTimeout(() => this.ring(), Math.max(0, ms));
+    await abortable(waiting.promise, signal);
   }
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../platform/clock.ts";
 /** The two clocks that a term is measured by. */
 export interface TermClocks {
   /** A clock that runs evenly and is never set; it may stop while the machine sleeps. */
-  readonly steady: Pick<Clock, "now">;
+  readonly steady: Clock;
   /** The time of day, which also counts the time that the machine slept. */
   readonly wall: Pick<Clock, "now">;
 }
@@ -15,7 +15,7 @@ export interface Moment {
   readonly wall: number;
 }
 
-export function momentOf({ steady, wall }: TermClocks): Moment {
+export function momentOf({ steady, wall }: { readonly [Name in keyof TermClocks]: Pick<Clock, "now"> }): Moment {
   return { steady: steady.now(), wall: wall.now() };
 }
 
@@ -30,8 +30,11 @@ export class Term {
   readonly #clocks: TermClocks;
   readonly #duration: number;
   readonly #onEnd: (reason: string) => void;
+  readonly #over = new AbortController();
   #renewed: Moment;
   #ended: string | undefined;
+  /** The timer of {@link guard}. */
+  #timer: Disposable | undefined;
 
   constructor(options: {
     readonly clocks: TermClocks;
@@ -39,7 +42,7 @@ export class Term {
     readonly duration: number;
     /** When the request that acquired the Lease began. */
     readonly since: Moment;
-    /** Called once, synchronously, before the caller that found the term over continues. */
+    /** Called once, synchronously, before whoever noticed the end continues. */
     readonly onEnd: (reason: string) => void;
   }) {
     this.#clocks = options.clocks;
@@ -56,9 +59,14 @@ export class Term {
     return this.#ended;
   }
 
-  /** Whether its end has been noticed; compares no clocks. */
-  get hasEnded(): boolean {
-    return this.#ended !== undefined;
+  /** Fires when the end of the term is noticed. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** For how many milliseconds the Lease has been expired without anybody noticing; compares only the clocks. */
+  overdue(leaseDuration: number): number {
+    return this.#ended === undefined ? Math.max(0, this.#duration - this.remaining - leaseDuration) : 0;
   }
 
   /** Milliseconds until the term ends without a renewal; 0 or less when it is over. */
@@ -76,12 +84,27 @@ export class Term {
   renew(since: Moment): boolean {
     if (this.ended !== undefined) return false;
     this.#renewed = since;
+    if (this.#timer !== undefined) this.#arm();
     return true;
   }
 
   end(reason: string): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
+    this.#over.abort(new Error(reason));
     this.#onEnd(reason);
+  }
+
+  /** Ends the term when its time is up even if nobody compares the clocks, such as during a renewal, until it is disposed of. */
+  guard(): Disposable {
+    this.#arm();
+    return { [Symbol.dispose]: () => this.#timer?.[Symbol.dispose]() };
+  }
+
+  #arm(): void {
+    this.#timer?.[Symbol.dispose]();
+    if (this.ended === undefined) {
+      this.#timer = this.#clocks.steady.setTimeout(() => this.#arm(), Math.max(1, this.remaining));
+    }
   }
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { nextPublication } from "./shard-plan.ts";
-import type { Member, Publication } from "./shard-publication.ts";
+import { type Member, nextPublication, type Publication } from "./shard-publication.ts";
 
 const member = (seat: number, identity = `replica-${seat}`): Member => ({ seat, transitions: 1, identity });
 const a = member(0);
