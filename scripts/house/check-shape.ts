@@ -1,11 +1,10 @@
-/** Checks that files are small and named for their one idea, and that nothing is left open in them. */
+/** Checks that files are named for their idea, and that nothing is left open in them. */
 
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { isTest, projectFiles } from "./files.ts";
+import { projectFiles } from "./files.ts";
 import type { Check, Finding } from "./finding.ts";
 
-const longest = 400;
 const heap = /^(utils?|helpers?|common|misc)$/;
 /** One letter of each is in brackets, because otherwise this file would break its own rule. */
 const open = /T[O]DO|F[I]XME|@ts-[i]gnore|@ts-[n]ocheck/;
@@ -17,10 +16,6 @@ export const checkShape: Check = async (root) => {
     if (!/^(src|scripts|tests|controllers)\/.*\.(ts|mjs)$/.test(file)) continue;
     const lines = readFileSync(join(root, file), "utf8").trimEnd().split("\n");
     const generated = file.startsWith("src/resource/builtin/");
-    if (lines.length > longest && !generated && !isTest(file)) {
-      const rule = `A file has one idea and at most ${longest} lines`;
-      findings.push({ file, line: longest, what: `has ${lines.length} lines`, rule });
-    }
     if (heap.test(basename(file).split(".")[0] ?? "")) {
       findings.push({ file, line: 1, what: "has a name that tells nothing", rule: "A file is named for its idea" });
     }

@@ -28,7 +28,7 @@ export function sameMember(one: Member, other: Member): boolean {
   return one.seat === other.seat && one.transitions === other.transitions && one.identity === other.identity;
 }
 
-export function sameMembers(one: readonly Member[], other: readonly Member[]): boolean {
+function sameMembers(one: readonly Member[], other: readonly Member[]): boolean {
   return one.length === other.length && one.every((member, at) => sameMember(member, other[at]!));
 }
 
