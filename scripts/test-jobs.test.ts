@@ -13,8 +13,8 @@ test("jobsOf gives a file that starts programs a process to itself or with those
   };
   const plain = Array.from({ length: 50 }, (_, at) => write(`src/a/plain-${at}.test.ts`, 'import "./plain.ts";'));
   const starts = write("src/a/starts.test.ts", 'import { Cluster } from "../../tests/support/cluster.ts";');
-  const binary = write("scripts/acceptance/output.test.ts", "");
-  const long = write("scripts/acceptance/election.test.ts", "");
+  const binary = write("tests/acceptance/output.test.ts", "");
+  const long = write("tests/acceptance/election.test.ts", "");
   const shares = ["src/reconcile/children.test.ts", "src/reconcile/converged.test.ts"].map((file) => write(file, ""));
   try {
     expect(jobsOf([...plain, ...shares.toReversed(), starts, binary, long], root)).toEqual([

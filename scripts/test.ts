@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { reportAdvisories } from "./advisories.ts";
 import { assets } from "./controlplane/controlplane.ts";
 import { denoTests } from "./deno/step.ts";
-import { nodeTests } from "./node/step.ts";
+import { nodeTests } from "../tests/node/step.ts";
 import { type Job, jobsOf } from "./test-jobs.ts";
 import { closingLine, type Counts, type FileReport, filesOf, one, sum } from "./test-report.ts";
 import { LOST, type ProcessOptions, type Result, runSteadily, type TestsOptions } from "./test-runs.ts";
@@ -45,7 +45,7 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
   tests: () =>
     tests(
       jobsOf(
-        testFiles().filter((file) => !file.startsWith("scripts/node/")),
+        testFiles().filter((file) => !file.startsWith("tests/node/")),
         root,
       ),
       { limit: LANES },
@@ -113,7 +113,7 @@ function testFiles(): string[] {
 
 /** What is deployed on one node, and then what breaks that node. */
 function shows(): readonly Job[] {
-  const files = testFiles().filter((file) => file.startsWith("scripts/node/shows/"));
+  const files = testFiles().filter((file) => file.startsWith("tests/node/shows/"));
   const isTrial = (file: string): boolean => file.endsWith("/chaos.test.ts");
   return [...files.filter((file) => !isTrial(file)), ...files.filter(isTrial)].map((file) => [file]);
 }

@@ -32,9 +32,9 @@ const shared: readonly string[] = [
   "src/kube/transport/transport.test.ts",
   "src/server/listeners.test.ts",
   "src/server/tls-listener.test.ts",
-  "src/embedded/apiserver/certificate-listener.test.ts",
-  "src/embedded/apiserver/cel/cel.test.ts",
-  "src/embedded/apiserver/cel/compile.test.ts",
+  "packages/apiserver/src/certificate-listener.test.ts",
+  "packages/apiserver/src/cel/cel.test.ts",
+  "packages/apiserver/src/cel/compile.test.ts",
 ];
 
 /**
@@ -42,17 +42,17 @@ const shared: readonly string[] = [
  * them drive it on Deno; others run there by hand. One example stands for all: the tests of `controllers` above run each of them.
  */
 const driven: readonly Job[] = [
-  ["scripts/differential/differential.test.ts"],
-  ["scripts/acceptance/faults.test.ts"],
+  ["packages/apiserver/differential/differential.test.ts"],
+  ["tests/acceptance/faults.test.ts"],
   [
-    "scripts/acceptance/bad-input.test.ts",
-    "scripts/acceptance/modules.test.ts",
-    "scripts/acceptance/signals.test.ts",
-    "scripts/acceptance/plugins.test.ts",
-    "scripts/acceptance/webhooks.test.ts",
+    "tests/acceptance/bad-input.test.ts",
+    "tests/acceptance/modules.test.ts",
+    "tests/acceptance/signals.test.ts",
+    "tests/acceptance/plugins.test.ts",
+    "tests/acceptance/webhooks.test.ts",
   ],
-  ["scripts/acceptance/guestbook.test.ts", "scripts/acceptance/election-modules.test.ts"],
-  ["scripts/acceptance/http1.test.ts"],
+  ["tests/acceptance/guestbook.test.ts", "tests/acceptance/election-modules.test.ts"],
+  ["tests/acceptance/http1.test.ts"],
 ];
 
 /** What the report of `deno test` is told as: it does not say which file a test is of, so all of them are run again when one fails. */

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { needsDeclarations } from "#runtime/type-checker";
-import { type EmbeddedCluster, startEmbeddedCluster } from "../embedded/index.ts";
+import { type EmbeddedCluster, startEmbeddedCluster } from "../cluster/index.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { Pause } from "../controller/pause.ts";
 import type { Manager } from "../manager/manager.ts";

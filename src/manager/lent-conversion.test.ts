@@ -8,7 +8,7 @@ import { available, Cluster, type Json } from "../../tests/support/cluster.ts";
 import { InProcess } from "../../tests/support/integration/in-process.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { createTransport } from "../kube/transport/transport.ts";
-import { startEmbeddedCluster } from "../embedded/index.ts";
+import { startEmbeddedCluster } from "../cluster/index.ts";
 import { eventually } from "../testing/eventually.ts";
 import { giveBackLeft } from "../cli/left-conversions.ts";
 import { collectDefinitions } from "../module/module-definitions.ts";

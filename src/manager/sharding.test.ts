@@ -5,7 +5,7 @@ import { available, type Json } from "../../tests/support/cluster.ts";
 import { startControlPlane } from "../../tests/support/control-plane.ts";
 import { defaultDurations } from "../../tests/support/integration/election-world.ts";
 import type { ShardBy } from "../controller/definition.ts";
-import { startEmbeddedCluster } from "../embedded/index.ts";
+import { startEmbeddedCluster } from "../cluster/index.ts";
 import { defineController, defineKeyController, definePlugin, defineResource, of, watch, z } from "../index.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";

@@ -1,6 +1,6 @@
 /** Tests webhooks that register themselves, on the embedded API server, which calls them over TLS like any other. */
 import { expect, test } from "bun:test";
-import { type EmbeddedCluster, startEmbeddedCluster } from "../embedded/index.ts";
+import { type EmbeddedCluster, startEmbeddedCluster } from "../cluster/index.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
 import type { Definition } from "../module/definition.ts";
 import { defineWebhook } from "../module/define-webhook.ts";

@@ -1,5 +1,5 @@
 /** The embedded cluster for a test, in this process and in memory. */
-import { startEmbeddedCluster } from "../embedded/index.ts";
+import { startEmbeddedCluster } from "../cluster/index.ts";
 import { answered } from "./answered.ts";
 import { givingWay } from "./giving-way.ts";
 import type { Server, ServerOptions } from "./server.ts";

@@ -42,4 +42,4 @@ export type { ConversionLoss, ConversionLossesOptions } from "./conversions/conv
 export type { LossReason } from "./conversions/round-trip.ts";
 export type { ActiveFault, FaultOptions, Faults, RefuseOptions } from "./faults.ts";
 export type { RequestTarget, RequestVerb } from "./request-target.ts";
-export type { ContainerScript, ContainerStart, PodBehaviour } from "../embedded/index.ts";
+export type { ContainerScript, ContainerStart, PodBehaviour } from "../cluster/index.ts";

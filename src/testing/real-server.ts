@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openFetchSession } from "#runtime/fetch-session";
-import { startClusterControllers } from "../embedded/index.ts";
+import { startClusterControllers } from "../cluster/index.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { createLog } from "../observe/log.ts";
 import { writeToStandardError } from "../observe/standard-error.ts";

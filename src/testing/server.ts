@@ -1,7 +1,7 @@
 /** The parts of a test's cluster, embedded or real. */
 import type { Clock } from "../platform/clock.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
-import type { PodBehaviour } from "../embedded/index.ts";
+import type { PodBehaviour } from "../cluster/index.ts";
 import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import type { Resource } from "../resource/handle.ts";
 import type { Journal } from "./journal.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "../client/client.ts";
-import type { PodBehaviour } from "../embedded/index.ts";
+import type { PodBehaviour } from "../cluster/index.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import type { AccessOptions } from "../manager/account-access.ts";
 import { createLog } from "../observe/log.ts";

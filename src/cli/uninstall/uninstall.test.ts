@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { until } from "../../../tests/support/until.ts";
-import { type ListeningApiServer, listenApiServer, startEmbeddedCluster } from "../../embedded/index.ts";
+import { type ListeningApiServer, listenApiServer, startEmbeddedCluster } from "../../cluster/index.ts";
 import { crdOf } from "../../resource/crd.ts";
 import { defineResource } from "../../resource/define.ts";
 import { z } from "zod";

@@ -5,7 +5,7 @@ import { Chance } from "../../../tests/support/conversion/fields.ts";
 import { kindOf, Model } from "../../../tests/support/conversion/model.ts";
 import { InProcess } from "../../../tests/support/integration/in-process.ts";
 import { servers } from "../../../tests/support/integration/lab.ts";
-import { startEmbeddedCluster } from "../../embedded/index.ts";
+import { startEmbeddedCluster } from "../../cluster/index.ts";
 import { loadKubeconfig } from "../../kube/config/kubeconfig.ts";
 import type { ClusterConfig } from "../../kube/config/cluster-config.ts";
 import { createTransport } from "../../kube/transport/transport.ts";

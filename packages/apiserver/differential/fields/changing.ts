@@ -1,0 +1,192 @@
+/** Dry-run changes of a stored object, one field at a time: by PUT, patches and apply. */
+import type { Schema } from "../../src/schema/schema.ts";
+import { applyPatch, jsonPatch, mergePatch, strategicPatch, type Subject } from "../generated/subject.ts";
+import type { Loose } from "../session.ts";
+import { absentFields, at, changedAt, type Path, pathsOf, schemaAt } from "./paths.ts";
+import { isChosen } from "./sampling.ts";
+import { changedValue, newValues, plausible } from "./values.ts";
+
+interface Fields {
+  readonly schema: Schema;
+  readonly base: Readonly<Record<string, unknown>>;
+  readonly share: number;
+}
+
+export async function changing(subject: Subject, { schema, base, share }: Fields): Promise<void> {
+  const { session, path: one, collection } = subject;
+  await session.send("create", "POST", `${collection}?fieldManager=tester`, { body: subject.object({}, base) });
+  const live: Loose = await session.quietly("GET", one);
+  if (live?.kind !== subject.served.kind) return;
+  const send = async (label: string, method: string, rest: { to?: string; headers?: object; body: () => unknown }) => {
+    if (!isChosen(session.name, label, share)) return;
+    const headers = (rest.headers ?? {}) as Record<string, string>;
+    await session.send(label, method, `${one}${rest.to ?? "?dryRun=All"}`, { headers, body: rest.body() });
+  };
+  const { apiVersion: _, kind: __, metadata: ___, status, ...fields } = live;
+  for (const path of pathsOf(fields)) {
+    const text = path.join(".");
+    const value = at(fields, path);
+    await send(`put ${text} changed`, "PUT", { body: () => changedAt(live, path, changedValue(value)) });
+    await send(`remove ${text} by put`, "PUT", { body: () => changedAt(live, path, undefined) });
+    await send(`set ${text} by a json patch`, "PATCH", {
+      headers: jsonPatch,
+      body: () => [{ op: "replace", path: pointer(path), value: changedValue(value) }],
+    });
+    await send(`remove ${text} by a json patch`, "PATCH", {
+      headers: jsonPatch,
+      body: () => [{ op: "remove", path: pointer(path) }],
+    });
+    const isInner = path.some((step) => typeof step === "number");
+    if (!isInner) {
+      await send(`set ${text} to null by a merge patch`, "PATCH", {
+        headers: mergePatch,
+        body: () => nested(path, null),
+      });
+      await send(`set ${text} by a merge patch`, "PATCH", {
+        headers: mergePatch,
+        body: () => nested(path, changedValue(value)),
+      });
+      await send(`set ${text} to null by a strategic patch`, "PATCH", {
+        headers: strategicPatch,
+        body: () => nested(path, null),
+      });
+    }
+    await strategic(path, { value, schema, send });
+    await applied(path, { live: fields, schema, send, subject });
+  }
+  for (const { path, schema: field } of absentFields(schema, fields)) {
+    if (path[0] === "status") continue;
+    for (const [label, value] of newValues(field).slice(0, 3))
+      await send(`put new ${path.join(".")} ${label}`, "PUT", { body: () => changedAt(live, path, value) });
+  }
+  const statusSchema = schemaAt(schema, ["status"]);
+  const hasStatus = subject.served.subresources.some(({ name }) => name === "status");
+  if (statusSchema?.properties && hasStatus) await statuses(statusSchema, { live, status, send });
+  await subject.remove();
+}
+
+/** Writes the status, one field at a time. */
+async function statuses(
+  statusSchema: Schema,
+  { live, status, send }: { readonly live: Loose; readonly status: Loose; readonly send: Send },
+): Promise<void> {
+  const to = "/status?dryRun=All";
+  for (const [name, field] of statusSchema.properties ?? []) {
+    for (const [label, value] of [["null", null] as const, ...newValues(field)]) {
+      const body = () => ({ ...live, status: { ...status, [name]: value } });
+      await send(`status.${name} ${label}`, "PUT", { to, body });
+    }
+    const inner = field.items ?? field;
+    if (!inner.properties) continue;
+    const whole = Object.fromEntries([...inner.properties].map(([key, each]) => [key, plausible(each)]));
+    const wrap = (value: unknown) => ({ ...live, status: { ...status, [name]: field.items ? [value] : value } });
+    await send(`status.${name} in full`, "PUT", { to, body: () => wrap(whole) });
+    for (const [key, each] of inner.properties) {
+      for (const [label, value] of newValues(each).slice(1))
+        await send(`status.${name}.${key} ${label}`, "PUT", { to, body: () => wrap({ ...whole, [key]: value }) });
+    }
+  }
+}
+
+type Send = (
+  label: string,
+  method: string,
+  rest: { to?: string; headers?: object; body: () => unknown },
+) => Promise<void>;
+
+/** Sends the directives of strategic merge patches for a place. */
+async function strategic(
+  path: Path,
+  { value, schema, send }: { readonly value: unknown; readonly schema: Schema; readonly send: Send },
+): Promise<void> {
+  if (path.some((step) => typeof step === "number") || typeof value !== "object" || value === null) return;
+  const text = path.join(".");
+  const patch = async (label: string, body: () => unknown) =>
+    await send(`${label} ${text} by a strategic patch`, "PATCH", { headers: strategicPatch, body });
+  const here = schemaAt(schema, path);
+  if (!Array.isArray(value)) {
+    await patch("replace", () => nested(path, { ...value, $patch: "replace" }));
+    await patch("delete", () => nested(path, { $patch: "delete" }));
+    await patch("retain keys of", () => nested(path, { $retainKeys: Object.keys(value).toSorted().slice(0, 1) }));
+    return;
+  }
+  const key = here?.patchMergeKey;
+  const parent = path.slice(0, -1);
+  const last = String(path.at(-1));
+  const first: unknown = value[0];
+  if (key === undefined) {
+    await patch("delete primitives of", () => nested(parent, { [`$deleteFromPrimitiveList/${last}`]: [first] }));
+    await patch("add primitives to", () => nested(path, [first, "z"]));
+    await patch("order primitives of", () =>
+      nested(parent, { [`$setElementOrder/${last}`]: ["z", first], [last]: ["z"] }),
+    );
+    return;
+  }
+  const name = (first as Record<string, unknown> | undefined)?.[key];
+  await patch("delete an item of", () => nested(path, [{ $patch: "delete", [key]: name }]));
+  await patch("replace all items of", () => nested(path, [{ $patch: "replace" }, { ...(first as object) }]));
+  await patch("add an item to", () => nested(path, [{ ...(first as object), [key]: changedValue(name) }]));
+  await patch("change an item of", () => nested(path, [{ [key]: name, nope: "x", name: "other" }]));
+  await patch("an item without its key in", () => nested(path, [{ a: "b" }]));
+  await patch("order items of", () =>
+    nested(parent, {
+      [`$setElementOrder/${last}`]: [{ [key]: changedValue(name) }, { [key]: name }],
+      [last]: [{ ...(first as object), [key]: changedValue(name) }],
+    }),
+  );
+}
+
+interface Applied {
+  readonly live: Record<string, unknown>;
+  readonly schema: Schema;
+  readonly send: Send;
+  readonly subject: Subject;
+}
+
+/** Another manager applies one place and what identifies it. */
+async function applied(path: Path, { live, schema, send, subject }: Applied): Promise<void> {
+  const text = path.join(".");
+  const apply = async (label: string, query: string, value: unknown) =>
+    await send(`apply ${text} ${label}`, "PATCH", {
+      to: `?dryRun=All&fieldManager=other${query}`,
+      headers: applyPatch,
+      body: () => subject.object({ labels: undefined }, alone(live, { path, schema, value })),
+    });
+  const value = at(live, path);
+  await apply("as it is", "", value);
+  await apply("changed", "", changedValue(value));
+  await apply("changed by force", "&force=true", changedValue(value));
+}
+
+/** Returns an object with only this place; items of lists keep their keys. */
+function alone(
+  live: unknown,
+  { path, schema, value }: { readonly path: Path; readonly schema: Schema | undefined; readonly value: unknown },
+): Record<string, unknown> {
+  const [step, ...rest] = path;
+  const inner = rest.length === 0 ? value : undefined;
+  const below = (next: Schema | undefined, from: unknown): unknown =>
+    rest.length === 0 ? inner : alone(from, { path: rest, schema: next, value });
+  if (typeof step !== "number") {
+    const next = schemaAt(schema, [step!]);
+    return { [step!]: below(next, (live as Record<string, unknown>)[step!]) };
+  }
+  const item = (live as unknown[])[step];
+  const made = below(schema?.items, item);
+  if (typeof made !== "object" || made === null || Array.isArray(made) || typeof item !== "object")
+    return [made] as unknown as Record<string, unknown>;
+  const keys = Object.fromEntries(
+    (schema?.listKeys ?? [])
+      .filter((key) => Object.hasOwn(item as object, key))
+      .map((key) => [key, (item as Record<string, unknown>)[key]]),
+  );
+  return [{ ...keys, ...made }] as unknown as Record<string, unknown>;
+}
+
+function nested(path: Path, value: unknown): unknown {
+  return path.toReversed().reduce<unknown>((inner, step) => ({ [step]: inner }), value);
+}
+
+function pointer(path: Path): string {
+  return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}

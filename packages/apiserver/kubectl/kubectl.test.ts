@@ -1,0 +1,15 @@
+import { expect, test } from "bun:test";
+import { assets } from "../../../scripts/controlplane/controlplane.ts";
+import { differences, onEmbedded, recorded } from "./compare.ts";
+import { lines } from "./lines.ts";
+
+test.skipIf((await assets()) === undefined)(
+  "listenApiServer lets kubectl print what it prints on kube-apiserver",
+  async () => {
+    const expected = await recorded();
+    expect(expected.map(({ line }) => line)).toEqual([...lines]);
+    const found = differences(expected, await onEmbedded());
+    expect(found).toEqual([]);
+  },
+  240_000,
+);

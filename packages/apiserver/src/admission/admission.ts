@@ -1,0 +1,69 @@
+/** Admission: plugins, policies and webhooks that complete objects or reject them, as kube-apiserver enables them by default. */
+import { sameJson } from "../../../../src/resource/json.ts";
+import type { Admission, AdmissionAttributes, AdmissionOptions } from "../hooks.ts";
+import { mutateBuiltIn, validateBuiltIn } from "./built-in.ts";
+import { applyPolicies } from "./policies/mutating.ts";
+import { policiesOf } from "./policies/policy.ts";
+import { checkPolicies } from "./policies/validating.ts";
+import { bookings } from "./quota/resource-quota.ts";
+import { webhooksOf } from "./webhook.ts";
+import { askMutating, askValidating } from "./webhooks.ts";
+
+/** Runs the built-in plugins first, then policies, then webhooks, then quotas. */
+export function createAdmission(options: AdmissionOptions): Admission {
+  const { reader, setStatus, equivalents } = options;
+  const book = (attributes: AdmissionAttributes): void => {
+    for (const { quota, status } of bookings(attributes)) {
+      if (!attributes.context.dryRun) setStatus({ group: "", plural: "resourcequotas" }, { object: quota, status });
+    }
+  };
+  return {
+    mutate(attributes) {
+      mutateBuiltIn(attributes);
+      const policies = policiesOf(reader, "mutating");
+      const webhooks = webhooksOf(reader, "mutatingwebhookconfigurations");
+      if (policies.length === 0 && webhooks.length === 0) return undefined;
+      const whole = attributes.object;
+      const encoded = whole && attributes.encoded?.(whole);
+      if (encoded !== undefined) attributes.object = encoded;
+      const settle = (): void => {
+        // What nobody changed keeps what its encoding leaves out.
+        if (encoded !== undefined && sameJson(encoded, attributes.object)) attributes.object = whole;
+      };
+      const isChanged = applyPolicies(policies, attributes, { ...options, isAgain: false });
+      let isRepeated = false;
+      const again = (): void => {
+        isRepeated = true;
+        mutateBuiltIn(attributes);
+        applyPolicies(policies, attributes, { ...options, isAgain: true });
+      };
+      const repeat = (): void => {
+        if (isChanged && !isRepeated) again();
+        settle();
+      };
+      if (webhooks.length > 0) return askMutating(webhooks, attributes, { reader, equivalents, again }).then(repeat);
+      repeat();
+      return isChanged ? Promise.resolve() : undefined;
+    },
+    validate(given) {
+      const attributes = named(given);
+      validateBuiltIn(attributes);
+      const policies = policiesOf(reader, "validating");
+      if (policies.length > 0) checkPolicies(policies, attributes, options);
+      const webhooks = webhooksOf(reader, "validatingwebhookconfigurations");
+      if (webhooks.length > 0)
+        return askValidating(webhooks, attributes, { reader, equivalents }).then(() => book(attributes));
+      book(attributes);
+      return undefined;
+    },
+  };
+}
+
+/** Adds a generated name, which is known by the time of validation. */
+function named(attributes: AdmissionAttributes): AdmissionAttributes {
+  const { context, object } = attributes;
+  if (context.operation !== "CREATE" || context.name !== "") return attributes;
+  const name = object?.metadata.name;
+  if (!name) return attributes;
+  return { ...attributes, context: { ...context, name } };
+}

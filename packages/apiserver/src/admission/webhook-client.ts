@@ -1,0 +1,145 @@
+/** Sends a review to a webhook. */
+import { fetchOnce } from "#runtime/fetch-session";
+import { boundedBytes, BodyTooLarge } from "../../../../src/platform/bounded-body.ts";
+import { jsonProblem } from "../request/json-problem.ts";
+import type { Fields, Reader } from "../hooks.ts";
+import { parseJson, writeJson } from "../numbers.ts";
+import type { ClientConfig } from "./webhook.ts";
+
+/** This has room for a patch, in base64, that contains the largest storable object several times. */
+const MOST_ANSWER_BYTES = 16 * 1024 * 1024;
+
+export interface SendOptions {
+  readonly reader: Reader;
+  /** The timeout in seconds. */
+  readonly timeout: number;
+}
+
+/** Posts JSON and reads the response. @throws Error in the words of the server's own client */
+export async function post(config: ClientConfig, body: unknown, { reader, timeout }: SendOptions): Promise<unknown> {
+  const shown = new URL(config.url ?? serviceUrl(config));
+  shown.searchParams.set("timeout", `${timeout}s`);
+  // The port is shown as it was written, even if it is the default one.
+  const authority = config.url === undefined ? `${shown.hostname}:${config.service?.port ?? 443}` : shown.host;
+  const text = `https://${authority}${pathOf(config, shown)}${shown.search}`;
+  const failed = (why: string): Error => new Error(`Post ${JSON.stringify(text)}: ${why}`);
+  const url = config.service === undefined ? shown : atEndpoint(shown, config.service, { reader, failed });
+  const ca = config.caBundle ? Buffer.from(config.caBundle, "base64").toString() : undefined;
+  let response: Response;
+  try {
+    const init = {
+      method: "POST",
+      body: writeJson(body),
+      headers: { "content-type": "application/json", accept: "application/json, */*", host: shown.host },
+      signal: AbortSignal.timeout(timeout * 1000),
+      // A webhook's response must not decide to whom this server sends requests.
+      redirect: "manual",
+    } as const;
+    response = await fetchOnce(url.href, init, { ...(ca !== undefined && { ca }), serverName: shown.hostname });
+  } catch (error) {
+    throw failed(reason(error, url));
+  }
+  const bytes = await boundedBytes(response, MOST_ANSWER_BYTES).catch((error: unknown) => {
+    throw failed(error instanceof BodyTooLarge ? "http: response body too large" : reason(error, url));
+  });
+  const answer = new TextDecoder().decode(bytes);
+  if (!response.ok) throw new Error(httpError(response.status, answer));
+  try {
+    return parseJson(answer);
+  } catch (error) {
+    const why = jsonProblem(answer) ?? (error instanceof Error ? error.message : String(error));
+    throw new Error(`couldn't get version/kind; json parse error: ${why}`, { cause: error });
+  }
+}
+
+/** Returns the path: for a service with a leading slash, for a URL as it was written. */
+function pathOf({ url }: ClientConfig, { pathname }: URL): string {
+  return url !== undefined && pathname === "/" && !url.endsWith("/") ? "" : pathname;
+}
+
+function serviceUrl({ service }: ClientConfig): string {
+  const { namespace = "", name = "", path = "", port = 443 } = service ?? {};
+  return `https://${name}.${namespace}.svc:${port}${path === "" || path.startsWith("/") ? path : `/${path}`}`;
+}
+
+interface Place {
+  readonly reader: Reader;
+  readonly failed: (why: string) => Error;
+}
+
+/** Reaches a service at one of its endpoints, because there is no service network here. */
+function atEndpoint(shown: URL, service: NonNullable<ClientConfig["service"]>, { reader, failed }: Place): URL {
+  const { namespace, name } = service;
+  const found = reader.get({ group: "", plural: "services" }, { namespace, name });
+  if (found === undefined) throw failed(`service ${JSON.stringify(name)} not found`);
+  const ports = ((found["spec"] as Fields)["ports"] ?? []) as { port: number; name?: string }[];
+  const port = ports.find((each) => each.port === (service.port ?? 443));
+  if (port === undefined)
+    throw failed(`no service port ${service.port ?? 443} found for service ${JSON.stringify(name)}`);
+  for (const slice of reader.list({ group: "discovery.k8s.io", plural: "endpointslices" }, namespace)) {
+    if (slice.metadata.labels?.["kubernetes.io/service-name"] !== name) continue;
+    const target = ((slice["ports"] ?? []) as { port?: number; name?: string }[]).find(
+      (each) => (each.name ?? "") === (port.name ?? ""),
+    );
+    const address = ((slice["endpoints"] ?? []) as { addresses?: string[]; conditions?: { ready?: boolean } }[]).find(
+      ({ conditions }) => conditions?.ready !== false,
+    )?.addresses?.[0];
+    if (target?.port !== undefined && address !== undefined) return moved(shown, address, target.port);
+  }
+  const subsets = (reader.get({ group: "", plural: "endpoints" }, { namespace, name })?.["subsets"] ?? []) as {
+    addresses?: { ip: string }[];
+    ports?: { port: number; name?: string }[];
+  }[];
+  for (const { addresses = [], ports: targets = [] } of subsets) {
+    const target = targets.find((each) => (each.name ?? "") === (port.name ?? ""));
+    if (target && addresses[0]) return moved(shown, addresses[0].ip, target.port);
+  }
+  throw failed(`no endpoints available for service ${JSON.stringify(name)}`);
+}
+
+function moved(url: URL, address: string, port: number): URL {
+  const at = new URL(url.href);
+  at.hostname = address.includes(":") ? `[${address}]` : address;
+  at.port = String(port);
+  return at;
+}
+
+function reason(error: unknown, url: URL): string {
+  const { code = "", name = "", message = String(error) } = error as { code?: string; name?: string; message?: string };
+  const place = `${url.hostname}:${url.port || "443"}`;
+  if (name === "TimeoutError") return "context deadline exceeded";
+  if (code === "ConnectionRefused" || code === "ECONNREFUSED") return `dial tcp ${place}: connect: connection refused`;
+  if (code === "FailedToOpenSocket" || code === "ENOTFOUND") return `dial tcp: lookup ${url.hostname}: no such host`;
+  if (code === "ConnectionClosed" || code === "ECONNRESET") return "EOF";
+  if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
+    return "tls: failed to verify certificate: x509: certificate signed by unknown authority";
+  }
+  return message;
+}
+
+function httpError(code: number, body: string): string {
+  try {
+    const status = JSON.parse(body) as { kind?: string; message?: string };
+    if (status.kind === "Status" && status.message) return status.message;
+  } catch {
+    // not a Status
+  }
+  switch (code) {
+    case 400:
+      return "the server rejected our request for an unknown reason";
+    case 401:
+      return "the server has asked for the client to provide credentials";
+    case 403:
+      return body === "" ? "unknown" : body.trim();
+    case 404:
+      return "the server could not find the requested resource";
+    case 405:
+      return "the server does not allow this method on the requested resource";
+    case 503:
+      return "the server is currently unable to handle the request";
+    default:
+      return code >= 500
+        ? `an error on the server (${JSON.stringify(body.trim() || "unknown")}) has prevented the request from succeeding`
+        : `the server responded with the status code ${code} but did not return more information`;
+  }
+}

@@ -1,0 +1,192 @@
+/** Serves the API over TLS on an address, with its own certificates and kubeconfig. */
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { holdsHeaders, serve as startServer } from "#runtime/http-server";
+import { type Certificate, createAuthority, issue } from "./certificates/certificate.ts";
+import { type Listener, listenWithCertificates } from "./certificate-listener.ts";
+import type { Connection } from "./authentication/identify.ts";
+import { largestBody } from "./request/body.ts";
+import { makePrivate, privateFolder } from "./storage/private-folder.ts";
+import { isLoopback, webRefusal } from "./web-guard.ts";
+import { administrator, type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
+import { writePrivate } from "../../../src/platform/private-file.ts";
+
+export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history" | "now" | "aggregatesRoles"> {
+  /** @default 127.0.0.1 */
+  readonly host?: string | undefined;
+  /** The port; 0 takes a free one. @default 0 */
+  readonly port?: number | undefined;
+  /**
+   * The authority (PEM) whose client certificates identify users; requests then cost about twice the time.
+   *
+   * @default none: users have tokens
+   */
+  readonly clientAuthority?: string | undefined;
+}
+
+export interface ListeningApiServer extends AsyncDisposable {
+  readonly server: ApiServer;
+  /** The address, `https://host:port`. */
+  readonly url: string;
+  /** The authority of the server's certificate (PEM). */
+  readonly authority: string;
+  /** A kubeconfig (YAML) with the authority and a token of the administrator. */
+  readonly kubeconfig: string;
+  stop(): Promise<void>;
+}
+
+/** What clients identify the server by. It is stored with the data, so that a kubeconfig stays valid over a restart. */
+interface Credentials {
+  readonly authority: Certificate;
+  /** The administrator's token. */
+  readonly token: string;
+  /** The secret that signs tokens of service accounts, as base64. */
+  readonly secret: string;
+  /** The last port, so that a restart takes the same free port again. */
+  readonly port?: number;
+}
+
+const overHttp2: Connection = { holdsHeaders };
+
+const authorityName = "binnacle";
+
+/**
+ * Starts a server that listens.
+ *
+ * It rejects requests from web pages, and those for host names other than its own.
+ *
+ * @throws Error when the address is taken or not available, or when it is reachable from other machines and clients
+ * need no certificate.
+ */
+export async function listenApiServer(options: ListenOptions = {}): Promise<ListeningApiServer> {
+  const host = options.host ?? "127.0.0.1";
+  if (!isLoopback(host) && options.clientAuthority === undefined) {
+    throw new Error("other machines reach this address: clients have to be authenticated by certificates there");
+  }
+  const credentials = loadCredentials(options.data);
+  const { authority } = credentials;
+  const hosts = [...new Set([host, "127.0.0.1", "localhost", hostname(), "kubernetes.default.svc"])];
+  const names = new Set([...hosts, "kubernetes", "kubernetes.default"].map((name) => name.toLowerCase()));
+  const own = issue({ ...authority, name: authorityName }, { subject: { name: "apiserver" }, hosts });
+  let server: ApiServer | undefined;
+  const listener = await listen(host, options.port || credentials.port || 0, {
+    isFixed: Boolean(options.port),
+    tls: { cert: own.cert, key: own.key },
+    clientAuthority: options.clientAuthority,
+    answer: async (request, connection) =>
+      webRefusal(request, names) ?? server?.fetch(request, connection) ?? new Response(null, { status: 503 }),
+  });
+  const { port } = listener;
+  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  try {
+    keepCredentials(options.data, { ...credentials, port });
+    server = await createApiServer({
+      data: options.data,
+      history: options.history,
+      now: options.now,
+      aggregatesRoles: options.aggregatesRoles,
+      address,
+      users: new Map([[credentials.token, administrator]]),
+      tokenSecret: Buffer.from(credentials.secret, "base64"),
+    });
+  } catch (error) {
+    await listener.stop();
+    throw error;
+  }
+  const started = server;
+  const stop = async (): Promise<void> => {
+    await started.stop();
+    await listener.stop();
+  };
+  const url = `https://${address}`;
+  return {
+    server: started,
+    url,
+    authority: authority.cert,
+    kubeconfig: kubeconfig(url, credentials),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+interface ServeOptions {
+  /** Whether this port was requested, so that no other will do. */
+  readonly isFixed: boolean;
+  readonly tls: { readonly cert: string; readonly key: string };
+  readonly clientAuthority: string | undefined;
+  readonly answer: (request: Request, connection: Connection) => Promise<Response>;
+}
+
+async function listen(host: string, port: number, options: ServeOptions): Promise<Listener> {
+  const { clientAuthority } = options;
+  try {
+    if (clientAuthority !== undefined) return await listenWithCertificates({ ...options, host, port, clientAuthority });
+    return serve(host, port, options);
+  } catch (error) {
+    if (port === 0 || options.isFixed) throw error;
+    return listen(host, 0, options);
+  }
+}
+
+function serve(hostname: string, port: number, { tls, answer }: ServeOptions): Listener {
+  const server = startServer({
+    hostname,
+    port,
+    reusePort: false,
+    // Watches are silent for minutes.
+    idleTimeout: 0,
+    tls,
+    // The server itself reports a body that is slightly too large; a larger one is cut off while it arrives.
+    largestBody: largestBody + 1024 * 1024,
+    fetch: (request) => answer(request, overHttp2),
+  });
+  return { port: server.port, stop: () => server.stop(true) };
+}
+
+function loadCredentials(data: string | undefined): Credentials {
+  if (data !== undefined) {
+    try {
+      return JSON.parse(readFileSync(join(data, "credentials.json"), "utf8")) as Credentials;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  }
+  return {
+    authority: createAuthority(authorityName),
+    token: randomBytes(24).toString("base64url"),
+    secret: randomBytes(32).toString("base64"),
+  };
+}
+
+function keepCredentials(data: string | undefined, credentials: Credentials): void {
+  if (data === undefined) return;
+  privateFolder(data);
+  const file = join(data, "credentials.json");
+  const text = JSON.stringify(credentials);
+  makePrivate(file);
+  // Where nothing changed, a full disk does not prevent the start.
+  if (!existsSync(file) || readFileSync(file, "utf8") !== text) writePrivate(file, text);
+}
+
+function kubeconfig(server: string, { authority, token }: Credentials): string {
+  return `apiVersion: v1
+kind: Config
+clusters:
+- name: binnacle
+  cluster:
+    server: ${server}
+    certificate-authority-data: ${Buffer.from(authority.cert).toString("base64")}
+users:
+- name: binnacle
+  user:
+    token: ${token}
+contexts:
+- name: binnacle
+  context:
+    cluster: binnacle
+    user: binnacle
+current-context: binnacle
+`;
+}

@@ -1,0 +1,80 @@
+/**
+ * Fills ClusterRoles that aggregate the rules of others by label, as kube-controller-manager does. @see
+ * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
+ */
+import { sameJson } from "../../../../src/resource/json.ts";
+import { labelSelector } from "../../../../src/resource/selector.ts";
+import type { Fields, KubeObject, PolicyRule } from "../hooks.ts";
+import type { Machinery } from "../machinery.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { KindRegistry } from "./kind-registry.ts";
+
+interface Around {
+  readonly storage: Storage;
+  readonly registry: KindRegistry;
+  readonly machinery: Machinery;
+  /** Returns the time as RFC 3339 in whole seconds. */
+  readonly now: () => string;
+}
+
+export const aggregator = "clusterrole-aggregation-controller";
+const group = "rbac.authorization.k8s.io";
+const apiVersion = `${group}/v1`;
+
+/** Returns the rules that a role aggregates, each once, in the order of the roles' names; `undefined` when it aggregates none. */
+export function aggregatedRules(role: KubeObject, roles: readonly KubeObject[]): readonly PolicyRule[] | undefined {
+  const rule = role["aggregationRule"] as { readonly clusterRoleSelectors?: readonly object[] } | undefined;
+  if (!rule) return undefined;
+  const found: PolicyRule[] = [];
+  for (const given of rule.clusterRoleSelectors ?? []) {
+    const selector = labelSelector(given);
+    for (const { metadata, ...other } of roles) {
+      if (metadata.name === role.metadata.name || !selector.matches(metadata.labels ?? {})) continue;
+      for (const one of (other["rules"] ?? []) as readonly PolicyRule[]) {
+        if (!found.some((known) => sameJson(known, one))) found.push(one);
+      }
+    }
+  }
+  return found;
+}
+
+/** Updates aggregating roles shortly after a role changed. @returns a function that ends it. */
+export function followAggregation(around: Around): () => void {
+  const collection = around.storage.collection(`${group}/clusterroles`);
+  let isDue = false;
+  return collection.listen(() => {
+    if (isDue) return;
+    isDue = true;
+    // This runs after the response to the writer, once for all writes of this turn.
+    setImmediate(() => {
+      isDue = false;
+      const roles = collection.all().map(({ object }) => object);
+      for (const role of roles) fill(role, aggregatedRules(role, roles), around);
+    });
+  });
+}
+
+function fill(
+  role: KubeObject,
+  rules: readonly PolicyRule[] | undefined,
+  { storage, registry, machinery, now }: Around,
+): void {
+  if (rules === undefined || sameJson(rules, role["rules"] ?? []) || role.metadata.deletionTimestamp !== undefined)
+    return;
+  const schema = registry.get(group, "v1", "clusterroles")?.schema;
+  if (schema === undefined) return;
+  const { name = "" } = role.metadata;
+  const applied = { apiVersion, kind: "ClusterRole", metadata: { name }, rules } as KubeObject & Fields;
+  const next = machinery.patches.apply({
+    schema,
+    live: role,
+    applied,
+    manager: aggregator,
+    force: true,
+    subresource: "",
+    apiVersion,
+    now: now(),
+    resetFields: [],
+  });
+  storage.put(storage.collection(`${group}/clusterroles`), name, { ...next, metadata: { ...next.metadata } });
+}

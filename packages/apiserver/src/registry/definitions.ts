@@ -1,0 +1,187 @@
+/** Maintains CustomResourceDefinitions after they are stored: accepts names, serves kinds, and cleans up. */
+import { sameJson } from "../../../../src/resource/json.ts";
+import type { Fields, KubeObject } from "../hooks.ts";
+import type { Machinery } from "../machinery.ts";
+import type { Storage } from "../storage/storage.ts";
+import { type DefinitionNames, specOf } from "./custom-rows.ts";
+import { definitionsName, isEstablished, type KindRegistry } from "./kind-registry.ts";
+
+interface Around {
+  readonly storage: Storage;
+  readonly registry: KindRegistry;
+  readonly machinery: Machinery;
+  /** Returns the time as RFC 3339 in whole seconds. */
+  readonly now: () => string;
+}
+
+interface Condition extends Fields {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The finalizer that a definition gets when its deletion is requested. */
+export const cleanup = "customresourcecleanup.apiextensions.k8s.io";
+
+/** Follows the definitions; every step writes the definition's own status. @returns a function that ends it. */
+export function followDefinitions(around: Around): () => void {
+  const { storage, registry } = around;
+  const definitions = storage.collection(definitionsName);
+  const step = (name: string): void => {
+    const definition = definitions.get(name)?.object;
+    if (definition === undefined) return;
+    if (definition.metadata.deletionTimestamp !== undefined) remove(definition, around);
+    else accept(definition, around);
+  };
+  for (const { key } of definitions.all()) step(key);
+  return definitions.listen(({ type, stored }) => {
+    if (type === "DELETED") registry.undefine(stored.key);
+    else registry.define(stored.object);
+    // This runs after the response to the writer, who gets the object as of its own write.
+    if (type !== "DELETED") setImmediate(() => step(stored.key));
+  });
+}
+
+function accept(definition: KubeObject, around: Around): void {
+  const conditions = currentConditions(definition);
+  const { names: acceptedNames, conflict } = decidedNames(definition, around);
+  const next: KubeObject = {
+    ...definition,
+    metadata: { ...definition.metadata },
+  };
+  const found = (type: string): Condition | undefined => conditions.find((condition) => condition.type === type);
+  const set = (type: string, status: string, [reason, message]: readonly [string, string]): void => {
+    const old = found(type);
+    if (old?.status === status && old.reason === reason && old.message === message) return;
+    const lastTransitionTime = old?.status === status ? old["lastTransitionTime"] : around.now();
+    const condition: Condition = { type, status, lastTransitionTime, reason, message };
+    const index = conditions.findIndex((one) => one.type === type);
+    if (index < 0) conditions.push(condition);
+    else conditions[index] = condition;
+  };
+  if (conflict === undefined) {
+    set("NamesAccepted", "True", ["NoConflicts", "no conflicts found"]);
+    set("Established", "True", ["InitialNamesAccepted", "the initial names have been accepted"]);
+  } else {
+    set("NamesAccepted", "False", conflict);
+    if (!isEstablished(definition)) set("Established", "False", ["NotAccepted", "not all names are accepted"]);
+  }
+  next["status"] = { ...(definition["status"] as Fields), conditions, acceptedNames };
+  if (sameJson(next, definition)) return;
+  write(definition, next, around);
+}
+
+interface Decided {
+  /** The names that the definition has from now on; in place of a taken one it keeps the name that it had before. */
+  readonly names: DefinitionNames;
+  /** The last name that another definition of the group already has. */
+  readonly conflict: [reason: string, message: string] | undefined;
+}
+
+function decidedNames(definition: KubeObject, { storage }: Around): Decided {
+  const { group, names: wanted } = specOf(definition);
+  const [kinds, resources] = [new Set<string>(), new Set<string>()];
+  for (const { object } of storage.collection(definitionsName).all()) {
+    if (specOf(object).group !== group) continue;
+    const { plural, singular, shortNames, kind, listKind } = acceptedNamesOf(object);
+    for (const name of [plural, singular, ...(shortNames ?? [])]) if (name) resources.add(name);
+    for (const name of [kind, listKind]) if (name) kinds.add(name);
+  }
+  const accepted = acceptedNamesOf(definition);
+  let names = accepted;
+  let conflict: Decided["conflict"];
+  const isFree = (name: string | undefined, own: string | undefined, taken: ReadonlySet<string>): boolean =>
+    (name ?? "") === (own ?? "") || !taken.has(name ?? "");
+  const inUse = (list: readonly (string | undefined)[]): string => {
+    const texts = [...new Set(list.map((name) => `${JSON.stringify(name ?? "")} is already in use`))];
+    return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
+  };
+  for (const [field, taken, reason] of [
+    ["plural", resources, "PluralConflict"],
+    ["singular", resources, "SingularConflict"],
+    ["shortNames", resources, "ShortNamesConflict"],
+    ["kind", kinds, "KindConflict"],
+    ["listKind", kinds, "ListKindConflict"],
+  ] as const) {
+    if (field === "shortNames") {
+      const own = new Set(accepted.shortNames);
+      const lost = (wanted.shortNames ?? []).filter((name) => !own.has(name) && taken.has(name));
+      if (lost.length > 0) conflict = [reason, inUse(lost)];
+      else names = withName(names, field, wanted.shortNames);
+    } else if (isFree(wanted[field], accepted[field], taken)) names = withName(names, field, wanted[field]);
+    else conflict = [reason, inUse([wanted[field]])];
+  }
+  return { names: withName(names, "categories", wanted.categories), conflict };
+}
+
+function acceptedNamesOf(definition: KubeObject): DefinitionNames {
+  const { acceptedNames } = (definition["status"] ?? {}) as { acceptedNames?: DefinitionNames };
+  return acceptedNames ?? { plural: "", kind: "" };
+}
+
+/** Sets a name; the order of fields is that of the API. */
+function withName(names: DefinitionNames, field: keyof DefinitionNames, value: unknown): DefinitionNames {
+  const all = { ...names, [field]: value } as DefinitionNames;
+  const order = ["plural", "singular", "shortNames", "kind", "listKind", "categories"] as const;
+  const kept = order.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]] as const]));
+  return Object.fromEntries(kept) as unknown as DefinitionNames;
+}
+
+/** Deletes the objects of a kind before its definition. */
+function remove(definition: KubeObject, around: Around): void {
+  const { storage, registry } = around;
+  const name = definition.metadata.name ?? "";
+  if (!definition.metadata.finalizers?.includes(cleanup)) return;
+  const { group, names } = specOf(definition);
+  const collection = storage.collection(`${group}/${names.plural}`);
+  for (const { key, object } of collection.all()) {
+    const { metadata } = object;
+    if ((metadata.finalizers ?? []).length === 0) storage.remove(collection, key);
+    else if (metadata.deletionTimestamp === undefined) {
+      const deletion = { deletionTimestamp: around.now(), deletionGracePeriodSeconds: 0 };
+      const generation = metadata.generation === undefined ? {} : { generation: metadata.generation + 1 };
+      storage.put(collection, key, { ...object, metadata: { ...metadata, ...generation, ...deletion } });
+    }
+  }
+  if (collection.size > 0) {
+    const stop = collection.listen(() => {
+      if (collection.size > 0) return;
+      stop();
+      setImmediate(() => remove(storage.collection(definitionsName).get(name)?.object ?? definition, around));
+    });
+    return;
+  }
+  const finalizers = definition.metadata.finalizers.filter((one) => one !== cleanup);
+  const definitions = storage.collection(definitionsName);
+  if (definitions.get(name) === undefined) return;
+  const next = { ...definition, metadata: { ...definition.metadata, finalizers } };
+  registry.undefine(name);
+  if (finalizers.length === 0) storage.remove(definitions, name);
+  else storage.put(definitions, name, next);
+}
+
+function write(definition: KubeObject, next: KubeObject, { storage, registry, machinery, now }: Around): void {
+  const row = registry.get("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+  const tracked =
+    row?.schema === undefined
+      ? next
+      : machinery.patches.updateManagedFields({
+          schema: row.schema,
+          live: definition,
+          next,
+          manager: "kube-apiserver",
+          operation: "Update",
+          subresource: "status",
+          apiVersion: "apiextensions.k8s.io/v1",
+          now: now(),
+          resetFields: [],
+        });
+  const key = definition.metadata.name ?? "";
+  storage.put(storage.collection(definitionsName), key, { ...tracked, metadata: { ...tracked.metadata } });
+}
+
+function currentConditions(definition: KubeObject): Condition[] {
+  const { conditions } = definition["status"] as { conditions?: readonly Condition[] | null };
+  return [...(conditions ?? [])];
+}

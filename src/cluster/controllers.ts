@@ -1,0 +1,78 @@
+/** The controllers that make an API server a cluster: those of pods, workloads, services, namespaces and garbage. */
+import type { Definition } from "../index.ts";
+import type { Clock } from "../platform/clock.ts";
+import { cronJobController } from "./cron-job/cron-job.ts";
+import { daemonSetController } from "./daemon-set/daemon-set.ts";
+import { jobControllers } from "./job/job.ts";
+import { ttlAfterFinishedController } from "./job/ttl.ts";
+import { deploymentController } from "./deployment/deployment.ts";
+import { disruptionController } from "./disruption/pod-disruption-budget.ts";
+import { endpointSliceController } from "./endpoint-slices/endpoint-slices.ts";
+import { endpointSliceMirroring } from "./endpoint-slices/mirrored-slices.ts";
+import { endpointsController } from "./endpoints/endpoints.ts";
+import { kubelet } from "./pods/kubelet.ts";
+import { nodeController } from "./pods/node.ts";
+import { garbageCollector } from "./garbage-collector/garbage-collector.ts";
+import type { ObjectFeed } from "./garbage-collector/object-feed.ts";
+import { namespaceDeletion } from "./namespaces/namespace-deletion.ts";
+import type { PodBehaviour } from "./pods/pod-behaviour.ts";
+import { claimProtection } from "./protection/claim-protection.ts";
+import { volumeProtection } from "./protection/volume-protection.ts";
+import { scheduler } from "./pods/scheduler.ts";
+import { serviceAccountControllers } from "./service-accounts/service-accounts.ts";
+import { resourceQuotaController } from "./resource-quota/resource-quota.ts";
+import { replicaSetController, replicationController } from "./replica-set/replica-set.ts";
+import { statefulSetController } from "./stateful-set/stateful-set.ts";
+
+/** The options of a cluster's controllers. */
+export interface ClusterOptions {
+  /**
+   * The clock for deadlines, ages and schedules; the manager that runs the controllers needs the same one. @default
+   * systemClock
+   */
+  readonly clock?: Clock | undefined;
+  /**
+   * How pods behave. With `false` there is no scheduler and no node, and pods stay pending. @default every container
+   * runs and is ready at once
+   */
+  readonly pods?: PodBehaviour | false | undefined;
+  /** Reports all objects of the server. @default none: the garbage collector watches the built-in kinds */
+  readonly objects?: ObjectFeed | undefined;
+  /**
+   * The server's certificates (PEM), for ConfigMaps `kube-root-ca.crt` and Secrets with tokens. @default none: nobody
+   * creates these
+   */
+  readonly rootCertificates?: string | undefined;
+}
+
+/** Returns the controllers of a cluster, which one manager runs. */
+export function clusterControllers(options: ClusterOptions): readonly Definition[] {
+  const { clock } = options;
+  return [
+    ...podControllers(options),
+    deploymentController({ clock }),
+    replicaSetController({ clock }),
+    replicationController({ clock }),
+    statefulSetController({ clock }),
+    claimProtection(),
+    volumeProtection(),
+    daemonSetController({ clock }),
+    ...jobControllers({ clock }),
+    ttlAfterFinishedController({ clock }),
+    cronJobController({ clock }),
+    endpointsController(),
+    endpointSliceController(),
+    endpointSliceMirroring(),
+    garbageCollector({ objects: options.objects }),
+    namespaceDeletion({ clock, objects: options.objects }),
+    disruptionController({ clock }),
+    resourceQuotaController({ clock, objects: options.objects }),
+    ...serviceAccountControllers(options.rootCertificates),
+  ];
+}
+
+/** Returns the controllers of pods: a node, a scheduler and a kubelet. */
+export function podControllers({ clock, pods }: ClusterOptions): readonly Definition[] {
+  if (pods === false) return [];
+  return [nodeController({ clock }), scheduler({ clock }), kubelet({ clock, behaviour: pods })];
+}

@@ -1,0 +1,172 @@
+// Runs one pod on every node that it fits. This controller shows objects that depend on objects that nobody owns
+// (nodes), bounded change during an update, and a back-off per node.
+import { allow, type Client, defineController, type Definition, type RunEvents, watch } from "../../index.ts";
+import { ControllerRevision, DaemonSet, Node, Pod } from "../../resource/builtin/index.ts";
+import { sameJson } from "../../resource/json.ts";
+import { labelSelector } from "../../resource/selector.ts";
+import { type Clock, systemClock } from "../../platform/clock.ts";
+import { historyCandidates, truncateHistory } from "../revision/history.ts";
+import { claim } from "../workload/claim.ts";
+import { controlledPods, isOrphan, isSelectedBy, ownedPods } from "../workload/owned-pods.ts";
+import { createPod, deletePod, podOf } from "../workload/pod-control.ts";
+import { availableIn } from "../workload/pod-state.ts";
+import { slowStart } from "../workload/slow-start.ts";
+import { HASH_LABEL, templateFor } from "./daemon-pod.ts";
+import { FailureBackOff } from "./failure-back-off.ts";
+import { fitFor, groupByNode, placementOn, type PodsByNode, strandedPods } from "./placement.ts";
+import { hashOf, revisionsOf } from "./revisions.ts";
+import { nextStep, type Step } from "./rolling-update.ts";
+import { statusOf } from "./status.ts";
+
+/** The most pods that one run creates, and the most that it deletes. */
+const BURST = 250;
+
+/** @see https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/ */
+export function daemonSetController({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
+  const backOff = new FailureBackOff();
+  return defineController({
+    name: "daemonset-controller",
+    for: DaemonSet,
+    owns: [Pod, ControllerRevision],
+    reads: [Pod, ControllerRevision, Node],
+    watches: [
+      watch(Pod, { match: isOrphan, enqueue: setsFor }),
+      watch(Node, {
+        // Nodes report their health all the time; only these fields decide which pods they get.
+        on: ({ type, object, old }) =>
+          type === "update"
+            ? !sameJson(object.metadata.labels, old?.metadata.labels) ||
+              !sameJson(object.spec?.taints, old?.spec?.taints)
+            : type === "create",
+        enqueue: setsOn,
+      }),
+    ],
+    uses: [allow(Pod, "create", "patch", "delete"), allow(ControllerRevision, "create", "update", "patch", "delete")],
+    async reconcile(set, { client, events, status }) {
+      if (sameJson(set.spec.selector, {})) {
+        events.warning("SelectingAll", "This daemon set is selecting all pods. A non-empty selector is required.");
+        return undefined;
+      }
+      const nodes = await client.list(Node);
+      const history = await revisionHistory(set, client);
+      const { hash, old, collisions } = await revisionsOf(set, history, { client, pods: await podsOf(set, client) });
+      const run: SetRun = { client, events, hash, nodes, now: clock.now() };
+      const look = async () => groupByNode(await podsOf(set, client));
+      let wait = Infinity;
+      try {
+        wait = await placePods(set, await look(), { run, backOff });
+        // Pods that were just created and deleted are visible here, because own writes reach the cache at once.
+        if (set.spec.updateStrategy?.type === "RollingUpdate") {
+          await take(nextStep(set, { ...run, byNode: await look() }), set, run);
+        }
+        await truncate(old, set, client);
+      } finally {
+        status.set({ ...statusOf(set, { ...run, byNode: await look() }), collisionCount: collisions });
+      }
+      const { minReadySeconds } = set.spec;
+      const { now } = run;
+      for (const pod of await podsOf(set, client)) {
+        wait = Math.min(wait, availableIn(pod, { minReadySeconds, now }) || wait);
+      }
+      return wait < Infinity ? { requeueAfter: wait } : undefined;
+    },
+  });
+}
+
+interface SetRun {
+  readonly client: Client;
+  readonly events: RunEvents;
+  readonly nodes: readonly Node[];
+  /** The hash of the set's present template. */
+  readonly hash: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+interface Placing {
+  readonly run: SetRun;
+  readonly backOff: FailureBackOff;
+}
+
+/** Runs one pod on each node that fits and none on the others. @returns milliseconds until failed pods may be replaced */
+async function placePods(set: DaemonSet, byNode: PodsByNode, { run, backOff }: Placing): Promise<number> {
+  const { nodes, events, hash, now } = run;
+  const create: string[] = [];
+  const remove = strandedPods(byNode, nodes);
+  let wait = Infinity;
+  for (const node of nodes) {
+    const { name } = node.metadata;
+    const { isMissing, excess, ended } = placementOn(node, set, { pods: byNode.get(name), hash, now });
+    if (isMissing) create.push(name);
+    remove.push(...excess);
+    for (const pod of ended) {
+      const place = `${set.metadata.uid}/${set.status?.observedGeneration ?? 0}/${name}`;
+      const left = pod.status?.phase === "Failed" ? backOff.next(place, now) : 0;
+      wait = Math.min(wait, left || wait);
+      if (left > 0) continue;
+      tellEnd(pod, name, events);
+      remove.push(pod);
+    }
+  }
+  await take({ create, remove }, set, run);
+  return wait;
+}
+
+/** Creates and deletes pods. @throws the first failure, after all others were tried. */
+async function take({ create, remove }: Step, set: DaemonSet, run: SetRun): Promise<void> {
+  const names = create.slice(0, BURST).values();
+  const start = () => createPod(podOf(templateFor(set, names.next().value ?? "", run.hash), set), run);
+  const results = await Promise.allSettled([
+    slowStart(Math.min(create.length, BURST), start),
+    ...remove.slice(0, BURST).map((pod) => deletePod(pod, run)),
+  ]);
+  for (const result of results) if (result.status === "rejected") throw result.reason;
+}
+
+function tellEnd({ metadata: { namespace, name }, status }: Pod, node: string, events: RunEvents): void {
+  const pod = `daemon pod ${namespace}/${name} on node ${node}`;
+  if (status?.phase === "Failed") events.warning("FailedDaemonPod", `Found failed ${pod}, will try to kill it`);
+  else events.normal("SucceededDaemonPod", `Found succeeded ${pod}, will try to delete it`);
+}
+
+/** Returns the keys of the sets that a changed node affects. */
+async function setsOn(node: Node, { client }: { readonly client: Pick<Client, "list"> }): Promise<DaemonSet[]> {
+  const concerned: DaemonSet[] = [];
+  for (const set of await client.list(DaemonSet)) {
+    const pods = await controlledPods(set, { client });
+    const isThere = pods.some(({ spec }) => spec.nodeName === node.metadata.name);
+    const { shouldRun, mayStay } = fitFor(set, node);
+    const isMisplaced = isThere && (!mayStay || (set.status?.numberMisscheduled ?? 0) > 0);
+    if (isMisplaced || (shouldRun && !isThere)) concerned.push(set);
+  }
+  return concerned;
+}
+
+/** Returns the keys of the sets that would adopt a pod. */
+async function setsFor(pod: Pod, { client }: { readonly client: Pick<Client, "list"> }): Promise<DaemonSet[]> {
+  const sets = await client.list(DaemonSet, { namespace: pod.metadata.namespace });
+  return sets.filter(({ spec: { selector } }) => isSelectedBy({ selector }, pod));
+}
+
+async function revisionHistory(set: DaemonSet, client: Client): Promise<ControllerRevision[]> {
+  const selector = labelSelector(set.spec.selector);
+  return claim(set, await historyCandidates(client, set), {
+    client,
+    ownerKind: DaemonSet,
+    kind: ControllerRevision,
+    isSelected: ({ metadata }) => selector.matches(metadata.labels),
+  });
+}
+
+function podsOf(set: DaemonSet, client: Client): Promise<Pod[]> {
+  return ownedPods(set, { client, ownerKind: DaemonSet, selector: set.spec.selector });
+}
+
+/** Deletes the oldest revisions that no pod uses. */
+async function truncate(old: readonly ControllerRevision[], set: DaemonSet, client: Client): Promise<void> {
+  const live = new Set((await podsOf(set, client)).map(({ metadata }) => metadata.labels?.[HASH_LABEL]));
+  const unused = old.filter((revision) => !live.has(hashOf(revision)));
+  // Revisions in use count towards the limit and stay.
+  const limit = (set.spec.revisionHistoryLimit ?? 10) - (old.length - unused.length);
+  await truncateHistory(client, unused, Math.max(0, limit));
+}

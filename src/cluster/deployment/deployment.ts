@@ -1,0 +1,121 @@
+/**
+ * Rolls out pod templates of Deployments, each template as a ReplicaSet.
+ *
+ * This controller shows the classic design: three informers (Deployments, ReplicaSets, Pods) feed one queue of
+ * Deployments, owners are resolved by UID, and ReplicaSets are adopted when they match and released when they do not
+ * match any more. Each run looks at the present state and takes one step.
+ *
+ * @see https://kubernetes.io/docs/concepts/workloads/controllers/deployment/
+ */
+import { allow, type Client, defineController, defineIndex, type Definition, type Key, watch } from "../../index.ts";
+import { Deployment, Pod, ReplicaSet } from "../../resource/builtin/index.ts";
+import { type Clock, systemClock } from "../../platform/clock.ts";
+import { labelSelector } from "../../resource/selector.ts";
+import { claim } from "../workload/claim.ts";
+import { controllerOf, controllerUid, orphansOf } from "../workload/owner.ts";
+import { cleanUp } from "./clean-up.ts";
+import { conditionOf, hasDeadline, withCondition } from "./conditions.ts";
+import { create, sorted, syncRevision } from "./current.ts";
+import { recreate } from "./recreate.ts";
+import { roll } from "./rolling.ts";
+import { DeploymentRun, type ReplicaSet_, type ReplicaSets } from "./run.ts";
+import { isScaled, scaleInProportion } from "./scale.ts";
+import { deadlineIn, isComplete, rolloutStatus, statusOf, syncStatus } from "./status.ts";
+
+const setsByController = defineIndex(ReplicaSet, "controller", controllerUid);
+const podsByController = defineIndex(Pod, "controller", controllerUid);
+
+/** Returns the controller of Deployments. */
+export function deploymentController({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
+  return defineController({
+    name: "deployment",
+    concurrency: 16,
+    for: Deployment,
+    // A step's own write must start the next step.
+    watches: [
+      watch(ReplicaSet, { enqueue: (set, { client }) => deploymentsOf(set, client) }),
+      // Recreate waits until the last pod is gone; everything else about pods shows in the status of their
+      // ReplicaSet.
+      watch(Pod, {
+        on: ({ type }) => type === "delete",
+        enqueue: async (pod, { client }) => {
+          const owner = controllerOf(pod);
+          const { namespace } = pod.metadata;
+          if (owner?.kind !== ReplicaSet.kind) return [];
+          const set = await client.find(ReplicaSet, { namespace, name: owner.name });
+          return set?.metadata.uid === owner.uid ? deploymentsOf(set, client) : [];
+        },
+      }),
+    ],
+    uses: [allow(Deployment, "status/update"), allow(ReplicaSet, "create", "update", "patch", "delete")],
+    async reconcile(deployment, { client, events }) {
+      const run = new DeploymentRun(deployment, { client, events, now: clock.now() });
+      const sets = sorted(run, await claimed(run));
+      await syncPaused(run);
+      if (deployment.spec.paused === true) {
+        const scaled = await scaleInProportion(run, await syncRevision(run, sets));
+        await cleanUp(run, scaled.old);
+        await syncStatus(run, statusOf(run, scaled));
+        return undefined;
+      }
+      if (isScaled(deployment, sets)) {
+        const scaled = await scaleInProportion(run, await syncRevision(run, sets));
+        await syncStatus(run, statusOf(run, scaled));
+        return undefined;
+      }
+      const before = run.deployment;
+      const rolled = await rollOut(run, sets);
+      if (isComplete(before, before.status)) await cleanUp(run, rolled.old);
+      await syncStatus(run, rolloutStatus(run, rolled));
+      return { requeueAfter: deadlineIn(run) };
+    },
+  });
+}
+
+async function rollOut(run: DeploymentRun, sets: ReplicaSets): Promise<ReplicaSets> {
+  if (run.deployment.spec.strategy?.type === "Recreate") {
+    const lists = sets.old.map(({ metadata }) => run.client.list(Pod, { index: podsByController.is(metadata.uid) }));
+    return recreate(run, sets, (await Promise.all(lists)).flat());
+  }
+  return roll(run, sets.current === undefined ? await create(run, sets) : await syncRevision(run, sets));
+}
+
+/** Returns the key of the Deployment that controls a ReplicaSet; for an orphan, the keys of those that may adopt it. */
+async function deploymentsOf(set: ReplicaSet_, client: Pick<Client, "list">): Promise<readonly Key[]> {
+  const { namespace, labels } = set.metadata;
+  const owner = controllerOf(set);
+  if (owner !== undefined) return owner.kind === Deployment.kind ? [{ namespace, name: owner.name }] : [];
+  const deployments = await client.list(Deployment, { namespace });
+  return deployments
+    .filter(({ spec }) => labelSelector(spec.selector).matches(labels))
+    .map(({ metadata }) => ({ namespace, name: metadata.name }));
+}
+
+/** Returns the Deployment's ReplicaSets, after adopting orphans and releasing those that do not match. */
+async function claimed({ deployment, client }: DeploymentRun): Promise<ReplicaSet_[]> {
+  const { namespace, uid } = deployment.metadata;
+  const selector = labelSelector(deployment.spec.selector);
+  const orphans = await client.list(ReplicaSet, { index: setsByController.is(orphansOf(namespace)) });
+  const controlled = await client.list(ReplicaSet, { index: setsByController.is(uid) });
+  return claim(deployment, [...controlled, ...orphans], {
+    client,
+    ownerKind: Deployment,
+    kind: ReplicaSet,
+    isSelected: ({ metadata }) => selector.matches(metadata.labels),
+  });
+}
+
+/** Reports the pause, so that a rollout does not count as stuck as soon as it is resumed. */
+async function syncPaused(run: DeploymentRun): Promise<void> {
+  const { deployment, now } = run;
+  const { paused = false } = deployment.spec;
+  const progressing = conditionOf(deployment.status?.conditions, "Progressing");
+  if (!hasDeadline(deployment) || progressing?.reason === "ProgressDeadlineExceeded") return;
+  if (paused === (progressing?.reason === "DeploymentPaused")) return;
+  const [reason, message] = paused
+    ? ["DeploymentPaused", "Deployment is paused"]
+    : ["DeploymentResumed", "Deployment is resumed"];
+  const condition = { type: "Progressing", status: "Unknown", reason, message } as const;
+  const conditions = withCondition(deployment.status?.conditions, condition, now);
+  await run.write({ ...deployment, status: { ...deployment.status, conditions } });
+}

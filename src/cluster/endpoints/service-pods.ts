@@ -1,0 +1,91 @@
+/** Finds the pods behind a service and their addresses. */
+import type { Client, ObjectOf } from "../../index.ts";
+import { type Pod, Service, type ServicePort } from "../../resource/builtin/index.ts";
+import { sameJson } from "../../resource/json.ts";
+import { isFinished, isReady } from "../workload/pod-state.ts";
+
+type Pod_ = ObjectOf<typeof Pod>;
+export type Service_ = ObjectOf<typeof Service>;
+
+/** An empty selector selects nothing here. */
+export function selects({ metadata, spec }: Service_, pod: Pod_): boolean {
+  const selector = spec?.selector;
+  if (selector === undefined || metadata.namespace !== pod.metadata.namespace) return false;
+  return Object.entries(selector).every(([name, value]) => pod.metadata.labels?.[name] === value);
+}
+
+/** Returns the keys of the services that a change of a pod affects. */
+export async function servicesOf(pod: Pod_, client: Pick<Client, "list">): Promise<readonly Service_[]> {
+  const services = await client.list(Service, { namespace: pod.metadata.namespace });
+  return services.filter((service) => selects(service, pod));
+}
+
+/** Pods change often in ways that do not affect services. */
+export function isChanged({ object, old }: { readonly object: Pod_; readonly old?: Pod_ | undefined }): boolean {
+  return old === undefined || !sameJson(shown(object), shown(old));
+}
+
+function shown(pod: Pod_): unknown {
+  const { metadata, spec, status } = pod;
+  const { labels, deletionTimestamp } = metadata;
+  const { nodeName, hostname, subdomain } = spec;
+  return [
+    labels,
+    deletionTimestamp === undefined,
+    nodeName,
+    hostname,
+    subdomain,
+    status?.podIPs,
+    isReady(pod),
+    isFinished(pod),
+  ];
+}
+
+interface Membership {
+  readonly includeTerminating: boolean;
+}
+
+export function isReachable(pod: Pod_, { includeTerminating }: Membership): boolean {
+  if (isFinished(pod) || addressesOf(pod).length === 0) return false;
+  return includeTerminating || pod.metadata.deletionTimestamp === undefined;
+}
+
+export function addressesOf({ status }: Pod_): readonly string[] {
+  return status?.podIPs?.map(({ ip }) => ip).filter((ip) => ip !== "") ?? [];
+}
+
+export function isIPv6(ip: string): boolean {
+  return ip.includes(":");
+}
+
+/** The DNS name of the pod within the service. */
+export function hostnameOf({ metadata, spec }: Pod_, service: Service_): string | undefined {
+  const { hostname, subdomain } = spec;
+  const isNamed = subdomain === service.metadata.name && metadata.namespace === service.metadata.namespace;
+  return isNamed && hostname ? hostname : undefined;
+}
+
+/** Returns the pod's own number for a service's port; `undefined` when it has no port of that name. */
+export function targetPort(
+  { spec }: Pod_,
+  { targetPort: target, port, protocol = "TCP" }: ServicePort,
+): number | undefined {
+  if (typeof target !== "string") return target ?? port;
+  const sidecars = spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === "Always") ?? [];
+  const ports = [...spec.containers, ...sidecars].flatMap(({ ports = [] }) => ports);
+  return ports.find((one) => one.name === target && (one.protocol ?? "TCP") === protocol)?.containerPort;
+}
+
+export function isHeadless({ spec }: Service_): boolean {
+  return spec?.clusterIP === "None";
+}
+
+/** Whether the service has endpoints at all: not one with an external name, nor one without a selector. */
+export function hasPods({ spec }: Service_): boolean {
+  return spec?.type !== "ExternalName" && spec?.selector !== undefined;
+}
+
+/** Whether it has a cluster IP of its own. */
+export function hasAddress({ spec }: Service_): boolean {
+  return spec?.clusterIP !== undefined && spec.clusterIP !== "" && spec.clusterIP !== "None";
+}

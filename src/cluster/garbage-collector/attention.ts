@@ -1,0 +1,64 @@
+/** Turns what happens to objects into keys to run, and keeps the graph current while the controller runs. */
+import { type MappedWatch, source, watch } from "../../index.ts";
+import { builtinKinds } from "../kinds/stored-kinds.ts";
+import { isIgnored, type ObjectFeed, type OwnedChange } from "./object-feed.ts";
+import type { OwnerGraph } from "./owner-graph.ts";
+
+/** The current graph, and what keeps it current. */
+export interface Attention {
+  readonly graph: OwnerGraph;
+  readonly watches: readonly MappedWatch[];
+}
+
+const types = { create: "ADDED", update: "MODIFIED", generic: "MODIFIED", delete: "DELETED" } as const;
+
+/**
+ * Keeps a graph current with a feed of all objects, or else with a watch of each built-in kind.
+ *
+ * @param graphOf makes the graph; it calls `look` for each object that must be checked
+ */
+export function stayInformed(
+  objects: ObjectFeed | undefined,
+  graphOf: (look: (uid: string) => void) => OwnerGraph,
+): Attention {
+  let waiting: string[] = [];
+  let wake: () => void = () => {};
+  const graph = graphOf((uid) => {
+    waiting.push(uid);
+    wake();
+  });
+  const tell = (change: OwnedChange): void => {
+    if (!isIgnored(change.object)) graph.tell(change);
+  };
+  async function* keys(): AsyncGenerator<{ readonly name: string }> {
+    const end = objects?.(tell);
+    try {
+      for (;;) {
+        const now = waiting;
+        waiting = [];
+        for (const name of now) yield { name };
+        if (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      }
+    } finally {
+      end?.();
+    }
+  }
+  const asked = source.from({ [Symbol.asyncIterator]: keys });
+  return { graph, watches: objects === undefined ? [asked, ...everyKind(tell)] : [asked] };
+}
+
+/** Events of these watches queue no key themselves; the graph decides which keys run. */
+function everyKind(tell: (change: OwnedChange) => void): readonly MappedWatch[] {
+  return builtinKinds
+    .filter(({ handle }) => handle.kind !== "Event")
+    .map(({ handle }) =>
+      watch(handle, {
+        select: "metadata",
+        on: ({ type, object, old }) => {
+          tell({ type: types[type], object, old });
+          return false;
+        },
+        enqueue: () => [],
+      }),
+    );
+}

@@ -1,0 +1,139 @@
+/**
+ * Deletes objects whose owners are all gone, and handles owners that are deleted after, or without, their dependents.
+ *
+ * A change of any object updates the graph, and the graph says which objects to check. A check asks the server,
+ * because the graph may lag behind and a deletion cannot be undone.
+ */
+import {
+  allow,
+  type Client,
+  defineKeyController,
+  type Definition,
+  isConflict,
+  type Result,
+  RetryError,
+} from "../../index.ts";
+import { CustomResourceDefinition } from "../../resource/builtin/index.ts";
+import { builtinKinds, servedKind, type StoredKind } from "../kinds/stored-kinds.ts";
+import { deleteUnowned } from "./deletion.ts";
+import { identityOf, FOREGROUND, type Node, ORPHAN } from "./node.ts";
+import type { ObjectFeed } from "./object-feed.ts";
+import { NamespacedOwner, OwnerClasses } from "./owner-classes.ts";
+import { OwnerGraph } from "./owner-graph.ts";
+import { dropFinalizer, dropOwners, unblockOwners } from "./patches.ts";
+import { stayInformed } from "./attention.ts";
+import { reportStray } from "./stray-event.ts";
+
+/** How often it checks an object that changes between the check and the deletion each time. */
+const LOOKS = 5;
+/** Milliseconds until an object that no event has shown is checked again. */
+const VIRTUAL_AGAIN_MS = 1_000;
+
+/** Collects garbage. Without a feed of all objects it watches the built-in kinds only. */
+export function garbageCollector({ objects }: { readonly objects?: ObjectFeed | undefined }): Definition {
+  const strays: Parameters<typeof reportStray>[1][] = [];
+  const attention = stayInformed(objects, (look) => {
+    return new OwnerGraph({
+      look: ({ identity }) => look(identity.uid),
+      strays: (dependent, owner) => {
+        strays.push({ dependent: dependent.identity, owner });
+        look(dependent.identity.uid);
+      },
+    });
+  });
+  return defineKeyController({
+    name: "garbage-collector",
+    concurrency: 16,
+    watches: attention.watches,
+    reads: [CustomResourceDefinition],
+    uses: builtinKinds.map(({ handle }) => allow(handle, "get", "patch", "delete", "create")),
+    async reconcile({ name: uid }, { client, attempt }) {
+      for (const stray of strays.splice(0)) await reportStray(client, stray);
+      const { graph } = attention;
+      const node = graph.get(uid);
+      if (node === undefined) return;
+      const kind = await servedKind(client, node.identity);
+      // The kind is about to be defined, or it is gone and the clean-up of its definition deletes its objects.
+      if (kind === undefined)
+        throw new RetryError(`No kind ${node.identity.kind} is served`, { after: later(attempt) });
+      for (let looks = 1; ; looks++) {
+        try {
+          return await look(node, { client, graph, kind });
+        } catch (error) {
+          if (!isConflict(error) || looks === LOOKS) throw error;
+        }
+      }
+    },
+  });
+}
+
+interface Look {
+  readonly client: Client;
+  readonly graph: OwnerGraph;
+  readonly kind: StoredKind;
+}
+
+async function look(node: Node, { client, graph, kind }: Look): Promise<void | Result> {
+  const { identity } = node;
+  // Meanwhile it may have been told to wait for its other dependents.
+  if (node.isOrphaning) await orphan(node, { client, kind });
+  // A deletion cannot be reverted; others handle what remains.
+  if (node.isBeingDeleted && !node.isDeletingDependents) return;
+  const { name, namespace } = identity;
+  if (kind.isNamespaced && namespace === undefined) return; // a cluster-scoped object names it, which it cannot own
+  const key = kind.isNamespaced ? { name, namespace } : { name };
+  const latest = await client.live.find(kind.handle, key);
+  if (latest?.metadata.uid !== identity.uid) return graph.isGone(identity);
+  if (node.isDeletingDependents) return waitForDependents(node, { client, graph, kind });
+  const { ownerReferences: owners = [] } = latest.metadata;
+  if (owners.length > 0) {
+    const classes = new OwnerClasses(client, graph.absent);
+    try {
+      await classes.take(owners, identity.namespace);
+    } catch (error) {
+      if (error instanceof NamespacedOwner) return; // this can never become right
+      throw error;
+    }
+    const { solid, dangling, waiting } = classes;
+    if (solid.length > 0) {
+      const rest = [...dangling, ...waiting];
+      if (rest.length > 0) await dropOwners(client, kind, { object: identity, owners: rest.map(({ uid }) => uid) });
+    } else {
+      const isWaitedFor = waiting.length > 0 && node.dependents.size > 0;
+      // In a cycle of objects that each wait for the next, all would wait for ever.
+      if (isWaitedFor && [...node.dependents].some(({ isDeletingDependents }) => isDeletingDependents))
+        await unblockOwners(client, kind, { object: identity, owners: node.owners });
+      const isThere = await deleteUnowned(client, kind, { latest, inForeground: isWaitedFor });
+      if (!isThere) graph.isGone(identityOf(latest));
+    }
+  }
+  if (node.isVirtual && node.dependents.size > 0) return { requeueAfter: VIRTUAL_AGAIN_MS };
+}
+
+/** Releases an owner whose dependents are gone, or asks for a check of those that are not. */
+async function waitForDependents(node: Node, { client, graph, kind }: Look): Promise<void> {
+  const blocking = node.blockingDependents;
+  if (blocking.length === 0) return dropFinalizer(client, kind, { object: node.identity, finalizer: FOREGROUND });
+  for (const dependent of blocking) if (!dependent.isDeletingDependents) graph.look(dependent);
+}
+
+/** Orphans the dependents, then releases the owner. */
+async function orphan(node: Node, { client, kind }: Omit<Look, "graph">): Promise<void> {
+  const { identity } = node;
+  const freed = await Promise.allSettled(
+    Array.from(node.dependents, async (dependent) => {
+      const dependentKind = await servedKind(client, dependent.identity);
+      if (dependentKind === undefined) return;
+      await dropOwners(client, dependentKind, { object: dependent.identity, owners: [identity.uid] });
+    }),
+  );
+  const failed = freed.find(({ status }) => status === "rejected");
+  if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+  await dropFinalizer(client, kind, { object: identity, finalizer: ORPHAN });
+  node.isOrphaning = false;
+}
+
+/** The delay starts at 100 ms and doubles each time, up to 5 minutes. */
+function later(attempt: number): number {
+  return Math.min(100 * 2 ** Math.min(attempt - 1, 20), 300_000);
+}

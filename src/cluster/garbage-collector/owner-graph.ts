@@ -1,0 +1,165 @@
+/** The graph of owners and dependents by UID, updated by events of objects. */
+import type { OwnerReference } from "../../index.ts";
+import { AbsentOwners } from "./absent-owners.ts";
+import { alternateIdentity, splitByIdentity } from "./disagreement.ts";
+import {
+  beginsToWait,
+  FOREGROUND,
+  type Identity,
+  identityOf,
+  isSame,
+  matches,
+  Node,
+  ORPHAN,
+  ownerIdentity,
+  waitsFor,
+} from "./node.ts";
+import type { OwnedChange } from "./object-feed.ts";
+
+/** What the graph calls. */
+export interface GraphListener {
+  /** Called when an object must be checked against the server. */
+  look(node: Node): void;
+  /** Called when a dependent names an owner in another namespace. */
+  strays(dependent: Node, owner: OwnerReference): void;
+}
+
+/**
+ * The graph.
+ *
+ * An owner that only its dependents name is a virtual node until an event shows the object, or until the server says
+ * that it does not exist.
+ *
+ * @see https://kubernetes.io/docs/concepts/architecture/garbage-collection/
+ */
+export class OwnerGraph {
+  readonly absent: AbsentOwners = new AbsentOwners();
+  readonly #nodes = new Map<string, Node>();
+  readonly #listener: GraphListener;
+
+  constructor(listener: GraphListener) {
+    this.#listener = listener;
+  }
+
+  get(uid: string): Node | undefined {
+    return this.#nodes.get(uid);
+  }
+
+  /** Asks for a look at an object. */
+  look(node: Node): void {
+    this.#listener.look(node);
+  }
+
+  /** Applies an event of an object. */
+  tell({ type, object, old }: OwnedChange): void {
+    const identity = identityOf(object);
+    const known = this.#nodes.get(identity.uid);
+    if (known?.isVirtual === true) this.#observe(known, identity);
+    if (type === "DELETED") {
+      if (known !== undefined) this.#remove(known, identity);
+      return;
+    }
+    const { ownerReferences = [], deletionTimestamp } = object.metadata;
+    const node = known ?? new Node(identity, { isVirtual: false });
+    if (known === undefined) this.#nodes.set(identity.uid, node);
+    this.#setOwners(node, ownerReferences);
+    if (deletionTimestamp !== undefined) node.isBeingDeleted = true;
+    if (known === undefined) node.isDeletingDependents = waitsFor(FOREGROUND, object);
+    if (beginsToWait(ORPHAN, object, old)) {
+      node.isOrphaning = true;
+      this.look(node);
+    } else if (beginsToWait(FOREGROUND, object, old)) {
+      node.isDeletingDependents = true;
+      for (const dependent of node.dependents) this.look(dependent);
+      this.look(node);
+    }
+  }
+
+  /** The server has no such object: removes its virtual node and has its dependents checked. */
+  isGone(identity: Identity): void {
+    const node = this.#nodes.get(identity.uid);
+    if (node === undefined) return;
+    const { matching, others } = splitByIdentity(node.dependents, identity);
+    const isUnsure = node.isVirtual && others.length > 0;
+    // An event has shown the object under another name, so only an event can remove it.
+    if (!isUnsure && (node.isVirtual || isSame(node.identity, identity))) return this.#remove(node, identity);
+    if (matching.length > 0) this.absent.add(identity);
+    for (const dependent of matching) this.look(dependent);
+    if (!isUnsure || !isSame(node.identity, identity)) return;
+    // Its dependents disagree about it, so another description is tried next.
+    const alternate = alternateIdentity(others, identity);
+    if (alternate === undefined) return;
+    node.identity = alternate;
+    this.look(node);
+  }
+
+  /** Turns a virtual node into a real one when an event shows its object. */
+  #observe(node: Node, identity: Identity): void {
+    node.isVirtual = false;
+    if (isSame(node.identity, identity)) return;
+    node.identity = identity;
+    for (const dependent of splitByIdentity(node.dependents, identity).others) {
+      this.#reportStray(dependent, node);
+      this.look(dependent);
+    }
+  }
+
+  #setOwners(node: Node, owners: readonly OwnerReference[]): void {
+    const before = node.owners;
+    if (owners.length === 0 && before.length === 0) return;
+    node.owners = owners;
+    const added = owners.filter(({ uid }) => !before.some((owner) => owner.uid === uid));
+    for (const old of before) {
+      const now = owners.find(({ uid }) => uid === old.uid);
+      if (old.blockOwnerDeletion === true && now?.blockOwnerDeletion !== true) this.#lookAt(old.uid);
+      if (now === undefined) this.#nodes.get(old.uid)?.dependents.delete(node);
+    }
+    this.#addTo(added, node);
+  }
+
+  #addTo(owners: readonly OwnerReference[], dependent: Node): void {
+    let isDoubtful = false;
+    const { namespace } = dependent.identity;
+    for (const reference of owners) {
+      const owner = this.#nodes.get(reference.uid);
+      if (owner === undefined) {
+        const virtual = new Node(ownerIdentity(reference, namespace), { isVirtual: true });
+        this.#nodes.set(reference.uid, virtual);
+        virtual.dependents.add(dependent);
+        this.look(virtual);
+        continue;
+      }
+      owner.dependents.add(dependent);
+      if (isDoubtful) continue;
+      const { identity } = owner;
+      const isElsewhere = identity.namespace !== namespace;
+      if (identity.namespace !== undefined && isElsewhere) this.#reportStray(dependent, owner);
+      // A virtual owner without a namespace may be a namespaced one that a cluster-scoped dependent names.
+      isDoubtful = isElsewhere && (identity.namespace !== undefined || owner.isVirtual);
+      isDoubtful ||= !matches(reference, identity);
+    }
+    if (isDoubtful) this.look(dependent);
+  }
+
+  #reportStray(dependent: Node, { identity, isVirtual }: Node): void {
+    if (isVirtual || identity.namespace === undefined || identity.namespace === dependent.identity.namespace) return;
+    const reference = dependent.owners.find(({ uid }) => uid === identity.uid);
+    if (reference !== undefined) this.#listener.strays(dependent, reference);
+  }
+
+  #remove(node: Node, identity: Identity): void {
+    this.#nodes.delete(identity.uid);
+    for (const { uid } of node.owners) this.#nodes.get(uid)?.dependents.delete(node);
+    if (node.dependents.size > 0) this.absent.add(identity);
+    for (const dependent of node.dependents) this.look(dependent);
+    for (const { uid } of node.owners) {
+      // This may have been the last one that it waited for.
+      if (this.#nodes.get(uid)?.isDeletingDependents === true) this.#lookAt(uid);
+    }
+  }
+
+  #lookAt(uid: string): void {
+    const node = this.#nodes.get(uid);
+    if (node !== undefined) this.look(node);
+  }
+}

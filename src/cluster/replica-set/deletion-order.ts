@@ -1,0 +1,56 @@
+/** Decides which pods are deleted first when there are too many. */
+import type { ObjectOf } from "../../index.ts";
+import type { Pod } from "../../resource/builtin/index.ts";
+import { isActive, isReady, readySince } from "../workload/pod-state.ts";
+
+type Pod_ = ObjectOf<typeof Pod>;
+
+const PHASES = ["Pending", "Unknown", "Running"];
+
+/**
+ * Sorted so that the first ones are missed the least: not on a node, not running, not ready, of low deletion cost,
+ * doubled on their node, ready for a short time, often restarted, young.
+ *
+ * @param related the pods of the same Deployment, all ReplicaSets together
+ * @see https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#pod-deletion-cost
+ */
+export function inDeletionOrder(
+  pods: readonly Pod_[],
+  { related, now }: { readonly related: readonly Pod_[]; readonly now: number },
+): Pod_[] {
+  const onNode = new Map<string | undefined, number>();
+  for (const pod of related) {
+    if (isActive(pod)) onNode.set(pod.spec.nodeName, (onNode.get(pod.spec.nodeName) ?? 0) + 1);
+  }
+  const neighbours = (pod: Pod_): number => onNode.get(pod.spec.nodeName) ?? 0;
+  return [...pods].sort(
+    (one, other) =>
+      Number(one.spec.nodeName !== undefined) - Number(other.spec.nodeName !== undefined) ||
+      phase(one) - phase(other) ||
+      Number(isReady(one)) - Number(isReady(other)) ||
+      deletionCost(one) - deletionCost(other) ||
+      neighbours(other) - neighbours(one) ||
+      age(readySince(one), now) - age(readySince(other), now) ||
+      restarts(other) - restarts(one) ||
+      age(Date.parse(one.metadata.creationTimestamp), now) - age(Date.parse(other.metadata.creationTimestamp), now) ||
+      (one.metadata.uid < other.metadata.uid ? -1 : 1),
+  );
+}
+
+function phase({ status }: Pod_): number {
+  return PHASES.indexOf(status?.phase ?? "Pending");
+}
+
+function deletionCost({ metadata }: Pod_): number {
+  return Number(metadata.annotations?.["controller.kubernetes.io/pod-deletion-cost"] ?? 0) || 0;
+}
+
+/** Ages are compared on a logarithmic scale, and pods of about the same age by UID, which is a random choice. */
+function age(since: number | undefined, now: number): number {
+  if (since === undefined || now <= since) return -1;
+  return Math.trunc(Math.log2((now - since) * 1_000_000));
+}
+
+function restarts({ status }: Pod_): number {
+  return Math.max(0, ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount));
+}

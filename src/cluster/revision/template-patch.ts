@@ -1,0 +1,49 @@
+/** The content of a revision: a patch that restores the template that a set had. */
+import type { PodTemplateSpec } from "../../resource/builtin/index.ts";
+
+/** The alphabet has neither vowels nor digits that look like letters, so that no words arise and no character is ambiguous. */
+const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
+
+/** Returns a strategic merge patch that replaces the whole template. */
+export function templatePatch(template: PodTemplateSpec): { readonly [field: string]: unknown } {
+  return { spec: { template: { ...template, $patch: "replace" } } };
+}
+
+/** Returns the template that such a patch restores. */
+export function patchedTemplate(patch: unknown): PodTemplateSpec {
+  const { spec } = patch as { readonly spec: { readonly template: PodTemplateSpec & { readonly $patch?: string } } };
+  const { $patch: _, ...template } = spec.template;
+  return template;
+}
+
+/** Whether two patches restore the same template. */
+export function isSamePatch(a: unknown, b: unknown): boolean {
+  return goJson(a) === goJson(b);
+}
+
+/**
+ * Hashes a patch for names and labels; `collisions` yields another hash of the same patch.
+ *
+ * It is FNV-1 over the bytes that kube-controller-manager hashes, so both give a StatefulSet's revision the same
+ * name.
+ */
+export function patchHash(patch: unknown, collisions?: number): string {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(goJson(patch) + (collisions ?? ""))) hash = Math.imul(hash, 0x01000193) ^ byte;
+  return String(hash >>> 0).replace(/\d/g, (digit) => ALPHABET[digit.charCodeAt(0) % ALPHABET.length] ?? "");
+}
+
+/** Encodes JSON as Go encodes a map: with sorted keys, and escaped for HTML. */
+function goJson(value: unknown): string {
+  return JSON.stringify(sorted(value)).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, field]) => [key, sorted(field)]));
+}

@@ -1,0 +1,91 @@
+// Gives each pod of a StatefulSet a name, a place in the order, and storage that stays when the pod is deleted. This
+// controller shows children whose names identify them, a history that is stored as objects, adoption, and waits for
+// readiness.
+import { allow, type Client, defineController, type Definition, watch } from "../../index.ts";
+import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../resource/builtin/index.ts";
+import { labelSelector } from "../../resource/selector.ts";
+import { type Clock, systemClock } from "../../platform/clock.ts";
+import { historyCandidates, truncateHistory } from "../revision/history.ts";
+import { patchedTemplate } from "../revision/template-patch.ts";
+import { claim } from "../workload/claim.ts";
+import { isOrphan, isSelectedBy, ownedPods, type Selecting } from "../workload/owned-pods.ts";
+import { availableIn } from "../workload/pod-state.ts";
+import { isMemberOf, revisionOf, type Version } from "./identity.ts";
+import { revisionsOf } from "./revisions.ts";
+import { rollOut } from "./rollout.ts";
+import { countPods, statusOf } from "./status.ts";
+
+/** How often a set checks a claim that is being deleted. */
+const BLOCKED = "1s";
+
+/** @see https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/ */
+export function statefulSetController({
+  clock = systemClock,
+}: { readonly clock?: Clock | undefined } = {}): Definition {
+  return defineController({
+    name: "statefulset-controller",
+    for: StatefulSet,
+    owns: [Pod, ControllerRevision],
+    reads: [Pod, ControllerRevision, PersistentVolumeClaim],
+    watches: [watch(Pod, { match: isOrphan, enqueue: setsFor })],
+    uses: [
+      allow(Pod, "create", "update", "patch", "delete"),
+      allow(PersistentVolumeClaim, "create", "update"),
+      allow(ControllerRevision, "create", "update", "patch", "delete"),
+    ],
+    async reconcile(set, { client, events, status }) {
+      const history = await revisionHistory(set, client);
+      const members = await ownedPods(set, { client, ownerKind: StatefulSet, ...selecting(set) });
+      const revisions = await revisionsOf(set, history, client);
+      const now = clock.now();
+      const run = { client, events };
+      const { pods, outdated, isBlocked } = await rollOut(set, members, {
+        run,
+        now,
+        current: versionOf(revisions.current),
+        update: versionOf(revisions.update),
+      });
+      const { minReadySeconds } = set.spec;
+      const counts = countPods(pods, revisions, { minReadySeconds, now });
+      const next = statusOf(set, revisions, { ...counts, currentReplicas: counts.currentReplicas - outdated });
+      status.set(next);
+      await status.flush();
+      // It uses the new status, because a rollout that has just ended does not use its old revision any more and
+      // causes no other run.
+      const used = [next.currentRevision, next.updateRevision, ...pods.map(revisionOf)];
+      await truncateHistory(client, unusedOf(history, used), set.spec.revisionHistoryLimit ?? 10);
+      if (isBlocked) return { requeueAfter: BLOCKED };
+      const waits = pods.map((pod) => availableIn(pod, { minReadySeconds, now }) ?? 0).filter((wait) => wait > 0);
+      return waits.length > 0 ? { requeueAfter: Math.min(...waits) } : undefined;
+    },
+  });
+}
+
+/** Returns the keys of the sets that would adopt a pod. */
+async function setsFor(pod: Pod, { client }: { readonly client: Pick<Client, "list"> }): Promise<StatefulSet[]> {
+  const sets = await client.list(StatefulSet, { namespace: pod.metadata.namespace });
+  return sets.filter((set) => isSelectedBy(selecting(set), pod));
+}
+
+function selecting(set: StatefulSet): Selecting {
+  return { selector: set.spec.selector, isMember: (pod) => isMemberOf(set, pod) };
+}
+
+async function revisionHistory(set: StatefulSet, client: Client): Promise<ControllerRevision[]> {
+  const selector = labelSelector(set.spec.selector);
+  return claim(set, await historyCandidates(client, set), {
+    client,
+    ownerKind: StatefulSet,
+    kind: ControllerRevision,
+    isSelected: ({ metadata }) => selector.matches(metadata.labels),
+  });
+}
+
+function versionOf({ metadata: { name }, data }: ControllerRevision): Version {
+  return { name, template: patchedTemplate(data) };
+}
+
+/** Returns the revisions that neither the set nor a pod uses, oldest first. */
+function unusedOf(history: readonly ControllerRevision[], used: readonly (string | undefined)[]): ControllerRevision[] {
+  return history.filter(({ metadata }) => !used.includes(metadata.name));
+}

@@ -1,0 +1,64 @@
+/** Creates and deletes the pods of a workload, and records Events. */
+import { type Client, isApiError, isConflict, isNotFound, type ObjectOf, type RunEvents } from "../../index.ts";
+import { Pod, type PodInput, type PodTemplateSpec } from "../../resource/builtin/index.ts";
+import { controlledBy, type Owner } from "./owner.ts";
+
+/** The parts of a run that creating pods needs. */
+export interface PodRun {
+  readonly client: Client;
+  readonly events: RunEvents;
+}
+
+/** Makes a pod from the template; the owner controls it, and its name is generated from the owner's. */
+export function podOf(template: PodTemplateSpec, owner: Owner): Omit<PodInput, "metadata"> & { metadata: PodMeta } {
+  const { labels, annotations, finalizers } = template.metadata ?? {};
+  const { name, namespace } = owner.metadata;
+  // A name of 253 characters leaves no room for the dash.
+  const generateName = name.length < 253 ? `${name}-` : name;
+  const metadata = { generateName, namespace, labels, annotations, finalizers, ownerReferences: [controlledBy(owner)] };
+  return { metadata, spec: template.spec };
+}
+
+type PodMeta = Omit<PodInput["metadata"], "name"> & { readonly generateName: string };
+
+/** Creates a pod. @throws what the server says; in a namespace that is being deleted this records no Event. */
+export async function createPod(
+  pod: PodInput | ReturnType<typeof podOf>,
+  { client, events }: PodRun,
+): Promise<ObjectOf<typeof Pod>> {
+  try {
+    const created = await client.create(Pod, pod);
+    events.normal("SuccessfulCreate", `Created pod: ${created.metadata.name}`);
+    return created;
+  } catch (error) {
+    if (!isNamespaceTerminating(error)) events.warning("FailedCreate", `Error creating: ${serverMessage(error)}`);
+    throw error;
+  }
+}
+
+/** Deletes a pod, which succeeds also for one that is gone. @throws what else the server says. */
+export async function deletePod(pod: ObjectOf<typeof Pod>, { client, events }: PodRun): Promise<void> {
+  const { name, namespace, uid } = pod.metadata;
+  try {
+    await client.delete(Pod, { name, namespace }, { preconditions: { uid } });
+    events.normal("SuccessfulDelete", `Deleted pod: ${name}`);
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error)) return; // the pod is gone, and another one may have its name
+
+    events.warning("FailedDelete", `Error deleting: ${serverMessage(error)}`);
+    throw error;
+  }
+}
+
+/** Whether the namespace is being deleted, in which every creation fails. */
+export function isNamespaceTerminating(error: unknown): boolean {
+  return (
+    isApiError(error) && error.status.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true
+  );
+}
+
+/** Returns the server's message, without what the SDK adds for people. */
+export function serverMessage(error: unknown): string {
+  if (isApiError(error)) return error.status.message ?? error.message;
+  return error instanceof Error ? error.message : String(error);
+}

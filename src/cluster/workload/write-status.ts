@@ -1,0 +1,29 @@
+/** Writes the whole status of a workload, as its controller computed it. */
+import { type Client, isConflict, type KeyOf, type Resource, type Shape } from "../../index.ts";
+
+interface WithStatus {
+  readonly metadata: { readonly name: string; readonly namespace?: string | undefined; readonly uid: string };
+}
+
+/**
+ * Replaces the status. It tries once more when the object changed since it was read and is still the same one.
+ *
+ * @returns the object after the write
+ */
+export async function writeStatus<S extends Shape>(
+  client: Client,
+  resource: Resource<S>,
+  object: S["read"] & { readonly status?: unknown },
+): Promise<S["read"]> {
+  const { name, namespace, uid } = (object as WithStatus).metadata;
+  const key = { namespace, name } as KeyOf<S>;
+  const statuses = client.subresource<S>("status");
+  try {
+    return await statuses.update(resource, key, object);
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    const fresh = await client.live.find(resource, key);
+    if (fresh?.metadata.uid !== uid) throw error;
+    return statuses.update(resource, key, { ...fresh, status: object.status });
+  }
+}
