@@ -90,13 +90,14 @@ export function compile(outfile: string, { version, orders = [], runtime }: Comp
 export function isBuilt(): boolean {
   if (!existsSync(binary)) return false;
   const built = statSync(binary).mtimeMs;
-  const folders = ["src", "scripts"].flatMap((folder) => {
+  const folders = ["src", "packages", "scripts"].flatMap((folder) => {
     const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
     return files.map((file) => join(folder, file));
   });
   const sources = folders.filter(
     (file) =>
-      /^src\/|^scripts\/(build|bytecode-order|pack-sdk|release\/version)\.ts$/.test(file) && !file.endsWith(".test.ts"),
+      /^src\/|^packages\/[^/]+\/src\/|^scripts\/(build|bytecode-order|pack-sdk|release\/version)\.ts$/.test(file) &&
+      !file.endsWith(".test.ts"),
   );
   return [...sources, "package.json", "bun.lock"].every((file) => statSync(join(root, file)).mtimeMs < built);
 }

@@ -4,7 +4,7 @@
  *
  *     tsconfig.json         for a config that says `extends` and `include`; its paths lead into sdk/
  *     sdk/index.d.ts        what "binnacle" is; resources.d.ts and so on are "binnacle/resources" and so on
- *     sdk/src/              declarations of this project, as far as those reach
+ *     sdk/src/, packages/   declarations of this project, as far as those reach
  *     sdk/zod.d.ts          what "zod" is; hono.d.ts, hono/jsx.d.ts and so on are the same
  *     sdk/node_modules/     declarations of zod, hono, @types/bun and what those reach
  *
@@ -32,6 +32,7 @@ export async function packSdk(): Promise<{ bytes: number; files: number }> {
   await rm(declarations, { recursive: true, force: true });
   // The type check reports type errors, so that a build takes no longer than necessary.
   tsc(["-p", join(root, "tsconfig.sdk.json"), "--noCheck", "--noEmitOnError", "false"]);
+  await nameServerByPath();
   const entries = { ...ownEntries(), ...packageEntries() };
   const files = {
     ...(await reached(entries)),
@@ -47,6 +48,17 @@ export async function packSdk(): Promise<{ bytes: number; files: number }> {
   await writeFile(packed, bytes);
   return { bytes: bytes.length, files: Object.keys(sorted).length };
 }
+
+/** Declarations name the API server's package by its path, because a user's folder has no package of that name. */
+async function nameServerByPath(): Promise<void> {
+  for await (const file of new Bun.Glob("src/**/*.d.ts").scan(declarations)) {
+    const text = await readFile(join(declarations, file), "utf8");
+    const server = relative(dirname(file), "packages/apiserver/src/index.js");
+    if (text.includes(SERVER)) await writeFile(join(declarations, file), text.replaceAll(SERVER, `"${server}"`));
+  }
+}
+
+const SERVER = '"binnacle-apiserver"';
 
 /** Adds to dist/sdk.json.zst in which order the program uses its bytecode, for what `binnacle build` makes of it. */
 export async function packOrder(order: string): Promise<void> {
@@ -84,10 +96,10 @@ function ownEntries(): Record<string, string> {
 
 /** Returns the declarations of a source as a file at `target` imports them. */
 function emittedFor(target: string, source: string): string {
-  const emitted = source.replace(/^(?:\.\/)?src\//, "").replace(/\.ts$/, ".d.ts");
+  const emitted = source.replace(/^\.\//, "").replace(/\.ts$/, ".d.ts");
   if (!existsSync(join(declarations, emitted)))
     throw new Error(`Cannot pack the SDK: no declarations came out of ${source}`);
-  return `./${relative(dirname(target), join("sdk/src", emitted.replace(/\.d\.ts$/, ".js")))}`;
+  return `./${relative(dirname(target), join("sdk", emitted.replace(/\.d\.ts$/, ".js")))}`;
 }
 
 /** Returns `sdk/zod.d.ts` and similar files, for the packages that the binary's entry imports to offer them to modules. */
@@ -157,7 +169,7 @@ async function reached(entries: Record<string, string>): Promise<Record<string, 
         file,
         text.replaceAll(
           /"(?:\.\.?\/)+(src|node_modules)\//g,
-          (_, top) => `"${here}/${top === "src" ? "dist/types" : top}/`,
+          (_, top) => `"${here}/${top === "src" ? "dist/types/src" : top}/`,
         ),
       );
     }
@@ -182,7 +194,7 @@ async function reached(entries: Record<string, string>): Promise<Record<string, 
 async function keep(files: Record<string, string>, path: string): Promise<void> {
   const own = relative(declarations, join(root, path));
   if (!own.startsWith("..")) {
-    files[join("sdk/src", own)] = readFileSync(join(root, path), "utf8");
+    files[join("sdk", own)] = readFileSync(join(root, path), "utf8");
     return;
   }
   files[join("sdk", path)] = readFileSync(await realpath(join(root, path)), "utf8");

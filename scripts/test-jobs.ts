@@ -46,11 +46,7 @@ export const longest: readonly string[] = [
  * They use it as it is, with kube-controller-manager or without; one that needs other flags has another.
  */
 export const together: readonly Job[] = [
-  [
-    "tests/acceptance/conversion.test.ts",
-    "tests/acceptance/webhooks.test.ts",
-    "tests/acceptance/webhook-dev.test.ts",
-  ],
+  ["tests/acceptance/conversion.test.ts", "tests/acceptance/webhooks.test.ts", "tests/acceptance/webhook-dev.test.ts"],
   [
     "src/reconcile/by-hand.test.ts",
     "src/reconcile/namesake.test.ts",

@@ -16,7 +16,10 @@ export const checkEntries: Check = async (root) => {
   const { paths = {} } = (read("tsconfig.json") as Config).compilerOptions ?? {};
   const exported = new Map(Object.entries(exports).map(([entry, file]) => [join(name, entry), file]));
   const findings: Finding[] = [];
-  for (const entry of new Set([...exported.keys(), ...Object.keys(paths)])) {
+  for (const entry of new Set([
+    ...exported.keys(),
+    ...Object.keys(paths).filter((path) => path !== "binnacle-apiserver"),
+  ])) {
     const [here, there] = [exported.get(entry), paths[entry]?.[0]];
     if (here === there) continue;
     const what = `"${entry}" is ${there ?? "nothing"} here and ${here ?? "nothing"} in package.json`;

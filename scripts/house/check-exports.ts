@@ -2,22 +2,29 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isTest, modulesIn, resolveImport, runtimes } from "./files.ts";
+import { apiServer, houseModules, isTest, modulesIn, partFiles, resolveImport } from "./files.ts";
 import type { Check, Finding } from "./finding.ts";
 
 const rule = "Nothing is exported from src that only its own file or tests use, except what the package exports";
 
 const forTests = "src/testing/";
+/** Folders of suites and tools, whose imports count as well. */
+const suites: readonly string[] = [
+  "scripts",
+  "tests",
+  "packages/apiserver/differential",
+  "packages/apiserver/kubectl",
+  "packages/apiserver/scripts",
+];
 
 export const checkExports: Check = async (root) => {
-  const modules = modulesIn(root, "src");
+  const modules = houseModules(root);
   const used = new Map<string, Set<string>>();
-  for (const [file, { imports }] of [...modules, ...modulesIn(root, "scripts"), ...modulesIn(root, "tests")]) {
+  for (const [file, { imports }] of [...modules, ...suites.flatMap((folder) => [...modulesIn(root, folder)])]) {
     for (const { from, names } of imports) {
       const target = resolveImport(file, from);
       // What is used of one runtime is used of the others.
-      const part = /^#runtime\/(.+)$/.exec(from)?.[1];
-      const targets = part === undefined ? [target] : runtimes.map((runtime) => `src/platform/${runtime}/${part}.ts`);
+      const targets = [target, ...partFiles(from)];
       // Tests use what exists for tests; all else must have another user.
       for (const one of targets) {
         if (one && (!isTest(file) || one.startsWith(forTests)))
@@ -49,5 +56,10 @@ function entryFiles(root: string): Set<string> {
   const deno = join(root, "deno.json");
   const { imports = {} } = (existsSync(deno) ? JSON.parse(readFileSync(deno, "utf8")) : {}) as typeof manifest;
   const named = [...Object.values(manifest.exports ?? {}), ...Object.values(imports)];
-  return new Set(["src/main.ts", "src/main.deno.ts", ...named.map((file) => file.replace(/^\.\//, ""))]);
+  return new Set([
+    `${apiServer}/index.ts`,
+    "src/main.ts",
+    "src/main.deno.ts",
+    ...named.map((file) => file.replace(/^\.\//, "")),
+  ]);
 }

@@ -1,14 +1,14 @@
 /** Checks that imports of src point one way, and that no files import each other in a circle. */
 
 import type { Check, Finding } from "./finding.ts";
-import { isTest, modulesIn, resolveImport } from "./files.ts";
+import { apiServer, houseModules, isTest, resolveImport } from "./files.ts";
 import type { Module } from "./module.ts";
 
 /** The levels from the bottom up: a folder imports those of any level below its own, never one beside it. */
 const levels: readonly (readonly string[])[] = [
   ["platform", "observe"],
   ["resource"],
-  ["kube", "queue", "embedded/apiserver"],
+  ["kube", "queue", "packages/apiserver"],
   ["cache"],
   ["client"],
   ["events"],
@@ -19,18 +19,17 @@ const levels: readonly (readonly string[])[] = [
   ["manager", "loader"],
   ["build"],
   ["index.ts"],
-  ["embedded/cluster"],
-  ["embedded/index.ts"],
+  ["cluster"],
   ["testing"],
   ["main.ts", "main.deno.ts", "program.ts", "cli"],
 ];
 
 /** A stricter rule than the levels: what a module imports as "binnacle" is for authors of modules. */
 const onlyFrom: Readonly<Record<string, readonly string[]>> = {
-  "index.ts": ["embedded/cluster", "testing", "program.ts"],
+  "index.ts": ["cluster", "testing", "program.ts"],
 };
-/** Folders that the rest of src, including tests, enters through one file; `binnacle run` loads none of them. */
-const doors: readonly string[] = ["embedded", "build"];
+/** Folders that the rest of the program, including tests, enters through their `index.ts`; `binnacle run` loads none of them. */
+const doors: readonly string[] = [apiServer, "src/cluster", "src/build"];
 /** Files that few modules use, and that are large. */
 const late: readonly string[] = ["src/resource/builtin/schemas.ts"];
 /** The program's entry and the command. */
@@ -53,7 +52,7 @@ const rule = `Imports point one way: ${levels
   .join(" → ")}`;
 
 export const checkImports: Check = async (root) => {
-  const all = modulesIn(root, "src");
+  const all = houseModules(root);
   const modules = new Map([...all].filter(([file]) => !isTest(file)));
   return [
     ...wrongDirections(modules),
@@ -114,7 +113,7 @@ function loadedToRun(modules: ReadonlyMap<string, Module>): Finding[] {
   const rule = `\`binnacle run\` loads nothing of ${doors.join(", ")}, and no ${late.join(", ")} before a module asks for it`;
   for (const path of loaded.values()) {
     const file = path.at(-1)!;
-    if (!doors.some((folder) => file === `src/${folder}/index.ts`) && !late.includes(file)) continue;
+    if (!doors.some((folder) => file === `${folder}/index.ts`) && !late.includes(file)) continue;
     findings.push({ file: path.at(-2)!, line: 1, what: `is loaded to run: ${path.join(" → ")}`, rule });
   }
   return findings;
@@ -125,10 +124,10 @@ function pastDoors(modules: ReadonlyMap<string, Module>): Finding[] {
   for (const [file, { imports }] of modules) {
     for (const { from, line } of imports) {
       const target = resolveImport(file, from);
-      const folder = doors.find((name) => target?.startsWith(`src/${name}/`));
-      if (folder === undefined || file.startsWith(`src/${folder}/`) || target === `src/${folder}/index.ts`) continue;
+      const folder = doors.find((name) => target?.startsWith(`${name}/`));
+      if (folder === undefined || file.startsWith(`${folder}/`) || target === `${folder}/index.ts`) continue;
       const door = `A folder with a door is entered by its index.ts: ${doors.join(", ")}`;
-      findings.push({ file, line, what: `imports ${target}, past the door src/${folder}/index.ts`, rule: door });
+      findings.push({ file, line, what: `imports ${target}, past the door ${folder}/index.ts`, rule: door });
     }
   }
   return findings;
@@ -143,13 +142,19 @@ function wrongDirections(modules: ReadonlyMap<string, Module>): Finding[] {
       const target = resolveImport(file, specifier);
       if (target === undefined) continue;
       if ((from === "main.ts" || from === "program.ts") && fromBuild.test(target)) continue;
-      const what = !target.startsWith("src/")
-        ? `imports ${target}, outside src`
-        : (wrong(from, part(target)) ?? wrongRoom(file, target));
+      const what = outside(file, target) ?? wrong(from, part(target)) ?? wrongRoom(file, target);
       if (what) findings.push({ file, line, what, rule });
     }
   }
   return findings;
+}
+
+/** The API server is used without binnacle, and knows nothing of it. */
+function outside(file: string, target: string): string | undefined {
+  if (file.startsWith(`${apiServer}/`)) {
+    return target.startsWith(`${apiServer}/`) ? undefined : `imports ${target}, outside its package`;
+  }
+  return target.startsWith("src/") || target.startsWith(`${apiServer}/`) ? undefined : `imports ${target}, outside src`;
 }
 
 function wrong(from: string, to: string): string | undefined {
@@ -199,10 +204,10 @@ function wrongRoom(file: string, target: string): string | undefined {
   return below! < above! ? undefined : `${folder}/${from} imports ${folder}/${to}, which does not stand below it`;
 }
 
-/** Returns the folder or file directly in `src` to which a path belongs. `embedded` has two parts on different levels. */
+/** Returns the folder or file directly in `src`, or the package, to which a path belongs. */
 function part(file: string): string {
-  const [, first = "", second = ""] = file.split("/");
-  return first === "embedded" ? `${first}/${second}` : first;
+  const [top = "", first = ""] = file.split("/");
+  return top === "src" ? first : `${top}/${first}`;
 }
 
 function room(file: string): string {

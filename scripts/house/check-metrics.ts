@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isTest, projectFiles } from "./files.ts";
+import { isProgram, projectFiles } from "./files.ts";
 import type { Check, Finding } from "./finding.ts";
 
 const page = "docs/reference.md";
@@ -16,7 +16,7 @@ export const checkMetrics: Check = async (root) => {
   const lines = readFileSync(file, "utf8").split("\n");
   const known = new Map<string, Finding>();
   for (const source of projectFiles(root)) {
-    if (!source.startsWith("src/") || !source.endsWith(".ts") || isTest(source)) continue;
+    if (!isProgram(source)) continue;
     const text = readFileSync(join(root, source), "utf8");
     for (const { 1: name = "", index } of text.matchAll(new RegExp(`"(${NAME})"`, "g"))) {
       const line = text.slice(0, index).split("\n").length;

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isTest, projectFiles } from "./files.ts";
+import { isProgram, projectFiles } from "./files.ts";
 import type { Check, Finding } from "./finding.ts";
 import { type SlowText, slowTexts } from "./slow-texts.ts";
 import { type Token, tokens } from "./tokens.ts";
@@ -49,7 +49,7 @@ async function patternsOf(root: string): Promise<Found[]> {
   const found: Found[] = [];
   const building: string[] = [];
   for (const file of projectFiles(root)) {
-    if (!file.startsWith("src/") || !file.endsWith(".ts") || isTest(file)) continue;
+    if (!isProgram(file)) continue;
     const source = readFileSync(join(root, file), "utf8");
     if (source.includes("RegExp(")) building.push(file);
     const list = tokens(source);

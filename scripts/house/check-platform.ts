@@ -2,27 +2,28 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isTest, projectFiles } from "./files.ts";
+import { isProgram, projectFiles } from "./files.ts";
 import type { Check, Finding } from "./finding.ts";
 import { type Token, tokens } from "./tokens.ts";
 
-/** The global object of each runtime with the folder that may use it, and the modules that only it has. */
-const runtimes: Readonly<Record<string, { readonly folder: string; readonly modules?: RegExp }>> = {
-  Bun: { folder: "src/platform/bun/", modules: /^bun(:|$)/ },
-  Deno: { folder: "src/platform/deno/", modules: /^(jsr|npm):/ },
+/** The global object of each runtime with the folders that may use it, and the modules that only it has. */
+const runtimes: Readonly<Record<string, { readonly folder: string; readonly modules: RegExp }>> = {
+  Bun: { folder: "/platform/bun/", modules: /^bun(:|$)/ },
+  Deno: { folder: "/platform/deno/", modules: /^(jsr|npm):/ },
 };
 
-const rule = "Outside of tests a runtime is named only in its own folder of src/platform: import #runtime/… instead";
+const rule =
+  "Outside of tests a runtime is named only in its own folder of platform: import #runtime/… or #platform/… instead";
 
 export const checkPlatform: Check = async (root) => {
   const findings: Finding[] = [];
   for (const file of projectFiles(root)) {
-    if (!file.startsWith("src/") || !file.endsWith(".ts") || isTest(file)) continue;
+    if (!isProgram(file)) continue;
     const list = tokens(readFileSync(join(root, file), "utf8"));
     for (const [name, { folder, modules }] of Object.entries(runtimes)) {
-      if (file.startsWith(folder)) continue;
+      if (file.includes(folder)) continue;
       for (const [index, { text, line }] of list.entries()) {
-        if (namesGlobal(list, index, name) || (modules?.test(text) && isImported(list, index)))
+        if (namesGlobal(list, index, name) || (modules.test(text) && isImported(list, index)))
           findings.push({ file, line, what: `uses ${text}`, rule });
       }
     }

@@ -13,7 +13,7 @@ const focused = /\b(?:test|describe|it)\.(?:onl[y]|tod[o])\(/;
 export const checkShape: Check = async (root) => {
   const findings: Finding[] = [];
   for (const file of projectFiles(root)) {
-    if (!/^(src|scripts|tests|controllers)\/.*\.(ts|mjs)$/.test(file)) continue;
+    if (!/^(src|packages|scripts|tests|controllers)\/.*\.(ts|mjs)$/.test(file)) continue;
     const lines = readFileSync(join(root, file), "utf8").trimEnd().split("\n");
     const generated = file.startsWith("src/resource/builtin/");
     if (heap.test(basename(file).split(".")[0] ?? "")) {

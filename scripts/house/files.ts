@@ -26,19 +26,49 @@ export function modulesIn(root: string, folder: string): Map<string, Module> {
   return new Map(files.map((file) => [file, parseModule(readFileSync(join(root, file), "utf8"))]));
 }
 
-/** The runtimes, each with a folder that holds its implementation of `#runtime/…`. */
+/** The runtimes, each with a folder that holds its implementation of `#runtime/…` and of `#platform/…`. */
 export const runtimes: readonly string[] = ["bun", "deno"];
 
-/**
- * Returns the file that an import names, relative to the project: by a relative path, or as `#runtime/…`, which is the file
- * of the runtime in whose folder the importing file is, and of the first runtime elsewhere.
- */
-export function resolveImport(file: string, from: string): string | undefined {
-  if (from.startsWith(PART)) {
-    const own = runtimes.find((runtime) => file.startsWith(`src/platform/${runtime}/`)) ?? runtimes[0]!;
-    return `src/platform/${own}/${from.slice(PART.length)}.ts`;
-  }
-  return from.startsWith(".") ? join(file, "..", from) : undefined;
+/** The folder of the API server, which is a package of its own. */
+export const apiServer = "packages/apiserver/src";
+
+/** Folders of the program's code. */
+export const houses: readonly string[] = ["src", apiServer];
+
+/** Returns the TypeScript files of the program's code, tests included. */
+export function houseModules(root: string): Map<string, Module> {
+  return new Map(houses.flatMap((folder) => [...modulesIn(root, folder)]));
 }
 
-const PART = "#runtime/";
+/** Whether a file belongs to the program: tests do not. */
+export function isProgram(file: string): boolean {
+  return houses.some((folder) => file.startsWith(`${folder}/`)) && file.endsWith(".ts") && !isTest(file);
+}
+
+/** What stands for a folder of each runtime in imports. */
+const parts: Readonly<Record<string, string>> = {
+  "#runtime/": "src/platform",
+  "#platform/": `${apiServer}/platform`,
+};
+
+/** Returns the file of each runtime that an import such as `#runtime/digest` stands for; none for other imports. */
+export function partFiles(from: string): string[] {
+  const [alias, folder] = Object.entries(parts).find(([alias]) => from.startsWith(alias)) ?? [];
+  if (alias === undefined) return [];
+  return runtimes.map((runtime) => `${folder}/${runtime}/${from.slice(alias.length)}.ts`);
+}
+
+/**
+ * Returns the file that an import names, relative to the project: by a relative path, by the name of a package of this
+ * repository, or as `#runtime/…`, which is the file of the runtime in whose folder the importing file is, and of the first
+ * runtime elsewhere.
+ */
+export function resolveImport(file: string, from: string): string | undefined {
+  const [first, ...others] = partFiles(from);
+  if (first !== undefined) {
+    const runtime = runtimes.find((name) => file.includes(`/platform/${name}/`));
+    return others.find((name) => name.includes(`/platform/${runtime}/`)) ?? first;
+  }
+  if (from === "binnacle-apiserver") return `${apiServer}/index.ts`;
+  return from.startsWith(".") ? join(file, "..", from) : undefined;
+}

@@ -51,14 +51,14 @@ test("checkImports names imports up, aside, outside and of index.ts", async () =
     "src/controller/b.ts": `export { serve } from "../server/serve.ts";`,
     "src/cache/c.ts": `await import("../../scripts/x.ts");`,
     "src/cli/d.ts": `import { z } from "../index.ts";`,
-    "packages/apiserver/src/e.ts": `import { q } from "../../kube/errors/q.ts";`,
+    "packages/apiserver/src/e.ts": `import { q } from "../../../src/kube/errors/q.ts";`,
     "src/odd/f.ts": `const x = 1;`,
   };
   expect(await found(checkImports, files)).toEqual([
+    "packages/apiserver/src/e.ts:1 imports src/kube/errors/q.ts, outside its package",
     "src/cache/c.ts:1 imports scripts/x.ts, outside src",
-    "src/cli/d.ts:1 cli imports index.ts: only embedded/cluster, testing, program.ts may",
+    "src/cli/d.ts:1 cli imports index.ts: only cluster, testing, program.ts may",
     "src/controller/b.ts:1 controller imports server, which stands beside it",
-    "packages/apiserver/src/e.ts:1 embedded/apiserver imports kube, which stands beside it",
     "src/kube/a.ts:2 kube imports manager, which stands above it",
     "src/odd/f.ts:1 odd has no level",
   ]);
@@ -79,14 +79,14 @@ test("checkImports names rooms of a folder that import one beside or above them"
 
 test("checkImports names what enters a folder past its door, in tests too", async () => {
   const files = {
-    "src/cluster/index.ts": `export { a } from "./apiserver/a.ts";`,
+    "src/cluster/index.ts": `export { a } from "./a.ts";`,
     "packages/apiserver/src/a.ts": `import { b } from "./b.ts";`,
-    "src/testing/c.ts": `import { a } from "../embedded/index.ts";\nimport type { b } from "../embedded/apiserver/b.ts";`,
-    "src/kube/d.test.ts": `await import("../embedded/cluster/e.ts");`,
+    "src/testing/c.ts": `import { a } from "binnacle-apiserver";\nimport type { b } from "../../packages/apiserver/src/b.ts";`,
+    "src/kube/d.test.ts": `await import("../cluster/e.ts");`,
   };
   expect(await found(checkImports, files)).toEqual([
     "src/kube/d.test.ts:1 imports src/cluster/e.ts, past the door src/cluster/index.ts",
-    "src/testing/c.ts:2 imports packages/apiserver/src/b.ts, past the door src/cluster/index.ts",
+    "src/testing/c.ts:2 imports packages/apiserver/src/b.ts, past the door packages/apiserver/src/index.ts",
   ]);
 });
 
@@ -94,11 +94,11 @@ test("checkImports names what the command that runs controllers loads of a folde
   const files = {
     "src/cluster/index.ts": "",
     "src/main.ts": `import { cli } from "./cli/cli.ts";\nimport("./testing/index.ts");`,
-    "src/testing/index.ts": `import { a } from "../embedded/index.ts";`,
-    "src/cli/cli.ts": `import type { B } from "../embedded/index.ts";\nimport("./dev.ts");`,
-    "src/cli/dev.ts": `import { a } from "../embedded/index.ts";`,
+    "src/testing/index.ts": `import { a } from "../cluster/index.ts";`,
+    "src/cli/cli.ts": `import type { B } from "../cluster/index.ts";\nimport("./dev.ts");`,
+    "src/cli/dev.ts": `import { a } from "../cluster/index.ts";`,
     "src/cli/run.ts": `import { c } from "./c.ts";`,
-    "src/cli/c.ts": `import { a } from "../embedded/index.ts";`,
+    "src/cli/c.ts": `import { a } from "../cluster/index.ts";`,
   };
   expect(await found(checkImports, files)).toEqual([
     "src/cli/c.ts:1 is loaded to run: src/cli/run.ts → src/cli/c.ts → src/cluster/index.ts",

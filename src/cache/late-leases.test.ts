@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { until } from "../../tests/support/until.ts";
 import { ApiObjects } from "../../tests/support/cluster.ts";
 import { FaultyProxy } from "../../tests/support/integration/faulty-proxy.ts";
-import { createApiServer } from "../cluster/index.ts";
+import { createApiServer } from "binnacle-apiserver";
 import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { type AnyObject, handle } from "../resource/handle.ts";

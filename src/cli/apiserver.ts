@@ -1,7 +1,7 @@
 /** `binnacle apiserver` */
 import { readFileSync } from "node:fs";
-import { listenApiServer, type ListeningApiServer } from "../cluster/index.ts";
-import { isLoopback } from "../cluster/index.ts";
+import { listenApiServer, type ListeningApiServer } from "binnacle-apiserver";
+import { isLoopback } from "binnacle-apiserver";
 import { writePrivate } from "../platform/private-file.ts";
 import { type Command, command } from "./command.ts";
 import { whenSignalled } from "./signals.ts";

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import type { Server, ServerWebSocket } from "bun";
 import { loopbackAuthority, loopbackTls } from "../../tests/support/loopback-server.ts";
-import { issue } from "../cluster/index.ts";
+import { issue } from "binnacle-apiserver";
 import { InformerRegistry } from "../cache/informer-registry.ts";
 import { isForbidden } from "../kube/errors/api-error.ts";
 import { RestMapper } from "../kube/api/mapper.ts";

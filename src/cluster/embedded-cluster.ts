@@ -1,7 +1,7 @@
 /** A cluster in this process: the embedded API server and the controllers of a cluster. */
-import { accountUser } from "../../packages/apiserver/src/authentication/tokens.ts";
-import { listenApiServer } from "../../packages/apiserver/src/listen.ts";
-import type { ApiServer } from "../../packages/apiserver/src/server.ts";
+import { accountUser } from "binnacle-apiserver";
+import { listenApiServer } from "binnacle-apiserver";
+import type { ApiServer } from "binnacle-apiserver";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import type { Log } from "../observe/log.ts";
 import type { ClusterOptions } from "./controllers.ts";

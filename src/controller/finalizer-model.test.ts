@@ -8,7 +8,7 @@
  */
 import { expect, test } from "bun:test";
 import { defineController, type ObjectOf, watch, type WatchOptions } from "binnacle";
-import { createApiServer } from "../cluster/index.ts";
+import { createApiServer } from "binnacle-apiserver";
 import { ApiObjects, type Json } from "../../tests/support/cluster.ts";
 import { FaultyProxy } from "../../tests/support/integration/faulty-proxy.ts";
 import { InProcess } from "../../tests/support/integration/in-process.ts";

@@ -4,7 +4,7 @@ import { assets, type ControlPlane, lendPlane } from "../../tests/support/contro
 import { defaultDurations } from "../../tests/support/integration/election-world.ts";
 import { until } from "../../tests/support/until.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
-import { type ApiServer, createApiServer } from "../cluster/index.ts";
+import { type ApiServer, createApiServer } from "binnacle-apiserver";
 import { isNotFound } from "../kube/errors/api-error.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";

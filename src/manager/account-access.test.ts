@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type ApiServer, createApiServer } from "../cluster/index.ts";
+import { type ApiServer, createApiServer } from "binnacle-apiserver";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { watch } from "../controller/watch.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
 import { until } from "../../tests/support/until.ts";
-import { createApiServer } from "../cluster/index.ts";
+import { createApiServer } from "binnacle-apiserver";
 import { source } from "../controller/source.ts";
 import { watch } from "../controller/watch.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";

@@ -1,7 +1,7 @@
 /** What keeps a rollout from going on with a process that does not do its work. */
 import { expect, test } from "bun:test";
 import { until } from "../../tests/support/until.ts";
-import { createAuthority, createApiServer, issue } from "../cluster/index.ts";
+import { createAuthority, createApiServer, issue } from "binnacle-apiserver";
 import type { Definition } from "../module/definition.ts";
 import { defineController } from "../module/define.ts";
 import { defineWebhook } from "../module/define-webhook.ts";

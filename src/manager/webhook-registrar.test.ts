@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { alwaysLeader } from "../client/leadership.ts";
-import { createApiServer } from "../cluster/index.ts";
+import { createApiServer } from "binnacle-apiserver";
 import { createTransport } from "../kube/transport/transport.ts";
 import { createLog } from "../observe/log.ts";
 import { createMetrics } from "../observe/metrics.ts";

@@ -1,7 +1,7 @@
 /** Webhooks over HTTPS, with the manager around them: the cases of controller-runtime's admission tests by their numbers. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { AdmissionReview } from "../webhook/admission-review.ts";
-import { createAuthority, issue } from "../cluster/index.ts";
+import { createAuthority, issue } from "binnacle-apiserver";
 import type { Definition } from "../module/definition.ts";
 import { defineWebhook } from "../module/define-webhook.ts";
 import { collectDefinitions } from "../module/module-definitions.ts";

@@ -14,7 +14,6 @@ import type * as bunExitNow from "./bun/exit-now.ts";
 import type * as bunFetchSession from "./bun/fetch-session.ts";
 import type * as bunGuard from "./bun/guard.ts";
 import type * as bunHttpServer from "./bun/http-server.ts";
-import type * as bunLazyPackages from "./bun/lazy-packages.ts";
 import type * as bunLoadedFiles from "./bun/loaded-files.ts";
 import type * as bunModuleHost from "./bun/module-host.ts";
 import type * as bunRegistry from "./bun/registry.ts";
@@ -37,7 +36,6 @@ import type * as denoExitNow from "./deno/exit-now.ts";
 import type * as denoFetchSession from "./deno/fetch-session.ts";
 import type * as denoGuard from "./deno/guard.ts";
 import type * as denoHttpServer from "./deno/http-server.ts";
-import type * as denoLazyPackages from "./deno/lazy-packages.ts";
 import type * as denoLoadedFiles from "./deno/loaded-files.ts";
 import type * as denoModuleHost from "./deno/module-host.ts";
 import type * as denoRegistry from "./deno/registry.ts";
@@ -63,7 +61,6 @@ const PARTS: readonly string[] = [
   "fetch-session",
   "guard",
   "http-server",
-  "lazy-packages",
   "loaded-files",
   "module-host",
   "registry",
@@ -142,7 +139,6 @@ test("each part has the same exports in both, of the same types", () => {
   expectTypeOf<typeof bunFetchSession>().toEqualTypeOf<typeof denoFetchSession>();
   expectTypeOf<typeof bunGuard>().toEqualTypeOf<typeof denoGuard>();
   expectTypeOf<typeof bunHttpServer>().toEqualTypeOf<typeof denoHttpServer>();
-  expectTypeOf<typeof bunLazyPackages>().toEqualTypeOf<typeof denoLazyPackages>();
   expectTypeOf<typeof bunLoadedFiles>().toEqualTypeOf<typeof denoLoadedFiles>();
   expectTypeOf<typeof bunModuleHost>().toEqualTypeOf<typeof denoModuleHost>();
   expectTypeOf<typeof bunRegistry>().toEqualTypeOf<typeof denoRegistry>();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Hono } from "hono";
 import { ClusterRole, ClusterRoleBinding, ServiceAccount } from "binnacle/resources";
 import { startCluster, type TestCluster } from "binnacle/testing";
-import { createAuthority, issue } from "../cluster/index.ts";
+import { createAuthority, issue } from "binnacle-apiserver";
 import { createTransport, type KubeRequest, type Transport } from "../kube/transport/transport.ts";
 import { createLog } from "../observe/log.ts";
 import { FakeClock } from "../testing/fake-clock.ts";

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Worker } from "node:worker_threads";
-import { issue } from "../cluster/index.ts";
+import { issue } from "binnacle-apiserver";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { loopbackAuthority, loopbackTls } from "../../tests/support/loopback-server.ts";
 import { until } from "../../tests/support/until.ts";

@@ -1,7 +1,7 @@
 /** `binnacle dev` on a terminal, and on a cluster in which a copy of the controllers runs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type ListeningApiServer, listenApiServer } from "../../src/cluster/index.ts";
+import { type ListeningApiServer, listenApiServer } from "binnacle-apiserver";
 import { Bench, type Operator } from "../support/binary.ts";
 import { until } from "../support/until.ts";
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { expect, test } from "bun:test";
-import { listenApiServer } from "../../src/cluster/index.ts";
+import { listenApiServer } from "binnacle-apiserver";
 import { Bench, freePort, Operator } from "../support/binary.ts";
 import { until } from "../support/until.ts";
 

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
-import { listenApiServer } from "../../src/cluster/index.ts";
+import { listenApiServer } from "binnacle-apiserver";
 import { Bench, freePort, Operator } from "../support/binary.ts";
 import { ControlGroup, type GroupLimits } from "../support/cgroups.ts";
 import { until } from "../support/until.ts";

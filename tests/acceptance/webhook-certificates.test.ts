@@ -4,7 +4,7 @@ import { X509Certificate } from "node:crypto";
 import { rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { createAuthority, issue } from "../../src/cluster/index.ts";
+import { createAuthority, issue } from "binnacle-apiserver";
 import { Bench, type Operator } from "../support/binary.ts";
 import { until } from "../support/until.ts";
 import { available, Cluster } from "../support/cluster.ts";

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, issue, type ListeningApiServer, listenApiServer } from "../../src/cluster/index.ts";
+import { createAuthority, issue, type ListeningApiServer, listenApiServer } from "binnacle-apiserver";
 import { assets } from "../../scripts/controlplane/assets.ts";
 import { Bench, freePort, type Operator } from "../support/binary.ts";
 import { until } from "../support/until.ts";

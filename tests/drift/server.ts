@@ -1,5 +1,5 @@
 /** The two servers that children are judged on, as the one who disturbs them reaches each. */
-import { createApiServer } from "../../src/cluster/index.ts";
+import { createApiServer } from "binnacle-apiserver";
 import type { ClusterConfig } from "../../src/kube/config/cluster-config.ts";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { lendPlane } from "../support/lent-planes.ts";

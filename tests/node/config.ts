@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createAuthority, createKey, issue } from "../../src/cluster/index.ts";
+import { createAuthority, createKey, issue } from "binnacle-apiserver";
 import { writeKubeconfig } from "../../src/testing/control-plane/kubeconfig.ts";
 
 export const NODE = "kind-control-plane";

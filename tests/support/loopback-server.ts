@@ -4,7 +4,7 @@ import http2 from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { createServer as createTlsServer, type Server, type TlsOptions } from "node:tls";
 import type { ClusterConfig, HeaderValues, TlsSettings } from "../../src/kube/config/cluster-config.ts";
-import { createAuthority, issue } from "../../src/cluster/index.ts";
+import { createAuthority, issue } from "binnacle-apiserver";
 
 export type Reply = ServerResponse;
 export type Handler = (request: LoopbackRequest, reply: Reply) => void | Promise<void>;

@@ -1,6 +1,6 @@
 /** The embedded API server in process. */
 import { gunzipSync } from "node:zlib";
-import { createApiServer } from "../../../src/cluster/index.ts";
+import { createApiServer } from "binnacle-apiserver";
 import type { Started } from "./target.ts";
 
 /** The subject of kubernetes-admin's certificate on the real server. */

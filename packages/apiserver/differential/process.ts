@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, issue } from "../../../src/cluster/index.ts";
+import { createAuthority, issue } from "binnacle-apiserver";
 import { until } from "../../../tests/support/until.ts";
 import { embeddedTarget } from "./embedded.ts";
 import type { Started } from "./target.ts";

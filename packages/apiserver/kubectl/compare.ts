@@ -1,7 +1,7 @@
 /** Compares what the lines print on each server. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { listenApiServer } from "../../../src/cluster/index.ts";
+import { listenApiServer } from "binnacle-apiserver";
 import { assets, startControlPlane } from "../../../scripts/controlplane/controlplane.ts";
 import { type Printed, transcript } from "./transcript.ts";
 

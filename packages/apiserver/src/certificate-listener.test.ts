@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:tls";
 import { END_HEADERS, END_STREAM, frame } from "../../../tests/support/http2-frames.ts";
-import { fetchOnce } from "#runtime/fetch-session";
+import { request } from "node:https";
 import { createAuthority, issue } from "./certificates/certificate.ts";
 import { listenWithCertificates } from "./certificate-listener.ts";
 
@@ -17,15 +17,12 @@ test("listenWithCertificates sends headers before a body that has nothing to say
   });
   try {
     const client = issue(authority, { subject: { name: "jane" } });
-    const over = new AbortController();
-    const { status, body } = await fetchOnce(
-      `https://127.0.0.1:${listener.port}/watch`,
-      { signal: over.signal },
-      { ca: authority.cert, ...client },
-    );
-    expect(status).toBe(200);
-    over.abort();
-    await body?.cancel().catch(() => {});
+    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+    const url = `https://127.0.0.1:${listener.port}/watch`;
+    const sent = request(url, { ca: authority.cert, ...client }, ({ statusCode }) => resolve(statusCode));
+    sent.on("error", reject).end();
+    expect(await promise).toBe(200);
+    sent.destroy();
   } finally {
     await listener.stop();
   }

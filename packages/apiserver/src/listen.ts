@@ -3,15 +3,15 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { holdsHeaders, serve as startServer } from "#runtime/http-server";
+import { holdsHeaders, serve as startServer } from "#platform/http-server";
 import { type Certificate, createAuthority, issue } from "./certificates/certificate.ts";
 import { type Listener, listenWithCertificates } from "./certificate-listener.ts";
 import type { Connection } from "./authentication/identify.ts";
 import { largestBody } from "./request/body.ts";
-import { makePrivate, privateFolder } from "./storage/private-folder.ts";
+import { makePrivate, privateFolder } from "./storage/private-files.ts";
 import { isLoopback, webRefusal } from "./web-guard.ts";
 import { administrator, type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
-import { writePrivate } from "../../../src/platform/private-file.ts";
+import { writePrivate } from "./storage/private-files.ts";
 
 export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history" | "now" | "aggregatesRoles"> {
   /** @default 127.0.0.1 */
@@ -134,15 +134,12 @@ function serve(hostname: string, port: number, { tls, answer }: ServeOptions): L
   const server = startServer({
     hostname,
     port,
-    reusePort: false,
-    // Watches are silent for minutes.
-    idleTimeout: 0,
     tls,
     // The server itself reports a body that is slightly too large; a larger one is cut off while it arrives.
     largestBody: largestBody + 1024 * 1024,
     fetch: (request) => answer(request, overHttp2),
   });
-  return { port: server.port, stop: () => server.stop(true) };
+  return { port: server.port, stop: () => server.stop() };
 }
 
 function loadCredentials(data: string | undefined): Credentials {

@@ -1,6 +1,6 @@
 /** Keeps web pages away: a browser sends what a page asks for to any address that it can reach, this machine's included. */
 import { isIP } from "node:net";
-import { hostOf } from "#runtime/http-server";
+import { hostOf } from "#platform/http-server";
 import { answerStatus } from "./request/answer.ts";
 import { StatusError } from "./status.ts";
 

@@ -12,7 +12,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
-import { createAuthority, issue, listenApiServer } from "../../../src/cluster/index.ts";
+import { createAuthority, issue, listenApiServer } from "binnacle-apiserver";
 import { Bench, freePort } from "../../../tests/support/binary.ts";
 
 const { seconds, rounds, kept } = await yargs(hideBin(process.argv))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { z } from "zod";
-import { createAuthority, issue } from "../../cluster/index.ts";
+import { createAuthority, issue } from "binnacle-apiserver";
 import { isConflict } from "../../kube/errors/api-error.ts";
 import { createTransport, type KubeRequest, type Transport } from "../../kube/transport/transport.ts";
 import { crdOf } from "../../resource/crd.ts";

@@ -1,12 +1,5 @@
 /** Makes the pod that a daemon set runs on a node. */
-import type {
-  Affinity,
-  DaemonSet,
-  Pod,
-  PodSpec,
-  PodTemplateSpec,
-  Toleration,
-} from "../../resource/builtin/index.ts";
+import type { Affinity, DaemonSet, Pod, PodSpec, PodTemplateSpec, Toleration } from "../../resource/builtin/index.ts";
 
 export const HASH_LABEL = "controller-revision-hash";
 const GENERATION_LABEL = "pod-template-generation";

@@ -1,12 +1,6 @@
 /** Computes how many pods there should be, by asking the controllers of the pods. */
 import { type Client, isNotFound, type ObjectOf, type OwnerReference, resource } from "../../index.ts";
-import {
-  Deployment,
-  type Pod,
-  ReplicaSet,
-  ReplicationController,
-  StatefulSet,
-} from "../../resource/builtin/index.ts";
+import { Deployment, type Pod, ReplicaSet, ReplicationController, StatefulSet } from "../../resource/builtin/index.ts";
 import { controllerOf } from "../workload/owner.ts";
 
 /** The kinds of controllers whose scale comes from the shared cache; for any other kind the scale subresource is read. */

@@ -1,13 +1,6 @@
 /** Maintains EndpointSlices, which list the pods of each service, at most a hundred in each slice. */
 import { allow, defineKeyController, type Definition, type ObjectOf, watch } from "../../index.ts";
-import {
-  type Endpoint,
-  type EndpointPort,
-  EndpointSlice,
-  Node,
-  Pod,
-  Service,
-} from "../../resource/builtin/index.ts";
+import { type Endpoint, type EndpointPort, EndpointSlice, Node, Pod, Service } from "../../resource/builtin/index.ts";
 import { sameJson } from "../../resource/json.ts";
 import {
   addressesOf,

@@ -1,12 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-  type Client,
-  isAlreadyExists,
-  isConflict,
-  isInvalid,
-  isNotFound,
-  type OwnerReference,
-} from "../../index.ts";
+import { type Client, isAlreadyExists, isConflict, isInvalid, isNotFound, type OwnerReference } from "../../index.ts";
 import { ConfigMap } from "../../resource/builtin/index.ts";
 import { eventually } from "../../testing/eventually.ts";
 import { startCluster } from "../../testing/start-cluster.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { listenApiServer } from "../../../packages/apiserver/src/listen.ts";
+import { listenApiServer } from "binnacle-apiserver";
 import { type EmbeddedCluster, startEmbeddedCluster } from "../embedded-cluster.ts";
 import { startClusterControllers } from "../start-controllers.ts";
 import type { Owned } from "./object-feed.ts";

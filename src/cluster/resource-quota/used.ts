@@ -1,10 +1,10 @@
 /** Sums up what the objects of a namespace use of a quota, by the rules of the server's admission. */
 import type { Client, ObjectOf } from "../../index.ts";
 import type { ResourceQuota } from "../../resource/builtin/index.ts";
-import type { KubeObject } from "../../../packages/apiserver/src/hooks.ts";
-import { requirementsOf } from "../../../packages/apiserver/src/admission/quota/scopes.ts";
-import { evaluatorOf } from "../../../packages/apiserver/src/admission/quota/usage.ts";
-import { add, listFields, masked, type ResourceList, zero } from "../../../packages/apiserver/src/admission/resource-list.ts";
+import type { KubeObject } from "binnacle-apiserver";
+import { requirementsOf } from "binnacle-apiserver";
+import { evaluatorOf } from "binnacle-apiserver";
+import { add, listFields, masked, type ResourceList, zero } from "binnacle-apiserver";
 import { builtinKinds, customKinds } from "../kinds/stored-kinds.ts";
 
 type Quota = ObjectOf<typeof ResourceQuota>;

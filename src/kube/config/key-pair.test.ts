@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { expect, test } from "bun:test";
-import { der as asn1 } from "../../cluster/index.ts";
+import { der as asn1 } from "binnacle-apiserver";
 import { loopbackServerTls, loopbackTls } from "../../../tests/support/loopback-server.ts";
 import { belongTogether } from "./key-pair.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, issue } from "../../cluster/index.ts";
+import { createAuthority, issue } from "binnacle-apiserver";
 import { isConfigError } from "./config-error.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";
 

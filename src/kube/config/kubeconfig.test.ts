@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { createAuthority, issue } from "../../cluster/index.ts";
+import { createAuthority, issue } from "binnacle-apiserver";
 import { isConfigError } from "./config-error.ts";
 import { loadKubeconfig, type LoadOptions } from "./kubeconfig.ts";
 

@@ -13,7 +13,7 @@ import {
   sendJson,
   startLoopback,
 } from "../../../tests/support/loopback-server.ts";
-import { createAuthority, issue, type Certificate } from "../../cluster/index.ts";
+import { createAuthority, issue, type Certificate } from "binnacle-apiserver";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";
 import { createTransport } from "../transport/transport.ts";

@@ -6,7 +6,7 @@ import tls, { type TLSSocket } from "node:tls";
 import { rightCertificate, wrongCertificates } from "../../../tests/support/hostile/certificates.ts";
 import { okHead, startHostile } from "../../../tests/support/hostile/hostile-server.ts";
 import { loopbackTls, startLoopback } from "../../../tests/support/loopback-server.ts";
-import type { Certificate } from "../../cluster/index.ts";
+import type { Certificate } from "binnacle-apiserver";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { createTransport, type Transport } from "../transport/transport.ts";
 

@@ -4,7 +4,7 @@ import http from "node:http";
 import net, { type AddressInfo, type Server } from "node:net";
 import tls from "node:tls";
 import { loopbackAuthority, loopbackTls } from "../../../tests/support/loopback-server.ts";
-import { issue } from "../../cluster/index.ts";
+import { issue } from "binnacle-apiserver";
 import type { TlsSettings } from "../config/cluster-config.ts";
 import { connectTls } from "./connector.ts";
 

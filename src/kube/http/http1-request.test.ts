@@ -3,7 +3,7 @@ import { once } from "node:events";
 import https from "node:https";
 import type { AddressInfo } from "node:net";
 import { loopbackAuthority, loopbackTls } from "../../../tests/support/loopback-server.ts";
-import { issue } from "../../cluster/index.ts";
+import { issue } from "binnacle-apiserver";
 import type { ClusterConfig, TlsSettings } from "../config/cluster-config.ts";
 import { openHttp1 } from "./http1-request.ts";
 

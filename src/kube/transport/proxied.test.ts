@@ -8,7 +8,7 @@ import {
   startLoopback,
   type LoopbackOptions,
 } from "../../../tests/support/loopback-server.ts";
-import { issue } from "../../cluster/index.ts";
+import { issue } from "binnacle-apiserver";
 import { isUnreachable } from "../errors/api-error.ts";
 import { createTransport } from "./transport.ts";
 

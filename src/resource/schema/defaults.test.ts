@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { assert, property } from "fast-check";
 import { z } from "zod";
-import { VersionSchema } from "../../cluster/index.ts";
+import { VersionSchema } from "binnacle-apiserver";
 import { valuesOf } from "../../testing/conversions/generated-values.ts";
 import { defineResource, definitionOf } from "../define.ts";
 import { withDefaults } from "./defaults.ts";

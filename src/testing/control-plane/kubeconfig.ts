@@ -1,7 +1,7 @@
 /** Makes a kubeconfig like kind's: one context, with embedded CA, client certificate and key. */
 
 import { writeFile } from "node:fs/promises";
-import type { Certificate } from "../../cluster/index.ts";
+import type { Certificate } from "binnacle-apiserver";
 
 export interface KubeconfigOptions {
   readonly server: string;

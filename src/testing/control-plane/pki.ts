@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Certificate, createAuthority, createKey, issue, type Subject } from "../../cluster/index.ts";
+import { type Certificate, createAuthority, createKey, issue, type Subject } from "binnacle-apiserver";
 
 const authorityName = "kubernetes";
 const hosts = [

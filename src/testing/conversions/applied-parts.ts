@@ -1,5 +1,5 @@
 /** Applies parts of an object through two versions in turns, and finds what does not stay as it was applied. */
-import { AppliedVersions, VersionSchema } from "../../cluster/index.ts";
+import { AppliedVersions, VersionSchema } from "binnacle-apiserver";
 import type { ResourceDefinition, VersionDefinition } from "../../resource/definition.ts";
 import { sameJson } from "../../resource/json.ts";
 import type { StructuralSchema } from "../../resource/schema/structural.ts";

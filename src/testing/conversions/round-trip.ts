@@ -3,7 +3,7 @@ import { sameJson } from "../../resource/json.ts";
 import type { ResourceDefinition, VersionDefinition } from "../../resource/definition.ts";
 import { convertObject } from "../../webhook/conversion/convert-object.ts";
 import type { WireObject } from "../../webhook/conversion/wire-object.ts";
-import { VersionSchema } from "../../cluster/index.ts";
+import { VersionSchema } from "binnacle-apiserver";
 import { ownField } from "../../resource/any-key.ts";
 
 /**

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, issue } from "../../cluster/index.ts";
+import { createAuthority, issue } from "binnacle-apiserver";
 import { createLog } from "../../observe/log.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import { eventually } from "../../testing/eventually.ts";

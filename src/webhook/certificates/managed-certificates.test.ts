@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
-import { createApiServer } from "../../cluster/index.ts";
+import { createApiServer } from "binnacle-apiserver";
 import type { ClusterConfig } from "../../kube/config/cluster-config.ts";
 import { createTransport } from "../../kube/transport/transport.ts";
 import { createLog } from "../../observe/log.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createApiServer } from "../../cluster/index.ts";
+import { createApiServer } from "binnacle-apiserver";
 import type { ClusterConfig } from "../../kube/config/cluster-config.ts";
 import { createTransport } from "../../kube/transport/transport.ts";
 import { alwaysLeader, type Leadership } from "../../client/leadership.ts";

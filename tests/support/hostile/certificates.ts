@@ -1,6 +1,6 @@
 /** Certificates of servers with one thing wrong with them, signed by the authority that loopback clients trust. */
 import { createPublicKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
-import { type Certificate, createAuthority, der as asn1, issue } from "../../../src/cluster/index.ts";
+import { type Certificate, createAuthority, der as asn1, issue } from "binnacle-apiserver";
 import { loopbackAuthority } from "../loopback-server.ts";
 
 const { bits, boolean, explicit, identifier, integer, octets, sequence, set, text, time, value } = asn1;

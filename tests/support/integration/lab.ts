@@ -43,7 +43,7 @@ export type ServerName = "real" | "embedded";
 export const servers: readonly ServerName[] = available ? ["real", "embedded"] : ["embedded"];
 
 async function startEmbedded(): Promise<ApiObjects> {
-  const { createApiServer } = await import("../../../src/cluster/index.ts");
+  const { createApiServer } = await import("binnacle-apiserver");
   const server = await createApiServer();
   return new ApiObjects({
     request: (path, init) => server.fetch(new Request(`http://embedded${path}`, init)),

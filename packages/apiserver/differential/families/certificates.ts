@@ -1,14 +1,6 @@
 /** Requests for certificates: what is asked for, approved, denied, signed and taken back. */
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
-import {
-  bits,
-  explicit,
-  identifier,
-  integer,
-  sequence,
-  set,
-  text,
-} from "../../src/certificates/der.ts";
+import { bits, explicit, identifier, integer, sequence, set, text } from "../../src/certificates/der.ts";
 import { type Family, type Probe } from "./family.ts";
 
 const collection = "/apis/certificates.k8s.io/v1/certificatesigningrequests";

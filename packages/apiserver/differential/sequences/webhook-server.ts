@@ -1,5 +1,5 @@
 /** A webhook over TLS that responds as the case wants and remembers its requests. */
-import { createAuthority, issue } from "../../../../src/cluster/index.ts";
+import { createAuthority, issue } from "binnacle-apiserver";
 import type { Loose } from "../session.ts";
 
 export interface WebhookServer extends AsyncDisposable {

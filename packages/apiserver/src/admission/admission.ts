@@ -1,5 +1,5 @@
 /** Admission: plugins, policies and webhooks that complete objects or reject them, as kube-apiserver enables them by default. */
-import { sameJson } from "../../../../src/resource/json.ts";
+import { deepEquals } from "#platform/equality";
 import type { Admission, AdmissionAttributes, AdmissionOptions } from "../hooks.ts";
 import { mutateBuiltIn, validateBuiltIn } from "./built-in.ts";
 import { applyPolicies } from "./policies/mutating.ts";
@@ -28,7 +28,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (encoded !== undefined) attributes.object = encoded;
       const settle = (): void => {
         // What nobody changed keeps what its encoding leaves out.
-        if (encoded !== undefined && sameJson(encoded, attributes.object)) attributes.object = whole;
+        if (encoded !== undefined && deepEquals(encoded, attributes.object)) attributes.object = whole;
       };
       const isChanged = applyPolicies(policies, attributes, { ...options, isAgain: false });
       let isRepeated = false;

@@ -1,5 +1,5 @@
 /** Matches requests against rules and selectors. */
-import { labelSelector } from "../../../../src/resource/selector.ts";
+import { selects } from "../request/label-selector.ts";
 import type { AdmissionAttributes, Fields, KindRow, KubeObject, WriteContext } from "../hooks.ts";
 import type { Rule } from "./webhook.ts";
 
@@ -65,5 +65,5 @@ function isEmpty(selector: Fields | undefined): boolean {
 }
 
 function matches(selector: Fields | undefined, object: KubeObject | undefined): boolean {
-  return labelSelector(selector ?? {}).matches(object?.metadata?.labels ?? {});
+  return selects(selector ?? {})(object?.metadata?.labels);
 }

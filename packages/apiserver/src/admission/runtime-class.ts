@@ -2,7 +2,7 @@
  * RuntimeClass: adds the overhead and the scheduling constraints of a pod's runtime. @see
  * https://kubernetes.io/docs/concepts/containers/runtime-class/
  */
-import { sameJson } from "../../../../src/resource/json.ts";
+import { deepEquals } from "#platform/equality";
 import type { AdmissionAttributes, Fields, KubeObject } from "../hooks.ts";
 import { each, inner } from "../validation/fill.ts";
 import { type Plugin, refusal } from "./plugin.ts";
@@ -26,7 +26,7 @@ export const runtimeClass: Plugin = {
       if (isEmpty) return;
       throw refusal(attributes, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
     }
-    if (!sameJson(inner(inner(found, "overhead"), "podFixed"), inner(spec, "overhead")))
+    if (!deepEquals(inner(inner(found, "overhead"), "podFixed"), inner(spec, "overhead")))
       throw overheadDiffers(attributes);
   },
 };
@@ -49,7 +49,7 @@ function setOverhead(attributes: AdmissionAttributes, spec: Fields, found: KubeO
   if (found["overhead"] === undefined) return;
   const fixed = inner(inner(found, "overhead"), "podFixed");
   const given = inner(spec, "overhead");
-  if (Object.keys(given).length > 0 && !sameJson(fixed, given)) throw overheadDiffers(attributes);
+  if (Object.keys(given).length > 0 && !deepEquals(fixed, given)) throw overheadDiffers(attributes);
   spec["overhead"] = structuredClone(fixed);
 }
 
@@ -75,14 +75,14 @@ function merged(all: readonly Fields[]): Fields[] {
   for (const [index, one] of all.entries()) {
     const isCovered =
       kept.some((other) => includes(other, one)) ||
-      all.slice(index + 1).some((other) => !sameJson(other, one) && includes(other, one));
+      all.slice(index + 1).some((other) => !deepEquals(other, one) && includes(other, one));
     if (!isCovered) kept.push(one);
   }
   return kept;
 }
 
 function includes(wide: Fields, narrow: Fields): boolean {
-  if (sameJson(wide, narrow)) return true;
+  if (deepEquals(wide, narrow)) return true;
   const { key = "", operator = "", effect = "", tolerationSeconds } = wide;
   if ((narrow["key"] ?? "") !== key && (key !== "" || operator !== "Exists")) return false;
   if ((narrow["effect"] ?? "") !== effect && effect !== "") return false;

@@ -1,5 +1,5 @@
 /** CertificateApproval, CertificateSigning and CertificateSubjectRestriction. @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/ */
-import { sameJson } from "../../../../src/resource/json.ts";
+import { deepEquals } from "#platform/equality";
 import { goQuoted } from "../field-error.ts";
 import type { AdmissionAttributes } from "../hooks.ts";
 import { inner } from "../validation/fill.ts";
@@ -25,7 +25,7 @@ export const signing: Plugin = {
     const { context, object, oldObject } = attributes;
     if (context.subresource !== "status" || object === undefined || oldObject === undefined) return;
     const [next, old] = [inner(object, "status"), inner(oldObject, "status")];
-    if (["certificate", "conditions"].every((field) => sameJson(next[field], old[field]))) return;
+    if (["certificate", "conditions"].every((field) => deepEquals(next[field], old[field]))) return;
     const name = signerOf(attributes);
     if (maySigner(attributes, "sign", name)) return;
     throw refusal(attributes, `user not permitted to sign requests with signerName ${goQuoted(name)}`);

@@ -1,6 +1,6 @@
 /** Sends a review to a webhook. */
-import { fetchOnce } from "#runtime/fetch-session";
-import { boundedBytes, BodyTooLarge } from "../../../../src/platform/bounded-body.ts";
+import { post as send } from "#platform/post";
+import { boundedBytes, BodyTooLarge } from "../request/bounded-body.ts";
 import { jsonProblem } from "../request/json-problem.ts";
 import type { Fields, Reader } from "../hooks.ts";
 import { parseJson, writeJson } from "../numbers.ts";
@@ -27,15 +27,14 @@ export async function post(config: ClientConfig, body: unknown, { reader, timeou
   const ca = config.caBundle ? Buffer.from(config.caBundle, "base64").toString() : undefined;
   let response: Response;
   try {
-    const init = {
-      method: "POST",
-      body: writeJson(body),
+    response = await send({
+      url: url.href,
       headers: { "content-type": "application/json", accept: "application/json, */*", host: shown.host },
+      body: writeJson(body),
       signal: AbortSignal.timeout(timeout * 1000),
-      // A webhook's response must not decide to whom this server sends requests.
-      redirect: "manual",
-    } as const;
-    response = await fetchOnce(url.href, init, { ...(ca !== undefined && { ca }), serverName: shown.hostname });
+      ca,
+      serverName: shown.hostname,
+    });
   } catch (error) {
     throw failed(reason(error, url));
   }

@@ -1,6 +1,6 @@
 /** Calls webhooks: mutating ones one after the other, validating ones in parallel. */
 import { randomUUID } from "node:crypto";
-import { sameJson } from "../../../../src/resource/json.ts";
+import { deepEquals } from "#platform/equality";
 import type { AdmissionAttributes, Equivalents, Fields, KubeObject, Reader } from "../hooks.ts";
 import { jsonPatch, PatchFailure } from "../patch/json-patch.ts";
 import { badRequest, internalError, StatusError } from "../status.ts";
@@ -43,7 +43,7 @@ export async function askMutating(
   if (!isChanged) return;
   const before = structuredClone(attributes.object);
   again();
-  const hasOwnChange = !sameJson(before, attributes.object);
+  const hasOwnChange = !deepEquals(before, attributes.object);
   for (const webhook of webhooks) {
     if (wanted.has(webhook) || (hasOwnChange && seen.includes(webhook))) await mutate(webhook, attributes, around);
   }
@@ -74,7 +74,7 @@ async function mutate(webhook: Webhook, attributes: AdmissionAttributes, around:
     );
   }
   const next = patched(object, verdict.patch);
-  if (sameJson(next, object)) return false;
+  if (deepEquals(next, object)) return false;
   attributes.object = await reverted(match, next, attributes.object);
   return true;
 }

@@ -2,7 +2,7 @@
  * Authorizes writes of a ResourceClaim's status: allocating requires the permission to bind, reporting devices that
  * of their driver.
  */
-import { sameJson } from "../../../../src/resource/json.ts";
+import { deepEquals } from "#platform/equality";
 import type { FieldError } from "../field-error.ts";
 import type { Attributes, Fields, KubeObject, WriteContext } from "../hooks.ts";
 import { each, inner } from "../validation/fill.ts";
@@ -26,7 +26,7 @@ export function claimAccess({ next, old, context, verb }: ClaimWrite): readonly 
   };
   const errors: FieldError[] = [];
   const isBound = ["allocation", "reservedFor"].some(
-    (field) => !sameJson(orNone(status[field]), orNone(before[field])),
+    (field) => !deepEquals(orNone(status[field]), orNone(before[field])),
   );
   const why = isBound ? refusal({ ...asked, verb, subresource: "binding", namespace: "", name: "" }) : undefined;
   if (why !== undefined) {
@@ -57,7 +57,7 @@ function changedDrivers(status: Fields, before: Fields): readonly string[] {
   for (const device of each(status, "devices")) {
     const known = rest.get(keyOf(device));
     rest.delete(keyOf(device));
-    if (known === undefined || !sameJson(known, device)) drivers.add(String(device["driver"]));
+    if (known === undefined || !deepEquals(known, device)) drivers.add(String(device["driver"]));
   }
   for (const device of rest.values()) drivers.add(String(device["driver"]));
   return [...drivers].sort();
@@ -71,5 +71,5 @@ function isOnNode({ user }: WriteContext, allocation: Fields): boolean {
   if (field === undefined || more.length > 0 || field["key"] !== "metadata.name" || field["operator"] !== "In")
     return false;
   const names = user.extra?.["authentication.kubernetes.io/node-name"] ?? [];
-  return user.username.startsWith("system:serviceaccount:") && sameJson(field["values"], names) && names.length === 1;
+  return user.username.startsWith("system:serviceaccount:") && deepEquals(field["values"], names) && names.length === 1;
 }

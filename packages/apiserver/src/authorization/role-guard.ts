@@ -2,7 +2,7 @@
  * Guards writes of roles and bindings: their author must have the granted permissions, or the permission to grant
  * them anyway.
  */
-import { sameJson } from "../../../../src/resource/json.ts";
+import { deepEquals } from "#platform/equality";
 import { goQuoted } from "../field-error.ts";
 import type { Attributes, Authorizer, KubeObject, PolicyRule, RoleReference, UserInfo } from "../hooks.ts";
 import { badRequest, forbidden, notFound, StatusError } from "../status.ts";
@@ -109,7 +109,7 @@ function aggregates(role: KubeObject): boolean {
 
 /** Whether the objects differ only in what the garbage collector changes, from which it must not be kept. */
 function isSameForUsers(next: KubeObject, old: KubeObject): boolean {
-  return sameJson(withoutEmpty(plain(next)), withoutEmpty(plain(old)));
+  return deepEquals(withoutEmpty(plain(next)), withoutEmpty(plain(old)));
 }
 
 function plain({ metadata, ...rest }: KubeObject): object {

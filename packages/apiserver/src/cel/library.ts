@@ -1,7 +1,7 @@
 /** The CEL interpreter, which is loaded at its first use, so that a server without rules starts without it. */
 
 import type * as Cel from "@marcbachmann/cel-js";
-import { celLibrary as load } from "#runtime/lazy-packages";
+import { celLibrary as load } from "#platform/lazy-packages";
 
 type CelLibrary = typeof Cel;
 

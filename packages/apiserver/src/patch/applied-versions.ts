@@ -1,5 +1,4 @@
 /** Applies objects of a custom kind with several versions as the API server does, without one. */
-import type { StructuralSchema } from "../../../../src/resource/schema/structural.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { customSchema } from "../schema/custom.ts";
 import { applyDefaults } from "../schema/defaults.ts";
@@ -8,8 +7,8 @@ import { serverSideApply } from "./server-side-apply.ts";
 
 export interface AppliedVersionsOptions {
   readonly kind: string;
-  /** The schemas of the versions, by `apiVersion`. */
-  readonly schemas: ReadonlyMap<string, StructuralSchema>;
+  /** The structural schemas of the versions, by `apiVersion`. */
+  readonly schemas: ReadonlyMap<string, object>;
   /** Converts an object, or a part of one, to another version. */
   readonly convert: (object: KubeObject, apiVersion: string) => KubeObject;
 }

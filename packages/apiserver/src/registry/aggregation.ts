@@ -2,8 +2,8 @@
  * Fills ClusterRoles that aggregate the rules of others by label, as kube-controller-manager does. @see
  * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
  */
-import { sameJson } from "../../../../src/resource/json.ts";
-import { labelSelector } from "../../../../src/resource/selector.ts";
+import { deepEquals } from "#platform/equality";
+import { selects } from "../request/label-selector.ts";
 import type { Fields, KubeObject, PolicyRule } from "../hooks.ts";
 import type { Machinery } from "../machinery.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -27,11 +27,11 @@ export function aggregatedRules(role: KubeObject, roles: readonly KubeObject[]):
   if (!rule) return undefined;
   const found: PolicyRule[] = [];
   for (const given of rule.clusterRoleSelectors ?? []) {
-    const selector = labelSelector(given);
+    const isSelected = selects(given);
     for (const { metadata, ...other } of roles) {
-      if (metadata.name === role.metadata.name || !selector.matches(metadata.labels ?? {})) continue;
+      if (metadata.name === role.metadata.name || !isSelected(metadata.labels)) continue;
       for (const one of (other["rules"] ?? []) as readonly PolicyRule[]) {
-        if (!found.some((known) => sameJson(known, one))) found.push(one);
+        if (!found.some((known) => deepEquals(known, one))) found.push(one);
       }
     }
   }
@@ -59,7 +59,7 @@ function fill(
   rules: readonly PolicyRule[] | undefined,
   { storage, registry, machinery, now }: Around,
 ): void {
-  if (rules === undefined || sameJson(rules, role["rules"] ?? []) || role.metadata.deletionTimestamp !== undefined)
+  if (rules === undefined || deepEquals(rules, role["rules"] ?? []) || role.metadata.deletionTimestamp !== undefined)
     return;
   const schema = registry.get(group, "v1", "clusterroles")?.schema;
   if (schema === undefined) return;

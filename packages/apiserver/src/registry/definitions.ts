@@ -1,5 +1,5 @@
 /** Maintains CustomResourceDefinitions after they are stored: accepts names, serves kinds, and cleans up. */
-import { sameJson } from "../../../../src/resource/json.ts";
+import { deepEquals } from "#platform/equality";
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Machinery } from "../machinery.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -68,7 +68,7 @@ function accept(definition: KubeObject, around: Around): void {
     if (!isEstablished(definition)) set("Established", "False", ["NotAccepted", "not all names are accepted"]);
   }
   next["status"] = { ...(definition["status"] as Fields), conditions, acceptedNames };
-  if (sameJson(next, definition)) return;
+  if (deepEquals(next, definition)) return;
   write(definition, next, around);
 }
 

@@ -1,4 +1,4 @@
-/** Parses label selectors of a query, with the server's error messages. */
+/** Label selectors: those of a query, with the server's error messages, and those of objects. */
 import { goQuoted } from "../field-error.ts";
 import { badRequest } from "../status.ts";
 
@@ -13,6 +13,40 @@ export function parseLabels(text: string): Test {
   const [only, ...others] = tests;
   if (only !== undefined && others.length === 0) return only;
   return (labels) => tests.every((test) => test(labels));
+}
+
+const standardOperators: Readonly<Record<string, string>> = {
+  In: "in",
+  NotIn: "notin",
+  Exists: "exists",
+  DoesNotExist: "!",
+};
+
+interface SelectorObject {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
+}
+
+/** Returns the test of a selector in an object, which selects everything when it is empty. @throws Error when it is not valid. */
+export function selects(selector: SelectorObject): Test {
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  const labels = Object.entries(matchLabels).map(([key, value]) => ({ key, operator: "=", values: [value] }));
+  const expressions = matchExpressions.map(({ key, operator, values = [] }) => {
+    const test = Object.hasOwn(standardOperators, operator) ? standardOperators[operator] : undefined;
+    const takesValues = test === "in" || test === "notin";
+    if (test === undefined || takesValues !== values.length > 0) throw refusal(`${operator} of ${goQuoted(key)}`);
+    return { key, operator: test, values };
+  });
+  const tests = [...labels, ...expressions].map((requirement) => {
+    const problem = keyProblem(requirement.key);
+    if (problem !== undefined) throw refusal(problem);
+    return testOf(checked(requirement));
+  });
+  return (of) => tests.every((test) => test(of));
 }
 
 interface Requirement {

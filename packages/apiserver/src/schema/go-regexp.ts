@@ -1,6 +1,6 @@
 /** Regular expressions in Go's syntax (RE2), which take time in proportion to the text, whatever the expression. */
 import type * as Library from "re2js";
-import { re2Library } from "#runtime/lazy-packages";
+import { re2Library } from "#platform/lazy-packages";
 
 export interface GoRegExp {
   /** Whether the expression matches anywhere in the text. */

@@ -1,5 +1,4 @@
 /** Processes objects of one version as the API server does: it prunes them, adds defaults, and validates them. */
-import type { StructuralSchema } from "../../../../src/resource/schema/structural.ts";
 import { errorText } from "../field-error.ts";
 import { parseJson, writeJson } from "../numbers.ts";
 import { customSchema } from "./custom.ts";
@@ -19,7 +18,8 @@ export interface Admitted<T> {
 export class VersionSchema {
   readonly #schema: Schema;
 
-  constructor(kind: string, schema: StructuralSchema) {
+  /** @param schema the structural schema of the version, as a CustomResourceDefinition has it */
+  constructor(kind: string, schema: object) {
     this.#schema = customSchema({ ...schema }, { kind });
   }
 

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Storage } from "../storage/storage.ts";
-import { sameJson } from "../../../../src/resource/json.ts";
+import { deepEquals } from "#platform/equality";
 import { aggregatedRules, aggregator } from "../registry/aggregation.ts";
 import objectsText from "./objects.txt" with { type: "text" };
 
@@ -39,7 +39,7 @@ function aggregated(known: Known, now: string): Known {
     isChanging = false;
     for (const [index, role] of roles.entries()) {
       const rules = aggregatedRules(role, roles);
-      if (rules === undefined || sameJson(rules, role["rules"] ?? [])) continue;
+      if (rules === undefined || deepEquals(rules, role["rules"] ?? [])) continue;
       roles[index] = { ...role, rules };
       isChanging = true;
     }

@@ -1,9 +1,9 @@
 /** Implements the journal in one SQLite file. */
 import { join } from "node:path";
-import { openDatabase } from "#runtime/database";
-import type { Database } from "../../../../src/platform/database.ts";
+import { openDatabase } from "#platform/database";
+import type { Database } from "../platform/database.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
-import { makePrivate, privateFile, privateFolder } from "./private-folder.ts";
+import { makePrivate, privateFile, privateFolder } from "./private-files.ts";
 import { Stored } from "./stored.ts";
 
 interface Row {

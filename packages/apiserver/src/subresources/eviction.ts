@@ -1,5 +1,5 @@
 /** Serves `pods/eviction`, which deletes a pod when its disruption budget allows that. */
-import { sameJson } from "../../../../src/resource/json.ts";
+import { deepEquals } from "#platform/equality";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { badRequest, conflict, forbidden, invalid, notFound, StatusError } from "../status.ts";
 import { ordered } from "../verbs/create.ts";
@@ -119,7 +119,7 @@ function withCondition({ kernel, target }: ApiCall, options: DeleteOptions): Del
   const { lastProbeTime: _, ...kept } = before ?? {};
   const { lastProbeTime: __, ...wanted } = condition;
   // A pod that says so already is not written again.
-  if (sameJson(kept, wanted)) return options;
+  if (deepEquals(kept, wanted)) return options;
   const changed = { ...pod, metadata: { ...pod.metadata }, status: { ...status, conditions: next } };
   const { object } = kernel.storage.put(collection, key, ordered(changed));
   if (resourceVersion === undefined) return options;

@@ -1,6 +1,6 @@
 /** A field under validation: its path, its value, and where its errors are collected. */
 import { isInteger } from "../numbers.ts";
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import { type FieldError, type FieldErrorType, notSupported } from "../field-error.ts";
 import type { Fields, GroupVersionKind } from "../hooks.ts";
 import type { Format } from "./formats.ts";

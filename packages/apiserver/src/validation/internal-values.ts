@@ -1,5 +1,5 @@
 /** Shows built-in structs in messages: values in the server's internal form, and their differences. */
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import type { GroupVersionKind } from "../hooks.ts";
 import { writeJson } from "../numbers.ts";
 import { internalForm } from "../schema/internal-form.ts";

@@ -1,5 +1,5 @@
 /** DELETE of one object and of collections. */
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import type { KubeObject, ObjectMetadata } from "../hooks.ts";
 import { cleanup } from "../registry/definitions.ts";
 import { keyOf, type Resource, viewOf } from "../registry/resource.ts";

@@ -2,7 +2,7 @@
 import { asInteger } from "../numbers.ts";
 import type { KubeObject } from "../hooks.ts";
 import type { Resource } from "../registry/resource.ts";
-import { sameJson } from "../../../../src/resource/json.ts";
+import { deepEquals } from "#platform/equality";
 
 /** Returns the generation of a new object. */
 export function firstGeneration({ traits }: Resource): number | undefined {
@@ -30,10 +30,10 @@ function following(generation: number | bigint = 0): number {
 }
 
 function isSameSpec({ row }: Resource, next: KubeObject, live: KubeObject): boolean {
-  if (!sameJson(next["spec"], live["spec"])) return false;
+  if (!deepEquals(next["spec"], live["spec"])) return false;
   // The annotations of a Deployment are instructions for its controller.
   if (row.kind !== "Deployment" || row.group !== "apps") return true;
-  return sameJson(next.metadata.annotations ?? {}, live.metadata.annotations ?? {});
+  return deepEquals(next.metadata.annotations ?? {}, live.metadata.annotations ?? {});
 }
 
 /** Compares everything but metadata, and the status where that is written separately. */
@@ -41,7 +41,7 @@ function isSameBeside({ row, hasStatus }: Resource, next: KubeObject, live: Kube
   for (const name of new Set([...Object.keys(next), ...Object.keys(live)])) {
     if (name === "metadata" || name === "apiVersion" || name === "kind") continue;
     if (name === "status" && hasStatus) continue;
-    if (!sameJson(next[name], live[name])) return false;
+    if (!deepEquals(next[name], live[name])) return false;
   }
-  return row.kind !== "EndpointSlice" || sameJson(next.metadata.labels ?? {}, live.metadata.labels ?? {});
+  return row.kind !== "EndpointSlice" || deepEquals(next.metadata.labels ?? {}, live.metadata.labels ?? {});
 }

@@ -1,5 +1,5 @@
 /** PUT, and the steps that it shares with all other changes of an object. */
-import { sameJson } from "../../../../src/resource/json.ts";
+import { deepEquals } from "#platform/equality";
 import { goQuoted } from "../field-error.ts";
 import type { KubeObject, WriteContext } from "../hooks.ts";
 import { settled } from "../numbers.ts";
@@ -138,7 +138,7 @@ const modified = "the object has been modified; please apply your changes to the
 function isResetIn({ resource, target }: ApiCall, sent: KubeObject, next: KubeObject): boolean {
   if (!resource.row.custom || sent === next) return false;
   const part = target.subresource === "" ? "status" : "spec";
-  return sent[part] !== next[part] && !sameJson(sent[part] ?? null, next[part] ?? null);
+  return sent[part] !== next[part] && !deepEquals(sent[part] ?? null, next[part] ?? null);
 }
 
 /** Tries the change. @returns `undefined` when a concurrent change came first and this one must be repeated. */
@@ -243,7 +243,7 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
   const isStored = isSame && (live === stored.object || !row.custom);
   const inStorage = isStored ? stored.object : resource.toStorage(isSame ? live : next);
   const written = inStorage instanceof Promise ? await inStorage : inStorage;
-  const isUnchanged = isSame && sameJson(written, stored.object);
+  const isUnchanged = isSame && deepEquals(written, stored.object);
   if (collection.get(stored.key) !== stored) {
     if (change.isRepeatable === true || collection.get(stored.key) === undefined) return undefined;
     throw conflict(row, target.name, { why: modified });
@@ -333,11 +333,11 @@ function validateChanged(
 function isSameBut(next: KubeObject, live: KubeObject): boolean {
   const { managedFields: mine = [], ...metadata } = next.metadata;
   const { managedFields: theirs = [], ...liveMetadata } = live.metadata;
-  if (!sameJson({ ...next, metadata }, { ...live, metadata: liveMetadata })) return false;
+  if (!deepEquals({ ...next, metadata }, { ...live, metadata: liveMetadata })) return false;
   if (mine.length !== theirs.length) return false;
   const timeless = (entries: readonly Record<string, unknown>[]): unknown =>
     entries.map((entry) => ({ ...entry, time: undefined }));
-  return sameJson(timeless(mine), timeless(theirs));
+  return deepEquals(timeless(mine), timeless(theirs));
 }
 
 /** Whether the last finalizer of an object that is being deleted is gone. */

@@ -1,5 +1,5 @@
 /** Warns of questionable objects that are stored anyway, in `Warning` headers. */
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import type { Fields, KindRow, KubeObject } from "../hooks.ts";
 import { each, has, inner } from "../validation/fill.ts";
 import { dnsLabel, qualifiedName } from "../validation/formats.ts";

@@ -1,5 +1,5 @@
 /** PodSecurity. @see https://kubernetes.io/docs/concepts/security/pod-security-admission/ */
-import { sameJson } from "../../../../../src/resource/json.ts";
+import { deepEquals } from "#platform/equality";
 import type { AdmissionAttributes, Fields, KubeObject, ObjectMetadata } from "../../hooks.ts";
 import { forbidden, invalid } from "../../status.ts";
 import { each, inner } from "../../validation/fill.ts";
@@ -38,11 +38,11 @@ function validateNamespace(attributes: AdmissionAttributes, namespace: KubeObjec
   if (context.subresource !== "") return;
   const next = policyOf(namespace.metadata.labels);
   const old = oldObject === undefined ? undefined : policyOf(oldObject.metadata.labels);
-  const isNew = old === undefined || old.errors.length === 0 || !sameJson(next.errors, old.errors);
+  const isNew = old === undefined || old.errors.length === 0 || !deepEquals(next.errors, old.errors);
   if (next.errors.length > 0 && isNew) {
     throw invalid({ group: "", kind: "Namespace" }, namespace.metadata.name ?? "", { errors: next.errors });
   }
-  if (old === undefined || sameJson(next.enforce, old.enforce) || next.enforce.level === "privileged") return;
+  if (old === undefined || deepEquals(next.enforce, old.enforce) || next.enforce.level === "privileged") return;
   const isLooser = strictness(next.enforce.level) <= strictness(old.enforce.level);
   if (next.enforce.version === old.enforce.version && isLooser) return;
   warnOfPods(attributes, namespace.metadata.name ?? "", next.enforce);
@@ -91,7 +91,7 @@ function isOtherImage(next: Fields, old: Fields): boolean {
   const images = (spec: Fields, list: string): unknown[] =>
     each(spec, list).map((container) => [container["name"], container["image"]]);
   return ["containers", "initContainers", "ephemeralContainers"].some(
-    (list) => !sameJson(images(next, list), images(old, list)),
+    (list) => !deepEquals(images(next, list), images(old, list)),
   );
 }
 

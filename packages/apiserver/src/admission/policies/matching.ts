@@ -1,5 +1,5 @@
 /** Finds the policies that apply to a request, and their parameters. */
-import { labelSelector } from "../../../../../src/resource/selector.ts";
+import { selects } from "../../request/label-selector.ts";
 import type { AdmissionAttributes, Equivalents, KindRow, KubeObject } from "../../hooks.ts";
 import { type Match, matchOf, seenAs } from "../equivalent.ts";
 import { isExempt, matchesSelectors } from "../rule-match.ts";
@@ -69,9 +69,9 @@ export function paramsOf(
       const one = reader.get(row!, { namespace, name: paramRef!.name });
       return one === undefined ? [] : [one];
     }
-    const selector = labelSelector(paramRef!.selector ?? {});
+    const isSelected = selects(paramRef!.selector ?? {});
     const all = reader.list(row!, row!.namespaced ? namespace : undefined);
-    return all.filter(({ metadata }) => selector.matches(metadata.labels ?? {}));
+    return all.filter(({ metadata }) => isSelected(metadata.labels));
   }
 }
 

@@ -1,5 +1,5 @@
 /** MutatingAdmissionPolicy. @see https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/ */
-import { sameJson } from "../../../../../src/resource/json.ts";
+import { deepEquals } from "#platform/equality";
 import { asInteger } from "../../numbers.ts";
 import type { AdmissionAttributes, AdmissionOptions, Fields, KubeObject } from "../../hooks.ts";
 import { jsonPatch, PatchFailure } from "../../patch/json-patch.ts";
@@ -61,7 +61,7 @@ export function applyPolicies(
   }
   const strict = problems.filter(({ isStrict }) => isStrict);
   if (strict.length > 0) throw denied(attributes, strict);
-  return before !== attributes.object && !sameJson(before, attributes.object);
+  return before !== attributes.object && !deepEquals(before, attributes.object);
 }
 
 interface Around extends Pick<AdmissionOptions, "kindOf" | "merge"> {

@@ -9,13 +9,13 @@ import { amount, intOrPercent, notMoreThanAll } from "../numbers.ts";
 import { podTemplate, templateMetadata } from "../core/pod-rules.ts";
 import type { RuleTable } from "../rules.ts";
 import { labelSelector } from "../selector-rules.ts";
-import { labelSelector as parseSelector } from "../../../../../src/resource/selector.ts";
+import { selects as labelsMatch } from "../../request/label-selector.ts";
 
 const mismatch = "`selector` does not match template `labels`";
 
 function selects(selector: unknown, labels: unknown): boolean {
   try {
-    return parseSelector(selector as Fields).matches((labels ?? {}) as Record<string, string>);
+    return labelsMatch(selector as Fields)((labels ?? {}) as Record<string, string>);
   } catch {
     return true;
   }

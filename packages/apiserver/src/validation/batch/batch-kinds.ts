@@ -1,5 +1,5 @@
 /** Validates jobs, cron jobs, autoscalers and disruption budgets. */
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import type { Fields } from "../../hooks.ts";
 import { isNegative } from "../quantities.ts";
 import { conditionList } from "../condition-rules.ts";

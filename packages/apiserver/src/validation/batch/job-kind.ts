@@ -8,7 +8,7 @@ import { jobSpec } from "./job-spec.ts";
 import { jobStatus } from "./job-status.ts";
 import type { RuleContext, Rules } from "../rules.ts";
 import { labelSelector } from "../selector-rules.ts";
-import { labelSelector as parseSelector } from "../../../../../src/resource/selector.ts";
+import { selects as labelsMatch } from "../../request/label-selector.ts";
 
 const immutableFields = ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"];
 
@@ -55,7 +55,7 @@ export const job: Rules = {
 
 function selects(selector: unknown, labels: unknown): boolean | undefined {
   try {
-    return parseSelector(selector as Fields).matches((labels ?? {}) as Record<string, string>);
+    return labelsMatch(selector as Fields)((labels ?? {}) as Record<string, string>);
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 /** Validates a Job's status, which its controller writes. */
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import type { Fields } from "../../hooks.ts";
 import type { Field } from "../field.ts";
 import { each, inner } from "../fill.ts";

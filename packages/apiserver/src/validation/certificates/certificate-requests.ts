@@ -1,5 +1,5 @@
 /** Validates certificate requests: who requested what, and who may approve and sign. */
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import { certificatesProblem, signingRequestProblem } from "../../certificates/signing-request.ts";
 import type { Fields, KubeObject, WriteContext } from "../../hooks.ts";
 import type { Field } from "../field.ts";

@@ -1,5 +1,5 @@
 /** Validates the small kinds of the core group. */
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import type { Fields, KubeObject } from "../../hooks.ts";
 import { Field } from "../field.ts";
 import { inner } from "../fill.ts";

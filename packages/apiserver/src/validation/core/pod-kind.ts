@@ -1,5 +1,5 @@
 /** Prepares new pods, and decides which of their fields may change. */
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import type { Fields, KubeObject, WriteContext } from "../../hooks.ts";
 import { profileOf } from "../../warnings/core/pod-warnings.ts";
 import { each, has, inner } from "../fill.ts";

@@ -1,5 +1,5 @@
 /** Validates changes through `pods/ephemeralcontainers` and `pods/resize`. */
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import type { Fields, GroupVersionKind } from "../../hooks.ts";
 import { internalDiff } from "../internal-values.ts";
 import { type Field, withoutEmpty } from "../field.ts";

@@ -1,6 +1,6 @@
 /** Determines the IP families of a service, in a cluster that has only IPv4 addresses. */
 import { isIP } from "node:net";
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import type { FieldError } from "../../field-error.ts";
 import type { Fields } from "../../hooks.ts";
 import { has } from "../fill.ts";

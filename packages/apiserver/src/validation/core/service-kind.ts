@@ -1,5 +1,5 @@
 /** Prepares and validates services. @see https://kubernetes.io/docs/concepts/services-networking/service/ */
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import type { Fields } from "../../hooks.ts";
 import { each, inner } from "../fill.ts";
 import type { Rules } from "../rules.ts";

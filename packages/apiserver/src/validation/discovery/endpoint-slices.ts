@@ -1,6 +1,6 @@
 /** Validates endpoint slices. */
 import { isIP } from "node:net";
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import type { KubeObject } from "../../hooks.ts";
 import { canonical } from "../../warnings/addresses.ts";
 import { addressProblem, unreachable } from "../addresses.ts";

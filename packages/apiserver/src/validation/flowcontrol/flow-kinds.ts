@@ -1,5 +1,5 @@
 /** Validates how requests are given their turn: flow schemas and priority levels. */
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import type { Fields } from "../../hooks.ts";
 import { type Field, withoutEmpty } from "../field.ts";
 import { dnsLabel, dnsSubdomain } from "../formats.ts";

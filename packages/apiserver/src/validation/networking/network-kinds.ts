@@ -1,6 +1,6 @@
 /** Validates kinds of networking and discovery. */
 import { isIP } from "node:net";
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import { canonical } from "../../warnings/addresses.ts";
 import { addressProblem, isCidr, isStrictSubset, rangeProblem } from "../addresses.ts";
 import { dropTopology, endpointSlice } from "../discovery/endpoint-slices.ts";

@@ -1,5 +1,5 @@
 /** Validates roles, bindings and certificate requests. */
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import { certificateRequest } from "../certificates/certificate-requests.ts";
 import type { Field } from "../field.ts";
 import { dnsSubdomain, pathSegment } from "../formats.ts";

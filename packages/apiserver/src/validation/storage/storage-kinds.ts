@@ -1,5 +1,5 @@
 /** Validates kinds of storage. */
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import type { Field } from "../field.ts";
 import { inner } from "../fill.ts";
 import { dnsSubdomain, qualifiedName } from "../formats.ts";

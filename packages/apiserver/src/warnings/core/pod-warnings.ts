@@ -1,5 +1,5 @@
 /** Warns of likely mistakes in pods that are allowed, in `Warning` headers. */
-import { deepEquals } from "#runtime/equality";
+import { deepEquals } from "#platform/equality";
 import { goQuoted } from "../../field-error.ts";
 import type { Fields } from "../../hooks.ts";
 import { formatQuantity, parseQuantity } from "../../schema/quantity.ts";

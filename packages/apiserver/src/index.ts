@@ -1,0 +1,30 @@
+/**
+ * A Kubernetes API server in a JavaScript process: this is the one door to it.
+ *
+ * The server itself is loaded by the first call, so that a program which only needs a certificate or a schema does not pay
+ * for it.
+ */
+import type { ListeningApiServer, ListenOptions } from "./listen.ts";
+import type { ApiServer, ApiServerOptions } from "./server.ts";
+
+export { requirementsOf } from "./admission/quota/scopes.ts";
+export { evaluatorOf } from "./admission/quota/usage.ts";
+export { add, listFields, masked, type ResourceList, zero } from "./admission/resource-list.ts";
+export { accountUser } from "./authentication/tokens.ts";
+export { type Certificate, createAuthority, createKey, issue, type Subject } from "./certificates/certificate.ts";
+export * as der from "./certificates/der.ts";
+export type { KubeObject } from "./hooks.ts";
+export { AppliedVersions } from "./patch/applied-versions.ts";
+export { VersionSchema } from "./schema/version-schema.ts";
+export { isLoopback } from "./web-guard.ts";
+export type { ApiServer, ApiServerOptions, ListeningApiServer, ListenOptions };
+
+/** Starts an API server that answers in this process. */
+export async function createApiServer(options?: ApiServerOptions): Promise<ApiServer> {
+  return (await import("./server.ts")).createApiServer(options);
+}
+
+/** Starts an API server that listens on an address. */
+export async function listenApiServer(options?: ListenOptions): Promise<ListeningApiServer> {
+  return (await import("./listen.ts")).listenApiServer(options);
+}
