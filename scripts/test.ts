@@ -23,7 +23,9 @@ const isCi = /^(1|true)$/i.test(process.env.CI ?? "");
 // What each `eventually` waits for takes long on a busy machine.
 process.env["BINNACLE_TEST_EVENTUALLY"] ??= "60s";
 
-const tested = ["src", "scripts", "tests", "controllers"].filter((folder) => existsSync(join(root, folder)));
+const tested = ["src", "packages", "scripts", "tests", "controllers"].filter((folder) =>
+  existsSync(join(root, folder)),
+);
 
 // Collecting garbage is a tenth of what the control planes take of a processor; where there is memory, they do it less often.
 if (totalmem() >= 8 * 2 ** 30) process.env["GOGC"] ??= "300";
@@ -69,7 +71,7 @@ const files = patterns.flatMap((pattern) => {
 });
 const wanted = new Set(asked.filter((name) => name in steps || name in more));
 // Acceptance tests run the binary, so it has to be the one of these sources.
-if (files.some((file) => /^scripts\/(acceptance|node)\//.test(file))) wanted.add("build");
+if (files.some((file) => /^tests\/(acceptance|node)\//.test(file))) wanted.add("build");
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 /** What failed for good, and what passed the second time, each with its file. */
 const failures: string[] = [];

@@ -33,6 +33,7 @@ const shared: readonly string[] = [
   "src/server/listeners.test.ts",
   "src/server/tls-listener.test.ts",
   "packages/apiserver/src/certificate-listener.test.ts",
+  "packages/apiserver/src/platform/equality.test.ts",
   "packages/apiserver/src/cel/cel.test.ts",
   "packages/apiserver/src/cel/compile.test.ts",
 ];

@@ -9,7 +9,6 @@ import type * as bunCompression from "./bun/compression.ts";
 import type * as bunCurrentModule from "./bun/current-module.ts";
 import type * as bunDatabase from "./bun/database.ts";
 import type * as bunDigest from "./bun/digest.ts";
-import type * as bunEquality from "./bun/equality.ts";
 import type * as bunExitNow from "./bun/exit-now.ts";
 import type * as bunFetchSession from "./bun/fetch-session.ts";
 import type * as bunGuard from "./bun/guard.ts";
@@ -31,7 +30,6 @@ import type * as denoCompression from "./deno/compression.ts";
 import type * as denoCurrentModule from "./deno/current-module.ts";
 import type * as denoDatabase from "./deno/database.ts";
 import type * as denoDigest from "./deno/digest.ts";
-import type * as denoEquality from "./deno/equality.ts";
 import type * as denoExitNow from "./deno/exit-now.ts";
 import type * as denoFetchSession from "./deno/fetch-session.ts";
 import type * as denoGuard from "./deno/guard.ts";
@@ -56,7 +54,6 @@ const PARTS: readonly string[] = [
   "current-module",
   "database",
   "digest",
-  "equality",
   "exit-now",
   "fetch-session",
   "guard",
@@ -134,7 +131,6 @@ test("each part has the same exports in both, of the same types", () => {
   expectTypeOf<typeof bunCurrentModule>().toEqualTypeOf<typeof denoCurrentModule>();
   expectTypeOf<typeof bunDatabase>().toEqualTypeOf<typeof denoDatabase>();
   expectTypeOf<typeof bunDigest>().toEqualTypeOf<typeof denoDigest>();
-  expectTypeOf<typeof bunEquality>().toEqualTypeOf<typeof denoEquality>();
   expectTypeOf<typeof bunExitNow>().toEqualTypeOf<typeof denoExitNow>();
   expectTypeOf<typeof bunFetchSession>().toEqualTypeOf<typeof denoFetchSession>();
   expectTypeOf<typeof bunGuard>().toEqualTypeOf<typeof denoGuard>();

@@ -1,9 +1,6 @@
 /** HTTP servers by `Bun.serve`. */
 import type { HttpServer, ListenAddress, Peers, ServeOptions } from "../http-server.ts";
 
-/** Whether headers of a response over HTTP/2 are sent together with the first byte of its body, and not before it. */
-export const holdsHeaders: boolean = true;
-
 /** Returns the host for which a request is, with its port. */
 export function hostOf({ headers }: Request): string {
   return headers.get("host") ?? "";

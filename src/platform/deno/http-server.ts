@@ -2,9 +2,6 @@
 import type { HttpServer, ListenAddress, Peers, ServeOptions } from "../http-server.ts";
 import { deno, type DenoHandler, type DenoListener, type DenoServer } from "./deno.ts";
 
-/** Whether headers of a response over HTTP/2 are sent together with the first byte of its body, and not before it. */
-export const holdsHeaders: boolean = false;
-
 /** Returns the host for which a request is, with its port. HTTP/2 has it as a pseudo-header, which Deno puts only into the URL. */
 export function hostOf({ headers, url }: Request): string {
   const host = headers.get("host");

@@ -15,7 +15,7 @@ import type * as denoPost from "./deno/post.ts";
 
 test("each part is there for both runtimes, with the same exports", () => {
   const [bun, deno] = ["bun", "deno"].map((runtime) => readdirSync(join(import.meta.dirname, runtime)).sort());
-  expect(bun).toEqual(deno!);
+  expect(bun).toEqual(deno);
   expectTypeOf<typeof bunDatabase>().toEqualTypeOf<typeof denoDatabase>();
   expectTypeOf<typeof bunEquality>().toEqualTypeOf<typeof denoEquality>();
   expectTypeOf<typeof bunHttpServer>().toEqualTypeOf<typeof denoHttpServer>();
