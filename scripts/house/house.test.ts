@@ -55,12 +55,12 @@ test("checkImports names imports up, aside, outside and of index.ts", async () =
     "src/odd/f.ts": `const x = 1;`,
   };
   expect(await found(checkImports, files)).toEqual([
-    "packages/apiserver/src/e.ts:1 imports src/kube/errors/q.ts, outside its package",
     "src/cache/c.ts:1 imports scripts/x.ts, outside src",
     "src/cli/d.ts:1 cli imports index.ts: only cluster, testing, program.ts may",
     "src/controller/b.ts:1 controller imports server, which stands beside it",
     "src/kube/a.ts:2 kube imports manager, which stands above it",
     "src/odd/f.ts:1 odd has no level",
+    "packages/apiserver/src/e.ts:1 imports src/kube/errors/q.ts, outside its package",
   ]);
 });
 

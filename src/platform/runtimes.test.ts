@@ -85,7 +85,7 @@ test("each runtime has every part", () => {
 test("deno.json and jsr.json name the parts, and the packages in the versions of package.json", () => {
   const read = (file: string) => JSON.parse(readFileSync(join(import.meta.dirname, "../..", file), "utf8")) as Manifest;
   const { dependencies, devDependencies, exports, version } = read("package.json");
-  const versions = { ...dependencies, ...devDependencies };
+  const versions = { ...dependencies, ...devDependencies, ...read("packages/apiserver/package.json").dependencies };
   const jsr = read("jsr.json");
   for (const { imports = {} } of [read("deno.json"), jsr]) {
     for (const target of Object.values(imports)) {
