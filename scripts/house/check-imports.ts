@@ -8,6 +8,7 @@ import type { Module } from "./module.ts";
 const levels: readonly (readonly string[])[] = [
   ["platform", "observe"],
   ["resource"],
+  ["settings"],
   ["kube", "queue", "packages/apiserver"],
   ["cache"],
   ["client"],

@@ -30,11 +30,13 @@ import {
   kubeconfigOption,
   moduleConfigOption,
   namespaceOption,
+  webhookHostOption,
+  webhookServiceOption,
 } from "./shared-options.ts";
 import { sdkFolder } from "./sdk-folder.ts";
 import { UserError } from "./usage-error.ts";
 import { CONVERSION_PATH } from "../webhook/conversion/conversion-endpoint.ts";
-import { reachOf, webhookAddress, webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
+import { reachOf, webhookAddress } from "./webhook-address.ts";
 
 export const checkCommand: Command = command({
   options: [

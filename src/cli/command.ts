@@ -1,7 +1,7 @@
 /** The interface of the binary's commands. */
 import type { FoundModule } from "../loader/scan.ts";
 import type { OfferedPackages } from "../platform/module-host.ts";
-import type { Option, ValuesOf } from "./option.ts";
+import type { Option, ValuesOf } from "../settings/option.ts";
 
 /** What is embedded in the binary, which only its entry knows. */
 export interface Embedded {

@@ -5,7 +5,8 @@ import { readKubeconfig } from "../kube/config/kubeconfig-file.ts";
 import type { Host } from "./command.ts";
 import { commands } from "./commands.ts";
 import type { Shell } from "./completion.ts";
-import { configOption, type Option } from "./option.ts";
+import type { Option } from "../settings/option.ts";
+import { configOption } from "./option.ts";
 
 export interface Candidate {
   readonly word: string;

@@ -12,11 +12,10 @@ import { isFree } from "../testing/control-plane/ports.ts";
 import { type Command, command, type Host } from "./command.ts";
 import { devKeys, KEYS } from "./dev-keys.ts";
 import { offerTypes } from "./editor-types.ts";
-import { electionOptions } from "./election-options.ts";
 import { operatorName } from "./operator-name.ts";
-import type { Option } from "./option.ts";
+import type { Option } from "../settings/option.ts";
 import { runControllers } from "./run-controllers.ts";
-import { type RunValues, runOptions, runValues } from "./run-options.ts";
+import { type RunSettings, runOptions } from "../settings/run-options.ts";
 import { sdkFolder } from "./sdk-folder.ts";
 import { longestEnd, stopSignal } from "./signals.ts";
 import { type StateFolder, takeStateFolder } from "./state-folder.ts";
@@ -49,7 +48,7 @@ const described: Readonly<Record<string, string>> = {
 const options: readonly Option[] = [
   // A developer's replica is the only one, and the replicas in a shared cluster would keep it from working.
   ...runOptions
-    .filter((option) => !electionOptions.includes(option))
+    .filter(({ name }) => name !== "shards" && !name.startsWith("leader-elect"))
     .map((option) => ({
       ...option,
       ...(option.name in defaults && { default: defaults[option.name] }),
@@ -77,7 +76,7 @@ const ACCOUNT: ServiceAccount = { namespace: "binnacle-system", name: "binnacle"
 export const devCommand: Command = command({
   options,
   async run(given, host) {
-    const values = runValues(given);
+    const values = given as unknown as RunSettings;
     const began = performance.now();
     const format = values["log-format"] ?? "pretty";
     const log = createLog({ level: values["log-level"], format });
@@ -152,7 +151,7 @@ export const devCommand: Command = command({
 });
 
 /** What `manifests deploy` would call these modules, if that can be told. */
-function deployedAs({ controllers }: Pick<RunValues, "controllers">, host: Host): ServiceAccount | undefined {
+function deployedAs({ controllers }: Pick<RunSettings, "controllers">, host: Host): ServiceAccount | undefined {
   const name = operatorName({ controllers }, host);
   return name === undefined ? undefined : { namespace: `${name}-system`, name };
 }
@@ -179,7 +178,7 @@ async function start(
  * Returns the addresses of `run` where they are free, otherwise others, because a second cluster in another folder is
  * no reason to fail.
  */
-async function freeAddresses(values: RunValues): Promise<Partial<RunValues>> {
+async function freeAddresses(values: RunSettings): Promise<Partial<RunSettings>> {
   const names = ["health-probe-bind-address", "metrics-bind-address", "webhook-bind-address"] as const;
   const found = names.map(async (name) => {
     const address = values[name];

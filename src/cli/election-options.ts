@@ -1,67 +1,11 @@
-/** The options of leader election, named as in kubebuilder and kube-controller-manager. */
-import { checkDurations } from "../election/durations.ts";
+/** Reads the settings of leader election and shards. */
+import { checkDurations, type ElectionDurations } from "../election/durations.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { MOST_SEATS } from "../election/division.ts";
 import type { ElectionOptions } from "../manager/elections.ts";
 import type { ShardingOptions } from "../manager/sharding.ts";
-import type { Option, ValuesOf } from "./option.ts";
+import { type RunSettings, runSettings } from "../settings/run-options.ts";
 import { UsageError } from "./usage-error.ts";
-
-const options = [
-  {
-    name: "leader-elect",
-    type: "string",
-    default: "false",
-    bare: "process",
-    choices: ["false", "true", "process", "module"],
-    describe: "Let one of several replicas work: process elects one for all modules, module one for each; off is false",
-  },
-  {
-    name: "shards",
-    type: "string",
-    describe:
-      "Divide the keys among at most so many replicas, or with auto among all that there are; instead of --leader-elect",
-  },
-  {
-    name: "leader-election-id",
-    type: "string",
-    describe:
-      "Name of the Lease that the replicas share, or what its names begin with; needed with --leader-elect and --shards",
-  },
-  {
-    name: "leader-election-namespace",
-    type: "string",
-    describe: "Namespace of the Lease; the pod's, or that of the kubeconfig's context",
-  },
-  {
-    name: "leader-election-lease-duration",
-    type: "duration",
-    default: "15s",
-    describe: "How long others wait for a leader that does not renew the Lease",
-  },
-  {
-    name: "leader-election-renew-deadline",
-    type: "duration",
-    default: "10s",
-    describe: "How long a leader writes after the last renewal",
-  },
-  {
-    name: "leader-election-retry-period",
-    type: "duration",
-    default: "2s",
-    describe: "Pause between two renewals of the Lease, or two attempts to take it",
-  },
-  {
-    name: "leader-election-release-on-cancel",
-    type: "boolean",
-    default: true,
-    describe: "Release the Lease at the end, so that another replica takes over at once",
-  },
-] as const;
-
-export const electionOptions: readonly Option[] = options;
-
-export type ElectionValues = ValuesOf<typeof options>;
 
 /** A Lease's name is a DNS subdomain; this leaves room for a module's name. */
 const LEASE_NAME = /^[a-z0-9]([-a-z0-9.]{0,180}[a-z0-9])?$/;
@@ -72,12 +16,15 @@ const LEASE_NAME = /^[a-z0-9]([-a-z0-9.]{0,180}[a-z0-9])?$/;
  * @throws UsageError naming an option that is missing or conflicts with others.
  */
 export function electionOf(
-  given: ElectionValues,
+  settings: RunSettings,
   { namespace }: Pick<ClusterConfig, "namespace">,
 ): ElectionOptions | undefined {
-  const mode = given["leader-elect"];
+  const mode = settings["leader-elect"];
   if (mode === "false") return undefined;
-  return { ...sharedOf(given, { flag: "--leader-elect", namespace }), mode: mode === "module" ? "module" : "process" };
+  return {
+    ...sharedOf(settings, { flag: "--leader-elect", namespace }),
+    mode: mode === "module" ? "module" : "process",
+  };
 }
 
 /**
@@ -86,17 +33,17 @@ export function electionOf(
  * @throws UsageError naming an option that is missing or conflicts with others.
  */
 export function shardingOf(
-  given: ElectionValues,
+  settings: RunSettings,
   { namespace }: Pick<ClusterConfig, "namespace">,
 ): ShardingOptions | undefined {
-  const { shards } = given;
+  const { shards } = settings;
   if (shards === undefined) return undefined;
-  if (given["leader-elect"] !== "false") {
+  if (settings["leader-elect"] !== "false") {
     throw new UsageError(
       "--shards and --leader-elect exclude each other: all replicas work, or one does; leave one out",
     );
   }
-  return { ...sharedOf(given, { flag: "--shards", namespace }), seats: seatsOf(shards) };
+  return { ...sharedOf(settings, { flag: "--shards", namespace }), seats: seatsOf(shards) };
 }
 
 /** Returns how many replicas a value of `--shards` lets work. @throws UsageError */
@@ -109,12 +56,21 @@ export function seatsOf(shards: string): number {
   return seats;
 }
 
+/** Returns the durations of elections. @param settings by default those of a process without flags */
+export function electionDurations(settings: RunSettings = runSettings()): ElectionDurations {
+  return {
+    leaseDuration: settings["leader-election-lease-duration"],
+    renewDeadline: settings["leader-election-renew-deadline"],
+    retryPeriod: settings["leader-election-retry-period"],
+  };
+}
+
 /** Returns the options that an election and a division have in common. */
 function sharedOf(
-  given: ElectionValues,
+  settings: RunSettings,
   { flag, namespace }: { readonly flag: string; readonly namespace: string },
 ): Omit<ElectionOptions, "mode"> {
-  const id = given["leader-election-id"];
+  const id = settings["leader-election-id"];
   if (id === undefined) {
     throw new UsageError(
       `${flag} is given without --leader-election-id: name the Lease that the replicas of this deployment, and nobody else, share`,
@@ -123,11 +79,7 @@ function sharedOf(
   if (!LEASE_NAME.test(id)) {
     throw new UsageError(`--leader-election-id is '${id}': expected lower-case letters, digits, '-' and '.'`);
   }
-  const durations = {
-    leaseDuration: given["leader-election-lease-duration"],
-    renewDeadline: given["leader-election-renew-deadline"],
-    retryPeriod: given["leader-election-retry-period"],
-  };
+  const durations = electionDurations(settings);
   try {
     checkDurations(durations);
   } catch (error) {
@@ -136,7 +88,7 @@ function sharedOf(
   return {
     ...durations,
     id,
-    namespace: given["leader-election-namespace"] ?? namespace,
-    release: given["leader-election-release-on-cancel"],
+    namespace: settings["leader-election-namespace"] ?? namespace,
+    release: settings["leader-election-release-on-cancel"],
   };
 }

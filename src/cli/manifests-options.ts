@@ -1,8 +1,13 @@
 /** The options of `binnacle manifests`. */
-import type { Option, ValuesOf } from "./option.ts";
+import type { Option, ValuesOf } from "../settings/option.ts";
 import { nameOption, type NameValues, serviceAccountOption } from "./operator-name.ts";
-import { controllersOption, moduleConfigOption, namespaceOption } from "./shared-options.ts";
-import { webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
+import {
+  controllersOption,
+  moduleConfigOption,
+  namespaceOption,
+  webhookHostOption,
+  webhookServiceOption,
+} from "./shared-options.ts";
 
 /** More pods than that are a mistake: one leads, or each has its part of the keys. */
 export const MOST_REPLICAS = 64;

@@ -3,17 +3,12 @@ import { environmentName } from "./option.ts";
 import { quantity } from "./quantity.ts";
 import { UsageError } from "./usage-error.ts";
 
-export const memoryOption: { readonly name: "memory-limit"; readonly type: "string"; readonly describe: string } = {
-  name: "memory-limit",
-  type: "string",
-  describe: "Memory to stay below, such as 256Mi; the container's limit when left out, 0 for none",
-};
-
-const FLAG = `--${memoryOption.name}`;
+const NAME = "memory-limit";
+const FLAG = `--${NAME}`;
 
 /** @returns bytes, 0 for no limit; `undefined` when nothing is given. @throws UsageError when it is no quantity. */
 export function memoryOf(values: { readonly "memory-limit": string | undefined }): number | undefined {
-  const given = values[memoryOption.name];
+  const given = values[NAME];
   if (given === undefined) return undefined;
   const bytes = given === "0" ? 0 : quantity(given);
   if (bytes === undefined) {
@@ -32,7 +27,7 @@ export function memoryGiven(
 ): number | undefined {
   const at = args.findLastIndex((argument) => argument === FLAG || argument.startsWith(`${FLAG}=`));
   const flag = args[at] === FLAG ? args[at + 1] : args[at]?.slice(FLAG.length + 1);
-  const given = flag ?? env[environmentName(memoryOption.name)];
+  const given = flag ?? env[environmentName(NAME)];
   if (given === undefined || given === "") return undefined;
   return given === "0" ? 0 : quantity(given);
 }

@@ -1,4 +1,4 @@
-/** The options for serving metrics. */
+/** Makes the certificate of the metrics listener from the settings. */
 import { hostname } from "node:os";
 import type { Log } from "../observe/log.ts";
 import { systemClock } from "../platform/clock.ts";
@@ -6,29 +6,8 @@ import type { CertificateSource } from "../server/certificate-source.ts";
 import { CertificateFiles } from "../webhook/certificates/certificate-files.ts";
 import { MemoryStore } from "../webhook/certificates/certificate-store.ts";
 import { ManagedCertificates } from "../webhook/certificates/managed-certificates.ts";
-import type { Option, ValuesOf } from "./option.ts";
+import type { RunSettings } from "../settings/run-options.ts";
 import { UsageError, UserError } from "./usage-error.ts";
-
-const options = [
-  { name: "metrics-bind-address", type: "string", default: ":8080", describe: "Address of /metrics; 0 for none" },
-  {
-    name: "metrics-secure",
-    type: "boolean",
-    default: false,
-    describe: "Serve /metrics over TLS, to those whom the API server lets read it",
-  },
-  {
-    name: "metrics-cert-path",
-    type: "string",
-    describe:
-      "Folder with tls.crt and tls.key for --metrics-secure, reloaded when they change; without it they are generated",
-  },
-] as const;
-
-/** The options of `run` and `dev`. */
-export const metricsOptions: readonly Option[] = options;
-
-export type MetricsValues = ValuesOf<typeof options>;
 
 /**
  * Returns the certificate of secured metrics; `undefined` when they are not secured. Without files it is a generated
@@ -36,10 +15,7 @@ export type MetricsValues = ValuesOf<typeof options>;
  *
  * @throws UsageError naming options that conflict, UserError when the files cannot be used.
  */
-export function metricsCertificates(
-  values: MetricsValues & { readonly "health-probe-bind-address": string },
-  log: Log,
-): (CertificateSource & AsyncDisposable) | undefined {
+export function metricsCertificates(values: RunSettings, log: Log): (CertificateSource & AsyncDisposable) | undefined {
   const { "metrics-secure": secure, "metrics-cert-path": folder, "metrics-bind-address": address } = values;
   if (!secure) {
     if (folder === undefined) return undefined;

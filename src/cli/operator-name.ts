@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import type { Operator } from "./command.ts";
-import type { Option } from "./option.ts";
+import type { Option } from "../settings/option.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Names of folders that say nothing of what is in them. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type Option, resolveOptions } from "./option.ts";
+import type { Option } from "../settings/option.ts";
+import { resolveOptions } from "./option.ts";
 
 const options = [
   { name: "folder", type: "list", default: ["./x"], describe: "" },

@@ -1,6 +1,7 @@
 /** Parses the flags of a command with yargs' parser. */
 import type { Command } from "./command.ts";
-import { configOption, type Option } from "./option.ts";
+import type { Option } from "../settings/option.ts";
+import { configOption } from "./option.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** How arguments are parsed, here and for help and completion. */

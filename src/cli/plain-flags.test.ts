@@ -1,6 +1,6 @@
 import { array, assert, asyncProperty, constantFrom } from "fast-check";
 import { expect, test } from "bun:test";
-import type { Option } from "./option.ts";
+import type { Option } from "../settings/option.ts";
 import { parseFlags } from "./parse-flags.ts";
 import { plainFlags } from "./plain-flags.ts";
 

@@ -1,5 +1,5 @@
 /** Parses flags in their simplest form without the parser, which takes a tenth of a start to load. */
-import type { Option } from "./option.ts";
+import type { Option } from "../settings/option.ts";
 
 /** A value that needs no parsing begins with neither a dash nor a quote. */
 const PLAIN = /^[^-"'\s]/;

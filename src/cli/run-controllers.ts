@@ -3,7 +3,6 @@ import { memoryLimit } from "../platform/memory-limit.ts";
 import { isDebugged } from "#runtime/self";
 import { findModules, loadAll } from "../loader/load-all.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
-import type { RateLimit } from "../kube/transport/request-rate.ts";
 import type { AccessOptions } from "../manager/account-access.ts";
 import type { Pause } from "../controller/pause.ts";
 import type { ElectionOptions } from "../manager/elections.ts";
@@ -19,7 +18,7 @@ import { sourcesOf, tellUnusedKeys } from "./config-messages.ts";
 import { electionOf, shardingOf } from "./election-options.ts";
 import { memoryOf } from "./memory-option.ts";
 import { metricsCertificates } from "./metrics-options.ts";
-import type { RunValues } from "./run-options.ts";
+import type { RunSettings } from "../settings/run-options.ts";
 import { startModules } from "./start-modules.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 import { findHost } from "./find-host.ts";
@@ -51,7 +50,7 @@ export interface RunOptions {
 }
 
 /** Runs the modules. @returns the exit status. @throws UsageError, UserError. */
-export async function runControllers(values: RunValues, options: RunOptions): Promise<number> {
+export async function runControllers(values: RunSettings, options: RunOptions): Promise<number> {
   const { host, log, signalled, development } = options;
   await using secureMetrics = metricsCertificates(values, log);
   using stalls = new StallWatch({
@@ -63,7 +62,9 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
   });
   const limit = memoryLimit(memoryOf(values));
   using memory = limit && new MemoryGuard({ limit, log });
-  const requestRate = rateOf(values["kube-api-qps"], values["kube-api-burst"]);
+  if (values["kube-api-burst"] !== undefined && values["kube-api-qps"] === undefined) {
+    throw new UsageError("--kube-api-burst is given without --kube-api-qps: add it, or leave both out for no limit");
+  }
   const inside = values.controllers.length === 0 ? host.embedded.operator?.modules : undefined;
   if (inside !== undefined && values.watch) {
     throw new UsageError(
@@ -103,25 +104,15 @@ export async function runControllers(values: RunValues, options: RunOptions): Pr
   await using manager = new Manager({
     cluster,
     log,
-    healthAddress: values["health-probe-bind-address"],
-    metricsAddress: values["metrics-bind-address"],
+    settings: values,
     secureMetrics,
     webhooks,
-    namespaces: values.namespace,
-    concurrency: values.concurrency,
-    requestRate,
     memory,
-    grace: values["grace-period"],
-    shutdownDelay: values["shutdown-delay-duration"],
-    strict: values.strict,
-    forcesRemoval: values["force-removal"],
     access: options.access,
     installer: options.access?.administrator,
-    installCrds: values["install-crds"],
     election,
     sharding,
     pause: options.pause,
-    errorBudget: values["error-budget"],
     development,
     logsRuns: development,
     version: host.embedded.version,
@@ -184,10 +175,4 @@ function resumeOnSignal({ modules }: Manager, log: Log): Disposable {
   };
   process.on("SIGUSR2", onSignal);
   return { [Symbol.dispose]: () => void process.off("SIGUSR2", onSignal) };
-}
-
-function rateOf(qps: number | undefined, burst: number | undefined): RateLimit | undefined {
-  if (qps !== undefined) return { qps, burst };
-  if (burst === undefined) return undefined;
-  throw new UsageError("--kube-api-burst is given without --kube-api-qps: add it, or leave both out for no limit");
 }

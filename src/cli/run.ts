@@ -6,7 +6,7 @@ import { isTerminal } from "../observe/terminal.ts";
 import { type Command, command } from "./command.ts";
 import { onceSynced } from "./once-synced.ts";
 import { runControllers } from "./run-controllers.ts";
-import { runOptions, runValues } from "./run-options.ts";
+import { runOptions } from "../settings/run-options.ts";
 import { longestEnd, stopSignal } from "./signals.ts";
 
 /** The file descriptor; `process.stderr` would create a stream that takes 0.6 MiB. */
@@ -14,8 +14,7 @@ const STANDARD_ERROR = 2;
 
 export const runCommand: Command = command({
   options: runOptions,
-  run(given, host) {
-    const values = runValues(given);
+  run(values, host) {
     const format = values["log-format"] ?? (isTerminal(STANDARD_ERROR) ? "pretty" : "json");
     const log = createLog({ level: values["log-level"], format });
     return runControllers(values, {

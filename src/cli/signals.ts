@@ -1,6 +1,6 @@
 /** Handles SIGTERM and SIGINT: the first one drains, for as long as that may take, and the second one exits at once. */
 import type { Log } from "../observe/log.ts";
-import type { RunValues } from "./run-options.ts";
+import type { RunSettings } from "../settings/run-options.ts";
 import { signalRank } from "./signal-rank.ts";
 
 /** Milliseconds that a process gets for its end beyond the grace period; with the default period, pods have a second more. */
@@ -26,7 +26,7 @@ export function stopSignal(log: Log, { within }: { readonly within: number }): P
 }
 
 /** Returns the longest time from the signal to the end of a process with these options, in milliseconds. */
-export function longestEnd(values: Pick<RunValues, "shutdown-delay-duration" | "grace-period">): number {
+export function longestEnd(values: Pick<RunSettings, "shutdown-delay-duration" | "grace-period">): number {
   return values["shutdown-delay-duration"] + values["grace-period"] + LEEWAY;
 }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { basename } from "node:path";
+import { electionDurations } from "./election-options.ts";
 import { holderOf, type Lease, shownHolder } from "../election/lease.ts";
 import { leaseName } from "../election/lease-name.ts";
 import { GROUP_LABEL } from "../election/shard-publication.ts";
@@ -17,8 +18,8 @@ import { UsageError, UserError } from "./usage-error.ts";
 const OWN = "own";
 /** Tells a developer's process from the copies in the cluster. */
 const DEV = "dev_";
-/** Those of client-go: whoever is taken over from has them, or says so in the Lease. */
-const DURATIONS = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000 } as const;
+/** The copy that is taken over from has the default durations, or says others in its Lease. */
+const DURATIONS = electionDurations();
 
 export const takeOverOption: {
   readonly name: "take-over";

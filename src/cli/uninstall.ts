@@ -1,4 +1,5 @@
 /** `binnacle uninstall` */
+import { electionDurations } from "./election-options.ts";
 import { declarationsOf } from "../controller/declarations.ts";
 import type { AnyController } from "../controller/definition.ts";
 import { isApiError, isUnreachable } from "../kube/errors/api-error.ts";
@@ -12,7 +13,13 @@ import { type Command, command, type Host } from "./command.ts";
 import { faultsMessage, sourcesOf } from "./config-messages.ts";
 import { loadModules } from "./loaded-modules.ts";
 import { ProgressBar } from "./migration/progress-bar.ts";
-import { contextOption, controllersOption, kubeconfigOption, moduleConfigOption } from "./shared-options.ts";
+import {
+  contextOption,
+  controllersOption,
+  kubeconfigOption,
+  moduleConfigOption,
+  webhookServiceOption,
+} from "./shared-options.ts";
 import { nameOption, operatorAccount, serviceAccountOption } from "./operator-name.ts";
 import { whenSignalled } from "./signals.ts";
 import { unregister } from "./uninstall/admission.ts";
@@ -26,12 +33,10 @@ import { isEmpty, makePlan, type Plan, type PlanOptions, shown, someObjects } fr
 import { select } from "./uninstall/selection.ts";
 import { withdraw } from "./uninstall/withdrawal.ts";
 import { UsageError, UserError } from "./usage-error.ts";
-import { reachOf, webhookServiceOption } from "./webhook-address.ts";
+import { reachOf } from "./webhook-address.ts";
 
 const STANDARD_INPUT = 0;
 const STANDARD_ERROR = 2;
-/** Those of client-go, as copies have them that say nothing else. */
-const DURATIONS = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000 } as const;
 
 export const uninstallCommand: Command = command({
   options: [
@@ -277,7 +282,7 @@ async function finalize({ asked, plan, cluster, host, patience, concurrency }: W
       cluster,
       modules: finalizing,
       duty: release ? "release" : "withdraw",
-      election: plan.elects && { ...DURATIONS, ...lease, mode: plan.elects, release: true },
+      election: plan.elects && { ...electionDurations(), ...lease, mode: plan.elects, release: true },
       concurrency,
       version: host.embedded.version,
       log,

@@ -2,29 +2,11 @@
 import { plainHost } from "../kube/config/host-name.ts";
 import type { RegistrationChoice } from "../manager/webhook-registrar.ts";
 import type { WebhookClientConfig } from "../resource/crd-conversion.ts";
+import { runOption } from "../settings/run-options.ts";
 import { clientConfigOf, type WebhookTarget } from "../webhook/registration/configurations.ts";
 import { UsageError } from "./usage-error.ts";
 
-interface AddressOption<Name extends string> {
-  readonly name: Name;
-  readonly type: "string";
-  readonly describe: string;
-}
-
-export const webhookHostOption: AddressOption<"webhook-host"> = {
-  name: "webhook-host",
-  type: "string",
-  describe: "Host, or host:port, under which the API server reaches the webhooks of a process outside the cluster",
-};
-
-export const webhookServiceOption: AddressOption<"webhook-service"> = {
-  name: "webhook-service",
-  type: "string",
-  describe: "Namespace and name of the Service of the webhooks, such as hello-system/hello",
-};
-
-/** The default port of webhooks, which `--webhook-bind-address` has too. */
-const DEFAULT_PORT = 9443;
+const DEFAULT_PORT = Number(runOption("webhook-bind-address").default.split(":").at(-1));
 
 export type Reach = RegistrationChoice["reach"];
 

@@ -2,18 +2,12 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type RunSettings, runSettings } from "../settings/run-options.ts";
 import { createAuthority } from "../webhook/certificates/issue.ts";
 import { reachOf } from "./webhook-address.ts";
-import { type WebhookSurroundings, type WebhookValues, webhooksOf } from "./webhook-options.ts";
+import { type WebhookSurroundings, webhooksOf } from "./webhook-options.ts";
 
-const values: WebhookValues = {
-  "webhook-bind-address": ":9443",
-  "webhook-cert-path": undefined,
-  "webhook-host": undefined,
-  "webhook-service": undefined,
-  "register-webhooks": false,
-  "install-crds": false,
-};
+const values = runSettings({ "webhook-bind-address": ":9443" });
 const run: WebhookSurroundings = {
   isEmbedded: false,
   development: false,
@@ -22,7 +16,7 @@ const run: WebhookSurroundings = {
   findHost: () => Promise.reject(new Error("nobody asks")),
 };
 const dev: WebhookSurroundings = { ...run, development: true, mayListenElsewhere: true };
-const devValues: WebhookValues = { ...values, "webhook-bind-address": "127.0.0.1:9443", "register-webhooks": true };
+const devValues = { ...values, "webhook-bind-address": "127.0.0.1:9443", "register-webhooks": true };
 
 test("webhooksOf: a Service has a certificate in a Secret, which is registered or injected", async () => {
   const given = { ...values, "webhook-service": "shop/hook" };
@@ -52,7 +46,7 @@ test("webhooksOf: a Service has a certificate in a Secret, which is registered o
 });
 
 test("webhooksOf: without --register-webhooks the definitions that got the address of the process are kept", async () => {
-  const mode = async (given: Partial<WebhookValues>) =>
+  const mode = async (given: Partial<RunSettings>) =>
     (await webhooksOf({ ...values, ...given }, run))?.registration?.mode;
   expect(await mode({ "webhook-host": "10.0.0.1", "install-crds": true })).toBe("definitions");
   expect(await mode({ "webhook-host": "10.0.0.1" })).toBe("none");
@@ -124,7 +118,7 @@ test("webhooksOf: a host that is named is asked at all addresses, unless an addr
 });
 
 test("webhooksOf refuses what does not fit, and says what would", async () => {
-  const refused = (given: Partial<WebhookValues>) => webhooksOf({ ...values, ...given }, run).catch(String);
+  const refused = (given: Partial<RunSettings>) => webhooksOf({ ...values, ...given }, run).catch(String);
   expect(await refused({ "register-webhooks": true })).toContain(
     "--register-webhooks is given without a way to the webhooks: add --webhook-service namespace/name",
   );

@@ -1,41 +1,12 @@
-/** The options for serving webhooks, and for how the API server reaches them. */
+/** Determines from the settings how webhooks are served, and how the API server reaches them. */
 import { hostname } from "node:os";
 import { plainHost } from "../kube/config/host-name.ts";
 import type { WebhooksOptions } from "../manager/webhooks.ts";
-import type { Option, ValuesOf } from "./option.ts";
+import type { RunSettings } from "../settings/run-options.ts";
 import type { OwnLeases } from "../webhook/registration/configurations.ts";
 import { readCertificate } from "../webhook/certificates/certificate-files.ts";
 import { UsageError, UserError } from "./usage-error.ts";
-import { type Reach, reachOf, webhookHostOption, webhookServiceOption } from "./webhook-address.ts";
-
-const options = [
-  {
-    name: "webhook-bind-address",
-    type: "string",
-    default: ":9443",
-    describe: "Address of webhooks (TLS), used once a module has some; 0 for none",
-  },
-  {
-    name: "webhook-cert-path",
-    type: "string",
-    describe: "Folder with tls.crt and tls.key for webhooks, reloaded when they change; without it they are generated",
-  },
-  {
-    name: "register-webhooks",
-    type: "boolean",
-    default: false,
-    describe: "Apply the webhook configurations of the modules, and remove them with their modules",
-  },
-] as const;
-
-/** The options of `run` and `dev`. */
-export const webhookOptions: readonly Option[] = [...options, webhookHostOption, webhookServiceOption];
-
-export interface WebhookValues extends ValuesOf<typeof options> {
-  readonly "webhook-host": string | undefined;
-  readonly "webhook-service": string | undefined;
-  readonly "install-crds": boolean;
-}
+import { type Reach, reachOf } from "./webhook-address.ts";
 
 /** What is known besides the command line. */
 export interface WebhookSurroundings {
@@ -59,7 +30,7 @@ const DRAIN = 2_000;
  * @throws UsageError naming options that conflict, UserError when the files of a certificate cannot be used.
  */
 export async function webhooksOf(
-  values: WebhookValues,
+  values: RunSettings,
   surroundings: WebhookSurroundings,
 ): Promise<WebhooksOptions | undefined> {
   const { "webhook-bind-address": address, "webhook-cert-path": folder, "register-webhooks": registers } = values;

@@ -36,9 +36,7 @@ export async function startClusterControllers(
     log,
     clock,
     connectionClock: systemClock,
-    healthAddress: "0",
-    metricsAddress: "0",
-    grace: GRACE_MS,
+    settings: { "grace-period": GRACE_MS },
     isolate: false,
     runsAtOnce: true, // the controllers of Kubernetes see the states in between, and some count what they see
     reportsFailures: false, // the controllers of Kubernetes report failures themselves

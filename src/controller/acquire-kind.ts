@@ -15,14 +15,14 @@ export interface AcquireKindOptions {
 
 /** @throws SyntaxError for an invalid selector. */
 export function acquireKind(
-  runtime: Pick<Runtime, "informers" | "namespaces">,
+  runtime: Pick<Runtime, "informers" | "settings">,
   watch: KindWatch,
   { needs, portion, user }: AcquireKindOptions,
 ): InformerLease {
   const { resource } = watch;
   const { labels, fields, namespaces } = watch.options;
   return runtime.informers.acquire(resource, {
-    namespaces: namespaces ?? (resource.scope === "Cluster" ? [] : runtime.namespaces),
+    namespaces: namespaces ?? (resource.scope === "Cluster" ? [] : runtime.settings.namespace),
     labels,
     fields,
     keep: keptPaths(watch),

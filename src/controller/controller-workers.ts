@@ -9,8 +9,6 @@ import { runLimit } from "./run-limit.ts";
 import type { Runtime } from "./runtime.ts";
 import { type BudgetOptions, type RunExecutor, Workers } from "./workers.ts";
 
-const DEFAULT_CONCURRENCY = 4;
-
 export interface ControllerWorkersParts {
   readonly module: string;
   readonly queue: WorkQueue;
@@ -27,13 +25,13 @@ export function controllerWorkers(
   runtime: Runtime,
   { module, queue, executor, reports, gate, log, budget }: ControllerWorkersParts,
 ): Workers {
-  const { clock, metrics, turns, logsRuns = false, reportsFailures = true } = runtime;
+  const { clock, metrics, turns, settings, logsRuns = false, reportsFailures = true } = runtime;
   const { retry, timeout } = controller;
-  const concurrency = controller.concurrency ?? runtime.concurrency ?? DEFAULT_CONCURRENCY;
+  const concurrency = controller.concurrency ?? settings.concurrency;
   const name = controllerName(controller);
   return new Workers({
     about: { module, controller: name },
-    budget: runtime.errorBudget === true ? budget : undefined,
+    budget: settings["error-budget"] ? budget : undefined,
     queue,
     concurrency,
     clock,

@@ -16,6 +16,7 @@ import { until } from "../../tests/support/until.ts";
 import { DefinedKinds } from "./defined-kinds.ts";
 import { FinalizerClaims } from "./finalizer-claims.ts";
 import { startController } from "./controller.ts";
+import { runSettings } from "../settings/run-options.ts";
 import { RunTurns } from "./run-turns.ts";
 import type { KeyController } from "./definition.ts";
 import { source } from "./source.ts";
@@ -84,10 +85,8 @@ async function setUp(
     clock,
     log,
     metrics,
-    namespaces: [],
-    concurrency: undefined,
+    settings: runSettings({ "error-budget": options.errorBudget }),
     warnUndeclared: false,
-    errorBudget: options.errorBudget,
   };
   const definition: KeyController = {
     name: "keys",

@@ -37,7 +37,6 @@ import { controllerWorkers } from "./controller-workers.ts";
 import type { Workers } from "./workers.ts";
 
 export type { RunningController, StartOptions };
-
 /** Starts a controller. It watches at once and runs keys as soon as its caches have synced. */
 export function startController(controller: AnyController, runtime: Runtime, options: StartOptions): RunningController {
   return new ControllerEngine(controller, runtime, options);
@@ -382,7 +381,8 @@ class ControllerEngine implements RunningController {
   async #drop(slots: SlotSet): Promise<void> {
     const share = this.#share!;
     const daemonsEnded = this.#executor.objects.handOver((object) => share.isIn(slots, object));
-    await endRuns(this.#workers, (run) => share.isRunIn(slots, run), { ...this.#runtime, log: this.#log });
+    const about = { ...this.#runtime, grace: this.#runtime.settings["grace-period"], log: this.#log };
+    await endRuns(this.#workers, (run) => share.isRunIn(slots, run), about);
     await daemonsEnded;
     this.#executor.pendingFinalizations.retain((object) => !share.isIn(slots, object));
   }

@@ -9,7 +9,6 @@ import type { Workers } from "./workers.ts";
 
 /** The most keys that the warning about runs that do not end names. */
 const MOST_KEYS = 10;
-const DEFAULT_GRACE = 30_000;
 
 /** The reason for which runs must end, as they and the log receive it. */
 export interface EndReason {
@@ -35,8 +34,7 @@ export async function endRuns(
   workers: Workers,
   isMeant: (run: KeyRun) => boolean,
   options: {
-    /** @default 30_000 */
-    readonly grace?: number | undefined;
+    readonly grace: number;
     readonly clock: Clock;
     readonly transport: Pick<Transport, "endRefused">;
     readonly log: Pick<Log, "warn">;
@@ -44,7 +42,7 @@ export async function endRuns(
     readonly because?: EndReason | undefined;
   },
 ): Promise<void> {
-  const { grace = DEFAULT_GRACE, clock, transport, log, because = ANOTHER_REPLICA } = options;
+  const { grace, clock, transport, log, because = ANOTHER_REPLICA } = options;
   workers.leave(because.going, isMeant);
   if (await within(grace, { work: workers.drained(isMeant), clock })) return;
   const left = workers.running(isMeant);

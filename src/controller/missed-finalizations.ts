@@ -17,7 +17,7 @@ import type { KindWatch } from "./watch.ts";
 const AGAIN_MS = 30_000;
 
 export interface MissedFinalizationsOptions {
-  readonly runtime: Pick<Runtime, "transport" | "mapper" | "clock" | "log" | "namespaces">;
+  readonly runtime: Pick<Runtime, "transport" | "mapper" | "clock" | "log" | "settings">;
   readonly watch: KindWatch;
   readonly finalizers: readonly string[];
   /** Whether to search also where the controller does not watch, within what the process watches. @default false */
@@ -58,7 +58,8 @@ async function look(options: MissedFinalizationsOptions): Promise<void> {
   const { resource } = watch;
   const { namespaces } = watch.options;
   const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, signal));
-  const watched = everywhere ? runtime.namespaces : (namespaces ?? runtime.namespaces);
+  const { namespace: everyNamespace = [] } = runtime.settings;
+  const watched = everywhere ? everyNamespace : (namespaces ?? everyNamespace);
   const listed = isNamespaceSelector(watched) ? [] : watched;
   for (const namespace of mapping.namespaced && listed.length > 0 ? listed : [""]) {
     await listMetadata(transport, {

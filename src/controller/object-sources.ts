@@ -32,7 +32,6 @@ export interface ObjectSourcesOptions {
   readonly before: ObjectSources | undefined;
 }
 
-const DEFAULT_GRACE_MS = 30_000;
 const EVERY: Cause = Object.freeze({ source: "every", type: "generic" });
 /** The options with which timers queue keys. */
 const TIMED: AddOptions = Object.freeze({ cause: EVERY, priority: LOW_PRIORITY });
@@ -116,8 +115,8 @@ export class ObjectSources implements Disposable {
   async handOver(isMeant: (object: AnyObject) => boolean): Promise<void> {
     if (this.#ofObjects.length === 0) return;
     this.leave("its key goes to another replica", isMeant);
-    const { clock, grace = DEFAULT_GRACE_MS } = this.#options.runtime;
-    await within(grace, { work: this.drained(isMeant), clock });
+    const { clock, settings } = this.#options.runtime;
+    await within(settings["grace-period"], { work: this.drained(isMeant), clock });
   }
 
   /** Resolves when every daemon of the key has ended or can no longer write; `undefined` when there is none. */
@@ -152,7 +151,7 @@ function sourcesOfObjects(
   before: (key: string) => Promise<unknown> | undefined,
 ): readonly ObjectSource[] {
   const { environment, runtime, module, executor, add, kinds, invoke } = options;
-  const { clock, metrics, grace = DEFAULT_GRACE_MS, reportsFailures = true } = runtime;
+  const { clock, metrics, settings, reportsFailures = true } = runtime;
   const cached = (key: string): AnyObject | undefined => kinds.primary?.store.get(key);
   const log = runtime.log.with({ module, controller: environment.controller });
   const call: EventMappingHost["call"] = (what, code) => {
@@ -174,7 +173,7 @@ function sourcesOfObjects(
         clock,
         log,
         metrics: metrics.daemon(environment.controller, daemon.name),
-        grace,
+        grace: settings["grace-period"],
         isOurs,
         cached,
         enqueue: (key, cause) => add(key, { cause }),

@@ -18,6 +18,7 @@ import { startController } from "./controller.ts";
 import { DefinedKinds } from "./defined-kinds.ts";
 import type { AnyController, AnyObjectController, KeyController } from "./definition.ts";
 import { FinalizerClaims } from "./finalizer-claims.ts";
+import { runSettings } from "../settings/run-options.ts";
 import { RunTurns } from "./run-turns.ts";
 import type { RunningController } from "./running-controller.ts";
 import { source } from "./source.ts";
@@ -68,8 +69,7 @@ async function setUp(...names: readonly string[]) {
     clock,
     log,
     metrics,
-    namespaces: [],
-    concurrency: undefined,
+    settings: runSettings(),
     warnUndeclared: false,
   };
   const start = (definition: AnyController, before?: RunningController): RunningController => {

@@ -15,6 +15,7 @@ import type { Pause } from "./pause.ts";
 import type { RunHooks } from "./run-hooks.ts";
 import type { Turns } from "./run-turns.ts";
 import type { Services } from "../reconcile/services.ts";
+import type { RunSettings } from "../settings/run-options.ts";
 
 export interface Runtime {
   readonly transport: Transport;
@@ -36,21 +37,15 @@ export interface Runtime {
   readonly pause?: Pause | undefined;
   /** The share of the keys that this replica works; then `leadership` is the membership. @default all */
   readonly shards?: Shards | undefined;
-  /** Milliseconds that runs get to finish when their keys go to another replica. @default 30_000 */
-  readonly grace?: number | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** The namespaces of controllers that declare none; empty for all. */
-  readonly namespaces: readonly string[];
-  /** Parallel runs of controllers that do not declare their own number. @default 4 */
-  readonly concurrency: number | undefined;
+  /** The settings of the process, by the names of their flags. */
+  readonly settings: RunSettings;
   /** Warns once about each call that a controller did not declare: in `dev` and tests. */
   readonly warnUndeclared: boolean;
   /** Logs each run and its causes at level info, and not at debug: in `dev`. @default false */
   readonly logsRuns?: boolean | undefined;
-  /** Slows and suspends controllers whose runs all fail. @default false */
-  readonly errorBudget?: true | undefined;
   /** Whether Events report runs that keep failing on their objects. @default true */
   readonly reportsFailures?: boolean | undefined;
 }

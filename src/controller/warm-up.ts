@@ -22,7 +22,7 @@ const PATIENCE = 5_000;
  */
 export async function warmUp(
   controller: AnyController,
-  runtime: Pick<Runtime, "informers" | "namespaces" | "shards" | "clock">,
+  runtime: Pick<Runtime, "informers" | "settings" | "shards" | "clock">,
   { user, signal }: { readonly user: string; readonly signal: AbortSignal },
 ): Promise<Disposable> {
   using stack = new DisposableStack();

@@ -19,6 +19,7 @@ export interface AccessOptions {
 }
 
 interface Around {
+  /** The namespaces of controllers that declare none; empty for all. */
   readonly namespaces: readonly string[];
   readonly clock: Clock;
 }

@@ -38,9 +38,7 @@ async function start(options: Options) {
     log: createLog({ level: "info", format: "json", write: (line) => void lines.push(JSON.parse(line)) }),
     clock,
     connectionClock: systemClock,
-    healthAddress: "0",
-    metricsAddress: "0",
-    grace: GRACE,
+    settings: { "grace-period": GRACE },
     isolate: false,
     development: true,
   });
@@ -373,9 +371,7 @@ test("where replicas divide the keys, an object has its daemon at one of them at
     const manager = new Manager({
       cluster: cluster.config,
       log: createLog({ level: "error", format: "json", write: () => {} }),
-      healthAddress: "0",
-      metricsAddress: "0",
-      grace: GRACE,
+      settings: { "grace-period": GRACE },
       isolate: false,
       sharding: {
         leaseDuration: 3_000,

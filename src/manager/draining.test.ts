@@ -23,7 +23,7 @@ const Box = defineResource({
 const BOXES = "/apis/demo.dev/v1/namespaces/default/boxes";
 
 /** A manager on an API server of its own. */
-async function setUp(options: Partial<ManagerOptions> = {}) {
+async function setUp(settings: ManagerOptions["settings"] = {}) {
   const server = await createApiServer();
   const request = async (method: string, path: string, body?: object, type = "application/json") => {
     const init = { method, headers: { "content-type": type }, ...(body && { body: JSON.stringify(body) }) };
@@ -44,12 +44,8 @@ async function setUp(options: Partial<ManagerOptions> = {}) {
   const manager = new Manager({
     cluster,
     log: createLog({ level: "info", format: "json", write: (line) => void lines.push(JSON.parse(line)) }),
-    healthAddress: "0",
-    metricsAddress: "0",
-    grace: 5_000,
-    installCrds: true,
+    settings: { "grace-period": 5_000, "install-crds": true, ...settings },
     isolate: false,
-    ...options,
   });
   await manager.start();
   const disposed: string[] = [];
@@ -145,7 +141,7 @@ test("a module without finalizers, or without objects that carry them, ends at o
 });
 
 test("a module of which the removal is forced ends at once, and its finalizers are told", async () => {
-  await using world = await setUp({ forcesRemoval: true });
+  await using world = await setUp({ "force-removal": true });
   const { manager, module, make, kept, disposed, lines } = world;
   await manager.add(module("box.ts", Box, boxes([])));
   await make("a");

@@ -27,8 +27,7 @@ async function setUp(spec?: LeaseSpec) {
   const manager = new Manager({
     cluster: leases.server.config,
     log: createLog({ level: "info", format: "json", write: (line) => void lines.push(JSON.parse(line)) }),
-    healthAddress: "127.0.0.1:0",
-    metricsAddress: "127.0.0.1:0",
+    settings: { "health-probe-bind-address": "127.0.0.1:0", "metrics-bind-address": "127.0.0.1:0" },
     clock,
     connectionClock: systemClock,
     election: {

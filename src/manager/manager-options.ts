@@ -1,10 +1,10 @@
 /** The options of a process: its cluster, its listeners, and how its modules run. */
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import type { Pause } from "../controller/pause.ts";
-import type { RateLimit } from "../kube/transport/request-rate.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { CertificateSource } from "../server/certificate-source.ts";
+import type { SomeSettings } from "../settings/run-options.ts";
 import type { MemoryGuard } from "./memory-guard.ts";
 import type { AccessOptions } from "./account-access.ts";
 import type { ElectionOptions } from "./elections.ts";
@@ -14,38 +14,20 @@ import type { WebhooksOptions } from "./webhooks.ts";
 export interface ManagerOptions {
   readonly cluster: ClusterConfig;
   readonly log: Log;
-  /** An address such as `:8081`; `127.0.0.1:0` takes a free port, and `0` turns the listener off. */
-  readonly healthAddress: string;
-  /** An address in the same forms as `healthAddress`. */
-  readonly metricsAddress: string;
+  /** The settings, by the names of their flags. @default those of `runSettings`: no listeners */
+  readonly settings?: SomeSettings | undefined;
   /** Serves metrics over TLS with this certificate, to callers whom the API server lets read them. @default to everybody */
   readonly secureMetrics?: CertificateSource | undefined;
   /** Where webhooks are served, with which certificate, and how the API server learns of them. @default nowhere */
   readonly webhooks?: WebhooksOptions | undefined;
-  /** The namespaces that controllers watch when they declare none; empty means all. @default [] */
-  readonly namespaces?: readonly string[] | undefined;
-  /** How many runs a controller that does not declare its own number executes in parallel. @default 4 */
-  readonly concurrency?: number | undefined;
-  /** Limits the requests to the API server; watches and the Lease never wait. @default none */
-  readonly requestRate?: RateLimit | undefined;
   /** Keeps the process below the limit of its memory. @default memory has no limit */
   readonly memory?: MemoryGuard | undefined;
-  /** How many milliseconds runs get to finish when the process stops. @default 30_000 */
-  readonly grace?: number | undefined;
-  /** For how many milliseconds a stopping process keeps working while `/readyz` already fails. @default 0 */
-  readonly shutdownDelay?: number | undefined;
-  /** Makes `/readyz` fail while a module is broken, waiting or unavailable. @default false */
-  readonly strict?: boolean | undefined;
-  /** Ends a module that is removed at once, although objects carry its finalizers. @default false: it drains */
-  readonly forcesRemoval?: boolean | undefined;
   /** Keeps runs from beginning while it is on. @default nothing does */
   readonly pause?: Pause | undefined;
   /** Restricts the modules to exactly what they declare, when `cluster` is reached as this account. @default no restriction */
   readonly access?: AccessOptions | undefined;
   /** The account that installs CustomResourceDefinitions where the modules' own may not. @default `cluster` */
   readonly installer?: ClusterConfig | undefined;
-  /** Applies the modules' CustomResourceDefinitions before their controllers start. @default false */
-  readonly installCrds?: boolean | undefined;
   /** Retries an installation that the server refuses, instead of throwing. @default true */
   readonly retryInstalling?: boolean | undefined;
   /** Freezes cached objects and warns about undeclared calls. @default false */
@@ -56,8 +38,6 @@ export interface ManagerOptions {
   readonly sharding?: ShardingOptions | undefined;
   /** Logs each run with its causes at level info instead of debug. @default false */
   readonly logsRuns?: boolean | undefined;
-  /** Slows and suspends controllers whose runs all fail. @default false */
-  readonly errorBudget?: boolean | undefined;
   /** Records an Event for an object whose runs keep failing. @default true */
   readonly reportsFailures?: boolean | undefined;
   /** Starts runs between events that have arrived, instead of after all of them. @default false */

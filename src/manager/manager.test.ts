@@ -38,13 +38,15 @@ function setUp({
       reload: () => Promise.resolve(false),
     },
     log: createLog({ level: "debug", format: "json", write: (line) => lines.push(line) }),
-    healthAddress: "127.0.0.1:0",
-    metricsAddress: "127.0.0.1:0",
-    grace: 100,
+    settings: {
+      "health-probe-bind-address": "127.0.0.1:0",
+      "metrics-bind-address": "127.0.0.1:0",
+      "grace-period": 100,
+      "install-crds": installCrds,
+      "shutdown-delay-duration": shutdownDelay,
+    },
     version: "1.2.3",
-    installCrds,
     clock,
-    shutdownDelay,
     connectionClock: systemClock,
   });
   const get = async (path: string, listener: "health-probe" | "metrics" = "health-probe") => {
@@ -144,8 +146,10 @@ test.each(["health-probe", "metrics"] as const)("MGR-11 Manager names the flag o
       reload: async () => false,
     },
     log: createLog({ level: "error", format: "json", write: () => {} }),
-    healthAddress: name === "health-probe" ? address : "0",
-    metricsAddress: name === "metrics" ? address : "0",
+    settings: {
+      "health-probe-bind-address": name === "health-probe" ? address : "0",
+      "metrics-bind-address": name === "metrics" ? address : "0",
+    },
   });
   await expect(taken.start()).rejects.toThrow(`Cannot listen on ${address} (--${name}-bind-address)`);
   await taken.stop();

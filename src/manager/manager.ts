@@ -26,6 +26,7 @@ import { metricsApp } from "../server/metrics-app.ts";
 import { Elections } from "./elections.ts";
 import { AccountAccess } from "./account-access.ts";
 import { Webhooks } from "./webhooks.ts";
+import { runSettings } from "../settings/run-options.ts";
 import { Services } from "../reconcile/services.ts";
 import { informerReading } from "./informer-reading.ts";
 import { isolate } from "./isolation.ts";
@@ -38,7 +39,6 @@ import { activeRuns, openParts, type StopStep, stopInOrder } from "./stop-steps.
 
 /** Milliseconds for taking the address of this process out of definitions. */
 const GIVE_BACK_WITHIN = 5_000;
-const DEFAULT_GRACE = 30_000;
 
 /** One process: a cluster, listeners, and modules that come and go. */
 export class Manager implements AsyncDisposable {
@@ -63,7 +63,9 @@ export class Manager implements AsyncDisposable {
 
   /** Creates the manager, which neither listens nor sends anything before {@link start}. */
   constructor(options: ManagerOptions) {
-    const { log, namespaces = [], grace = DEFAULT_GRACE, strict, development = false } = options;
+    const { log, development = false } = options;
+    const settings = runSettings(options.settings);
+    const { namespace: namespaces = [], "kube-api-qps": qps, "kube-api-burst": burst } = settings;
     this.#options = options;
     this.metrics = createMetrics({ host: new URL(options.cluster.server).host });
     if (options.isolate !== false) this.#isolation = isolate({ log, metrics: this.metrics });
@@ -75,7 +77,7 @@ export class Manager implements AsyncDisposable {
     const cluster = access?.through(options.cluster) ?? options.cluster;
     this.#transport = createTransport(cluster, {
       clock: this.#connectionClock,
-      rate: options.requestRate,
+      rate: qps === undefined ? undefined : { qps, burst },
       onWarning: (text) => log.warn("The API server warns", { warning: text }),
       userAgent: userAgent(options.version),
       onRequest: (method, code) => this.metrics.requests.observe(method, code),
@@ -122,16 +124,13 @@ export class Manager implements AsyncDisposable {
       leadership: alwaysLeader,
       pause: options.pause,
       shards: this.#sharding?.shards,
-      grace,
+      settings,
       clock,
       log,
       metrics: this.metrics,
-      namespaces,
-      concurrency: options.concurrency,
       // A call that the account may not make is refused, and the error names the line to add.
       warnUndeclared: development && options.access === undefined,
       logsRuns: options.logsRuns,
-      errorBudget: options.errorBudget || undefined,
       reportsFailures: options.reportsFailures,
     };
     this.#elections =
@@ -150,9 +149,6 @@ export class Manager implements AsyncDisposable {
     });
     this.modules = new ModuleRegistry(this.#runtime, {
       webhooks: this.webhooks.host,
-      grace,
-      strict,
-      forcesRemoval: options.forcesRemoval,
       health: this.#health,
       leaderships: this.#elections ?? this.#sharding,
     });
@@ -160,7 +156,7 @@ export class Manager implements AsyncDisposable {
       modules: this.modules,
       webhooks: this.webhooks.host,
       conversionClient: this.webhooks.conversionClient,
-      installer: options.installCrds === true ? (this.#installer ?? transport) : undefined,
+      installer: settings["install-crds"] ? (this.#installer ?? transport) : undefined,
       retries: options.retryInstalling !== false,
       access,
       clock,
@@ -197,12 +193,13 @@ export class Manager implements AsyncDisposable {
    * @throws Error naming the flag and the address that cannot be listened on.
    */
   async start(): Promise<void> {
-    const { healthAddress, metricsAddress, secureMetrics: certificates, log } = this.#options;
+    const { secureMetrics: certificates, log } = this.#options;
+    const { settings } = this.#runtime;
     const secured = certificates && { certificates, transport: this.#installer ?? this.#transport };
     this.#listeners = await startListeners(
       [
-        { name: "health-probe", address: healthAddress, app: this.#healthApp() },
-        { name: "metrics", address: metricsAddress, app: metricsApp(this.metrics), secured },
+        { name: "health-probe", address: settings["health-probe-bind-address"], app: this.#healthApp() },
+        { name: "metrics", address: settings["metrics-bind-address"], app: metricsApp(this.metrics), secured },
       ],
       { log },
     );
@@ -266,8 +263,8 @@ export class Manager implements AsyncDisposable {
   }
 
   async #stop(): Promise<void> {
-    const { log, shutdownDelay = 0, grace = DEFAULT_GRACE } = this.#options;
-    const { clock, informers, events } = this.#runtime;
+    const { clock, informers, events, log, settings } = this.#runtime;
+    const { "grace-period": grace, "shutdown-delay-duration": shutdownDelay } = settings;
     const steps: readonly StopStep[] = [
       {
         what: "readiness",

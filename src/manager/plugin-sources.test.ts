@@ -45,11 +45,8 @@ async function replica(
   const manager = new Manager({
     cluster: cluster.config,
     log: createLog({ level: "error", format: "json", write: () => {} }),
-    healthAddress: "127.0.0.1:0",
-    metricsAddress: "0",
+    settings: { "health-probe-bind-address": "127.0.0.1:0", "install-crds": true, "grace-period": 100 },
     isolate: false,
-    installCrds: true,
-    grace: 100,
     election: by === "election" ? { ...shared, mode: "process" } : undefined,
     sharding: by === "shards" ? { ...shared, seats: 4 } : undefined,
   });

@@ -38,11 +38,9 @@ async function start({ retryInstalling = true } = {}) {
     log: createLog({ level: "info", format: "json", write: (line) => void lines.push(JSON.parse(line)) }),
     clock,
     connectionClock: systemClock,
-    healthAddress: "0",
-    metricsAddress: "0",
+    settings: { "install-crds": true },
     isolate: false,
     development: true,
-    installCrds: true,
     retryInstalling,
   });
   cleanup.defer(() => manager.stop());

@@ -42,14 +42,16 @@ async function setUp(more: { webhookAddress?: string; development?: boolean } = 
       reload: () => Promise.resolve(false),
     },
     log: createLog({ level: "error", format: "json", write: () => {} }),
-    healthAddress: "127.0.0.1:0",
-    metricsAddress: "127.0.0.1:0",
+    settings: {
+      "health-probe-bind-address": "127.0.0.1:0",
+      "metrics-bind-address": "127.0.0.1:0",
+      "grace-period": 100,
+    },
     webhooks: {
       address: more.webhookAddress ?? "0",
       certificates: { current: () => pair, subscribe: () => ({ [Symbol.dispose]() {} }) },
     },
     development: more.development,
-    grace: 100,
     clock,
     connectionClock: more.webhookAddress === undefined ? clock : systemClock,
   });

@@ -42,9 +42,7 @@ async function start() {
   const manager = new Manager({
     cluster: cluster.config,
     log: createLog({ level: "info", format: "json", write: (line) => void lines.push(JSON.parse(line)) }),
-    healthAddress: "0",
-    metricsAddress: "0",
-    grace: 2_000,
+    settings: { "grace-period": 2_000 },
     isolate: false,
     development: true,
   });

@@ -76,10 +76,12 @@ class Post implements AsyncDisposable {
     const manager = new Manager({
       cluster: this.server.config,
       log: createLog({ level: "info", format: "json", write: (line) => log.push(line) }),
-      healthAddress: "127.0.0.1:0",
-      metricsAddress: "127.0.0.1:0",
-      installCrds: true,
-      grace: 3_000,
+      settings: {
+        "health-probe-bind-address": "127.0.0.1:0",
+        "metrics-bind-address": "127.0.0.1:0",
+        "install-crds": true,
+        "grace-period": 3_000,
+      },
       sharding: {
         leaseDuration: 15_000,
         renewDeadline: 10_000,
@@ -340,8 +342,7 @@ test("Sharding fails /healthz when a replica did not notice for long that its Le
   const manager = new Manager({
     cluster: server.config,
     log: createLog({ level: "error", format: "json", write: () => {} }),
-    healthAddress: "127.0.0.1:0",
-    metricsAddress: "0",
+    settings: { "health-probe-bind-address": "127.0.0.1:0" },
     clock,
     connectionClock: systemClock,
     sharding: { ...defaultDurations, id: "post", namespace: "default", release: true, seats: 1, identity: "us" },

@@ -13,12 +13,17 @@ afterEach(async () => {
 
 type Line = { readonly level: string; readonly msg: string; readonly [field: string]: unknown };
 
-async function start(files: Readonly<Record<string, string>>, options: Partial<ManagerOptions> = {}) {
+async function start(files: Readonly<Record<string, string>>, settings: ManagerOptions["settings"] = {}) {
   const lines: Line[] = [];
   const log = createLog({ level: "info", format: "json", write: (line) => void lines.push(JSON.parse(line)) });
   const runs: ToldRun[] = [];
   const teller = { begin: (run: ToldRun) => void runs.push(run), end: () => {} };
-  const lab = cleanup.use(await ReloadLab.start(files, teller, { log, healthAddress: "127.0.0.1:0", ...options }));
+  const lab = cleanup.use(
+    await ReloadLab.start(files, teller, {
+      log,
+      settings: { "health-probe-bind-address": "127.0.0.1:0", ...settings },
+    }),
+  );
   const config = (name: string) => ({
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -92,7 +97,10 @@ export const controller = defineController({
 `;
 
 test("a process ends within its grace period whatever is open, and says after 2 s what it waits for", async () => {
-  const { lab, lines, runs, create, get } = await start({ "deaf.ts": DEAF, "reader.ts": READING }, { grace: 2_300 });
+  const { lab, lines, runs, create, get } = await start(
+    { "deaf.ts": DEAF, "reader.ts": READING },
+    { "grace-period": 2_300 },
+  );
   await create("stuck");
   await until(() => runs.length > 0);
   const { body } = await get("/plugins/deaf/endless");

@@ -54,10 +54,12 @@ class Served implements AsyncDisposable {
         reload: () => Promise.resolve(false),
       },
       log: createLog({ level: "info", format: "json", write: (line) => void this.lines.push(line) }),
-      healthAddress: "127.0.0.1:0",
-      metricsAddress: "127.0.0.1:0",
+      settings: {
+        "health-probe-bind-address": "127.0.0.1:0",
+        "metrics-bind-address": "127.0.0.1:0",
+        "grace-period": 200,
+      },
       webhooks: { address: "127.0.0.1:0", certificates: this.certificates },
-      grace: 200,
       isolate: false,
       connectionClock: systemClock,
     });

@@ -46,10 +46,12 @@ class World implements AsyncDisposable {
     const manager = new Manager({
       cluster: this.cluster.as(),
       log: createLog({ level: "info", format: "json", write: (line) => void this.lines.push(line) }),
-      healthAddress: "127.0.0.1:0",
-      metricsAddress: "127.0.0.1:0",
+      settings: {
+        "health-probe-bind-address": "127.0.0.1:0",
+        "metrics-bind-address": "127.0.0.1:0",
+        "grace-period": 2_000,
+      },
       webhooks,
-      grace: 2_000,
       isolate: false,
     });
     this.#managers.push(manager);

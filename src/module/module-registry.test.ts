@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { RunningController } from "../controller/controller.ts";
 import { controllerName } from "../controller/declarations.ts";
+import { runSettings } from "../settings/run-options.ts";
 import { DefinedKinds } from "../controller/defined-kinds.ts";
 import { alwaysLeader } from "../client/leadership.ts";
 import type { Runtime } from "../controller/runtime.ts";
@@ -26,7 +27,8 @@ type State = RunningController["state"];
 function setUp({
   clock = systemClock,
   drained = Promise.resolve(),
-  ...options
+  grace = 50,
+  strict,
 }: { strict?: boolean; clock?: Clock; drained?: Promise<void>; grace?: number } = {}) {
   const events: string[] = [];
   const limiters = new Map<string, RateLimiter>();
@@ -40,13 +42,12 @@ function setUp({
     metrics,
     clock,
     leadership: alwaysLeader,
+    settings: runSettings({ "grace-period": grace, strict }),
     definedKinds: new DefinedKinds(),
     finalizers: { stop() {} },
   } as unknown as Runtime;
   const registry = new ModuleRegistry(runtime, {
-    grace: 50,
     health,
-    ...options,
     start: (controller, _, { module, before, limiter }) => {
       const name = controllerName(controller);
       if (limiter !== undefined) limiters.set(name, limiter);

@@ -19,12 +19,6 @@ import { PostponedModules } from "./postponed.ts";
 export interface ModuleRegistryOptions {
   /** Lists the modules, and has the checks of plugins. */
   readonly health: Health;
-  /** Whether a module that is broken, waiting or unavailable fails `/readyz` instead of only being listed. @default false */
-  readonly strict?: boolean | undefined;
-  /** How many milliseconds runs get to finish when a module leaves. */
-  readonly grace: number;
-  /** Whether a removed module ends at once, although objects have its finalizers. @default false: it drains */
-  readonly forcesRemoval?: boolean | undefined;
   /** Decides which modules may work. @default every module */
   readonly leaderships?: Leaderships | undefined;
   /** Serves the modules' webhooks. @default nothing does */
@@ -36,8 +30,6 @@ export interface ModuleRegistryOptions {
 export class ModuleRegistry {
   readonly plugins: PluginBoard;
   readonly #runtime: Runtime;
-  readonly #grace: number;
-  readonly #forcesRemoval: boolean;
   readonly #start: typeof startController;
   readonly #leaderships: Leaderships | undefined;
   readonly #health: Health;
@@ -54,14 +46,16 @@ export class ModuleRegistry {
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(runtime: Runtime, options: ModuleRegistryOptions) {
-    const { grace, health, leaderships, strict = false, forcesRemoval = false, start = startController } = options;
+    const { health, leaderships, start = startController } = options;
     this.#leaderships = leaderships;
     this.#webhooks = options.webhooks;
     this.#runtime = runtime;
-    this.#grace = grace;
     this.#health = health;
-    this.#forcesRemoval = forcesRemoval;
-    this.#listing = new ModuleListing({ readyz: health.readyz, strict, statuses: () => this.statuses() });
+    this.#listing = new ModuleListing({
+      readyz: health.readyz,
+      strict: runtime.settings.strict,
+      statuses: () => this.statuses(),
+    });
     this.#leaving = new LeavingVersions(runtime.log);
     this.#start = start;
     this.plugins = new PluginBoard(runtime);
@@ -329,7 +323,7 @@ export class ModuleRegistry {
    * @returns false when there is nothing to wait for.
    */
   async #drain(running: ModuleVersion, gone: () => Promise<void>): Promise<boolean> {
-    if (this.#forcesRemoval || this.#ending !== undefined) return false;
+    if (this.#runtime.settings["force-removal"] || this.#ending !== undefined) return false;
     const drain = await Draining.begin(running, { grace: this.#newGrace(), webhooks: this.#webhooks });
     if (drain === undefined || drain.hasEnded) return false;
     running.draining = { drain, gone };
@@ -353,7 +347,7 @@ export class ModuleRegistry {
   async #succeed(controllers: ModuleDefinitions["controllers"]): Promise<void> {
     for (const running of this.#running.values()) {
       const drain = running.draining?.drain;
-      await drain?.handOver(controllers, { grace: this.#grace });
+      await drain?.handOver(controllers, { grace: this.#runtime.settings["grace-period"] });
       if (drain?.hasEnded === true) await this.#drained(running);
     }
   }
@@ -389,7 +383,7 @@ export class ModuleRegistry {
   }
 
   #newGrace(): GracePeriod {
-    return new GracePeriod(this.#grace, this.#runtime.clock);
+    return new GracePeriod(this.#runtime.settings["grace-period"], this.#runtime.clock);
   }
 
   #inTurn<T>(change: () => Promise<T>): Promise<T> {

@@ -117,8 +117,12 @@ export async function runModule(
     }),
     clock: options.clock ?? cluster.clock,
     connectionClock: systemClock,
-    healthAddress: "0",
-    metricsAddress: "0",
+    settings: {
+      namespace: options.namespaces,
+      concurrency: options.concurrency,
+      "install-crds": true,
+      "grace-period": GRACE_MS,
+    },
     webhooks: {
       address: `${LOOPBACK}:0`,
       certificates: { kind: "memory", hosts: [LOOPBACK] },
@@ -130,13 +134,9 @@ export async function runModule(
         name: registrationName(),
       },
     },
-    namespaces: options.namespaces,
-    concurrency: options.concurrency,
-    installCrds: true,
     retryInstalling: false,
     development: true,
     isolate: false,
-    grace: GRACE_MS,
   });
   const registration = cluster.beforeStop(() => manager.stop());
   try {

@@ -19,7 +19,7 @@ import type { ScopedWebhook } from "./webhook-host.ts";
 
 type WebhookRuntime = Pick<
   Runtime,
-  "transport" | "mapper" | "informers" | "log" | "namespaces" | "warnUndeclared" | "services"
+  "transport" | "mapper" | "informers" | "log" | "settings" | "warnUndeclared" | "services"
 >;
 
 /** Definitions never change, and are requested again and again. */
@@ -43,12 +43,15 @@ export function permissionsOfWebhook(webhook: AnyWebhook): Permissions {
 
 /** Makes the client of a webhook and takes a lease of each kind that it reads. */
 export function webhookScope(webhook: AnyWebhook, module: string, runtime: WebhookRuntime): ScopedWebhook {
-  const { transport, mapper, informers, log, namespaces, warnUndeclared } = runtime;
+  const { transport, mapper, informers, log, settings, warnUndeclared } = runtime;
   const { name, reads, permissions } = declarations(webhook);
   const leases: InformerLease[] = [];
   const declared = new Map<string, SharedInformer[]>();
   for (const watch of reads) {
-    const lease = informers.acquire(watch.resource, { ...selection(watch, namespaces), user: `${module}/${name}` });
+    const lease = informers.acquire(watch.resource, {
+      ...selection(watch, settings.namespace),
+      user: `${module}/${name}`,
+    });
     leases.push(lease);
     const id = groupKind(watch.resource);
     declared.set(id, [...(declared.get(id) ?? []), lease.informer]);
@@ -82,7 +85,7 @@ export function webhookScope(webhook: AnyWebhook, module: string, runtime: Webho
   };
 }
 
-function selection({ resource, options, ...watch }: KindWatch, all: readonly string[]) {
+function selection({ resource, options, ...watch }: KindWatch, all: readonly string[] | undefined) {
   const { labels, fields, namespaces } = options;
   return {
     namespaces: namespaces ?? (resource.scope === "Cluster" ? [] : all),

@@ -108,13 +108,9 @@ export class Stage implements AsyncDisposable {
     const manager = new Manager({
       cluster: { ...config, answer: (request) => this.#witness(request) },
       log: createLog({ level: "warn", format: "json", write: (line) => void this.log.push(line) }),
-      healthAddress: "0",
-      metricsAddress: "0",
-      installCrds: true,
+      settings: { "install-crds": true, "grace-period": 5_000, concurrency: 16 },
       development: true,
-      grace: 5_000,
       isolate: false,
-      concurrency: 16,
       pause: this.pause,
       reportsFailures: false,
     });

@@ -20,6 +20,7 @@ import { createMetrics } from "../../src/observe/metrics.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { AnyObject, Resource } from "../../src/resource/handle.ts";
 import { compareVersions, keyString } from "../../src/resource/meta.ts";
+import { runSettings } from "../../src/settings/run-options.ts";
 import { Box } from "../support/integration/lab.ts";
 import type { Answer, Question, Usage } from "./protocol.ts";
 
@@ -106,8 +107,7 @@ const runtime: Runtime = {
   clock: systemClock,
   log,
   metrics,
-  namespaces: [],
-  concurrency: undefined,
+  settings: runSettings(),
   warnUndeclared: false,
 };
 const controllers: RunningController[] = collectDefinitions(definitions()).controllers.map((definition) =>

@@ -114,11 +114,9 @@ export class ReloadLab implements AsyncDisposable {
         },
       },
       log,
-      healthAddress: "0",
-      metricsAddress: "0",
       isolate: false,
-      grace: 5_000,
       ...options,
+      settings: { "grace-period": 5_000, ...options.settings },
     });
     stack.defer(() => manager.stop());
     await manager.start();

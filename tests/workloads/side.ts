@@ -39,9 +39,7 @@ export async function realSide(): Promise<Side> {
   const manager = new Manager({
     cluster,
     log,
-    healthAddress: "0",
-    metricsAddress: "0",
-    grace: 1_000,
+    settings: { "grace-period": 1_000 },
     isolate: false,
     reportsFailures: false,
   });

@@ -1,4 +1,5 @@
 /** The Leases by which copies of the modules elect a leader, or divide the keys. */
+import { electionDurations } from "../election-options.ts";
 import { durationOf, holderOf, type Lease } from "../../election/lease.ts";
 import { leaseName } from "../../election/lease-name.ts";
 import { shardGroup, shardLeaseNames } from "../../election/shard-leases.ts";
@@ -20,7 +21,7 @@ type LiveLease = Found & Lease;
 export const LEASE_WITHIN = 30_000;
 /** Milliseconds: whatever a Lease says, its holder is not waited for any longer. */
 const LONGEST_LEASE = 60_000;
-const DEFAULT_LEASE = 15_000;
+const DEFAULT_LEASE = electionDurations().leaseDuration;
 
 /** In the image and below the mount, all modules are in one folder, so their names contain no folder. */
 export function fileOf(module: string): string {

@@ -34,10 +34,7 @@ export async function withdraw(options: WithdrawalOptions): Promise<void> {
   await using manager = new Manager({
     cluster,
     log,
-    healthAddress: "0",
-    metricsAddress: "0",
-    grace: GRACE,
-    concurrency,
+    settings: { "grace-period": GRACE, concurrency },
     election,
     pause,
     version,

@@ -55,13 +55,9 @@ export class InProcess implements AsyncDisposable {
     const manager = new Manager({
       cluster,
       log: createLog({ level, format: "json", write: (line) => void lines.push(JSON.parse(line) as LogLine) }),
-      healthAddress: "0",
-      metricsAddress: "0",
-      namespaces,
-      installCrds: true,
+      settings: { namespace: namespaces, "install-crds": true, "grace-period": grace },
       webhooks: webhooks === false ? undefined : onLoopback(webhooks === true ? "apply" : webhooks),
       development: true,
-      grace,
     });
     const operator = new InProcess(manager, lines);
     await manager.add(moduleOf(definitions));

@@ -1,7 +1,7 @@
 /** The schema of a chart's values. Helm refuses other values before it installs anything. */
-import type { Option } from "../../option.ts";
+import type { Option } from "../../../settings/option.ts";
 import { MOST_REPLICAS } from "../../manifests-options.ts";
-import { runOptions } from "../../run-options.ts";
+import { runOptions } from "../../../settings/run-options.ts";
 import type { DeployPlan } from "../deploy-plan.ts";
 import { configSchema } from "./config-template.ts";
 

@@ -1,0 +1,34 @@
+/** The form of an option of a command, and the types of the values that follow from a table of options. */
+
+export type OptionType = "string" | "boolean" | "number" | "list" | "duration";
+
+export interface Option {
+  readonly name: string;
+  readonly describe: string;
+  readonly type: OptionType;
+  readonly default?: unknown;
+  readonly choices?: readonly string[];
+  /** The meaning of a flag without a value. @default a value is required */
+  readonly bare?: string;
+  /** Whether it is a positional argument instead of a flag. */
+  readonly positional?: true;
+}
+
+/** The type of an option's value. */
+export interface TypeOf {
+  readonly string: string;
+  readonly boolean: boolean;
+  readonly number: number;
+  readonly list: readonly string[];
+  /** A duration in milliseconds. */
+  readonly duration: number;
+}
+
+type ValueOf<O extends Option> = O extends { readonly choices: readonly (infer C)[] } ? C : TypeOf[O["type"]];
+
+/** The values that a command gets; those with a default are always there. */
+export type ValuesOf<Options extends readonly Option[]> = {
+  readonly [O in Options[number] as O["name"]]: O extends { readonly default: unknown }
+    ? ValueOf<O>
+    : ValueOf<O> | undefined;
+};
