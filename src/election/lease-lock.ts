@@ -1,4 +1,5 @@
 /** Reads and writes Leases on the API server, on a connection that only Leases use. */
+import { LONG_WATCH } from "../kube/api/follow-object.ts";
 import { watch } from "../kube/api/watch.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors/api-error.ts";
 import type { Transport } from "../kube/transport/transport.ts";
@@ -39,10 +40,6 @@ export interface WatchFrom {
   readonly resourceVersion: string | undefined;
   readonly signal: AbortSignal;
 }
-
-/** Seconds after which the server ends the watch, and milliseconds of silence after which the client does. */
-const WATCH_SECONDS = 300;
-const WATCH_IDLE = 310_000;
 
 type LeaseTransport = Pick<Transport, "request" | "stream">;
 
@@ -95,8 +92,7 @@ export abstract class KubeLeases {
       path: this.#collection,
       ...selection,
       resourceVersion,
-      timeoutSeconds: WATCH_SECONDS,
-      idleTimeout: WATCH_IDLE,
+      ...LONG_WATCH,
       signal,
       onEvent: (type, object) => {
         if (type !== "BOOKMARK") onChange(object as unknown as Lease, type === "DELETED");

@@ -1,5 +1,5 @@
 /** One seat of a group, from the search for it until its release: takes, renews and publishes with its Lease. */
-import { abortable } from "../platform/abortable.ts";
+import { Alarm } from "../platform/alarm.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { type ElectionDurations, JITTER_FACTOR, renewalPause } from "./durations.ts";
 import { type Claim, holderOf, type Lease, newLease, releasedLease, takenLease } from "./lease.ts";
@@ -265,28 +265,5 @@ export class ShardSeat {
 
   #pause(ms: number, signal: AbortSignal): Promise<void> {
     return sleep(ms, { clock: this.#options.clock, signal });
-  }
-}
-
-/** A pause that ends early when there is something to do. */
-class Alarm {
-  readonly #clock: Clock;
-  #waiting: PromiseWithResolvers<void> | undefined;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Wakes whoever waits. */
-  ring(): void {
-    this.#waiting?.resolve();
-    this.#waiting = undefined;
-  }
-
-  /** Waits for so many milliseconds, or until the alarm rings. @throws the signal's reason. */
-  async wait(ms: number, signal: AbortSignal): Promise<void> {
-    const waiting = (this.#waiting ??= Promise.withResolvers());
-    using _timer = ms === Infinity ? undefined : this.#clock.setTimeout(() => this.ring(), Math.max(0, ms));
-    await abortable(waiting.promise, signal);
   }
 }

@@ -3,33 +3,19 @@
  * name as field manager.
  */
 import type { InformerLease } from "../cache/informer-registry.ts";
-import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { Client } from "../client/client.ts";
 import { definedIndex, type Index } from "../client/field-index.ts";
-import { clientCore, KubeClient } from "../client/kube-client.ts";
+import { KubeClient } from "../client/kube-client.ts";
 import type { Permissions } from "../client/permissions.ts";
-import { acquireKind } from "../controller/acquire-kind.ts";
 import { ControllerGate } from "../controller/controller-gate.ts";
-import { type Declarations, declarationsOf } from "../controller/declarations.ts";
-import type { KeyController } from "../controller/definition.ts";
-import { EVERYTHING } from "../controller/needs.ts";
+import type { Declarations } from "../controller/declarations.ts";
+import { DeclaredReader, readerDeclarations } from "../controller/declared-reader.ts";
 import type { Runtime } from "../controller/runtime.ts";
-import { warnOnce } from "../controller/undeclared-calls.ts";
 import { groupKind, type Resource, type Shape } from "../resource/handle.ts";
 import type { Plugin } from "./plugin.ts";
 
-/** Definitions never change, and are requested again and again. */
-const known = new WeakMap<Plugin, Declarations>();
-
-/** Returns what a plugin declares, in the form of a controller that only reads. */
 function declarations(plugin: Plugin): Declarations {
-  let found = known.get(plugin);
-  if (found === undefined) {
-    const { name, reads = [], uses = [] } = plugin;
-    const reader: KeyController = { name, reads, uses, reconcile: () => Promise.resolve() };
-    known.set(plugin, (found = declarationsOf(reader)));
-  }
-  return found;
+  return readerDeclarations(plugin, plugin);
 }
 
 /** Returns what a plugin's `reads` and `uses` permit. */
@@ -59,43 +45,25 @@ export function pluginClient(
   runtime: Runtime,
   { module, gone, keep }: PluginClientOptions,
 ): PluginClient {
-  const { transport, mapper, informers, log } = runtime;
-  const { permissions, reads } = declarations(plugin);
-  const leases: InformerLease[] = [];
-  const declared = new Map<string, SharedInformer[]>();
-  for (const watch of reads) {
-    const lease = acquireKind(runtime, watch, { needs: EVERYTHING, user: `${module}/${plugin.name}` });
-    leases.push(lease);
-    const id = groupKind(watch.resource);
-    declared.set(id, [...(declared.get(id) ?? []), lease.informer]);
-  }
-  const core = clientCore({
-    transport,
-    mapper,
-    informers,
-    manager: plugin.name,
-    declared,
-    permissions,
-    onUndeclared: runtime.warnUndeclared ? warnOnce(log.with({ module, controller: plugin.name })) : undefined,
-  });
+  const reader = new DeclaredReader(declarations(plugin), module, runtime);
+  const { core, leases } = reader;
   const gate = new ControllerGate(runtime.leadership);
   const leave = (): void => {
     gate.close(`plugin '${plugin.name}' has left`);
-    core.reader[Symbol.dispose]();
-    for (const lease of leases) lease.release();
+    reader[Symbol.dispose]();
   };
   gone.addEventListener("abort", leave, { once: true });
   return {
     client: new KubeClient(core, { gate, requestSignal: gone, origin: "", keep }),
     keepIndex: (index) => {
-      const found = definedIndex(index);
-      if (found === undefined)
+      const defined = definedIndex(index);
+      if (defined === undefined)
         throw new TypeError(`Cannot keep an index for plugin '${plugin.name}': expected what defineIndex returns`);
-      const { kind } = found.resource;
-      if (!declared.has(groupKind(found.resource))) {
+      const { kind } = defined.resource;
+      if (!core.scope.declared.has(groupKind(defined.resource))) {
         throw new TypeError(`Cannot keep an index of ${kind} for plugin '${plugin.name}': add ${kind} to its 'reads'`);
       }
-      core.reader.keepIndex(found);
+      core.reader.keepIndex(defined);
     },
     warm: async (signal) => {
       await Promise.all(leases.map((lease) => synced(lease, signal)));

@@ -8,7 +8,6 @@ import { Seldom } from "../server/seldom.ts";
 import { type Duration, parseDuration } from "../resource/duration.ts";
 import { MOST_CONVERSION_BYTES } from "./conversion/conversion-endpoint.ts";
 import type { RequestProblem, ReviewAnswer, ReviewEndpoint } from "./review-endpoint.ts";
-import { readReview } from "./review-body.ts";
 
 /** What the bodies of all reviews in flight may take together: the largest conversion, and two of the largest admissions beside it. */
 const MOST_BODIES_BYTES = MOST_CONVERSION_BYTES + 16 * 1024 * 1024;
@@ -25,6 +24,8 @@ interface Mounted {
   readonly metrics: WebhookPathMetrics;
 }
 
+/** The limit of controller-runtime for one body: a little more than twice the largest object that etcd accepts. */
+const MOST_BODY_BYTES = 7 * 1024 * 1024;
 /** How long kube-apiserver waits for a webhook that does not name a timeout. */
 const DEFAULT_TIMEOUT = 10_000;
 /** The longest timeout that kube-apiserver allows. */
@@ -130,13 +131,7 @@ export class ReviewRoutes {
     endpoint: ReviewEndpoint,
     { request, deadline, share }: { readonly request: Request; readonly deadline: number; readonly share: BodyShare },
   ): Promise<ReviewAnswer | undefined> {
-    const read = await readReview(request, {
-      clock: this.#clock,
-      deadline,
-      share,
-      mostBytes: endpoint.mostBytes,
-      parse: endpoint.parse,
-    });
+    const read = await readBody(request, { clock: this.#clock, deadline, share, endpoint });
     if ("isBusy" in read) return undefined;
     if ("problem" in read) return endpoint.malformed(read.problem);
     try {
@@ -171,4 +166,81 @@ function responseOf({ status, body, isJson = false }: ReviewAnswer): Response {
   return typeof body === "string"
     ? new Response(body, { status, headers: isJson ? JSON_HEADERS : TEXT_HEADERS })
     : new Response(JSON.stringify(body), { status, headers: JSON_HEADERS });
+}
+
+interface Limits {
+  readonly clock: Clock;
+  readonly deadline: number;
+  /** The part of the listener's budget that the body takes. */
+  readonly share: BodyShare;
+  readonly endpoint: ReviewEndpoint;
+}
+
+/** The result of reading a body. `isBusy` means that other bodies take all room, so that the client should come again. */
+type Read = { readonly body: unknown } | { readonly problem: RequestProblem } | { readonly isBusy: true };
+type ReadText = string | Exclude<Read, { readonly body: unknown }>;
+
+async function readBody(request: Request, within: Limits): Promise<Read> {
+  const { headers } = request;
+  const { mostBytes = MOST_BODY_BYTES, parse = JSON.parse } = within.endpoint;
+  const length = headers.get("content-length");
+  if (request.body === null || length === "0") return problem(400, "request body is empty");
+  if (length !== null && Number(length) > mostBytes) return tooLarge(mostBytes);
+  const type = headers.get("content-type") ?? "";
+  if (mediaType(type) !== "application/json") {
+    return problem(400, `contentType=${type}, expected application/json`);
+  }
+  const text = await textOf(request, within);
+  if (typeof text !== "string") return text;
+  if (text === "") return problem(400, "request body is empty");
+  try {
+    return { body: parse(text) as unknown };
+  } catch (error) {
+    return problem(400, `cannot decode the request body: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function textOf(request: Request, within: Limits): Promise<ReadText> {
+  const { clock, deadline } = within;
+  const late = Promise.withResolvers<{ readonly problem: RequestProblem }>();
+  using _timer = clock.setTimeout(
+    () => late.resolve(problem(408, "the request body did not arrive in time")),
+    deadline - clock.now(),
+  );
+  try {
+    const read = boundedText(request, within);
+    read.catch(() => {}); // when it ends after the deadline
+    return await Promise.race([read, late.promise]);
+  } catch (error) {
+    return problem(400, `cannot read the request body: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function boundedText(request: Request, { share, endpoint }: Limits): Promise<ReadText> {
+  const { mostBytes = MOST_BODY_BYTES } = endpoint;
+  const length = Number(request.headers.get("content-length") ?? Infinity);
+  if (share.claim(length)) return request.text();
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of request.body!) {
+    bytes += piece.length;
+    if (bytes > mostBytes) return tooLarge(mostBytes);
+    // What is not read stays with the client.
+    if (!(await share.take(piece.length))) return { isBusy: true };
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, bytes).toString();
+}
+
+function mediaType(type: string): string {
+  const semicolon = type.indexOf(";");
+  return (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase();
+}
+
+function tooLarge(mostBytes: number): { readonly problem: RequestProblem } {
+  return problem(413, `request entity is too large; limit is ${mostBytes} bytes`);
+}
+
+function problem(code: number, message: string): { readonly problem: RequestProblem } {
+  return { problem: { code, message } };
 }

@@ -1,6 +1,7 @@
 /** A certificate that the binary issues itself, shares with its other replicas, and replaces ahead of time. */
 import type { Log } from "../../observe/log.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { Passes } from "../passes.ts";
 import { type TrustedSource, CurrentCertificate, type TrustedCertificate } from "./trusted-source.ts";
 import type { CertificateStore, StoredVersion } from "./certificate-store.ts";
 import {
@@ -27,9 +28,6 @@ export interface ManagedCertificatesOptions {
 
 /** The maximum number of milliseconds between two reads of the store, because its watch may be refused or dead. */
 const LOOK_EVERY = 60_000;
-/** Milliseconds before a failed read is repeated: at first, and at most. */
-const FIRST_RETRY = 500;
-const LAST_RETRY = 15_000;
 
 /**
  * Maintains the stored certificate and provides it to the listener.
@@ -42,19 +40,24 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
   readonly #options: ManagedCertificatesOptions;
   readonly #current = new CurrentCertificate();
   readonly #stopping = new AbortController();
+  readonly #passes: Passes;
   readonly #running: Promise<unknown>;
   /** The certificate in use. */
   #known: StoredCertificates | undefined;
-  #failure: string | undefined;
-  #wake: () => void = () => {};
-  /** Whether something may have changed since the last read began. */
-  #stale = false;
 
   /** Begins at once, and retries while the store cannot be reached. */
   constructor(options: ManagedCertificatesOptions) {
     this.#options = options;
+    const { store, clock, log } = options;
     const { signal } = this.#stopping;
-    this.#running = Promise.all([this.#run(signal), options.store.watch(() => this.look(), signal)]);
+    this.#passes = new Passes({
+      clock,
+      pass: async () => Math.min(await this.#settle(signal), LOOK_EVERY),
+      onFailure: (reason, isRepeated) => {
+        if (!isRepeated) log.warn("Cannot keep the webhook certificate: trying again", { in: store.name, reason });
+      },
+    });
+    this.#running = Promise.all([this.#passes.run(signal), store.watch(() => this.look(), signal)]);
     this.#running.catch(() => {}); // awaited at the end
   }
 
@@ -68,48 +71,17 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
 
   /** Why there is no certificate, or why it cannot be replaced; `undefined` while all is well. */
   get failure(): string | undefined {
-    return this.#failure;
+    return this.#passes.failure;
   }
 
   /** Reads the store now. */
   look(): void {
-    this.#stale = true;
-    this.#wake();
+    this.#passes.look();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort(new Error("The webhook certificate is not needed any more"));
-    this.#wake();
     await this.#running.catch(() => {});
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    let retry = FIRST_RETRY;
-    while (!signal.aborted) {
-      this.#stale = false;
-      let pause: number;
-      try {
-        pause = Math.min(await this.#settle(signal), LOOK_EVERY);
-        this.#failure = undefined;
-        retry = FIRST_RETRY;
-      } catch (error) {
-        if (signal.aborted) return;
-        this.#failed(error);
-        pause = retry;
-        retry = Math.min(2 * retry, LAST_RETRY);
-      }
-      if (!this.#stale && !signal.aborted) await this.#woken(pause);
-    }
-  }
-
-  #woken(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.#options.clock.setTimeout(resolve, ms);
-      this.#wake = () => {
-        timer[Symbol.dispose]();
-        resolve();
-      };
-    });
   }
 
   /** Takes the next step. @returns for how many milliseconds there is nothing to do after it. */
@@ -186,13 +158,5 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
     }
     const { cert, key, authorities } = usable;
     return { authorities: [authority.cert, ...authorities], authorityKey: authority.key, cert, key };
-  }
-
-  #failed(error: unknown): void {
-    const { store, log } = this.#options;
-    const message = error instanceof Error ? error.message : String(error);
-    if (this.#failure !== message)
-      log.warn("Cannot keep the webhook certificate: trying again", { in: store.name, reason: message });
-    this.#failure = message;
   }
 }

@@ -1,9 +1,9 @@
 /** Stores a self-managed certificate in a Secret that all replicas share. The API server decides which of them issues it. */
-import { watch } from "../../kube/api/watch.ts";
+import { followObject } from "../../kube/api/follow-object.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { Log } from "../../observe/log.ts";
-import { type Clock, sleep } from "../../platform/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import type { CertificateStore, StoredVersion } from "./certificate-store.ts";
 import { certificatesOf, type StoredCertificates } from "./stored-certificates.ts";
 
@@ -26,12 +26,6 @@ interface Secret {
   readonly metadata: { readonly resourceVersion: string };
   readonly data?: Readonly<Record<string, string>> | undefined;
 }
-
-/** Seconds after which the server ends the watch, and milliseconds of silence after which the client does. */
-const WATCH_SECONDS = 300;
-const WATCH_IDLE = 310_000;
-/** Milliseconds before a failed watch is opened again. */
-const WATCH_AGAIN = 1_000;
 
 export class SecretStore implements CertificateStore {
   readonly name: string;
@@ -83,32 +77,24 @@ export class SecretStore implements CertificateStore {
     }
   }
 
-  async watch(onChange: () => void, signal: AbortSignal): Promise<void> {
+  watch(onChange: () => void, signal: AbortSignal): Promise<void> {
     const { transport, secret, clock, log } = this.#options;
-    let told = false;
-    while (!signal.aborted) {
-      try {
-        await watch(transport, {
-          path: this.#collection,
-          fields: `metadata.name=${secret.name}`,
-          timeoutSeconds: WATCH_SECONDS,
-          idleTimeout: WATCH_IDLE,
-          signal,
-          onOpen: () => {
-            told = false;
-            onChange();
-          },
-          onEvent: (type) => {
-            if (type !== "BOOKMARK") onChange();
-          },
-        });
-      } catch (error) {
-        if (signal.aborted) return;
-        if (!told) log.warn("Cannot watch the webhook certificate: it is read at intervals instead", { error });
-        told = true;
-      }
-      await sleep(WATCH_AGAIN, { clock, signal }).catch(() => {}); // the signal ends the loop
-    }
+    let isReported = false;
+    return followObject(transport, {
+      collection: this.#collection,
+      name: secret.name,
+      clock,
+      signal,
+      onOpen: () => {
+        isReported = false;
+        onChange();
+      },
+      onEvent: onChange,
+      onFailure: (error) => {
+        if (!isReported) log.warn("Cannot watch the webhook certificate: it is read at intervals instead", { error });
+        isReported = true;
+      },
+    });
   }
 }
 

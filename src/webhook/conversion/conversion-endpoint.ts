@@ -12,7 +12,7 @@ import {
   type ConversionReview,
   type KindLookup,
   MalformedReview,
-  readReview,
+  parseReview,
 } from "./conversion-review.ts";
 
 /** The path under which the API server finds it, as in kubebuilder's projects. */
@@ -48,7 +48,7 @@ export class ConversionEndpoint implements ReviewEndpoint {
     const { find, metrics, log } = this.#options;
     let review: ConversionReview;
     try {
-      review = readReview(body);
+      review = parseReview(body);
     } catch (error) {
       if (!(error instanceof MalformedReview)) throw error;
       return this.malformed({ code: 400, message: error.message });

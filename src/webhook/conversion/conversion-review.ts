@@ -61,8 +61,8 @@ export interface ReviewedConversion {
   readonly failure: ConversionFailure | undefined;
 }
 
-/** Reads a review. @throws MalformedReview */
-export function readReview(received: unknown): ConversionReview {
+/** Reads a review from a decoded body. @throws MalformedReview */
+export function parseReview(received: unknown): ConversionReview {
   const [review, inexact] = received instanceof InexactBody ? [received.body, received.number] : [received, undefined];
   if (!isFields(review)) throw new MalformedReview("the body is no object");
   const { kind = "ConversionReview", apiVersion = VERSIONS[0], request } = review;

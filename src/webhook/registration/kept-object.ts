@@ -1,10 +1,11 @@
 /** Keeps an object of the API server as this process wants it, whoever changes it. */
 import type { Leadership } from "../../client/leadership.ts";
-import { watch } from "../../kube/api/watch.ts";
+import { followObject } from "../../kube/api/follow-object.ts";
 import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { Log } from "../../observe/log.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
+import { Passes } from "../passes.ts";
 
 /** What a process needs to keep objects. */
 export interface KeptParts {
@@ -53,13 +54,8 @@ const CONTENT_TYPES = {
   json: "application/json-patch+json",
 } as const;
 
-/** In milliseconds. */
+/** Milliseconds between two passes when nothing changes. */
 const PASS_EVERY = 60_000;
-const FIRST_RETRY = 500;
-const LAST_RETRY = 15_000;
-const WATCH_AGAIN = 1_000;
-const WATCH_IDLE = 310_000;
-const WATCH_SECONDS = 300;
 /** Milliseconds between two repairs, so that two writers with different wishes do not keep the server busy. */
 const REPAIR_EVERY = 250;
 
@@ -73,31 +69,54 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
   readonly #options: KeptObjectOptions<T>;
   readonly #path: string;
   readonly #stopping = new AbortController();
+  readonly #passes: Passes;
   readonly #running: Promise<unknown>;
   readonly #observers = new Set<() => void>();
-  #wake: () => void = () => {};
-  #dirty = true;
   #touched = 0;
+  /** The number of touches before the last pass began. */
+  #began = 0;
   /** The number of touches before the last successful pass. */
   #done = 0;
   /** The object as last read or written; `null` while it is unknown. */
   #live: T | undefined | null = null;
   #repairedAt = 0;
-  #failure: string | undefined;
 
   /** Begins at once. */
   constructor(options: KeptObjectOptions<T>) {
     this.#options = options;
     this.#path = `${options.collection}/${options.name}`;
+    const { clock, log, what, onFailed, collection, name, transport, leadership } = options;
     const { signal } = this.#stopping;
-    const leading = options.leadership.onChange(() => this.#look());
-    this.#running = Promise.all([this.#run(signal), this.#follow(signal)]).finally(() => leading[Symbol.dispose]());
+    this.#passes = new Passes({
+      clock,
+      pass: () => this.#pass(signal),
+      rest: () => this.#rest(signal),
+      onFailure: (reason, isRepeated) => {
+        if (!isRepeated) log.warn("Cannot register webhooks: trying again", { object: what, reason });
+        onFailed?.();
+      },
+    });
+    // If the watch is refused, the regular passes remain.
+    const following = followObject(transport, {
+      collection,
+      name,
+      clock,
+      signal,
+      onEvent: (type, { metadata }) => {
+        const known = this.#live?.metadata.resourceVersion;
+        if (type === "DELETED" ? known !== undefined : metadata.resourceVersion !== known) this.#passes.look();
+      },
+      onFailure: (error) =>
+        log.debug("Cannot watch a webhook registration: it is checked at intervals instead", { object: what, error }),
+    });
+    const leading = leadership.onChange(() => this.#passes.look());
+    this.#running = Promise.all([this.#passes.run(signal), following]).finally(() => leading[Symbol.dispose]());
     this.#running.catch(() => {}); // awaited at the end
   }
 
   /** Why the object is not as wanted; `undefined` while it is. */
   get failure(): string | undefined {
-    return this.#failure;
+    return this.#passes.failure;
   }
 
   /**
@@ -106,7 +125,7 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
    */
   touch(signal?: AbortSignal): Promise<void> {
     const mine = ++this.#touched;
-    this.#look();
+    this.#passes.look();
     return this.#when(() => this.#done >= mine, signal);
   }
 
@@ -127,41 +146,31 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort(new Error("The registration of webhooks ends"));
-    this.#wake();
     await this.#running.catch(() => {});
     this.#tell();
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
-    const { clock, leadership, every = PASS_EVERY } = this.#options;
-    let retry = FIRST_RETRY;
-    while (!signal.aborted) {
-      const began = this.#touched;
-      this.#dirty = false;
-      let pause = every;
-      try {
-        if (leadership.isLeader) {
-          await this.#pass(signal);
-          this.#done = began;
-        } else {
-          this.#live = await this.read(signal);
-        }
-        this.#failure = undefined;
-        retry = FIRST_RETRY;
-      } catch (error) {
-        if (signal.aborted) return;
-        this.#failed(error);
-        pause = retry;
-        retry = Math.min(2 * retry, LAST_RETRY);
-      }
-      this.#tell();
-      if (!this.#dirty && !signal.aborted) await this.#woken(pause);
-      const rest = this.#repairedAt + REPAIR_EVERY - clock.now();
-      if (rest > 0 && this.#touched === began) await sleep(rest, { clock, signal }).catch(() => {});
+  async #pass(signal: AbortSignal): Promise<number> {
+    const { leadership, every = PASS_EVERY } = this.#options;
+    this.#began = this.#touched;
+    if (leadership.isLeader) {
+      await this.#bringAbout(signal);
+      this.#done = this.#began;
+    } else {
+      this.#live = await this.read(signal);
     }
+    this.#tell();
+    return every;
   }
 
-  async #pass(signal: AbortSignal): Promise<void> {
+  /** Waits after a repair, unless the wanted state has changed. */
+  async #rest(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const rest = this.#repairedAt + REPAIR_EVERY - clock.now();
+    if (rest > 0 && this.#touched === this.#began) await sleep(rest, { clock, signal }).catch(() => {});
+  }
+
+  async #bringAbout(signal: AbortSignal): Promise<void> {
     const { plan, clock, log, what, onRepaired } = this.#options;
     const live = await this.read(signal);
     const wasWritten = this.#live !== null && this.#done >= this.#touched;
@@ -192,46 +201,6 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
     return transport.request<T>({ method: "PATCH", path: this.#path, query, contentType, body: write.body, signal });
   }
 
-  /** Runs a pass whenever somebody changed the object. If the watch is refused, the regular passes remain. */
-  async #follow(signal: AbortSignal): Promise<void> {
-    const { transport, collection, name, clock, log, what } = this.#options;
-    while (!signal.aborted) {
-      try {
-        await watch(transport, {
-          path: collection,
-          fields: `metadata.name=${name}`,
-          timeoutSeconds: WATCH_SECONDS,
-          idleTimeout: WATCH_IDLE,
-          signal,
-          onEvent: (type, { metadata }) => {
-            if (type === "BOOKMARK") return;
-            const known = this.#live?.metadata.resourceVersion;
-            if (type === "DELETED" ? known !== undefined : metadata.resourceVersion !== known) this.#look();
-          },
-        });
-      } catch (error) {
-        if (signal.aborted) return;
-        log.debug("Cannot watch a webhook registration: it is checked at intervals instead", { object: what, error });
-      }
-      await sleep(WATCH_AGAIN, { clock, signal }).catch(() => {}); // the signal ends the loop
-    }
-  }
-
-  #look(): void {
-    this.#dirty = true;
-    this.#wake();
-  }
-
-  #woken(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.#options.clock.setTimeout(resolve, ms);
-      this.#wake = () => {
-        timer[Symbol.dispose]();
-        resolve();
-      };
-    });
-  }
-
   async #when(holds: () => boolean, signal?: AbortSignal): Promise<void> {
     if (holds()) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -248,13 +217,5 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
 
   #tell(): void {
     for (const observer of this.#observers) observer();
-  }
-
-  #failed(error: unknown): void {
-    const { log, what, onFailed } = this.#options;
-    const reason = error instanceof Error ? error.message : String(error);
-    if (this.#failure !== reason) log.warn("Cannot register webhooks: trying again", { object: what, reason });
-    this.#failure = reason;
-    onFailed?.();
   }
 }
