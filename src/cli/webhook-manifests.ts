@@ -2,7 +2,7 @@
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Rule } from "../module/rbac-rules.ts";
 import type { ServiceAccount } from "../module/rbac-manifests.ts";
-import { certificateRules, registrationRules } from "../module/webhook-rules.ts";
+import { certificateRules, registrationRules } from "../module/process-rules.ts";
 import { crdOf } from "../resource/crd.ts";
 import { CONVERSION_PATH } from "../webhook/conversion/conversion-endpoint.ts";
 import { clientConfigOf, configurationsOf, registrationName } from "../webhook/registration/configurations.ts";

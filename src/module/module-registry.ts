@@ -8,12 +8,17 @@ import { cleanUp, Draining } from "./draining.ts";
 import { GracePeriod } from "./grace-period.ts";
 import type { LoadedModule } from "./loaded-module.ts";
 import type { ModuleDefinitions } from "./module-definitions.ts";
-import { LeavingVersions } from "./leaving-versions.ts";
-import { ModuleListing } from "./module-listing.ts";
 import { PluginBoard } from "./plugin-board.ts";
-import { ModuleVersion, type VersionSurroundings } from "./module-version.ts";
+import { LeavingVersions, ModuleVersion, type VersionSurroundings } from "./module-version.ts";
 import type { WebhookHost } from "../webhook/webhook-host.ts";
-import { type ModuleProblem, type ModuleStatus, neverRan, noneRuns, statusesOf } from "./module-status.ts";
+import {
+  ModuleListing,
+  type ModuleProblem,
+  type ModuleStatus,
+  neverRan,
+  noneRuns,
+  statusesOf,
+} from "./module-status.ts";
 import { PostponedModules } from "./postponed.ts";
 
 export interface ModuleRegistryOptions {
@@ -139,11 +144,11 @@ export class ModuleRegistry {
    */
   postpone(module: LoadedModule, message: string, lacksListener = false): AbortSignal {
     const { name, file } = module;
-    const isTold = this.#postponed.messageOf(name) === message;
+    const isKnown = this.#postponed.messageOf(name) === message;
     const signal = this.#postponed.put(module, message, lacksListener);
     this.#listing.add(name);
     const fields = { module: name, file, reason: message };
-    if (!isTold) this.#runtime.log.warn("Cannot start a module yet: trying again", fields);
+    if (!isKnown) this.#runtime.log.warn("Cannot start a module yet: trying again", fields);
     return signal;
   }
 
@@ -208,13 +213,14 @@ export class ModuleRegistry {
 
   /** The statuses of all modules, ordered by name. */
   statuses(): readonly ModuleStatus[] {
-    return statusesOf({ running: this.#running.values(), postponed: this.#postponed.all(), broken: this.#broken });
+    const broken = this.#broken.values();
+    return statusesOf({ running: this.#running.values(), postponed: this.#postponed.all(), broken });
   }
 
   /** Serves a request with the routes of a plugin; `undefined` when it has none. */
-  answer(...asked: Parameters<Contributions["answer"]>): Promise<Response> | undefined {
+  answer(...request: Parameters<Contributions["answer"]>): Promise<Response> | undefined {
     for (const { contributions } of this.#running.values()) {
-      const answer = contributions.answer(...asked);
+      const answer = contributions.answer(...request);
       if (answer !== undefined) return answer;
     }
     return undefined;

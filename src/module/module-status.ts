@@ -1,14 +1,14 @@
 /** The status of a module in `/readyz?verbose`, metrics and the log. */
 import type { RunningController } from "../controller/controller.ts";
+import type { HealthChecks } from "../server/health-checks.ts";
 
 /**
  * `loading` until every controller synced once; `broken`, `suspended`, `slowed`, `waiting` and `unavailable` as soon as one of
  * its parts is; `draining` when its file is gone and objects carry its finalizers.
  */
-export type ModuleState =
-  "loading" | "running" | "waiting" | "unavailable" | "slowed" | "suspended" | "broken" | "draining";
+type ModuleState = "loading" | "running" | "waiting" | "unavailable" | "slowed" | "suspended" | "broken" | "draining";
 
-export interface Reloads {
+interface Reloads {
   readonly succeeded: number;
   readonly failed: number;
 }
@@ -19,34 +19,14 @@ export interface ModuleStatus {
   readonly state: ModuleState;
   /** The reason, for states other than `loading` and `running`; and what is stuck. */
   readonly message: string | undefined;
-  /** How often its code failed outside of runs. */
+  /** How often its code has failed outside of runs. */
   readonly errors: number;
   /** How many new versions have taken its place, and how many could not. */
   readonly reloads: Reloads;
   /** How many objects have its finalizers, while it drains. */
   readonly left?: number | undefined;
-  /** What of its plugins has not ended: runnables, and requests to their routes. */
+  /** The parts of its plugins that have not ended: runnables, and requests to their routes. */
   readonly open: readonly string[];
-}
-
-interface StatusInput {
-  readonly name: string;
-  readonly file: string;
-  readonly controllers: readonly Pick<RunningController, "name" | "state" | "hasSynced" | "stuck">[];
-  readonly errors: number;
-  readonly reloads?: Reloads | undefined;
-  /** Why it, or its newest version, could not be loaded. */
-  readonly broken: string | undefined;
-  /** Why it, or its newest version, cannot be started yet. */
-  readonly postponed: string | undefined;
-  /** Why one of its runnables is unhealthy. */
-  readonly failure?: string | undefined;
-  /** What of its plugins has not ended. */
-  readonly open?: readonly string[] | undefined;
-  /** What it waits for, when it drains. */
-  readonly draining?: { readonly message: string; readonly objects: number } | undefined;
-  /** Whether an earlier version runs when its newest does not. @default false */
-  readonly isRunning?: boolean | undefined;
 }
 
 /** A module that does not run, and the reason. */
@@ -70,69 +50,56 @@ export function neverRan(
   return problem && `module ${problem.name} has never run: ${problem.message}`;
 }
 
+/** A module that runs, at least in an earlier version. */
+interface RunningVersion {
+  readonly module: { readonly name: string; readonly file: string };
+  readonly controllers: readonly Pick<RunningController, "name" | "state" | "hasSynced" | "stuck">[];
+  readonly contributions: { readonly failure: string | undefined; readonly open: readonly string[] };
+  readonly errors: number;
+  readonly reloads: Reloads;
+  readonly draining?: { readonly drain: { readonly message: string; readonly objects: number } } | undefined;
+}
+
 /** All modules of a process, as its registry knows them. */
-export interface KnownModules {
-  readonly running: Iterable<
-    Pick<StatusInput, "controllers" | "errors" | "reloads"> & {
-      readonly module: { readonly name: string; readonly file: string };
-      readonly contributions: { readonly failure: string | undefined; readonly open: readonly string[] };
-      readonly draining?: { readonly drain: { readonly message: string; readonly objects: number } } | undefined;
-    }
-  >;
+interface KnownModules {
+  readonly running: Iterable<RunningVersion>;
+  /** The modules that cannot be started yet. */
   readonly postponed: readonly ModuleProblem[];
-  /** The broken modules by name. */
-  readonly broken: ReadonlyMap<string, ModuleProblem>;
+  /** The modules that could not be loaded. */
+  readonly broken: Iterable<ModuleProblem>;
 }
 
 /** Returns the status of every module once, ordered by name. */
 export function statusesOf({ running, postponed, broken }: KnownModules): readonly ModuleStatus[] {
-  const nothing = { controllers: [], errors: 0, broken: undefined, postponed: undefined };
   const byName = new Map<string, ModuleStatus>();
-  for (const { name, file, message } of broken.values())
-    byName.set(name, statusOf({ ...nothing, name, file, broken: message }));
-  const waiting = new Map(postponed.map((one) => [one.name, one]));
-  for (const { name, file, message } of waiting.values())
-    byName.set(name, statusOf({ ...nothing, name, file, postponed: message }));
-  for (const { module, controllers, contributions, errors, reloads, draining } of running) {
-    const { name, file } = module;
-    const status = statusOf({
-      name,
-      file,
-      controllers,
-      errors,
-      reloads,
-      broken: broken.get(name)?.message,
-      postponed: waiting.get(name)?.message,
-      failure: contributions.failure,
-      open: contributions.open,
-      draining: draining?.drain,
-      isRunning: true,
-    });
-    byName.set(name, status);
+  const without = { errors: 0, reloads: { succeeded: 0, failed: 0 }, open: [] };
+  for (const problem of broken) byName.set(problem.name, { ...without, ...problem, state: "broken" });
+  for (const problem of postponed) byName.set(problem.name, { ...without, ...problem, state: "unavailable" });
+  for (const version of running) {
+    const { name } = version.module;
+    byName.set(name, statusOf(version, byName.get(name)));
   }
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-const NONE: Reloads = Object.freeze({ succeeded: 0, failed: 0 });
-
-function statusOf(input: StatusInput): ModuleStatus {
-  const { name, file, controllers, errors, broken, postponed, failure, draining, isRunning = false } = input;
-  const newest = (message: string): string =>
-    isRunning ? `the previous version keeps running, because the newest cannot: ${message}` : message;
+/** @param newest the status of its newest version, when that does not run. */
+function statusOf(version: RunningVersion, newest: ModuleStatus | undefined): ModuleStatus {
+  const { module, controllers, contributions, errors, reloads, draining } = version;
+  const { name, file } = module;
+  const { failure, open } = contributions;
   const withState = (kind: string) => controllers.find(({ state }) => state.kind === kind);
   const unavailable = withState("unavailable");
   const waiting = withState("waiting");
   const limited = withState("suspended") ?? withState("slowed");
-  const { reloads = NONE, open = [] } = input;
   const status = (state: ModuleState, message?: string): ModuleStatus => {
     return { name, file, state, message, errors, reloads, open };
   };
-  if (broken !== undefined) return status("broken", newest(broken));
-  if (postponed !== undefined) return status("unavailable", newest(postponed));
+  if (newest !== undefined)
+    return status(newest.state, `the previous version keeps running, because the newest cannot: ${newest.message}`);
   if (draining !== undefined) {
     const hindered = unavailable ?? waiting ?? limited;
     const why = hindered === undefined ? "" : `; ${hindered.name}: ${hindered.state.message ?? hindered.state.kind}`;
-    return { ...status("draining", `${draining.message}${why}`), left: draining.objects };
+    return { ...status("draining", `${draining.drain.message}${why}`), left: draining.drain.objects };
   }
   if (unavailable !== undefined)
     return status("unavailable", `${unavailable.name}: ${unavailable.state.message ?? "unavailable"}`);
@@ -144,9 +111,51 @@ function statusOf(input: StatusInput): ModuleStatus {
   return status("running", stuckMessage(controllers));
 }
 
-function stuckMessage(controllers: StatusInput["controllers"]): string | undefined {
+function stuckMessage(controllers: RunningVersion["controllers"]): string | undefined {
   const stuck = controllers.flatMap((controller) => controller.stuck.map(({ key }) => `${controller.name} ${key}`));
   if (stuck.length === 0) return undefined;
-  const shown = stuck.slice(0, 3).join(", ");
-  return `stuck past their timeout: ${shown}${stuck.length > 3 ? ` and ${stuck.length - 3} more` : ""}`;
+  const first = stuck.slice(0, 3).join(", ");
+  return `stuck past their timeout: ${first}${stuck.length > 3 ? ` and ${stuck.length - 3} more` : ""}`;
+}
+
+interface ModuleListingOptions {
+  readonly readyz: HealthChecks;
+  /** Whether a module that is broken, waiting or unavailable fails the endpoint instead of only being listed. */
+  readonly strict: boolean;
+  readonly statuses: () => readonly ModuleStatus[];
+}
+
+/** Lists the modules of a process in `/readyz?verbose`, including broken ones. */
+export class ModuleListing {
+  readonly #options: ModuleListingOptions;
+  readonly #listed = new Map<string, Disposable>();
+
+  constructor(options: ModuleListingOptions) {
+    this.#options = options;
+  }
+
+  add(name: string): void {
+    if (this.#listed.has(name)) return;
+    const { readyz, strict, statuses } = this.#options;
+    // A module that waited has no status while its plugins are set up, nor has one that is leaving.
+    const status = (): Pick<ModuleStatus, "state" | "message"> =>
+      statuses().find((one) => one.name === name) ?? { state: "loading", message: undefined };
+    const entry = strict
+      ? readyz.add(`module/${name}`, () => {
+          const { state, message } = status();
+          if (state === "loading" || state === "running" || state === "draining") return undefined;
+          return { cause: state, text: `${state}: ${message ?? ""}` };
+        })
+      : readyz.note(`module/${name}`, () => {
+          const { state, message } = status();
+          if (message !== undefined) return { cause: state, text: `${state}: ${message}` };
+          return state === "running" ? undefined : { cause: state, text: state };
+        });
+    this.#listed.set(name, entry);
+  }
+
+  remove(name: string): void {
+    this.#listed.get(name)?.[Symbol.dispose]();
+    this.#listed.delete(name);
+  }
 }

@@ -3,7 +3,9 @@ import type { Leadership } from "../client/leadership.ts";
 import { controllerName } from "../controller/declarations.ts";
 import { isNextVersion } from "../controller/handover.ts";
 import type { RunningController, startController } from "../controller/controller.ts";
+import type { ControllerState } from "../controller/controller-state.ts";
 import type { Runtime } from "../controller/runtime.ts";
+import type { Log } from "../observe/log.ts";
 import { warmUp } from "../controller/warm-up.ts";
 import { GuardedLimiter } from "../queue/guarded-limiter.ts";
 import type { RateLimiter } from "../queue/rate-limiter.ts";
@@ -14,7 +16,6 @@ import type { LoadedModule } from "./loaded-module.ts";
 import { mergedDefinitions, type ModuleDefinitions } from "./module-definitions.ts";
 import type { PluginBoard } from "./plugin-board.ts";
 import { pluginClient } from "./plugin-client.ts";
-import { stateLog } from "./state-log.ts";
 
 /** What a version needs of the process. */
 export interface VersionSurroundings {
@@ -248,4 +249,62 @@ function contributionsOf(
     onError,
     before,
   });
+}
+
+/** The states that are logged, each with its level and its text. */
+const LOGGED: Readonly<Partial<Record<ControllerState["kind"], readonly ["error" | "warn" | "info", string]>>> = {
+  suspended: ["error", "Controller suspended"],
+  slowed: ["warn", "Controller slowed"],
+  unavailable: ["warn", "Controller unavailable"],
+  waiting: ["info", "Controller waits"],
+  running: ["info", "Controller runs"],
+};
+
+/** Returns a function to call when the state of the controller may have changed. */
+function stateLog(controller: Pick<RunningController, "name" | "module" | "state">, log: Log): () => void {
+  let last: string = controller.state.kind;
+  return () => {
+    const { kind, message } = controller.state;
+    // Each new attempt of a controller that cannot work begins with syncing.
+    if (kind === "syncing" || kind === last) return;
+    last = kind;
+    const [level, text] = LOGGED[kind] ?? [];
+    if (level === undefined) return;
+    const reason = message === undefined ? {} : { reason: message };
+    log[level](text!, { module: controller.module, controller: controller.name, ...reason });
+  };
+}
+
+/** Versions that others have replaced, until they have ended. */
+export class LeavingVersions {
+  readonly #log: Pick<Log, "error">;
+  /** The ends of all leaving versions, by module. */
+  readonly #ends = new Map<string, Promise<void>>();
+
+  constructor(log: Pick<Log, "error">) {
+    this.#log = log;
+  }
+
+  /** Ends a version while another one works, and disposes of its code. Never rejects. */
+  add(version: ModuleVersion, grace: GracePeriod): Promise<void> {
+    const { module } = version;
+    const { name } = module;
+    const end = Promise.all([version.end(grace), this.#ends.get(name)])
+      .catch((error: unknown) => this.#log.error("Cannot end a version", { module: name, error }))
+      .then(() => {
+        if (this.#ends.get(name) === end) this.#ends.delete(name);
+        module.dispose();
+      });
+    this.#ends.set(name, end);
+    return end;
+  }
+
+  /** Resolves when no version of the module is leaving. */
+  async ended(name: string): Promise<void> {
+    for (let end = this.#ends.get(name); end !== undefined; end = this.#ends.get(name)) await end;
+  }
+
+  async allEnded(): Promise<void> {
+    while (this.#ends.size > 0) await Promise.all(this.#ends.values());
+  }
 }

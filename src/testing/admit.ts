@@ -97,10 +97,10 @@ export async function admit<T extends AnyObject>(
   const patch: PatchOperation[] = [];
   let current = request.operation === "DELETE" ? request.oldObject : request.object;
   for (const member of members) {
-    const verdict = await member.ask(request, current, { collected, deadline });
-    if (verdict.refused !== undefined) return { ...notes(collected), allowed: false, ...refusal(verdict.refused) };
-    current = verdict.object;
-    patch.push(...verdict.patch);
+    const decision = await member.ask(request, current, { collected, deadline });
+    if (decision.refused !== undefined) return { ...notes(collected), allowed: false, ...refusal(decision.refused) };
+    current = decision.object;
+    patch.push(...decision.patch);
   }
   return { ...notes(collected), allowed: true, object: current as T, patch };
 }

@@ -25,7 +25,7 @@ interface Observed {
   readonly status?: unknown;
 }
 
-interface Verdict {
+interface MatcherResult {
   readonly pass: boolean;
   readonly message: () => string;
 }
@@ -53,11 +53,11 @@ export function childrenOf<T extends object>(owner: object, objects: readonly T[
 
 interface ObjectMatchers {
   /** The condition exists and refers to the object's newest generation. */
-  toHaveCondition(object: unknown, type: string, expected?: ExpectedCondition): Verdict;
+  toHaveCondition(object: unknown, type: string, expected?: ExpectedCondition): MatcherResult;
   /** The owner is the object's controller, by UID. */
-  toBeControlledBy(object: unknown, owner: object): Verdict;
+  toBeControlledBy(object: unknown, owner: object): MatcherResult;
   /** The objects among `objects` that the owner controls have these kinds and names, such as `["ConfigMap first"]`. */
-  toHaveChildren(owner: unknown, objects: readonly object[], names: readonly string[]): Verdict;
+  toHaveChildren(owner: unknown, objects: readonly object[], names: readonly string[]): MatcherResult;
 }
 
 export const matchers: ObjectMatchers = {

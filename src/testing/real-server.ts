@@ -4,14 +4,14 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openFetchSession } from "#runtime/fetch-session";
 import { startClusterControllers } from "../cluster/index.ts";
+import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
+import { namespaceManifest, type ServiceAccount } from "../module/rbac-manifests.ts";
 import { createLog } from "../observe/log.ts";
 import { writeToStandardError } from "../observe/standard-error.ts";
-import { accountToken } from "./account-token.ts";
-import { answered } from "./answered.ts";
 import { beginPatience } from "./eventually.ts";
 import { RealPlane } from "./real-plane.ts";
-import type { Server, ServerOptions } from "./server.ts";
+import { type Server, type ServerOptions, withAnswer } from "./server.ts";
 
 /**
  * Starts the server. A clock of the test's own applies only to modules and to the stand-in for scheduler and
@@ -33,8 +33,8 @@ export async function startReal({ pods, clock, journal }: ServerOptions): Promis
     const reached = await loadKubeconfig({ kubeconfig: plane.kubeconfig, env: {} });
     const session = openFetchSession(reached.tls);
     stops.push(() => session.close());
-    const backstage = answered(reached, (request) => send(session, request));
-    const config = answered(reached, journal.through(backstage.answer!));
+    const backstage = withAnswer(reached, (request) => send(session, request));
+    const config = withAnswer(reached, journal.through(backstage.answer!));
     // A token counts only without a client certificate.
     const { ca } = reached.tls;
     const bare = openFetchSession({ ca });
@@ -44,7 +44,7 @@ export async function startReal({ pods, clock, journal }: ServerOptions): Promis
     const as: Server["as"] = async (account) => {
       const headers = { authorization: `Bearer ${await accountToken(backstage, account)}` };
       const answer = journal.through((request) => send(bare, request));
-      return { ...answered(reached, answer), headers: () => headers, reload: () => Promise.resolve(false) };
+      return { ...withAnswer(reached, answer), headers: () => headers, reload: () => Promise.resolve(false) };
     };
     const prepare: Server["prepare"] = (kinds) => lent.prepare(kinds);
     return { config, backstage, as, prepare, kubeconfig: await readFile(plane.kubeconfig, "utf8"), stop };
@@ -94,4 +94,25 @@ function programs(folder: string | undefined): string {
     throw new Error(`Cannot start a real server: KUBEBUILDER_ASSETS is ${folder}, but there is no ${program} in it`);
   }
   return folder;
+}
+
+/** Creates a service account with its namespace, and returns a token for it. @throws Error when the server issues none. */
+async function accountToken({ server, answer }: ClusterConfig, account: ServiceAccount): Promise<string> {
+  const { namespace, name } = account;
+  const send = (path: string, body: object): Promise<Response> => {
+    const headers = { "content-type": "application/json" };
+    return answer!(new Request(server + path, { method: "POST", headers, body: JSON.stringify(body) }));
+  };
+  const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
+  // Existing objects are fine.
+  for (const body of namespaceManifest(namespace)) await send("/api/v1/namespaces", body);
+  await send(accounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } });
+  const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 86_400 } };
+  const response = await send(`${accounts}/${name}/token`, request);
+  const { status, message } = (await response.json()) as {
+    readonly status?: { readonly token?: string };
+    readonly message?: string;
+  };
+  if (status?.token === undefined) throw new Error(`Cannot get a token of ${namespace}/${name}: ${message}`);
+  return status.token;
 }

@@ -33,3 +33,20 @@ export interface Server {
   readonly kubeconfig: string;
   stop(): Promise<void>;
 }
+
+/** Returns the same cluster with requests that a function serves. */
+export function withAnswer(config: ClusterConfig, answer: (request: Request) => Promise<Response>): ClusterConfig {
+  const { server, context, user, namespace } = config;
+  return {
+    server,
+    context,
+    user,
+    namespace,
+    get tls() {
+      return config.tls;
+    },
+    answer,
+    headers: (signal) => config.headers(signal),
+    reload: () => config.reload(),
+  };
+}

@@ -9,7 +9,6 @@ import type { AccessOptions } from "../manager/account-access.ts";
 import { createLog } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Resource } from "../resource/handle.ts";
-import { answered } from "./answered.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { errorsAtCaller } from "./errors-at-caller.ts";
 import { startEmbedded } from "./embedded-server.ts";
@@ -18,7 +17,7 @@ import type { Faults } from "./faults.ts";
 import { Journal } from "./journal.ts";
 import { follow, unfollow } from "./recent-past.ts";
 import type { RunningModule } from "./running-module.ts";
-import type { Server } from "./server.ts";
+import { type Server, withAnswer } from "./server.ts";
 
 export interface StartClusterOptions {
   /**
@@ -140,14 +139,14 @@ export class TestCluster implements AsyncDisposable {
     const account = { namespace: "binnacle-system", name };
     const reached = await this.#server.as(account);
     return {
-      config: answered(reached, (request) => this.#layer.answer(request, { carry: reached.answer, module })),
+      config: withAnswer(reached, (request) => this.#layer.answer(request, { carry: reached.answer, module })),
       access: { account, administrator: this.#server.backstage },
     };
   }
 
   /** An administrator's access, through the faults that strike the module. @internal */
   configOf(module: RunningModule | undefined): ClusterConfig {
-    return answered(this.#server.config, (request) => this.#layer.answer(request, { module }));
+    return withAnswer(this.#server.config, (request) => this.#layer.answer(request, { module }));
   }
 
   /** Called before a module installs its kinds. @internal */

@@ -1,4 +1,5 @@
 /** Serves AdmissionReviews at one path, and calls its definitions one after the other. */
+import { isFields } from "../resource/json.ts";
 import { copyOf } from "../resource/edit.ts";
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview, AdmissionStatus } from "./admission-review.ts";
 import type { AdmissionMember } from "./admission-member.ts";
@@ -62,13 +63,13 @@ export class AdmissionEndpoint implements ReviewEndpoint {
         const what = operation === "DELETE" ? "oldObject" : "object";
         return answer(request, collected, problemStatus(BAD_REQUEST, `the request has no ${what}`));
       }
-      const verdict = await member.ask(own, object, { collected, deadline });
-      if (verdict.refused !== undefined && verdict.isFailure === true && member.ignoresFailures) {
-        return { failure: verdict.refused };
+      const decision = await member.ask(own, object, { collected, deadline });
+      if (decision.refused !== undefined && decision.isFailure === true && member.ignoresFailures) {
+        return { failure: decision.refused };
       }
-      if (verdict.refused !== undefined) return answer(request, collected, verdict.refused);
-      object = verdict.object;
-      patch.push(...verdict.patch);
+      if (decision.refused !== undefined) return answer(request, collected, decision.refused);
+      object = decision.object;
+      patch.push(...decision.patch);
     }
     const allowed = answer(request, collected, undefined);
     if (patch.length === 0) return allowed;
@@ -116,10 +117,6 @@ function reviewProblem(body: unknown): string | undefined {
 /** A request without an operation is not one that a definition handles, and is allowed. */
 function isUnknown(operation: unknown): boolean {
   return operation !== undefined && operation !== "" && !OPERATIONS.has(operation);
-}
-
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Shows a value briefly, whatever it is. */

@@ -26,7 +26,7 @@ export interface MemberOptions {
 }
 
 /** The decision of one definition. */
-export interface Verdict {
+export interface Decision {
   /** The rejection; `undefined` when the request is allowed. */
   readonly refused: AdmissionStatus | undefined;
   /** The author's code has not decided: the webhook itself failed, which a `failurePolicy` is for. @default false */
@@ -78,7 +78,7 @@ export class AdmissionMember {
   }
 
   /** Calls the author's code; never rejects. */
-  async ask(request: AdmissionRequest, object: unknown, { collected, deadline }: Asking): Promise<Verdict> {
+  async ask(request: AdmissionRequest, object: unknown, { collected, deadline }: Asking): Promise<Decision> {
     if (this.#leaving !== undefined) return failure(problemStatus(UNAVAILABLE, this.#leaving));
     const { scope, results, freeze } = this.#options;
     const run = new AdmissionRun(scope, request, collected);
@@ -168,11 +168,11 @@ export class AdmissionMember {
   }
 }
 
-function failure(refused: AdmissionStatus): Verdict {
+function failure(refused: AdmissionStatus): Decision {
   return { ...refusal(refused), isFailure: true };
 }
 
-function refusal(refused: AdmissionStatus): Verdict {
+function refusal(refused: AdmissionStatus): Decision {
   return { refused, object: undefined, patch: [] };
 }
 

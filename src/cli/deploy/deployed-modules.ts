@@ -4,7 +4,7 @@ import { leaseName } from "../../election/lease-name.ts";
 import { shardLeaseNames } from "../../election/shard-leases.ts";
 import { PROCESS } from "../../manager/elections.ts";
 import type { LoadedModule } from "../../module/loaded-module.ts";
-import { metricsReader, reviewRules } from "../../module/metrics-rules.ts";
+import { metricsReader, reviewRules } from "../../module/process-rules.ts";
 import { permissionsOf } from "../../module/module-definitions.ts";
 import { rbacManifests, type ServiceAccount } from "../../module/rbac-manifests.ts";
 import { installRules } from "../../module/rbac-rules.ts";

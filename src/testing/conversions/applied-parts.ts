@@ -1,7 +1,7 @@
 /** Applies parts of an object through two versions in turns, and finds what does not stay as it was applied. */
 import { AppliedVersions, VersionSchema } from "binnacle-apiserver";
 import type { ResourceDefinition, VersionDefinition } from "../../resource/definition.ts";
-import { sameJson } from "../../resource/json.ts";
+import { isFields, sameJson } from "../../resource/json.ts";
 import type { StructuralSchema } from "../../resource/schema/structural.ts";
 import { convertObject } from "../../webhook/conversion/convert-object.ts";
 import { RecentObjects } from "../../webhook/conversion/recent-objects.ts";
@@ -110,8 +110,4 @@ function missing(part: unknown, whole: unknown, path: string): readonly Differen
 
 function pathOf(error: string): string {
   return (REQUIRED.exec(error)?.[1] ?? "").replaceAll(/\[[^\]]*(?:\]|$)/g, "[]");
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 /** Converts an object to another version and back, and finds the differences. */
-import { sameJson } from "../../resource/json.ts";
+import { isFields, sameJson } from "../../resource/json.ts";
 import type { ResourceDefinition, VersionDefinition } from "../../resource/definition.ts";
 import { convertObject } from "../../webhook/conversion/convert-object.ts";
 import type { WireObject } from "../../webhook/conversion/wire-object.ts";
@@ -118,10 +118,6 @@ function bare(path: string): string {
 
 function isWithin(path: string, outer: string): boolean {
   return path === outer || path.startsWith(`${outer}.`) || path.startsWith(`${outer}[`);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Freezes the input, so that a conversion that changes it fails. */

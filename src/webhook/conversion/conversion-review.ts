@@ -3,6 +3,7 @@
  *
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response
  */
+import { isFields } from "../../resource/json.ts";
 import type { ResourceDefinition } from "../../resource/definition.ts";
 import { withoutSecrets } from "../../observe/known-secrets.ts";
 import { KeptSecrets } from "../../reconcile/kept-secrets.ts";
@@ -169,10 +170,6 @@ function isObject(value: unknown): value is GivenObject {
   if (!isFields(value)) return false;
   const { apiVersion, kind, metadata } = value;
   return typeof apiVersion === "string" && typeof kind === "string" && (metadata == null || isFields(metadata));
-}
-
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function text(value: unknown): string {

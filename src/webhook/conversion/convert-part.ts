@@ -5,7 +5,7 @@
  * the object converted, to learn which fields correspond: each field of the part must be there in the result, wherever
  * the author's functions put it, and a field that the part lacks must not appear.
  */
-import { sameJson } from "../../resource/json.ts";
+import { isFields, sameJson } from "../../resource/json.ts";
 import { completed, type Filling } from "../../resource/schema/completion.ts";
 import { SAMPLES } from "../../resource/schema/sample.ts";
 import type { StructuralSchema } from "../../resource/schema/structural.ts";
@@ -233,10 +233,6 @@ function same(one: unknown, other: unknown): boolean {
 /** What an author makes of a sample may be no value, such as the number of an empty text. */
 function isValue(value: unknown): boolean {
   return value !== undefined && !Number.isNaN(value);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function hasFields(value: unknown): boolean {

@@ -1,4 +1,5 @@
-/** The permissions of a process that registers its webhooks and issues their certificate. */
+/** The permissions that a process needs besides those of its modules: for its webhooks and for secured metrics. */
+import type { ServiceAccount } from "./rbac-manifests.ts";
 import type { Rule } from "./rbac-rules.ts";
 
 const CONFIGURATIONS = {
@@ -46,4 +47,20 @@ export function certificateRules(secret: string): readonly Rule[] {
     { ...secrets, verbs: ["create"] },
     { ...secrets, resourceNames: [secret], verbs: ["get", "watch", "update"] },
   ];
+}
+
+/** Lets the process ask the API server who a user is and what it may do. */
+export const reviewRules: readonly Rule[] = [
+  { apiGroup: "authentication.k8s.io", resources: ["tokenreviews"], verbs: ["create"] },
+  { apiGroup: "authorization.k8s.io", resources: ["subjectaccessreviews"], verbs: ["create"] },
+];
+
+/** Makes a role for scrapers such as Prometheus' account, as kubebuilder does. */
+export function metricsReader({ name }: ServiceAccount): object {
+  return {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: `${name}-metrics-reader` },
+    rules: [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }],
+  };
 }
