@@ -1,9 +1,12 @@
 /** A case: an independent sequence of exchanges. */
 import type { CaseRecord, Target } from "./exchange.ts";
 import { Session } from "./session.ts";
+import type { Tier } from "./tiers.ts";
 
 export interface Case {
   readonly name: string;
+  /** How much of the answers is compared. @default what the group and the resource of each request's path say */
+  readonly tier?: Tier;
   run(session: Session): Promise<void>;
 }
 
@@ -17,7 +20,7 @@ export async function runCases(target: Target, cases: readonly Case[]): Promise<
     } catch (error) {
       await session.send(`(broke off: ${String(error)})`, "GET", "/version").catch(() => undefined);
     }
-    records.push(session.record);
+    records.push({ ...session.record, ...(each.tier && { tier: each.tier }) });
   }
   return records;
 }

@@ -1,6 +1,6 @@
 /** Finds where two responses differ. */
-import { type Answer, type Exchange, noAnswer } from "./exchange.ts";
-import type { Normalized } from "./normalize.ts";
+import { type Answer, type CaseRecord, type Exchange, noAnswer } from "./exchange.ts";
+import { comparedPart, tierOf } from "./tiers.ts";
 
 export interface Difference {
   readonly field: string;
@@ -40,7 +40,7 @@ class Pairing {
 const numbered = /<(uid|version|address|port|generated) \d+( of another shape)?>/g;
 
 /** Exchanges are paired by their labels; those to which the first server did not respond are left out. */
-export function compareCases(expected: Normalized, actual: Normalized | undefined): ExchangeDifference[] {
+export function compareCases(expected: CaseRecord, actual: CaseRecord | undefined): ExchangeDifference[] {
   const found: ExchangeDifference[] = [];
   const pairing = new Pairing();
   const others = byLabel(actual?.exchanges ?? []);
@@ -52,7 +52,9 @@ export function compareCases(expected: Normalized, actual: Normalized | undefine
     if (left === undefined || right === undefined) {
       differences.push({ field: "(exchange)", expected: left?.label, actual: right?.label });
     } else {
-      compareAnswers(left.answer, right.answer, { into: differences, pairing });
+      const tier = expected.tier ?? tierOf(left.call.path);
+      const [one, other] = [comparedPart(left.answer, tier), comparedPart(right.answer, tier)];
+      compareAnswers(one, other, { into: differences, pairing });
     }
     if (differences.length > 0) found.push({ caseName: expected.name, expected: left, actual: right, differences });
   }

@@ -1,4 +1,5 @@
 /** A request to a server and its response: the parts of a recording. */
+import type { Tier } from "./tiers.ts";
 
 /** A server that gets the requests. */
 export interface Target {
@@ -37,5 +38,7 @@ export interface Exchange {
 /** The exchanges of one case in their order; numbering of normalised values begins anew with each case. */
 export interface CaseRecord {
   readonly name: string;
+  /** The tier of its case, where that has one. */
+  readonly tier?: Tier;
   readonly exchanges: readonly Exchange[];
 }

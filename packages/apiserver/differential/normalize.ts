@@ -22,15 +22,10 @@ const day = 24 * 60 * 60 * 1000;
 /** Managed fields are ordered by the second in which they were written, rules by the order of a map. */
 const unordered: ReadonlySet<string> = new Set(["managedFields", "nonResourceRules", "resourceRules"]);
 
-export interface Normalized {
-  readonly name: string;
-  readonly exchanges: readonly Exchange[];
-}
-
-export function normalizeCase(record: CaseRecord): Normalized {
+export function normalizeCase(record: CaseRecord): CaseRecord {
   const names = new Names();
   const exchanges = record.exchanges.map((exchange) => normalizeExchange(exchange, names));
-  return { name: record.name, exchanges };
+  return { ...record, exchanges };
 }
 
 function normalizeExchange({ label, call, answer }: Exchange, names: Names): Exchange {

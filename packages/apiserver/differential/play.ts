@@ -3,8 +3,8 @@ import { allCases, type Selected } from "./all-cases.ts";
 import { type Case, runCases } from "./case.ts";
 import { compareCases, type ExchangeDifference } from "./compare.ts";
 import { discover } from "./discovery.ts";
-import type { Target } from "./exchange.ts";
-import { type Normalized, normalizeCase } from "./normalize.ts";
+import type { CaseRecord, Target } from "./exchange.ts";
+import { normalizeCase } from "./normalize.ts";
 import { targetUnderTest } from "./process.ts";
 import { realTarget } from "./target.ts";
 
@@ -55,7 +55,7 @@ async function playPart(selected: Selected, { only, pairs, index }: Part): Promi
   };
 }
 
-async function recordsOf(target: Target, cases: readonly Case[]): Promise<readonly Normalized[]> {
+async function recordsOf(target: Target, cases: readonly Case[]): Promise<readonly CaseRecord[]> {
   return (await runCases(target, cases)).map(normalizeCase);
 }
 

@@ -6,10 +6,13 @@ import type { Case } from "../case.ts";
 import type { Call } from "../exchange.ts";
 import { isChosen } from "../fields/sampling.ts";
 import type { Loose, Session } from "../session.ts";
+import type { Tier } from "../tiers.ts";
 
 export interface Family {
   /** The prefix of the names of its cases. */
   readonly name: string;
+  /** How much of the answers is compared. @default what the group and the resource of each request's path say */
+  readonly tier?: Tier;
   readonly run: (probe: Probe) => Promise<void>;
 }
 
@@ -56,7 +59,11 @@ export class Probe {
 }
 
 export function familyCases(families: readonly Family[], share: number): Case[] {
-  return families.map(({ name, run }) => ({ name, run: (session) => run(new Probe(session, share)) }));
+  return families.map(({ name, tier, run }) => ({
+    name,
+    ...(tier && { tier }),
+    run: (session) => run(new Probe(session, share)),
+  }));
 }
 
 /** Returns every pair of items of two lists. */

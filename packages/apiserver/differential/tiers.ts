@@ -1,0 +1,128 @@
+/**
+ * How much of an answer is compared. Of what operators meet every word is, of the rest what a program acts upon: status, reason and
+ * the fields of `causes`. Objects, lists, tables and events of watches are compared as a whole in both tiers; only refusals and
+ * warnings have words.
+ */
+import type { Answer } from "./exchange.ts";
+
+export type Tier = "words" | "outcome";
+
+const coreWordForWord =
+  "configmaps namespaces pods podtemplates replicationcontrollers secrets serviceaccounts services";
+
+/** The tier of each built-in group; one that is not here has custom kinds, which are operators'. */
+const tiersOfGroups: Readonly<Record<string, Tier>> = {
+  "admissionregistration.k8s.io": "words",
+  "apiextensions.k8s.io": "words",
+  "apiregistration.k8s.io": "outcome",
+  apps: "words",
+  "authentication.k8s.io": "words",
+  "authorization.k8s.io": "words",
+  autoscaling: "outcome",
+  batch: "words",
+  "certificates.k8s.io": "outcome",
+  "coordination.k8s.io": "outcome",
+  "discovery.k8s.io": "outcome",
+  "events.k8s.io": "outcome",
+  "flowcontrol.apiserver.k8s.io": "outcome",
+  "internal.apiserver.k8s.io": "outcome",
+  "networking.k8s.io": "outcome",
+  "node.k8s.io": "outcome",
+  policy: "outcome",
+  "rbac.authorization.k8s.io": "words",
+  "resource.k8s.io": "outcome",
+  "scheduling.k8s.io": "outcome",
+  "storage.k8s.io": "outcome",
+  "storagemigration.k8s.io": "outcome",
+};
+
+/** Finds the tier of a request by the group and the resource of its path; discovery is compared word for word. */
+export function tierOf(path: string): Tier {
+  const [root, ...rest] = path.split("?")[0]!.split("/").filter(Boolean);
+  if (root === "openapi") return "words";
+  if (root !== "api" && root !== "apis") return "outcome";
+  const group = root === "api" ? "" : (rest.shift() ?? "");
+  const [, first, , namespaced] = rest;
+  if (first === undefined) return "words";
+  const resource = first === "namespaces" && namespaced !== undefined ? namespaced : first;
+  if (group === "") return coreWordForWord.split(" ").includes(resource) ? "words" : "outcome";
+  return tiersOfGroups[group] ?? "words";
+}
+
+/** Leaves of an answer what its tier compares. */
+export function comparedPart({ status, headers, body }: Answer, tier: Tier): Answer {
+  const { warning, ...others } = headers;
+  const hasWarning = tier === "words" && warning !== undefined;
+  return { status, headers: hasWarning ? headers : others, body: partOf(body, tier) };
+}
+
+interface Refusal {
+  readonly code?: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly details?: { readonly causes?: readonly Cause[] };
+}
+
+interface Cause {
+  readonly field?: string;
+  readonly message?: string;
+}
+
+function partOf(value: unknown, tier: Tier): unknown {
+  if (Array.isArray(value)) return value.map((item) => partOf(item, tier));
+  if (typeof value !== "object" || value === null) return value;
+  const fields = value as Readonly<Record<string, unknown>>;
+  if (fields["kind"] === "Status" && fields["status"] === "Failure") {
+    const refusal = fields as Refusal;
+    return tier === "outcome" || isOfDecoder(refusal) ? outcome(refusal) : withoutFreeWords(fields);
+  }
+  // A watch tells a refusal as the object of an event.
+  return fields["type"] === "ERROR" ? { ...fields, object: partOf(fields["object"], tier) } : value;
+}
+
+/** What a program acts upon. Which of several mistakes of one field is told more than once is not a part of it. */
+function outcome({ code, reason, details }: Refusal): object {
+  const fields = [...new Set((details?.causes ?? []).map(({ field }) => field ?? ""))].toSorted();
+  return { kind: "Status", code, reason, fields };
+}
+
+/** Whether a body could not be read: the words are those of Go's decoders, but for what strict decoding says of fields. */
+function isOfDecoder({ code, message = "" }: Refusal): boolean {
+  return code === 400 && !message.includes("strict decoding error");
+}
+
+/**
+ * Words that are free in both tiers: objects as Go prints its structs, differences of two such objects, patched text that could
+ * not be decoded, and values as they are within Go's libraries.
+ */
+function withoutFreeWords(value: unknown): unknown {
+  if (typeof value === "string") return textWithoutFreeWords(value);
+  if (Array.isArray(value)) return value.map(withoutFreeWords);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withoutFreeWords(field)]));
+}
+
+function textWithoutFreeWords(text: string): string {
+  const short = text
+    .replace(/(: Forbidden: [^\n]*)\n[^]*/, "$1<difference>")
+    .replace(/(patch: Invalid value: )[^]*/, "$1<text>")
+    .replace(/(expected [\w ]+, got )[^\n]*/g, "$1<value>");
+  let [result, rest] = ["", short];
+  for (;;) {
+    const start = /value: (?=\{|\[\{)/.exec(rest);
+    if (start === null) return result + rest;
+    const from = start.index + start[0].length;
+    result += `${rest.slice(0, from)}<object>`;
+    rest = rest.slice(from + lengthOfObject(rest.slice(from)));
+  }
+}
+
+/** The length of the JSON object or list at the beginning of a text. */
+function lengthOfObject(text: string): number {
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
+    if (token === "{" || token === "[") depth++;
+    else if ((token === "}" || token === "]") && --depth === 0) return index + 1;
+  }
+  return text.length;
+}
