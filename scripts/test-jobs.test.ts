@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { inParallel, jobsOf, longest, together } from "./test-jobs.ts";
+import { changedFiles, inParallel, jobsOf, selection } from "./test-jobs.ts";
 
-test("jobsOf gives a file that starts programs a process to itself or with those on its control plane, the longest first", () => {
+test("jobsOf gives a file that starts programs a process of its own, or one with files that use the same control plane", () => {
   const root = mkdtempSync(join(tmpdir(), "binnacle-jobs-"));
   const write = (file: string, text: string): string => {
     mkdirSync(dirname(join(root, file)), { recursive: true });
@@ -12,28 +13,64 @@ test("jobsOf gives a file that starts programs a process to itself or with those
     return file;
   };
   const plain = Array.from({ length: 50 }, (_, at) => write(`src/a/plain-${at}.test.ts`, 'import "./plain.ts";'));
-  const starts = write("src/a/starts.test.ts", 'import { Cluster } from "../../tests/support/cluster.ts";');
+  const starts = write("src/a/starts.test.ts", 'import { InProcess } from "../../tests/support/in-process.ts";');
   const binary = write("tests/acceptance/output.test.ts", "");
-  const long = write("tests/acceptance/election.test.ts", "");
-  const shares = ["src/reconcile/children.test.ts", "src/reconcile/converged.test.ts"].map((file) => write(file, ""));
+  const ownFlags = write("tests/acceptance/flags.server.test.ts", 'Cluster.start({ flags: ["--v=1"] })');
+  const borrowers = ["a", "b", "c", "d", "e"].map((name) =>
+    write(`src/reconcile/${name}.server.test.ts`, "Cluster.start({ controllers: false })"),
+  );
+  const files = [...plain, ...borrowers.toReversed(), starts, binary, ownFlags];
   try {
-    expect(jobsOf([...plain, ...shares.toReversed(), starts, binary, long], root)).toEqual([
-      [long],
-      shares,
-      [starts],
+    expect(jobsOf(files, { root })).toEqual([
+      [ownFlags],
+      borrowers.slice(0, 4),
+      borrowers.slice(4),
       [binary],
+      [starts],
       plain.slice(0, 40),
       plain.slice(40),
     ]);
+    const seconds = new Map([
+      [starts, 9],
+      [borrowers[4]!, 5],
+    ]);
+    expect(jobsOf(files, { root, seconds }).slice(0, 2)).toEqual([[starts], borrowers.slice(4)]);
   } finally {
     rmSync(root, { recursive: true });
   }
 });
 
-test("the files that are named are there", () => {
-  for (const file of new Set([...longest, ...together.flat()]))
-    expect([file, existsSync(join(import.meta.dirname, "..", file))]).toEqual([file, true]);
-  expect(new Set(together.flat()).size).toBe(together.flat().length);
+test("selection leaves out the suites of what has not changed", () => {
+  const files = ["src/a.test.ts", "packages/apiserver/src/b.test.ts", "tests/workloads/c.server.test.ts"];
+  const [runtime, server, workloads] = files;
+  expect(selection(files, ["src/kube/d.ts"])).toEqual({ wanted: [runtime!], unchanged: [server!, workloads!] });
+  expect(selection(files, ["src/cluster/d.ts"])).toEqual({ wanted: [runtime!, workloads!], unchanged: [server!] });
+  expect(selection(files, ["packages/apiserver/src/d.ts"])).toEqual({ wanted: files, unchanged: [] });
+  expect(selection(files, ["packages/apiserver/kubectl/d.ts"]).wanted).toEqual([runtime!, server!]);
+});
+
+test("changedFiles tells what differs from the main branch: commits, edits and new files", () => {
+  const root = mkdtempSync(join(tmpdir(), "binnacle-changed-"));
+  const git = (...args: readonly string[]): void => {
+    const identity = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
+    expect(spawnSync("git", [...identity, ...args], { cwd: root }).status).toBe(0);
+  };
+  try {
+    expect(changedFiles(root)).toBeUndefined();
+    git("init", "-q", "-b", "main");
+    for (const name of ["a", "b", "c"]) writeFileSync(join(root, name), name);
+    git("add", ".");
+    git("commit", "-qm", "a");
+    expect(changedFiles(root)).toEqual([]);
+    git("switch", "-qc", "work");
+    writeFileSync(join(root, "a"), "changed");
+    git("commit", "-qam", "b");
+    writeFileSync(join(root, "b"), "changed");
+    writeFileSync(join(root, "d"), "new");
+    expect(changedFiles(root)).toEqual(["a", "b", "d"]);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
 });
 
 test("inParallel begins in the order of the jobs, runs as many as it may, and keeps the order of the results", async () => {

@@ -1,134 +1,116 @@
-/** Which test files share a process, and in which order the processes begin, so that a run of all of them is short. */
+/** Which test files there are, which of them a run is about, which share a process, and in which order the processes begin. */
 
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Files that one `bun test` runs, relative to the checkout. */
 export type Job = readonly string[];
 
-/** The files that take longest, the longest first: one that began last would be waited for alone. */
-export const longest: readonly string[] = [
-  "packages/apiserver/differential/differential.test.ts",
-  "tests/workloads/workloads.test.ts",
-  "tests/acceptance/high-availability.test.ts",
-  "tests/acceptance/election.test.ts",
-  "tests/acceptance/bad-input.test.ts",
-  "tests/acceptance/conversion.test.ts",
-  "src/reconcile/by-hand.test.ts",
-  "src/reconcile/status.test.ts",
-  "tests/acceptance/release.test.ts",
-  "tests/acceptance/election-cost.test.ts",
-  "src/client/client.test.ts",
-  "src/reconcile/children.test.ts",
-  "tests/acceptance/soak.test.ts",
-  "packages/apiserver/kubectl/kubectl.test.ts",
-  "src/manager/sharding.test.ts",
-  "tests/acceptance/shards.test.ts",
-  "tests/acceptance/guestbook.test.ts",
-  "tests/acceptance/build.test.ts",
-  "tests/acceptance/faults.test.ts",
-  "tests/acceptance/user-tests.test.ts",
-  "tests/acceptance/webhook-certificates.test.ts",
-  "src/cache/real-server.test.ts",
-  "tests/acceptance/refusals.test.ts",
-  "scripts/controlplane/controlplane.test.ts",
-  "tests/acceptance/misbehaving-modules.test.ts",
-  "tests/acceptance/election-fencing.test.ts",
-  "tests/acceptance/outage.test.ts",
-  "tests/acceptance/limits.test.ts",
-  "tests/acceptance/dev-shared.test.ts",
-  "src/election/shard-simulation.test.ts",
-  "tests/acceptance/dev.test.ts",
-];
+const folders = ["src", "packages", "scripts", "tests", "controllers"];
+
+/** Returns the test files of a checkout, relative to it. */
+export function testFiles(root: string): string[] {
+  return folders
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap((folder) =>
+      [...new Bun.Glob("**/*.test.ts").scanSync(join(root, folder))].map((file) => `${folder}/${file}`),
+    )
+    .filter((file) => !file.includes("/node_modules/"));
+}
+
+/** Whether a file runs the executable, or needs a real control plane. All others together take less than a minute. */
+export function needsPrograms(file: string): boolean {
+  return needsServer(file) || /^tests\/(?!support\/)/.test(file);
+}
+
+/** Whether a file needs a real control plane. */
+function needsServer(file: string): boolean {
+  return file.endsWith(".server.test.ts");
+}
 
 /**
- * Files that share a process, and in it a control plane, which is emptied after each of them: a start takes seconds of a processor.
- * They use it as it is, with kube-controller-manager or without; one that needs other flags has another.
+ * Suites that compare a part of the program with Kubernetes itself. They say nothing new while that part is as it was, so
+ * `npm test` runs them only when it has changed; `npm test -- all` and CI always do.
  */
-export const together: readonly Job[] = [
-  ["tests/acceptance/conversion.test.ts", "tests/acceptance/webhooks.test.ts", "tests/acceptance/webhook-dev.test.ts"],
-  [
-    "src/reconcile/by-hand.test.ts",
-    "src/reconcile/namesake.test.ts",
-    "src/reconcile/finalizer.test.ts",
-    "src/reconcile/child-writes.test.ts",
-  ],
-  [
-    "src/reconcile/status.test.ts",
-    "src/reconcile/skipped-children.test.ts",
-    "src/reconcile/hot-loop.test.ts",
-    "src/reconcile/foreign-kind.test.ts",
-    "src/reconcile/equivalence.test.ts",
-    "src/reconcile/outside.test.ts",
-    "src/reconcile/odd-keys.test.ts",
-  ],
-  [
-    "src/client/client.test.ts",
-    "src/client/own-writes.test.ts",
-    "src/client/pods.test.ts",
-    "src/controller/late-controller.test.ts",
-    "src/controller/selected.test.ts",
-    "src/controller/left-selector.test.ts",
-    "src/events/server.test.ts",
-  ],
-  ["src/reconcile/children.test.ts", "src/reconcile/converged.test.ts", "tests/drift/drift.test.ts"],
-  [
-    "tests/acceptance/guestbook.test.ts",
-    "tests/acceptance/database.test.ts",
-    "tests/acceptance/secret-mirror.test.ts",
-    "tests/acceptance/election-modules.test.ts",
-    "tests/acceptance/uninstall.test.ts",
-    "tests/acceptance/uninstall-versions.test.ts",
-  ],
-  [
-    "tests/acceptance/bad-input.test.ts",
-    "tests/acceptance/modules.test.ts",
-    "tests/acceptance/deploy.test.ts",
-    "tests/acceptance/two-operators.test.ts",
-    "tests/acceptance/types.test.ts",
-    "tests/acceptance/signals.test.ts",
-    "tests/acceptance/scale.test.ts",
-    "tests/acceptance/generated-children.test.ts",
-    "tests/acceptance/many-kinds.test.ts",
-  ],
-  ["src/testing/built-in-schemas.test.ts", "src/testing/real-plane.test.ts"],
-  [
-    "src/cache/real-server.test.ts",
-    "src/resource/schema/server.test.ts",
-    "src/resource/schema/built-in.test.ts",
-    "packages/apiserver/src/schema/real-server.test.ts",
-    "packages/apiserver/src/patch/real-server.test.ts",
-    "src/webhook/conversion/applied-versions.test.ts",
-    "src/manager/lent-conversion.test.ts",
-    "src/kube/transport/real-server.test.ts",
-  ],
+const suites: readonly { readonly files: RegExp; readonly subject: RegExp }[] = [
+  { files: /^packages\/apiserver\//, subject: /^packages\/apiserver\// },
+  { files: /^tests\/workloads\//, subject: /^(packages\/apiserver\/src|src\/cluster|tests\/workloads)\// },
 ];
 
-/** A process costs 0.2 s, and takes along what all of these files need. */
+/** Divides test files into those to run and those of suites whose subject has not changed. */
+export function selection(
+  files: readonly string[],
+  changed: readonly string[],
+): { readonly wanted: readonly string[]; readonly unchanged: readonly string[] } {
+  const isUnchanged = (file: string): boolean =>
+    suites.some((suite) => suite.files.test(file) && !changed.some((path) => suite.subject.test(path)));
+  return { wanted: files.filter((file) => !isUnchanged(file)), unchanged: files.filter(isUnchanged) };
+}
+
+/**
+ * Returns the files of a checkout that differ from its main branch: committed, in the working tree, or new. `undefined` where
+ * git cannot tell, as in an archive of the sources.
+ */
+export function changedFiles(root: string): readonly string[] | undefined {
+  const git = (...args: readonly string[]): string | undefined => {
+    const { status, stdout } = spawnSync("git", args, { cwd: root, encoding: "utf8", maxBuffer: 2 ** 26 });
+    return status === 0 ? stdout.trim() : undefined;
+  };
+  for (const branch of ["origin/main", "main"]) {
+    const base = git("merge-base", "HEAD", branch);
+    if (base === undefined) continue;
+    const lists = [git("diff", "--name-only", base), git("ls-files", "--others", "--exclude-standard")];
+    return lists.flatMap((list) => list?.split("\n") ?? []).filter((file) => file !== "");
+  }
+  return undefined;
+}
+
+/** A process costs 0.2 s, and loads what all of its files import. */
 const FILES_PER_PROCESS = 40;
 
-/** What a file that starts servers or the binary imports. */
-const STARTS_PROGRAMS = /from "[^"]*(tests\/support\/|controlplane\/|start-cluster)/;
+/** So many files share a control plane, which is emptied after each of them: a start takes seconds of a processor. */
+const FILES_PER_PLANE = 4;
+
+/** Uses a control plane as it is: one with other flags is started for its file alone. */
+const BORROWS = /\bCluster\.start\((\{ controllers: \w+ \})?\)|\blendPlane\(|\bLab\.start\(/;
+
+/** Imports that start servers or the executable. */
+const STARTS_PROGRAMS = /from "[^"]*(\/support\/|controlplane\/|start-cluster)/;
+
+export interface JobsOptions {
+  readonly root: string;
+  /** How long files took the last time, in seconds. @default none is known */
+  readonly seconds?: ReadonlyMap<string, number>;
+}
 
 /**
- * Divides files into jobs: one that starts programs, and so waits most of its time, has a process to itself or shares it with those
- * that use the same control plane; the rest share some. The longest begin first.
+ * Divides files into jobs. A file that starts programs waits most of its time, so it has a process of its own, or shares it with
+ * files of its folder that use the same control plane; the rest share some. The longest begin first, because one that began last
+ * would be waited for alone.
  */
-export function jobsOf(files: readonly string[], root: string): Job[] {
-  const rank = new Map(longest.map((file, at) => [file, at]));
-  const startsPrograms = (file: string): boolean =>
-    file.startsWith("tests/acceptance/") || STARTS_PROGRAMS.test(readFileSync(join(root, file), "utf8"));
-  const wanted = new Set(files);
-  const groups = together.map((group) => group.filter((file) => wanted.has(file))).filter(({ length }) => length > 0);
-  const grouped = new Set(groups.flat());
-  const others = files.filter((file) => !grouped.has(file));
-  const alone = others.filter((file) => rank.has(file) || startsPrograms(file));
-  const own = new Set(alone);
-  const shared = others.filter((file) => !own.has(file));
-  const rankOf = ([first = ""]: Job): number => rank.get(first) ?? longest.length;
-  const jobs = [...groups, ...alone.map((file): Job => [file])].toSorted((a, b) => rankOf(a) - rankOf(b));
-  for (let at = 0; at < shared.length; at += FILES_PER_PROCESS) jobs.push(shared.slice(at, at + FILES_PER_PROCESS));
-  return jobs;
+export function jobsOf(files: readonly string[], { root, seconds = new Map() }: JobsOptions): Job[] {
+  const textOf = (file: string): string => readFileSync(join(root, file), "utf8");
+  const borrowers = new Map<string, string[]>();
+  const alone: Job[] = [];
+  const plain: string[] = [];
+  for (const file of files) {
+    const text = textOf(file);
+    if (needsServer(file) && BORROWS.test(text)) {
+      const folder = file.split("/").slice(0, 2).join("/");
+      borrowers.set(folder, [...(borrowers.get(folder) ?? []), file]);
+    } else if (needsPrograms(file) || STARTS_PROGRAMS.test(text)) alone.push([file]);
+    else plain.push(file);
+  }
+  const shared = [...borrowers.values()].flatMap((list) => chunks(list.toSorted(), FILES_PER_PLANE));
+  const rank = (job: Job): number => (job.some(needsServer) ? 0 : job.some(needsPrograms) ? 1 : 2);
+  const length = (job: Job): number => job.reduce((total, file) => total + (seconds.get(file) ?? 0), 0);
+  const programs = [...alone, ...shared].toSorted((a, b) => length(b) - length(a) || rank(a) - rank(b));
+  return [...programs, ...chunks(plain, FILES_PER_PROCESS)];
+}
+
+function chunks<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, at) => list.slice(at * size, (at + 1) * size));
 }
 
 /** Runs work over all jobs, in their order, so many at a time. @returns the results, in the order of the jobs */

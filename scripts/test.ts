@@ -1,10 +1,11 @@
 /**
  * Every check and test. `bun scripts/test.ts [STEP | PATTERN …]` runs only the steps named and the test files whose path contains
- * a pattern. The last line counts each test of `bun test`, and one for each other step.
+ * a pattern. Without arguments it leaves out the suites of what has not changed, unless `all` or CI asks for them. The last line
+ * counts each test of `bun test`, and one for each other step.
  */
 
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
@@ -12,20 +13,18 @@ import { reportAdvisories } from "./advisories.ts";
 import { assets } from "./controlplane/controlplane.ts";
 import { denoTests } from "./deno/step.ts";
 import { nodeTests } from "../tests/node/step.ts";
-import { type Job, jobsOf } from "./test-jobs.ts";
+import { changedFiles, type Job, jobsOf, needsPrograms, selection, testFiles } from "./test-jobs.ts";
 import { closingLine, type Counts, type FileReport, filesOf, one, sum } from "./test-report.ts";
 import { LOST, type ProcessOptions, type Result, runSteadily, type TestsOptions } from "./test-runs.ts";
 
 const root = join(import.meta.dirname, "..");
 const bun = process.execPath;
+/** Where a run leaves how long each file took, for the order of the next one. */
+const secondsFile = join(root, "dist", "test-seconds.json");
 const isCi = /^(1|true)$/i.test(process.env.CI ?? "");
 
 // What each `eventually` waits for takes long on a busy machine.
 process.env["BINNACLE_TEST_EVENTUALLY"] ??= "60s";
-
-const tested = ["src", "packages", "scripts", "tests", "controllers"].filter((folder) =>
-  existsSync(join(root, folder)),
-);
 
 // Collecting garbage is a tenth of what the control planes take of a processor; where there is memory, they do it less often.
 if (totalmem() >= 8 * 2 ** 30) process.env["GOGC"] ??= "300";
@@ -44,34 +43,38 @@ const steps: Readonly<Record<string, () => Promise<Counts>>> = {
   controlplane: controlPlane,
   build: () => steadyCommand(bun, ["scripts/build.ts"]),
   smoke: () => steadyCommand(bun, ["scripts/smoke.ts"]),
-  tests: () =>
-    tests(
-      jobsOf(
-        testFiles().filter((file) => !file.startsWith("tests/node/")),
-        root,
-      ),
-      { limit: LANES },
-    ),
+  tests: () => tests(jobsOf(wantedFiles(), { root, seconds: lastSeconds() }), { limit: LANES }),
 };
 
 /** Run by their names alone. */
 const more: typeof steps = {
+  unit: () =>
+    tests(
+      jobsOf(
+        files.filter((file) => !needsPrograms(file)),
+        { root },
+      ),
+      { limit: LANES },
+    ),
   deno: () => denoTests(tests),
   node: () => nodeTests((anew) => tests(shows(), { timeout: 180_000, before: anew })),
 };
 
-const asked = process.argv.slice(2);
-const patterns = asked.filter((name) => !(name in steps || name in more));
-const files = patterns.flatMap((pattern) => {
-  const found = testFiles().filter((file) => file.includes(pattern));
-  if (found.length > 0) return found;
+/** Runs the suites of what has not changed, too. */
+const ALL = "all";
+const files = testFiles(root);
+const requests = process.argv.slice(2).filter((name) => name !== ALL);
+const patterns = requests.filter((name) => !(name in steps || name in more));
+const namedFiles = patterns.flatMap((pattern) => {
+  const matching = files.filter((file) => file.includes(pattern));
+  if (matching.length > 0) return matching;
   const names = Object.keys({ ...steps, ...more }).join(", ");
   console.error(`Cannot find a test file or a step for '${pattern}': the steps are ${names}.`);
   return process.exit(2);
 });
-const wanted = new Set(asked.filter((name) => name in steps || name in more));
+const wanted = new Set(requests.filter((name) => name in steps || name in more));
 // Acceptance tests run the binary, so it has to be the one of these sources.
-if (files.some((file) => /^tests\/(acceptance|node)\//.test(file))) wanted.add("build");
+if (namedFiles.some((file) => /^tests\/(acceptance|node)\//.test(file))) wanted.add("build");
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 /** What failed for good, and what passed the second time, each with its file. */
 const failures: string[] = [];
@@ -80,12 +83,12 @@ const slowest: FileReport[] = [];
 /** Tests that were skipped while there was no control plane. */
 let withoutControlPlane = 0;
 for (const [name, step] of Object.entries(steps)) {
-  if (asked.length === 0 || wanted.has(name)) await count(name, step);
+  if (requests.length === 0 || wanted.has(name)) await count(name, step);
 }
 for (const [name, step] of Object.entries(more)) {
   if (wanted.has(name)) await count(name, step);
 }
-if (files.length > 0) await count("tests", () => tests([[...new Set(files)]], { isNamed: true }));
+if (namedFiles.length > 0) await count("tests", () => tests([[...new Set(namedFiles)]], { isNamed: true }));
 if (slowest.length > 0) console.log(`The slowest files: ${slowestFiles(12)}`);
 for (const line of passedLater) console.log(`passed only when it was run again, alone: ${line}`);
 for (const line of failures) console.log(`failed: ${line}`);
@@ -106,18 +109,37 @@ async function count(name: string, step: () => Promise<Counts>): Promise<void> {
   );
 }
 
-/** Paths relative to the checkout, as a pattern on the command line would name them. */
-function testFiles(): string[] {
-  return tested.flatMap((folder) =>
-    [...new Bun.Glob("**/*.test.ts").scanSync(join(root, folder))].map((file) => `${folder}/${file}`),
-  );
+/** The files of the step `tests`: all but those that need a node of their own, and suites that say nothing new. */
+function wantedFiles(): readonly string[] {
+  const candidates = files.filter((file) => !file.startsWith("tests/node/"));
+  const changed = isCi || process.argv.includes(ALL) ? undefined : changedFiles(root);
+  if (changed === undefined) return candidates;
+  const { wanted, unchanged } = selection(candidates, changed);
+  if (unchanged.length > 0) {
+    const names = [...new Set(unchanged.map((file) => file.split("/").slice(0, 2).join("/")))].join(" and ");
+    console.log(
+      `${names}: as on the main branch, so ${unchanged.length} files are left out; npm test -- ${ALL} runs them`,
+    );
+  }
+  return wanted;
+}
+
+function lastSeconds(): ReadonlyMap<string, number> {
+  if (!existsSync(secondsFile)) return new Map();
+  return new Map(JSON.parse(readFileSync(secondsFile, "utf8")) as [string, number][]);
+}
+
+function keepSeconds(reports: readonly FileReport[]): void {
+  mkdirSync(join(root, "dist"), { recursive: true });
+  const seconds = new Map([...lastSeconds(), ...reports.map(({ file, seconds }) => [file, seconds] as const)]);
+  writeFileSync(secondsFile, JSON.stringify([...seconds]));
 }
 
 /** What is deployed on one node, and then what breaks that node. */
 function shows(): readonly Job[] {
-  const files = testFiles().filter((file) => file.startsWith("tests/node/shows/"));
+  const shows = files.filter((file) => file.startsWith("tests/node/shows/"));
   const isTrial = (file: string): boolean => file.endsWith("/chaos.test.ts");
-  return [...files.filter((file) => !isTrial(file)), ...files.filter(isTrial)].map((file) => [file]);
+  return [...shows.filter((file) => !isTrial(file)), ...shows.filter(isTrial)].map((file) => [file]);
 }
 
 async function command(path: string, args: readonly string[]): Promise<Counts> {
@@ -167,6 +189,7 @@ async function tests(jobs: readonly Job[], options: HowToRun = {}): Promise<Coun
     ...(!isNamed && { again }),
   });
   slowest.push(...files);
+  if (!isNamed) keepSeconds(files);
   passedLater.push(...unsteady);
   failures.push(...files.flatMap(({ file, failures: names }) => names.map((name) => `${file}: ${name}`)));
   failures.push(...lost.map((file) => `${file}: ${LOST}`));

@@ -43,17 +43,17 @@ const shared: readonly string[] = [
  * them drive it on Deno; others run there by hand. One example stands for all: the tests of `controllers` above run each of them.
  */
 const driven: readonly Job[] = [
-  ["packages/apiserver/differential/differential.test.ts"],
-  ["tests/acceptance/faults.test.ts"],
+  ["packages/apiserver/differential/differential.server.test.ts"],
+  ["tests/acceptance/faults.server.test.ts"],
   [
-    "tests/acceptance/bad-input.test.ts",
-    "tests/acceptance/modules.test.ts",
-    "tests/acceptance/signals.test.ts",
+    "tests/acceptance/bad-input.server.test.ts",
+    "tests/acceptance/modules.server.test.ts",
+    "tests/acceptance/signals.server.test.ts",
     "tests/acceptance/plugins.test.ts",
-    "tests/acceptance/webhooks.test.ts",
+    "tests/acceptance/webhooks.server.test.ts",
   ],
-  ["tests/acceptance/guestbook.test.ts", "tests/acceptance/election-modules.test.ts"],
-  ["tests/acceptance/http1.test.ts"],
+  ["tests/acceptance/guestbook.server.test.ts", "tests/acceptance/election-modules.server.test.ts"],
+  ["tests/acceptance/http1.server.test.ts"],
 ];
 
 /** What the report of `deno test` is told as: it does not say which file a test is of, so all of them are run again when one fails. */

@@ -2,7 +2,7 @@
  * Tests an API server that is killed and comes back on its port: reconciling continues, and changes around the outage
  * end right.
  *
- * `OUTAGE_SECONDS=120 bun test tests/acceptance/outage.test.ts` takes longer than the 5 seconds of the test run.
+ * `OUTAGE_SECONDS=120 bun test tests/acceptance/outage.server.test.ts` takes longer than the 5 seconds of the test run.
  */
 import { describe, expect, test } from "bun:test";
 import { Bench } from "../support/binary.ts";

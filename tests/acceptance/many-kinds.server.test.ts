@@ -2,7 +2,7 @@
  * Tests many kinds in one binary: every informer syncs over few connections, and neither writes nor the Lease wait
  * for them.
  *
- * `KINDS=300 bun test tests/acceptance/many-kinds.test.ts` uses as many as a large cluster has.
+ * `KINDS=300 bun test tests/acceptance/many-kinds.server.test.ts` uses as many as a large cluster has.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";

@@ -2,7 +2,7 @@
  * Tests a network and an API server that fail in every way: the runtime recovers by itself, soon, and without a herd
  * of requests.
  *
- * `FAULT_SECONDS=120 bun test tests/acceptance/faults.test.ts` refuses connections for longer than the test run
+ * `FAULT_SECONDS=120 bun test tests/acceptance/faults.server.test.ts` refuses connections for longer than the test run
  * does.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
