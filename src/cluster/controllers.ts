@@ -1,6 +1,6 @@
 /** The controllers that make an API server a cluster: those of pods, workloads, services, namespaces and garbage. */
 import type { Definition } from "../index.ts";
-import type { Clock } from "../platform/clock.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import { cronJobController } from "./cron-job/cron-job.ts";
 import { daemonSetController } from "./daemon-set/daemon-set.ts";
 import { jobControllers } from "./job/job.ts";
@@ -47,32 +47,32 @@ export interface ClusterOptions {
 
 /** Returns the controllers of a cluster, which one manager runs. */
 export function clusterControllers(options: ClusterOptions): readonly Definition[] {
-  const { clock } = options;
+  const { clock = systemClock, objects } = options;
   return [
     ...podControllers(options),
-    deploymentController({ clock }),
-    replicaSetController({ clock }),
-    replicationController({ clock }),
-    statefulSetController({ clock }),
+    deploymentController(clock),
+    replicaSetController(clock),
+    replicationController(clock),
+    statefulSetController(clock),
     claimProtection(),
     volumeProtection(),
-    daemonSetController({ clock }),
-    ...jobControllers({ clock }),
-    ttlAfterFinishedController({ clock }),
-    cronJobController({ clock }),
+    daemonSetController(clock),
+    ...jobControllers(clock),
+    ttlAfterFinishedController(clock),
+    cronJobController(clock),
     endpointsController(),
     endpointSliceController(),
     endpointSliceMirroring(),
-    garbageCollector({ objects: options.objects }),
-    namespaceDeletion({ clock, objects: options.objects }),
-    disruptionController({ clock }),
-    resourceQuotaController({ clock, objects: options.objects }),
+    garbageCollector(objects),
+    namespaceDeletion(clock, objects),
+    disruptionController(clock),
+    resourceQuotaController(clock, objects),
     ...serviceAccountControllers(options.rootCertificates),
   ];
 }
 
 /** Returns the controllers of pods: a node, a scheduler and a kubelet. */
-export function podControllers({ clock, pods }: ClusterOptions): readonly Definition[] {
+export function podControllers({ clock = systemClock, pods }: ClusterOptions): readonly Definition[] {
   if (pods === false) return [];
-  return [nodeController({ clock }), scheduler({ clock }), kubelet({ clock, behaviour: pods })];
+  return [nodeController(clock), scheduler(clock), kubelet(clock, pods)];
 }

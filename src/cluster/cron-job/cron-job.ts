@@ -1,9 +1,9 @@
 // Creates a Job at each time of a schedule. This controller shows work that the clock triggers, an injected clock,
 // and a name that makes repeating a step impossible.
-import { allow, defineController, defineIndex, type Definition, isAlreadyExists, type Result } from "../../index.ts";
+import { allow, defineController, type Definition, isAlreadyExists, type Result } from "../../index.ts";
 import { CronJob, Job } from "../../resource/builtin/index.ts";
-import { type Clock, systemClock } from "../../platform/clock.ts";
-import { controllerUid, isControlledBy } from "../workload/owner.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { byController, isControlledBy } from "../workload/owner.ts";
 import { isNamespaceTerminating, serverMessage } from "../workload/pod-control.ts";
 import { Remembered } from "../workload/remembered.ts";
 import { timestamp } from "../workload/time.ts";
@@ -13,10 +13,8 @@ import { dueRun, untilNext } from "./missed.ts";
 import { parseSchedule, type Schedule } from "./schedule.ts";
 import { type CronRun, deactivate, isActive, statusOf, takeStock, writeStatus } from "./stock.ts";
 
-const byController = defineIndex(Job, "controller", controllerUid);
-
 /** @see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ */
-export function cronJobController({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
+export function cronJobController(clock: Clock): Definition {
   // By UID: the schedule at the last run. A schedule that has just changed starts nothing before its next time.
   const schedules = new Remembered<string>();
   return defineController({
@@ -32,7 +30,7 @@ export function cronJobController({ clock = systemClock }: { readonly clock?: Cl
       const isChanged = (schedules.get(uid) ?? text) !== text;
       schedules.set(uid, text);
       try {
-        const jobs = await client.list(Job, { namespace, index: byController.is(uid) });
+        const jobs = await client.list(Job, { namespace, index: byController(Job).is(uid) });
         for (const { metadata } of await removeOld(cronJob, jobs, run)) deactivate(run, metadata.uid);
         await takeStock(cronJob, jobs, run);
         const schedule = scheduleOf(cronJob, run);

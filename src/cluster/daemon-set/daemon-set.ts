@@ -3,26 +3,31 @@
 import { allow, type Client, defineController, type Definition, type RunEvents, watch } from "../../index.ts";
 import { ControllerRevision, DaemonSet, Node, Pod } from "../../resource/builtin/index.ts";
 import { sameJson } from "../../resource/json.ts";
-import { labelSelector } from "../../resource/selector.ts";
-import { type Clock, systemClock } from "../../platform/clock.ts";
-import { historyCandidates, truncateHistory } from "../revision/history.ts";
-import { claim } from "../workload/claim.ts";
-import { controlledPods, isOrphan, isSelectedBy, ownedPods } from "../workload/owned-pods.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { byAge, truncateHistory } from "../revision/history.ts";
+import { OwnedKind } from "../workload/owned-kind.ts";
+import { isOrphan, selectedBy } from "../workload/owner.ts";
 import { createPod, deletePod, podOf } from "../workload/pod-control.ts";
 import { availableIn } from "../workload/pod-state.ts";
 import { slowStart } from "../workload/slow-start.ts";
 import { HASH_LABEL, templateFor } from "./daemon-pod.ts";
-import { FailureBackOff } from "./failure-back-off.ts";
 import { fitFor, groupByNode, placementOn, type PodsByNode, strandedPods } from "./placement.ts";
 import { hashOf, revisionsOf } from "./revisions.ts";
 import { nextStep, type Step } from "./rolling-update.ts";
 import { statusOf } from "./status.ts";
 
+const ownedPods = new OwnedKind({ owner: DaemonSet, kind: Pod, selects: ({ spec }) => selectedBy(spec.selector) });
+const ownedRevisions = new OwnedKind({
+  owner: DaemonSet,
+  kind: ControllerRevision,
+  selects: ({ spec }) => selectedBy(spec.selector),
+});
+
 /** The most pods that one run creates, and the most that it deletes. */
 const BURST = 250;
 
 /** @see https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/ */
-export function daemonSetController({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
+export function daemonSetController(clock: Clock): Definition {
   const backOff = new FailureBackOff();
   return defineController({
     name: "daemonset-controller",
@@ -30,7 +35,7 @@ export function daemonSetController({ clock = systemClock }: { readonly clock?: 
     owns: [Pod, ControllerRevision],
     reads: [Pod, ControllerRevision, Node],
     watches: [
-      watch(Pod, { match: isOrphan, enqueue: setsFor }),
+      watch(Pod, { match: isOrphan, enqueue: (pod, { client }) => ownedPods.adopters(pod, client) }),
       watch(Node, {
         // Nodes report their health all the time; only these fields decide which pods they get.
         on: ({ type, object, old }) =>
@@ -48,10 +53,13 @@ export function daemonSetController({ clock = systemClock }: { readonly clock?: 
         return undefined;
       }
       const nodes = await client.list(Node);
-      const history = await revisionHistory(set, client);
-      const { hash, old, collisions } = await revisionsOf(set, history, { client, pods: await podsOf(set, client) });
+      const history = (await ownedRevisions.claim(set, client)).sort(byAge);
+      const { hash, old, collisions } = await revisionsOf(set, history, {
+        client,
+        pods: await ownedPods.claim(set, client),
+      });
       const run: SetRun = { client, events, hash, nodes, now: clock.now() };
-      const look = async () => groupByNode(await podsOf(set, client));
+      const look = async () => groupByNode(await ownedPods.claim(set, client));
       let wait = Infinity;
       try {
         wait = await placePods(set, await look(), { run, backOff });
@@ -65,7 +73,7 @@ export function daemonSetController({ clock = systemClock }: { readonly clock?: 
       }
       const { minReadySeconds } = set.spec;
       const { now } = run;
-      for (const pod of await podsOf(set, client)) {
+      for (const pod of await ownedPods.claim(set, client)) {
         wait = Math.min(wait, availableIn(pod, { minReadySeconds, now }) || wait);
       }
       return wait < Infinity ? { requeueAfter: wait } : undefined;
@@ -133,7 +141,7 @@ function tellEnd({ metadata: { namespace, name }, status }: Pod, node: string, e
 async function setsOn(node: Node, { client }: { readonly client: Pick<Client, "list"> }): Promise<DaemonSet[]> {
   const concerned: DaemonSet[] = [];
   for (const set of await client.list(DaemonSet)) {
-    const pods = await controlledPods(set, { client });
+    const pods = await ownedPods.controlled(set, client);
     const isThere = pods.some(({ spec }) => spec.nodeName === node.metadata.name);
     const { shouldRun, mayStay } = fitFor(set, node);
     const isMisplaced = isThere && (!mayStay || (set.status?.numberMisscheduled ?? 0) > 0);
@@ -142,31 +150,42 @@ async function setsOn(node: Node, { client }: { readonly client: Pick<Client, "l
   return concerned;
 }
 
-/** Returns the keys of the sets that would adopt a pod. */
-async function setsFor(pod: Pod, { client }: { readonly client: Pick<Client, "list"> }): Promise<DaemonSet[]> {
-  const sets = await client.list(DaemonSet, { namespace: pod.metadata.namespace });
-  return sets.filter(({ spec: { selector } }) => isSelectedBy({ selector }, pod));
-}
-
-async function revisionHistory(set: DaemonSet, client: Client): Promise<ControllerRevision[]> {
-  const selector = labelSelector(set.spec.selector);
-  return claim(set, await historyCandidates(client, set), {
-    client,
-    ownerKind: DaemonSet,
-    kind: ControllerRevision,
-    isSelected: ({ metadata }) => selector.matches(metadata.labels),
-  });
-}
-
-function podsOf(set: DaemonSet, client: Client): Promise<Pod[]> {
-  return ownedPods(set, { client, ownerKind: DaemonSet, selector: set.spec.selector });
-}
-
 /** Deletes the oldest revisions that no pod uses. */
 async function truncate(old: readonly ControllerRevision[], set: DaemonSet, client: Client): Promise<void> {
-  const live = new Set((await podsOf(set, client)).map(({ metadata }) => metadata.labels?.[HASH_LABEL]));
+  const live = new Set((await ownedPods.claim(set, client)).map(({ metadata }) => metadata.labels?.[HASH_LABEL]));
   const unused = old.filter((revision) => !live.has(hashOf(revision)));
   // Revisions in use count towards the limit and stay.
   const limit = (set.spec.revisionHistoryLimit ?? 10) - (old.length - unused.length);
   await truncateHistory(client, unused, Math.max(0, limit));
+}
+
+/** Milliseconds before a failed pod is replaced: at first, and at most. */
+const FIRST = 1_000;
+const LONGEST = 15 * 60_000;
+
+interface Entry {
+  delay: number;
+  since: number;
+}
+
+/**
+ * Delays the replacement of a daemon's failed pods more and more, because a kubelet that rejects one pod will reject the
+ * next: the last replacement at each place, and how long the next one has to wait.
+ */
+class FailureBackOff {
+  readonly #entries = new Map<string, Entry>();
+
+  /** Returns the milliseconds until a failed pod may be replaced; when it returns 0, the replacement is counted. */
+  next(place: string, now: number): number {
+    for (const [key, { since }] of this.#entries) if (now - since > 2 * LONGEST) this.#entries.delete(key);
+    const entry = this.#entries.get(place);
+    if (entry === undefined) {
+      this.#entries.set(place, { delay: FIRST, since: now });
+      return 0;
+    }
+    if (now - entry.since < entry.delay) return entry.since + entry.delay - now;
+    entry.delay = Math.min(2 * entry.delay, LONGEST);
+    entry.since = now;
+    return 0;
+  }
 }

@@ -1,12 +1,13 @@
 /** How many pods a daemon set's update may remove or add at a time. */
-import type { DaemonSet, IntOrString } from "../../resource/builtin/index.ts";
+import type { DaemonSet } from "../../resource/builtin/index.ts";
+import { portionOf } from "../workload/portion.ts";
 
 /** Whether a node may have two pods during an update. */
 export function allowsSurge(set: DaemonSet): boolean {
   return limitsOf(set, 1).maxSurge > 0;
 }
 
-export interface Limits {
+interface Limits {
   readonly maxSurge: number;
   readonly maxUnavailable: number;
 }
@@ -15,12 +16,7 @@ export interface Limits {
 export function limitsOf({ spec }: DaemonSet, nodes: number): Limits {
   const { type, rollingUpdate } = spec.updateStrategy ?? {};
   const isRolling = type === "RollingUpdate" && rollingUpdate !== undefined;
-  const maxSurge = isRolling ? scaled(rollingUpdate.maxSurge, nodes) : 0;
-  const maxUnavailable = isRolling ? scaled(rollingUpdate.maxUnavailable, nodes) : 0;
+  const maxSurge = isRolling ? portionOf(rollingUpdate.maxSurge, nodes, Math.ceil) : 0;
+  const maxUnavailable = isRolling ? portionOf(rollingUpdate.maxUnavailable, nodes, Math.ceil) : 0;
   return { maxSurge, maxUnavailable: nodes > 0 && maxSurge === 0 ? Math.max(1, maxUnavailable) : maxUnavailable };
-}
-
-function scaled(value: IntOrString | undefined, nodes: number): number {
-  if (value === undefined) return 0;
-  return typeof value === "number" ? value : Math.ceil((Number.parseInt(value, 10) * nodes) / 100);
 }

@@ -1,6 +1,6 @@
 /** The annotations that a Deployment keeps on its ReplicaSets: revisions and desired sizes. */
+import type { Deployment, ReplicaSet } from "../../resource/builtin/index.ts";
 import { limitsOf } from "./limits.ts";
-import type { Deployment_, ReplicaSet_ } from "./run.ts";
 
 export const REVISION = "deployment.kubernetes.io/revision";
 const HISTORY = "deployment.kubernetes.io/revision-history";
@@ -47,7 +47,7 @@ function wholeNumber(text: string | undefined): number | undefined {
  */
 export function revisionAnnotations(
   before: Readonly<Record<string, string>>,
-  { metadata }: Deployment_,
+  { metadata }: Deployment,
   revision: number,
 ): Readonly<Record<string, string>> {
   const annotations: Record<string, string> = { ...before };
@@ -63,13 +63,13 @@ export function revisionAnnotations(
 }
 
 /** Returns the sizes that a Deployment wants now. */
-export function sizeAnnotations(deployment: Deployment_): Readonly<Record<string, string>> {
+export function sizeAnnotations(deployment: Deployment): Readonly<Record<string, string>> {
   const { replicas = 1 } = deployment.spec;
   return { [DESIRED]: String(replicas), [MAX]: String(replicas + limitsOf(deployment).maxSurge) };
 }
 
 /** Whether the annotated sizes are the present ones. */
-export function isSizeAnnotated(set: ReplicaSet_, deployment: Deployment_): boolean {
+export function isSizeAnnotated(set: ReplicaSet, deployment: Deployment): boolean {
   const { replicas = 1 } = deployment.spec;
   return desiredReplicas(set) === replicas && maxReplicas(set) === replicas + limitsOf(deployment).maxSurge;
 }

@@ -1,7 +1,6 @@
 /** Sets the conditions of Deployments, which record the time of their last update besides that of their last transition. */
-import type { DeploymentCondition } from "../../resource/builtin/index.ts";
+import type { DeploymentCondition, Deployment } from "../../resource/builtin/index.ts";
 import { timestamp } from "../workload/time.ts";
-import type { Deployment_ } from "./run.ts";
 
 type Conditions = readonly DeploymentCondition[] | undefined;
 
@@ -39,6 +38,6 @@ function renewed(condition: NewCondition, before: DeploymentCondition | undefine
 }
 
 /** Whether the Deployment has a deadline that tells when a rollout is stuck. */
-export function hasDeadline({ spec }: Deployment_): boolean {
+export function hasDeadline({ spec }: Deployment): boolean {
   return spec.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== 0x7fffffff;
 }

@@ -4,17 +4,17 @@ import { type PodTemplateSpec, ReplicaSet, type ReplicaSetInput } from "../../re
 import { sameJson } from "../../resource/json.ts";
 import { controlledBy, isControlledBy } from "../workload/owner.ts";
 import { isNamespaceTerminating, serverMessage } from "../workload/pod-control.ts";
-import { templateHash } from "../workload/template-hash.ts";
+import { templateHash } from "../revision/template-patch.ts";
 import { REVISION, revisionAnnotations, revisionOf, sizeAnnotations } from "./annotations.ts";
 import { conditionOf, hasDeadline, type NewCondition, withCondition } from "./conditions.ts";
-import { newSize } from "./rolling.ts";
-import { byAge, type DeploymentRun, patchReplicaSet, type ReplicaSet_, type ReplicaSets } from "./run.ts";
+import { newSize } from "./limits.ts";
+import { byAge, type DeploymentRun, patchReplicaSet, type ReplicaSets } from "./run.ts";
 
 const HASH = "pod-template-hash";
 const LONGEST_NAME = 253;
 
 /** Returns the current ReplicaSet; of several with the same template it is the oldest. */
-export function sorted(run: DeploymentRun, sets: readonly ReplicaSet_[]): ReplicaSets {
+export function sorted(run: DeploymentRun, sets: readonly ReplicaSet[]): ReplicaSets {
   const { template } = run.deployment.spec;
   const inOrder = [...sets].sort(byAge);
   const current = inOrder.find((set) => isSameTemplate(set.spec.template, template));
@@ -48,7 +48,7 @@ export async function create(run: DeploymentRun, { old }: ReplicaSets): Promise<
   const { client, events } = run;
   const wanted = replicaSetFor(run, old);
   const { name } = wanted.metadata;
-  let current: ReplicaSet_;
+  let current: ReplicaSet;
   try {
     current = await client.create(ReplicaSet, wanted);
   } catch (error) {
@@ -70,7 +70,7 @@ export async function create(run: DeploymentRun, { old }: ReplicaSets): Promise<
 }
 
 /** Takes an existing ReplicaSet of that name if it is ours; when the hashes of two templates collide, it tries the next name. */
-async function known(run: DeploymentRun, name: string): Promise<ReplicaSet_> {
+async function known(run: DeploymentRun, name: string): Promise<ReplicaSet> {
   const { deployment, client } = run;
   const { namespace } = deployment.metadata;
   const found = await client.get(ReplicaSet, { namespace, name });
@@ -97,7 +97,7 @@ async function note(run: DeploymentRun, { revision, condition }: Note): Promise<
   if (!sameJson(changed, deployment)) await run.write(changed);
 }
 
-function replicaSetFor(run: DeploymentRun, old: readonly ReplicaSet_[]): ReplicaSetInput {
+function replicaSetFor(run: DeploymentRun, old: readonly ReplicaSet[]): ReplicaSetInput {
   const { deployment } = run;
   const { metadata, spec, status } = deployment;
   const hash = templateHash(spec.template, status?.collisionCount);
@@ -116,7 +116,7 @@ function replicaSetFor(run: DeploymentRun, old: readonly ReplicaSet_[]): Replica
   };
 }
 
-function nextRevision(old: readonly ReplicaSet_[]): number {
+function nextRevision(old: readonly ReplicaSet[]): number {
   return Math.max(0, ...old.map(revisionOf)) + 1;
 }
 

@@ -7,26 +7,27 @@
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/deployment/
  */
-import { allow, type Client, defineController, defineIndex, type Definition, type Key, watch } from "../../index.ts";
+import { allow, type Client, defineController, type Definition, isNotFound, type Key, watch } from "../../index.ts";
 import { Deployment, Pod, ReplicaSet } from "../../resource/builtin/index.ts";
-import { type Clock, systemClock } from "../../platform/clock.ts";
-import { labelSelector } from "../../resource/selector.ts";
-import { claim } from "../workload/claim.ts";
-import { controllerOf, controllerUid, orphansOf } from "../workload/owner.ts";
-import { cleanUp } from "./clean-up.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { OwnedKind } from "../workload/owned-kind.ts";
+import { byController, controllerOf, selectedBy } from "../workload/owner.ts";
 import { conditionOf, hasDeadline, withCondition } from "./conditions.ts";
 import { create, sorted, syncRevision } from "./current.ts";
-import { recreate } from "./recreate.ts";
-import { roll } from "./rolling.ts";
-import { DeploymentRun, type ReplicaSet_, type ReplicaSets } from "./run.ts";
+import { recreate, roll } from "./strategies.ts";
+import { byAge, DeploymentRun, type ReplicaSets, sizeOf } from "./run.ts";
+import { revisionOf } from "./annotations.ts";
 import { isScaled, scaleInProportion } from "./scale.ts";
 import { deadlineIn, isComplete, rolloutStatus, statusOf, syncStatus } from "./status.ts";
 
-const setsByController = defineIndex(ReplicaSet, "controller", controllerUid);
-const podsByController = defineIndex(Pod, "controller", controllerUid);
+const owned = new OwnedKind({
+  owner: Deployment,
+  kind: ReplicaSet,
+  selects: ({ spec }) => selectedBy(spec.selector),
+});
 
 /** Returns the controller of Deployments. */
-export function deploymentController({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
+export function deploymentController(clock: Clock): Definition {
   return defineController({
     name: "deployment",
     concurrency: 16,
@@ -50,7 +51,7 @@ export function deploymentController({ clock = systemClock }: { readonly clock?:
     uses: [allow(Deployment, "status/update"), allow(ReplicaSet, "create", "update", "patch", "delete")],
     async reconcile(deployment, { client, events }) {
       const run = new DeploymentRun(deployment, { client, events, now: clock.now() });
-      const sets = sorted(run, await claimed(run));
+      const sets = sorted(run, await owned.claim(deployment, client));
       await syncPaused(run);
       if (deployment.spec.paused === true) {
         const scaled = await scaleInProportion(run, await syncRevision(run, sets));
@@ -74,35 +75,17 @@ export function deploymentController({ clock = systemClock }: { readonly clock?:
 
 async function rollOut(run: DeploymentRun, sets: ReplicaSets): Promise<ReplicaSets> {
   if (run.deployment.spec.strategy?.type === "Recreate") {
-    const lists = sets.old.map(({ metadata }) => run.client.list(Pod, { index: podsByController.is(metadata.uid) }));
+    const lists = sets.old.map(({ metadata }) => run.client.list(Pod, { index: byController(Pod).is(metadata.uid) }));
     return recreate(run, sets, (await Promise.all(lists)).flat());
   }
   return roll(run, sets.current === undefined ? await create(run, sets) : await syncRevision(run, sets));
 }
 
 /** Returns the key of the Deployment that controls a ReplicaSet; for an orphan, the keys of those that may adopt it. */
-async function deploymentsOf(set: ReplicaSet_, client: Pick<Client, "list">): Promise<readonly Key[]> {
-  const { namespace, labels } = set.metadata;
+async function deploymentsOf(set: ReplicaSet, client: Pick<Client, "list">): Promise<readonly (Key | Deployment)[]> {
   const owner = controllerOf(set);
-  if (owner !== undefined) return owner.kind === Deployment.kind ? [{ namespace, name: owner.name }] : [];
-  const deployments = await client.list(Deployment, { namespace });
-  return deployments
-    .filter(({ spec }) => labelSelector(spec.selector).matches(labels))
-    .map(({ metadata }) => ({ namespace, name: metadata.name }));
-}
-
-/** Returns the Deployment's ReplicaSets, after adopting orphans and releasing those that do not match. */
-async function claimed({ deployment, client }: DeploymentRun): Promise<ReplicaSet_[]> {
-  const { namespace, uid } = deployment.metadata;
-  const selector = labelSelector(deployment.spec.selector);
-  const orphans = await client.list(ReplicaSet, { index: setsByController.is(orphansOf(namespace)) });
-  const controlled = await client.list(ReplicaSet, { index: setsByController.is(uid) });
-  return claim(deployment, [...controlled, ...orphans], {
-    client,
-    ownerKind: Deployment,
-    kind: ReplicaSet,
-    isSelected: ({ metadata }) => selector.matches(metadata.labels),
-  });
+  if (owner === undefined) return owned.adopters(set, client);
+  return owner.kind === Deployment.kind ? [{ namespace: set.metadata.namespace, name: owner.name }] : [];
 }
 
 /** Reports the pause, so that a rollout does not count as stuck as soon as it is resumed. */
@@ -118,4 +101,24 @@ async function syncPaused(run: DeploymentRun): Promise<void> {
   const condition = { type: "Progressing", status: "Unknown", reason, message } as const;
   const conditions = withCondition(deployment.status?.conditions, condition, now);
   await run.write({ ...deployment, status: { ...deployment.status, conditions } });
+}
+
+/** Deletes the oldest revisions beyond `revisionHistoryLimit` that have no pods. */
+async function cleanUp({ deployment, client }: DeploymentRun, old: readonly ReplicaSet[]): Promise<void> {
+  const { revisionHistoryLimit } = deployment.spec;
+  if (revisionHistoryLimit === undefined || revisionHistoryLimit === 0x7fffffff) return;
+  const alive = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const tooMany = alive.length - revisionHistoryLimit;
+  if (tooMany <= 0) return;
+  const inOrder = [...alive].sort((one, other) => revisionOf(one) - revisionOf(other) || byAge(one, other));
+  for (const set of inOrder.slice(0, tooMany)) {
+    const { name, namespace, generation = 0 } = set.metadata;
+    const { replicas = 0, observedGeneration = 0 } = set.status ?? {};
+    if (replicas !== 0 || sizeOf(set) !== 0 || generation > observedGeneration) continue;
+    try {
+      await client.delete(ReplicaSet, { namespace, name });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
 }

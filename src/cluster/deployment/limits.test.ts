@@ -1,10 +1,10 @@
+import type { Deployment } from "../../resource/builtin/index.ts";
 import { expect, test } from "bun:test";
 import { limitsOf } from "./limits.ts";
-import type { Deployment_ } from "./run.ts";
 
-function deployment(replicas: number, maxSurge: number | string, maxUnavailable: number | string): Deployment_ {
+function deployment(replicas: number, maxSurge: number | string, maxUnavailable: number | string): Deployment {
   const strategy = { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } };
-  return { spec: { replicas, strategy } } as unknown as Deployment_;
+  return { spec: { replicas, strategy } } as unknown as Deployment;
 }
 
 test.each([
@@ -22,7 +22,7 @@ test.each([
 });
 
 test("limitsOf Recreate are none", () => {
-  expect(limitsOf({ spec: { replicas: 3, strategy: { type: "Recreate" } } } as unknown as Deployment_)).toEqual({
+  expect(limitsOf({ spec: { replicas: 3, strategy: { type: "Recreate" } } } as unknown as Deployment)).toEqual({
     maxSurge: 0,
     maxUnavailable: 0,
   });

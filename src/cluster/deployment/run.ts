@@ -1,21 +1,18 @@
 /** The state that all parts of a Deployment's reconciliation share. */
-import type { Client, ObjectOf, RunEvents } from "../../index.ts";
+import type { Client, RunEvents } from "../../index.ts";
 import { Deployment, ReplicaSet, type ReplicaSetInput } from "../../resource/builtin/index.ts";
 import { writeStatus } from "../workload/write-status.ts";
-
-export type Deployment_ = ObjectOf<typeof Deployment>;
-export type ReplicaSet_ = ObjectOf<typeof ReplicaSet>;
 
 /** One run: the Deployment as it is now, and the means of the run. */
 export class DeploymentRun {
   /** The Deployment; each write replaces it. */
-  deployment: Deployment_;
+  deployment: Deployment;
   readonly client: Client;
   readonly events: RunEvents;
   /** Milliseconds since the epoch. */
   readonly now: number;
 
-  constructor(deployment: Deployment_, context: Pick<DeploymentRun, "client" | "events" | "now">) {
+  constructor(deployment: Deployment, context: Pick<DeploymentRun, "client" | "events" | "now">) {
     this.deployment = deployment;
     this.client = context.client;
     this.events = context.events;
@@ -23,7 +20,7 @@ export class DeploymentRun {
   }
 
   /** Writes the status together with annotations: that takes one request and does not change the spec. */
-  async write(changed: Deployment_): Promise<void> {
+  async write(changed: Deployment): Promise<void> {
     this.deployment = await writeStatus(this.client, Deployment, changed);
   }
 }
@@ -36,9 +33,9 @@ export class DeploymentRun {
  */
 export async function patchReplicaSet(
   { client }: DeploymentRun,
-  set: ReplicaSet_,
+  set: ReplicaSet,
   fields: { readonly metadata?: Pick<ReplicaSetInput["metadata"], "annotations">; readonly spec: object },
-): Promise<ReplicaSet_> {
+): Promise<ReplicaSet> {
   const { namespace, name, uid } = set.metadata;
   const body = { ...fields, metadata: { ...fields.metadata, uid } };
   return client.patch(ReplicaSet, { namespace, name }, { type: "merge", body });
@@ -46,30 +43,30 @@ export async function patchReplicaSet(
 
 /** The ReplicaSets of a Deployment: the one with its template, if it exists, and all others. */
 export interface ReplicaSets {
-  readonly current: ReplicaSet_ | undefined;
-  readonly old: readonly ReplicaSet_[];
+  readonly current: ReplicaSet | undefined;
+  readonly old: readonly ReplicaSet[];
 }
 
-export function allOf({ current, old }: ReplicaSets): readonly ReplicaSet_[] {
+export function allOf({ current, old }: ReplicaSets): readonly ReplicaSet[] {
   return current === undefined ? old : [...old, current];
 }
 
 /** The desired number of pods of a ReplicaSet. */
-export function sizeOf({ spec }: ReplicaSet_): number {
+export function sizeOf({ spec }: ReplicaSet): number {
   return spec.replicas ?? 1;
 }
 
 /** The ReplicaSets that should have pods. */
-export function active(sets: readonly ReplicaSet_[]): ReplicaSet_[] {
+export function active(sets: readonly ReplicaSet[]): ReplicaSet[] {
   return sets.filter((set) => sizeOf(set) > 0);
 }
 
-export function total(sets: readonly ReplicaSet_[], count: (set: ReplicaSet_) => number | undefined): number {
+export function total(sets: readonly ReplicaSet[], count: (set: ReplicaSet) => number | undefined): number {
   return sets.reduce((sum, set) => sum + (count(set) ?? 0), 0);
 }
 
 /** Orders by age, the oldest first, then by name. */
-export function byAge(one: ReplicaSet_, other: ReplicaSet_): number {
+export function byAge(one: ReplicaSet, other: ReplicaSet): number {
   const [a, b] = [one.metadata, other.metadata];
   if (a.creationTimestamp !== b.creationTimestamp) return a.creationTimestamp < b.creationTimestamp ? -1 : 1;
   return a.name < b.name ? -1 : 1;

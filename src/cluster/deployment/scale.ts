@@ -1,21 +1,11 @@
 /** Changes the sizes of ReplicaSets. */
+import type { Deployment, ReplicaSet } from "../../resource/builtin/index.ts";
 import { desiredReplicas, isSizeAnnotated, maxReplicas, sizeAnnotations } from "./annotations.ts";
 import { limitsOf } from "./limits.ts";
-import {
-  active,
-  allOf,
-  byAge,
-  type Deployment_,
-  type DeploymentRun,
-  type ReplicaSet_,
-  patchReplicaSet,
-  type ReplicaSets,
-  sizeOf,
-  total,
-} from "./run.ts";
+import { active, allOf, byAge, type DeploymentRun, patchReplicaSet, type ReplicaSets, sizeOf, total } from "./run.ts";
 
 /** Scales a ReplicaSet. @returns the ReplicaSet after the change */
-export async function resize(run: DeploymentRun, set: ReplicaSet_, size: number): Promise<ReplicaSet_> {
+export async function resize(run: DeploymentRun, set: ReplicaSet, size: number): Promise<ReplicaSet> {
   const before = sizeOf(set);
   if (before === size && isSizeAnnotated(set, run.deployment)) return set;
   const written = await patchReplicaSet(run, set, {
@@ -31,7 +21,7 @@ export async function resize(run: DeploymentRun, set: ReplicaSet_, size: number)
 }
 
 /** Whether the Deployment was scaled since its ReplicaSets were. */
-export function isScaled({ spec }: Deployment_, sets: ReplicaSets): boolean {
+export function isScaled({ spec }: Deployment, sets: ReplicaSets): boolean {
   return active(allOf(sets)).some((set) => (desiredReplicas(set) ?? spec.replicas) !== spec.replicas);
 }
 
@@ -59,14 +49,14 @@ export async function scaleInProportion(run: DeploymentRun, sets: ReplicaSets): 
 }
 
 /** Returns the only ReplicaSet that has pods; the newest when none has any. */
-function activeOrLatest(sets: ReplicaSets): ReplicaSet_ | undefined {
+function activeOrLatest(sets: ReplicaSets): ReplicaSet | undefined {
   const running = active(allOf(sets));
   if (running.length > 0) return running.length === 1 ? running[0] : undefined;
   return sets.current ?? [...sets.old].sort(byAge).at(-1);
 }
 
 /** Whether the current ReplicaSet alone has all desired pods. */
-function isSaturated({ spec }: Deployment_, current: ReplicaSet_ | undefined): boolean {
+function isSaturated({ spec }: Deployment, current: ReplicaSet | undefined): boolean {
   return (
     current !== undefined &&
     sizeOf(current) === spec.replicas &&
@@ -75,7 +65,7 @@ function isSaturated({ spec }: Deployment_, current: ReplicaSet_ | undefined): b
   );
 }
 
-function proportions(deployment: Deployment_, sets: readonly ReplicaSet_[]): [ReplicaSet_, number][] {
+function proportions(deployment: Deployment, sets: readonly ReplicaSet[]): [ReplicaSet, number][] {
   const { replicas = 1 } = deployment.spec;
   const allowed = replicas > 0 ? replicas + limitsOf(deployment).maxSurge : 0;
   const toAdd = allowed - total(sets, sizeOf);
@@ -84,7 +74,7 @@ function proportions(deployment: Deployment_, sets: readonly ReplicaSet_[]): [Re
     (one, other) => sizeOf(other) - sizeOf(one) || (toAdd > 0 ? byAge(other, one) : byAge(one, other)),
   );
   let added = 0;
-  const sizes = inOrder.map((set): [ReplicaSet_, number] => {
+  const sizes = inOrder.map((set): [ReplicaSet, number] => {
     const left = toAdd - added;
     const share = left === 0 ? 0 : shareOf(deployment, set, allowed);
     const part = toAdd > 0 ? Math.min(share, left) : Math.max(share, left);
@@ -98,7 +88,7 @@ function proportions(deployment: Deployment_, sets: readonly ReplicaSet_[]): [Re
 }
 
 /** Returns by how much the ReplicaSet changes if it keeps its proportion of the whole. */
-function shareOf({ spec, status }: Deployment_, set: ReplicaSet_, allowed: number): number {
+function shareOf({ spec, status }: Deployment, set: ReplicaSet, allowed: number): number {
   const size = sizeOf(set);
   if (spec.replicas === 0) return -size;
   const before = maxReplicas(set) || status?.replicas;
@@ -108,7 +98,7 @@ function shareOf({ spec, status }: Deployment_, set: ReplicaSet_, allowed: numbe
 }
 
 /** Returns the same sets with one of them replaced. */
-export function replaced({ current, old }: ReplicaSets, set: ReplicaSet_): ReplicaSets {
+export function replaced({ current, old }: ReplicaSets, set: ReplicaSet): ReplicaSets {
   const { uid } = set.metadata;
   return {
     current: current?.metadata.uid === uid ? set : current,

@@ -1,9 +1,9 @@
 /** Computes a Deployment's status from its ReplicaSets. */
-import type { DeploymentCondition, DeploymentStatus } from "../../resource/builtin/index.ts";
+import type { DeploymentCondition, DeploymentStatus, Deployment } from "../../resource/builtin/index.ts";
 import { sameJson } from "../../resource/json.ts";
 import { conditionOf, hasDeadline, type NewCondition, withCondition, withNewCondition, without } from "./conditions.ts";
 import { limitsOf } from "./limits.ts";
-import { allOf, type Deployment_, type DeploymentRun, type ReplicaSets, sizeOf, total } from "./run.ts";
+import { allOf, type DeploymentRun, type ReplicaSets, sizeOf, total } from "./run.ts";
 
 /** Returns the counts, and whether enough pods are available. */
 export function statusOf({ deployment, now }: DeploymentRun, sets: ReplicaSets): DeploymentStatus {
@@ -50,7 +50,7 @@ export async function syncStatus(run: DeploymentRun, status: DeploymentStatus): 
 }
 
 /** Whether all pods are new and available and no old one is left. */
-export function isComplete({ spec, metadata }: Deployment_, status: DeploymentStatus = {}): boolean {
+export function isComplete({ spec, metadata }: Deployment, status: DeploymentStatus = {}): boolean {
   const { replicas = 1 } = spec;
   return (
     (status.updatedReplicas ?? 0) === replicas &&
@@ -77,7 +77,7 @@ interface Progress {
   readonly now: number;
 }
 
-function withProgress(deployment: Deployment_, { status, sets, now }: Progress): readonly DeploymentCondition[] {
+function withProgress(deployment: Deployment, { status, sets, now }: Progress): readonly DeploymentCondition[] {
   const { conditions } = status;
   if (!hasDeadline(deployment)) return without(conditions, "Progressing");
   const before = conditionOf(deployment.status?.conditions, "Progressing");
@@ -116,7 +116,7 @@ function getsOn(before: DeploymentStatus = {}, now: DeploymentStatus): boolean {
   );
 }
 
-function hasTimedOut({ spec }: Deployment_, progressing: DeploymentCondition | undefined, now: number): boolean {
+function hasTimedOut({ spec }: Deployment, progressing: DeploymentCondition | undefined, now: number): boolean {
   if (progressing === undefined || progressing.reason === "NewReplicaSetAvailable") return false;
   if (progressing.reason === "ProgressDeadlineExceeded") return true;
   return Date.parse(progressing.lastUpdateTime ?? "") + spec.progressDeadlineSeconds! * 1000 < now;
@@ -139,7 +139,7 @@ function withFailure(conditions: readonly DeploymentCondition[], sets: ReplicaSe
 }
 
 /** Whether the server has this status already; it omits counts of 0. */
-function isWritten({ status = {} }: Deployment_, wanted: DeploymentStatus): boolean {
+function isWritten({ status = {} }: Deployment, wanted: DeploymentStatus): boolean {
   const { conditions = [], ...counts } = wanted;
   return (
     Object.entries(counts).every(([field, count]) => (status[field as keyof typeof counts] ?? 0) === (count ?? 0)) &&

@@ -1,31 +1,23 @@
 /** Computes how many pods may be evicted now; an eviction reads this from the status of its budget. */
-import {
-  allow,
-  type Client,
-  defineController,
-  type Definition,
-  isConflict,
-  type ObjectOf,
-  watch,
-} from "../../index.ts";
+import { allow, type Client, defineController, type Definition, isConflict, watch } from "../../index.ts";
 import { Pod, PodDisruptionBudget } from "../../resource/builtin/index.ts";
-import { type Clock, systemClock } from "../../platform/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { sameJson } from "../../resource/json.ts";
 import { labelSelector } from "../../resource/selector.ts";
 import { isReady } from "../workload/pod-state.ts";
 import { serverMessage } from "../workload/pod-control.ts";
+import { portionOf } from "../workload/portion.ts";
 import { timestamp } from "../workload/time.ts";
 import { expectedPods, scaledKinds } from "./expected-pods.ts";
 
-type Budget = ObjectOf<typeof PodDisruptionBudget>;
-type Pod_ = ObjectOf<typeof Pod>;
+type Budget = PodDisruptionBudget;
 type Status = NonNullable<Budget["status"]>;
 
 /** After this time an eviction that was granted but deleted nothing does not count any more. */
 const DELETION_MS = 120_000;
 
 /** Keeps the status of budgets. @see https://kubernetes.io/docs/tasks/run-application/configure-pdb/ */
-export function disruptionController({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
+export function disruptionController(clock: Clock): Definition {
   return defineController({
     name: "disruption-controller",
     for: PodDisruptionBudget,
@@ -70,19 +62,19 @@ export function disruptionController({ clock = systemClock }: { readonly clock?:
   });
 }
 
-async function budgetsOf(pod: Pod_, client: Pick<Client, "list">): Promise<readonly Budget[]> {
+async function budgetsOf(pod: Pod, client: Pick<Client, "list">): Promise<readonly Budget[]> {
   const budgets = await client.list(PodDisruptionBudget, { namespace: pod.metadata.namespace });
   return budgets.filter((budget) => selects(budget, pod));
 }
 
 /** An empty selector selects all pods; a missing one selects none. */
-function selects({ spec }: Budget, { metadata }: Pod_): boolean {
+function selects({ spec }: Budget, { metadata }: Pod): boolean {
   const selector = spec?.selector;
   if (selector === undefined) return false;
   return labelSelector(selector).matches(metadata.labels);
 }
 
-function isGoing({ metadata }: Pod_): boolean {
+function isGoing({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
@@ -92,19 +84,15 @@ interface Wanted {
   readonly unmanaged: readonly string[];
 }
 
-async function wanted(client: Client, { spec }: Budget, pods: readonly Pod_[]): Promise<Wanted> {
+async function wanted(client: Client, { spec }: Budget, pods: readonly Pod[]): Promise<Wanted> {
   const { minAvailable, maxUnavailable } = spec;
   if (maxUnavailable === undefined && typeof minAvailable === "number")
     return { expected: pods.length, desired: minAvailable, unmanaged: [] };
   if (maxUnavailable === undefined && minAvailable === undefined) return { expected: 0, desired: 0, unmanaged: [] };
   const { pods: expected, unmanaged } = await expectedPods(client, pods);
-  if (maxUnavailable === undefined) return { expected, desired: scaled(minAvailable!, expected), unmanaged };
-  return { expected, desired: Math.max(0, expected - scaled(maxUnavailable, expected)), unmanaged };
-}
-
-/** Returns the number, or the percentage of the total, rounded up. */
-function scaled(share: number | string, total: number): number {
-  return typeof share === "number" ? share : Math.ceil((Number.parseInt(share, 10) * total) / 100);
+  if (maxUnavailable === undefined)
+    return { expected, desired: portionOf(minAvailable, expected, Math.ceil), unmanaged };
+  return { expected, desired: Math.max(0, expected - portionOf(maxUnavailable, expected, Math.ceil)), unmanaged };
 }
 
 interface Disrupted {
@@ -114,7 +102,7 @@ interface Disrupted {
   readonly nextCheck: number | undefined;
 }
 
-function stillDisrupted({ status }: Budget, pods: readonly Pod_[], now: number): Disrupted {
+function stillDisrupted({ status }: Budget, pods: readonly Pod[], now: number): Disrupted {
   const disrupted: Record<string, string> = {};
   let nextCheck: number | undefined;
   for (const pod of pods) {

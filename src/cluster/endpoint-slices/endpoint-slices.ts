@@ -1,5 +1,5 @@
 /** Maintains EndpointSlices, which list the pods of each service, at most a hundred in each slice. */
-import { allow, defineKeyController, type Definition, type ObjectOf, watch } from "../../index.ts";
+import { allow, defineKeyController, type Definition, watch } from "../../index.ts";
 import { type Endpoint, type EndpointPort, EndpointSlice, Node, Pod, Service } from "../../resource/builtin/index.ts";
 import { sameJson } from "../../resource/json.ts";
 import {
@@ -12,7 +12,6 @@ import {
   isIPv6,
   isReachable,
   selects,
-  type Service_,
   servicesOf,
   targetPort,
 } from "../endpoints/service-pods.ts";
@@ -29,8 +28,6 @@ import {
   type SliceWrites,
   writeSlices,
 } from "./slice-writes.ts";
-
-type Pod_ = ObjectOf<typeof Pod>;
 
 const HEADLESS = "service.kubernetes.io/headless";
 const RESERVED = new Set([HEADLESS, SERVICE, MANAGED_BY]);
@@ -95,14 +92,14 @@ function serviceOf({
 }
 
 interface Planning {
-  readonly pods: readonly Pod_[];
+  readonly pods: readonly Pod[];
   /** The nodes by name; only those that exist. */
   readonly zones: ReadonlyMap<string, string | undefined>;
   readonly frame: SliceFrame;
   readonly existing: readonly Slice[];
 }
 
-function plan(service: Service_, { pods, zones, frame, existing }: Planning): SliceWrites {
+function plan(service: Service, { pods, zones, frame, existing }: Planning): SliceWrites {
   const groups = new Map<string, { readonly ports: readonly EndpointPort[]; readonly endpoints: Endpoint[] }>();
   for (const pod of pods) {
     if (!isReachable(pod, { includeTerminating: true })) continue;
@@ -151,8 +148,8 @@ function isEmpty({ endpoints, ports }: Slice): boolean {
 }
 
 function endpointOf(
-  pod: Pod_,
-  service: Service_,
+  pod: Pod,
+  service: Service,
   { addresses, zone }: { readonly addresses: readonly string[]; readonly zone: string | undefined },
 ): Endpoint {
   const { namespace, name, uid, deletionTimestamp } = pod.metadata;
@@ -171,7 +168,7 @@ function endpointOf(
   };
 }
 
-function portsOf(pod: Pod_, service: Service_): EndpointPort[] {
+function portsOf(pod: Pod, service: Service): EndpointPort[] {
   const ports = service.spec?.ports ?? [];
   if (ports.length === 0 && isHeadless(service)) return [];
   return ports.flatMap((servicePort) => {
@@ -181,7 +178,7 @@ function portsOf(pod: Pod_, service: Service_): EndpointPort[] {
   });
 }
 
-function labelsOf(service: Service_): Readonly<Record<string, string>> {
+function labelsOf(service: Service): Readonly<Record<string, string>> {
   return {
     ...withoutReserved(service.metadata.labels),
     ...(!hasAddress(service) && { [HEADLESS]: "" }),
@@ -194,7 +191,7 @@ function withoutReserved(labels: Readonly<Record<string, string>> = {}): Readonl
   return Object.fromEntries(Object.entries(labels).filter(([name]) => !RESERVED.has(name)));
 }
 
-function familiesOf({ spec }: Service_): readonly ("IPv4" | "IPv6")[] {
+function familiesOf({ spec }: Service): readonly ("IPv4" | "IPv6")[] {
   const families = spec?.ipFamilies?.filter(
     (family): family is "IPv4" | "IPv6" => family === "IPv4" || family === "IPv6",
   );

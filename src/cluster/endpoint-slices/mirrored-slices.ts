@@ -1,5 +1,5 @@
 /** Mirrors Endpoints that somebody wrote by hand, for a service without a selector, into EndpointSlices. */
-import { allow, defineKeyController, type Definition, type ObjectOf, watch } from "../../index.ts";
+import { allow, defineKeyController, type Definition, watch } from "../../index.ts";
 import {
   type Endpoint,
   type EndpointAddress,
@@ -20,8 +20,6 @@ import {
   type SliceWrites,
   writeSlices,
 } from "./slice-writes.ts";
-
-type Endpoints_ = ObjectOf<typeof Endpoints>;
 
 const NAME = "endpointslicemirroring-controller.k8s.io";
 const SKIP = "endpointslice.kubernetes.io/skip-mirror";
@@ -57,11 +55,11 @@ export function endpointSliceMirroring(): Definition {
   });
 }
 
-function isToMirror({ metadata: { labels, annotations } }: Endpoints_): boolean {
+function isToMirror({ metadata: { labels, annotations } }: Endpoints): boolean {
   return labels?.[SKIP] !== "true" && annotations?.[LEADER] === undefined;
 }
 
-function plan(endpoints: Endpoints_, existing: readonly Slice[]): SliceWrites {
+function plan(endpoints: Endpoints, existing: readonly Slice[]): SliceWrites {
   const writes = (["IPv4", "IPv6"] as const).map((addressType): SliceWrites => {
     const { labels } = endpoints.metadata;
     const annotations = without(endpoints.metadata.annotations ?? {}, [TRIGGER_TIME, LAST_APPLIED]);
@@ -97,7 +95,7 @@ function plan(endpoints: Endpoints_, existing: readonly Slice[]): SliceWrites {
   };
 }
 
-function groupsOf({ subsets = [] }: Endpoints_, addressType: "IPv4" | "IPv6"): ReadonlyMap<string, PortGroup> {
+function groupsOf({ subsets = [] }: Endpoints, addressType: "IPv4" | "IPv6"): ReadonlyMap<string, PortGroup> {
   const groups = new Map<string, { readonly ports: PortGroup["ports"]; readonly endpoints: Endpoint[] }>();
   for (const { addresses = [], notReadyAddresses = [], ports: subsetPorts = [] } of subsets) {
     const ports = subsetPorts.map(({ name = "", port, protocol, appProtocol }) => ({

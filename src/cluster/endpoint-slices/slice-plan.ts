@@ -1,9 +1,8 @@
 /** Plans how endpoints are distributed over slices, with as few writes as possible and at most a hundred endpoints in each. */
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../resource/builtin/index.ts";
-import type { ObjectOf } from "../../index.ts";
 import { sameJson } from "../../resource/json.ts";
 
-export type Slice = ObjectOf<typeof EndpointSlice>;
+export type Slice = EndpointSlice;
 
 const CAPACITY = 100;
 

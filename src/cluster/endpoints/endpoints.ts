@@ -1,5 +1,5 @@
 /** Maintains Endpoints, which list the pods of each service in one object. */
-import { allow, type Client, defineKeyController, type Definition, type ObjectOf, watch } from "../../index.ts";
+import { allow, type Client, defineKeyController, type Definition, watch } from "../../index.ts";
 import { Endpoints, Pod, Service } from "../../resource/builtin/index.ts";
 import { sameJson } from "../../resource/json.ts";
 import { isNamespaceTerminating } from "../workload/pod-control.ts";
@@ -14,15 +14,11 @@ import {
   isIPv6,
   isReachable,
   selects,
-  type Service_,
   servicesOf,
   targetPort,
 } from "./service-pods.ts";
 import { type Place, subsetsOf, withinCapacity } from "./subsets.ts";
 import { TRIGGER_TIME, TriggerTimes } from "./trigger-time.ts";
-
-type Pod_ = ObjectOf<typeof Pod>;
-type Endpoints_ = ObjectOf<typeof Endpoints>;
 
 const HEADLESS = "service.kubernetes.io/headless";
 const MANAGED_BY = "endpoints.kubernetes.io/managed-by";
@@ -66,7 +62,7 @@ export function endpointsController(): Definition {
   });
 }
 
-function placesOf(pod: Pod_, service: Service_): Place[] {
+function placesOf(pod: Pod, service: Service): Place[] {
   const { publishNotReadyAddresses = false, ports = [], ipFamilies } = service.spec ?? {};
   if (!isReachable(pod, { includeTerminating: publishNotReadyAddresses })) return [];
   const wantsIPv6 = ipFamilies?.[0] === "IPv6";
@@ -97,9 +93,9 @@ interface Wanted {
   readonly annotations: Readonly<Record<string, string | undefined>>;
 }
 
-type Body = Pick<Endpoints_, "subsets"> & { readonly metadata: Pick<Endpoints_["metadata"], "labels" | "annotations"> };
+type Body = Pick<Endpoints, "subsets"> & { readonly metadata: Pick<Endpoints["metadata"], "labels" | "annotations"> };
 
-function withAnnotations(current: Endpoints_ | undefined, { labels, subsets, annotations }: Wanted): Body {
+function withAnnotations(current: Endpoints | undefined, { labels, subsets, annotations }: Wanted): Body {
   const all: Record<string, string> = { ...current?.metadata.annotations };
   for (const [name, value] of Object.entries(annotations)) {
     if (value === undefined) delete all[name];
@@ -109,7 +105,7 @@ function withAnnotations(current: Endpoints_ | undefined, { labels, subsets, ann
 }
 
 /** Compares without the trigger time: a new time alone is no change. */
-function isCurrent({ metadata, subsets = [] }: Endpoints_, wanted: Body): boolean {
+function isCurrent({ metadata, subsets = [] }: Endpoints, wanted: Body): boolean {
   const { labels, annotations } = wanted.metadata;
   const own = Object.entries(metadata.labels ?? {}).filter(([name]) => !OWN.has(name));
   const theirs = Object.entries(labels ?? {}).filter(([name]) => !OWN.has(name));
@@ -121,17 +117,13 @@ function isCurrent({ metadata, subsets = [] }: Endpoints_, wanted: Body): boolea
   );
 }
 
-async function write(
-  client: Client,
-  endpoints: ObjectOf<typeof Endpoints> | Body,
-  current: Endpoints_ | undefined,
-): Promise<void> {
+async function write(client: Client, endpoints: Endpoints | Body, current: Endpoints | undefined): Promise<void> {
   if (current !== undefined) {
-    await client.update(Endpoints, endpoints as Endpoints_);
+    await client.update(Endpoints, endpoints as Endpoints);
     return;
   }
   try {
-    await client.create(Endpoints, endpoints as Endpoints_);
+    await client.create(Endpoints, endpoints as Endpoints);
   } catch (error) {
     if (!isNamespaceTerminating(error)) throw error;
   }

@@ -1,31 +1,28 @@
 /** Finds the pods behind a service and their addresses. */
-import type { Client, ObjectOf } from "../../index.ts";
+import type { Client } from "../../index.ts";
 import { type Pod, Service, type ServicePort } from "../../resource/builtin/index.ts";
 import { sameJson } from "../../resource/json.ts";
 import { isFinished, isReady } from "../workload/pod-state.ts";
 
-type Pod_ = ObjectOf<typeof Pod>;
-export type Service_ = ObjectOf<typeof Service>;
-
 /** An empty selector selects nothing here. */
-export function selects({ metadata, spec }: Service_, pod: Pod_): boolean {
+export function selects({ metadata, spec }: Service, pod: Pod): boolean {
   const selector = spec?.selector;
   if (selector === undefined || metadata.namespace !== pod.metadata.namespace) return false;
   return Object.entries(selector).every(([name, value]) => pod.metadata.labels?.[name] === value);
 }
 
 /** Returns the keys of the services that a change of a pod affects. */
-export async function servicesOf(pod: Pod_, client: Pick<Client, "list">): Promise<readonly Service_[]> {
+export async function servicesOf(pod: Pod, client: Pick<Client, "list">): Promise<readonly Service[]> {
   const services = await client.list(Service, { namespace: pod.metadata.namespace });
   return services.filter((service) => selects(service, pod));
 }
 
 /** Pods change often in ways that do not affect services. */
-export function isChanged({ object, old }: { readonly object: Pod_; readonly old?: Pod_ | undefined }): boolean {
+export function isChanged({ object, old }: { readonly object: Pod; readonly old?: Pod | undefined }): boolean {
   return old === undefined || !sameJson(shown(object), shown(old));
 }
 
-function shown(pod: Pod_): unknown {
+function shown(pod: Pod): unknown {
   const { metadata, spec, status } = pod;
   const { labels, deletionTimestamp } = metadata;
   const { nodeName, hostname, subdomain } = spec;
@@ -45,12 +42,12 @@ interface Membership {
   readonly includeTerminating: boolean;
 }
 
-export function isReachable(pod: Pod_, { includeTerminating }: Membership): boolean {
+export function isReachable(pod: Pod, { includeTerminating }: Membership): boolean {
   if (isFinished(pod) || addressesOf(pod).length === 0) return false;
   return includeTerminating || pod.metadata.deletionTimestamp === undefined;
 }
 
-export function addressesOf({ status }: Pod_): readonly string[] {
+export function addressesOf({ status }: Pod): readonly string[] {
   return status?.podIPs?.map(({ ip }) => ip).filter((ip) => ip !== "") ?? [];
 }
 
@@ -59,7 +56,7 @@ export function isIPv6(ip: string): boolean {
 }
 
 /** The DNS name of the pod within the service. */
-export function hostnameOf({ metadata, spec }: Pod_, service: Service_): string | undefined {
+export function hostnameOf({ metadata, spec }: Pod, service: Service): string | undefined {
   const { hostname, subdomain } = spec;
   const isNamed = subdomain === service.metadata.name && metadata.namespace === service.metadata.namespace;
   return isNamed && hostname ? hostname : undefined;
@@ -67,7 +64,7 @@ export function hostnameOf({ metadata, spec }: Pod_, service: Service_): string 
 
 /** Returns the pod's own number for a service's port; `undefined` when it has no port of that name. */
 export function targetPort(
-  { spec }: Pod_,
+  { spec }: Pod,
   { targetPort: target, port, protocol = "TCP" }: ServicePort,
 ): number | undefined {
   if (typeof target !== "string") return target ?? port;
@@ -76,16 +73,16 @@ export function targetPort(
   return ports.find((one) => one.name === target && (one.protocol ?? "TCP") === protocol)?.containerPort;
 }
 
-export function isHeadless({ spec }: Service_): boolean {
+export function isHeadless({ spec }: Service): boolean {
   return spec?.clusterIP === "None";
 }
 
 /** Whether the service has endpoints at all: not one with an external name, nor one without a selector. */
-export function hasPods({ spec }: Service_): boolean {
+export function hasPods({ spec }: Service): boolean {
   return spec?.type !== "ExternalName" && spec?.selector !== undefined;
 }
 
 /** Whether it has a cluster IP of its own. */
-export function hasAddress({ spec }: Service_): boolean {
+export function hasAddress({ spec }: Service): boolean {
   return spec?.clusterIP !== undefined && spec.clusterIP !== "" && spec.clusterIP !== "None";
 }

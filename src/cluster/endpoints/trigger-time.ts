@@ -1,8 +1,6 @@
 /** Finds the time of the change that caused an update of endpoints; proxies measure with it how fast changes reach them. */
-import type { ObjectOf } from "../../index.ts";
-import type { Pod } from "../../resource/builtin/index.ts";
+import type { Pod, Service } from "../../resource/builtin/index.ts";
 import { readySince } from "../workload/pod-state.ts";
-import type { Service_ } from "./service-pods.ts";
 
 export const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 
@@ -17,7 +15,7 @@ export class TriggerTimes {
   readonly #seen = new Map<string, Seen>();
 
   /** Returns the time of the earliest change since the last call as RFC 3339; `undefined` when it is unknown. */
-  since(service: Service_, pods: readonly ObjectOf<typeof Pod>[]): string | undefined {
+  since(service: Service, pods: readonly Pod[]): string | undefined {
     const { uid, creationTimestamp } = service.metadata;
     const created = Date.parse(creationTimestamp);
     const last = this.#seen.get(uid);
@@ -40,7 +38,7 @@ export class TriggerTimes {
   }
 }
 
-function readyChange(pod: ObjectOf<typeof Pod>): number | undefined {
+function readyChange(pod: Pod): number | undefined {
   const since = readySince(pod);
   if (since !== undefined) return since;
   const ready = pod.status?.conditions?.find(({ type }) => type === "Ready");

@@ -30,7 +30,7 @@ const LOOKS = 5;
 const VIRTUAL_AGAIN_MS = 1_000;
 
 /** Collects garbage. Without a feed of all objects it watches the built-in kinds only. */
-export function garbageCollector({ objects }: { readonly objects?: ObjectFeed | undefined }): Definition {
+export function garbageCollector(objects: ObjectFeed | undefined): Definition {
   const strays: Parameters<typeof reportStray>[1][] = [];
   const attention = stayInformed(objects, (look) => {
     return new OwnerGraph({

@@ -7,7 +7,7 @@ import { failuresAfter, type Failures } from "./back-off.ts";
 import type { Finding } from "./conditions.ts";
 import { Indexes } from "./indexes.ts";
 import { indexOf, isFailed, isIndexed, isSucceeded, isTracked, isWantedIndex } from "./job-pods.ts";
-import { verdictOn } from "./pod-failure-policy.ts";
+import { failureAction } from "./policies.ts";
 
 /** The means that the runs of all Jobs share. */
 export interface JobTools {
@@ -75,7 +75,7 @@ export class JobRun {
     const fresh = pods.filter((pod) => isTracked(pod) && isWantedIndex(job, pod));
     const succeeded = fresh.filter((pod) => isSucceeded(pod) && !uncounted.succeeded.includes(pod.metadata.uid));
     const failed = fresh.filter((pod) => isFailed(job, pod) && !uncounted.failed.includes(pod.metadata.uid));
-    const counting = failed.filter((pod) => verdictOn(job.spec.podFailurePolicy, pod).action !== "Ignore");
+    const counting = failed.filter((pod) => failureAction(job.spec.podFailurePolicy, pod).action !== "Ignore");
     this.#failures = failures;
     this.failures = failuresAfter(failures.get(job.metadata.uid), { succeeded, failed });
     this.failed = (this.status.failed ?? 0) + counting.length + uncounted.failed.length;

@@ -1,18 +1,10 @@
 // Runs pods until enough of them have succeeded. This controller shows results that finalizers on children make count
 // exactly once, conditions that announce an end before it is reached, and waits on an injected clock.
-import {
-  allow,
-  type Client,
-  defineController,
-  type Definition,
-  defineKeyController,
-  type RunEvents,
-  watch,
-} from "../../index.ts";
+import { allow, defineController, type Definition, defineKeyController, type RunEvents, watch } from "../../index.ts";
 import { Job, Pod } from "../../resource/builtin/index.ts";
-import { type Clock, systemClock } from "../../platform/clock.ts";
-import { controlledPods, isOrphan, isSelectedBy, ownedPods } from "../workload/owned-pods.ts";
-import { controllerOf } from "../workload/owner.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { OwnedKind } from "../workload/owned-kind.ts";
+import { controllerOf, isOrphan, selectedBy } from "../workload/owner.ts";
 import { Remembered } from "../workload/remembered.ts";
 import type { Failures } from "./back-off.ts";
 import { ending } from "./conditions.ts";
@@ -23,6 +15,13 @@ import { syncJob } from "./sync.ts";
 
 const MANAGER = "kubernetes.io/job-controller";
 
+const ownedPods = new OwnedKind({
+  owner: Job,
+  kind: Pod,
+  selects: ({ spec }) => selectedBy(spec.selector),
+  finalizer: TRACKING_FINALIZER,
+});
+
 /** No Events are recorded for a Job that is being deleted. */
 const SILENT: RunEvents = { normal: () => {}, warning: () => {} };
 
@@ -30,9 +29,7 @@ const SILENT: RunEvents = { normal: () => {}, warning: () => {} };
  * Returns three controllers: of Jobs, of Jobs that are being deleted, and of pods whose Job is gone. @see
  * https://kubernetes.io/docs/concepts/workloads/controllers/job/
  */
-export function jobControllers({
-  clock = systemClock,
-}: { readonly clock?: Clock | undefined } = {}): readonly Definition[] {
+export function jobControllers(clock: Clock): readonly Definition[] {
   const tools: JobTools = { now: () => clock.now(), failures: new Remembered<Failures>() };
   return [jobController(tools), deletedJobController(tools), orphanController()];
 }
@@ -47,14 +44,14 @@ function jobController(tools: JobTools): Definition {
     for: watch(Job, { match: isOurs }),
     owns: [Pod],
     reads: [Pod],
-    watches: [watch(Pod, { match: isOrphan, enqueue: jobsFor })],
+    watches: [watch(Pod, { match: isOrphan, enqueue: (pod, { client }) => ownedPods.adopters(pod, client) })],
     uses: [allow(Pod, "create", "patch", "delete"), allow(Job, "status/update")],
     async reconcile(job, { client, events }) {
       if (ending(job) !== undefined) {
         tools.failures.delete(job.metadata.uid);
         return undefined;
       }
-      return syncJob(new JobRun({ ...tools, client, events, job, pods: await podsOf(job, client) }));
+      return syncJob(new JobRun({ ...tools, client, events, job, pods: await ownedPods.claim(job, client) }));
     },
   });
 }
@@ -74,7 +71,7 @@ function deletedJobController(tools: JobTools): Definition {
       const job = await client.find(Job, { name, namespace });
       if (job === undefined || !isDeleting(job) || !isOurs(job) || ending(job) !== undefined) return undefined;
       tools.failures.delete(job.metadata.uid);
-      return syncJob(new JobRun({ ...tools, client, events: SILENT, job, pods: await podsOf(job, client) }));
+      return syncJob(new JobRun({ ...tools, client, events: SILENT, job, pods: await ownedPods.claim(job, client) }));
     },
   });
 }
@@ -87,7 +84,7 @@ function orphanController(): Definition {
     watches: [
       watch(Pod, { match: isTracked, enqueue: (pod) => [pod.metadata] }),
       watch(Job, {
-        enqueue: async (job, { client }) => (await controlledPods(job, { client })).filter(isTracked),
+        enqueue: async (job, { client }) => (await ownedPods.controlled(job, client)).filter(isTracked),
       }),
     ],
     uses: [allow(Pod, "patch")],
@@ -110,15 +107,4 @@ function keyOfJob(pod: Pod): readonly { name: string; namespace: string | undefi
   const controller = controllerOf(pod);
   if (controller?.kind !== Job.kind) return [];
   return [{ name: controller.name, namespace: pod.metadata.namespace }];
-}
-
-/** Returns the keys of the Jobs that would adopt a pod. */
-async function jobsFor(pod: Pod, { client }: { readonly client: Pick<Client, "list"> }): Promise<Job[]> {
-  const jobs = await client.list(Job, { namespace: pod.metadata.namespace });
-  return jobs.filter(({ spec: { selector } }) => isSelectedBy({ selector }, pod));
-}
-
-function podsOf(job: Job, client: Client): Promise<Pod[]> {
-  const { selector } = job.spec;
-  return ownedPods(job, { client, ownerKind: Job, selector, finalizer: TRACKING_FINALIZER });
 }

@@ -2,7 +2,7 @@
 import { isNotFound } from "../../index.ts";
 import { type Container, type Job, Pod, type PodTemplateSpec } from "../../resource/builtin/index.ts";
 import { createPod, deletePod, isNamespaceTerminating, podOf } from "../workload/pod-control.ts";
-import { isReady } from "../workload/pod-state.ts";
+import { isReady, readySince } from "../workload/pod-state.ts";
 import { slowStart } from "../workload/slow-start.ts";
 import { remaining, finishedAt } from "./back-off.ts";
 import {
@@ -12,13 +12,13 @@ import {
   indexOf,
   isIndexed,
   isTracked,
+  isWantedIndex,
   replacesOnlyFailed,
   TRACKING_FINALIZER,
 } from "./job-pods.ts";
 import { Indexes } from "./indexes.ts";
 import type { JobRun } from "./job-run.ts";
-import { verdictOn } from "./pod-failure-policy.ts";
-import { firstToGo } from "./removal-order.ts";
+import { failureAction } from "./policies.ts";
 
 /** The most pods that one run creates or deletes. */
 const BURST = 500;
@@ -94,7 +94,7 @@ function newPod({ job, delayed }: JobRun, index: number | undefined): ReturnType
   const annotations: Record<string, string> = { ...metadata?.annotations, [INDEX]: String(index) };
   if (backoffLimitPerIndex !== undefined) {
     const { counted, ignored } = before === undefined ? { counted: -1, ignored: 0 } : indexFailures(before);
-    const isIgnored = before !== undefined && verdictOn(podFailurePolicy, before).action === "Ignore";
+    const isIgnored = before !== undefined && failureAction(podFailurePolicy, before).action === "Ignore";
     const failures = isIgnored ? { counted, ignored: ignored + 1 } : { counted: counted + 1, ignored };
     Object.assign(annotations, failureAnnotations(failures));
   }
@@ -160,4 +160,44 @@ export async function untrack({ client }: Pick<JobRun, "client">, pod: Pod): Pro
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
+}
+
+/** Returns the pods that must be deleted, and as many others as necessary: those that have made the least progress come first. */
+function firstToGo(job: Job, pods: readonly Pod[], atLeast: number): Pod[] {
+  const { needless, others } = isIndexed(job) ? withoutNeedless(job, pods) : { needless: [], others: [...pods] };
+  return [...needless, ...others.sort(byProgress).slice(0, Math.max(0, atLeast - needless.length))];
+}
+
+/** Returns the pods whose index is not wanted or is taken by another pod. */
+function withoutNeedless(job: Job, pods: readonly Pod[]): { needless: Pod[]; others: Pod[] } {
+  const needless: Pod[] = [];
+  const best = new Map<number, Pod>();
+  for (const pod of pods.toSorted(byProgress)) {
+    if (!isWantedIndex(job, pod)) {
+      needless.push(pod);
+      continue;
+    }
+    const lesser = best.get(indexOf(pod));
+    if (lesser !== undefined) needless.push(lesser);
+    best.set(indexOf(pod), pod);
+  }
+  return { needless, others: [...best.values()] };
+}
+
+const PHASES = ["Pending", "Unknown", "Running"];
+
+function byProgress(a: Pod, b: Pod): number {
+  const assigned = Number(Boolean(a.spec.nodeName)) - Number(Boolean(b.spec.nodeName));
+  const phase = PHASES.indexOf(a.status?.phase ?? "") - PHASES.indexOf(b.status?.phase ?? "");
+  const ready = Number(isReady(a)) - Number(isReady(b));
+  const since = (readySince(b) ?? 0) - (readySince(a) ?? 0);
+  return assigned || phase || ready || since || restartsOf(b) - restartsOf(a) || createdAt(b) - createdAt(a);
+}
+
+function restartsOf({ status }: Pod): number {
+  return Math.max(0, ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount));
+}
+
+function createdAt({ metadata }: Pod): number {
+  return Date.parse(metadata.creationTimestamp ?? "");
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Pod, PodFailurePolicy, PodFailurePolicyRule } from "../../resource/builtin/index.ts";
 import { Indexes } from "./indexes.ts";
-import { verdictOn } from "./pod-failure-policy.ts";
-import { metRule } from "./success-policy.ts";
+import { failureAction } from "./policies.ts";
+import { metRule } from "./policies.ts";
 
 function failedPod(exitCode: number, conditions: readonly object[] = []): Pod {
   const containerStatuses = [{ name: "web", state: { terminated: { exitCode } } }];
@@ -14,7 +14,7 @@ function exits(action: string, operator: string, ...values: number[]): PodFailur
   return { action, onExitCodes: { operator, values } };
 }
 
-describe("verdictOn", () => {
+describe("failureAction", () => {
   const disrupted: PodFailurePolicyRule = {
     action: "Ignore",
     onPodConditions: [{ type: "DisruptionTarget", status: "True" }],
@@ -31,17 +31,17 @@ describe("verdictOn", () => {
     ["a condition that is not true", failedPod(1, [{ type: "DisruptionTarget", status: "False" }]), "Count"],
     ["a container that ended well", failedPod(0), "Count"],
   ])("%s", (_, pod, action) => {
-    expect(verdictOn(policy, pod).action).toBe(action as "Count");
+    expect(failureAction(policy, pod).action).toBe(action as "Count");
   });
 
   test("says why the Job fails", () => {
-    expect(verdictOn(policy, failedPod(42)).message).toBe(
+    expect(failureAction(policy, failedPod(42)).message).toBe(
       "Container web for pod shop/work-1 failed with exit code 42 matching FailJob rule at index 1",
     );
   });
 
   test("without a policy every failure counts", () => {
-    expect(verdictOn(undefined, failedPod(42)).action).toBe("Count");
+    expect(failureAction(undefined, failedPod(42)).action).toBe("Count");
   });
 });
 

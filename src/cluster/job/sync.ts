@@ -7,9 +7,8 @@ import { conditionOf, type Finding, say } from "./conditions.ts";
 import { Indexes } from "./indexes.ts";
 import { indexFailures, indexOf, isFailed, isIndexed, isTracked, isWantedIndex } from "./job-pods.ts";
 import type { JobRun } from "./job-run.ts";
-import { verdictOn } from "./pod-failure-policy.ts";
 import { deleteActive, managePods } from "./pods.ts";
-import { metRule } from "./success-policy.ts";
+import { failureAction, metRule } from "./policies.ts";
 import { trackPods } from "./track.ts";
 
 /** Runs the Job. @throws the first failure, after the status was written. */
@@ -61,7 +60,7 @@ function failureByPolicy({ job, pods }: JobRun): Finding | undefined {
   const { podFailurePolicy } = job.spec;
   for (const pod of podFailurePolicy === undefined ? [] : pods) {
     if (!isFailed(job, pod)) continue;
-    const { action, message } = verdictOn(podFailurePolicy, pod);
+    const { action, message } = failureAction(podFailurePolicy, pod);
     if (action === "FailJob") return { type: "FailureTarget", reason: "PodFailurePolicy", message };
   }
   return undefined;
@@ -117,7 +116,7 @@ function endByIndexes(run: JobRun, end: Finding | undefined): Finding | undefine
 function failedIndexes({ job, pods, status }: JobRun, limit: number): Indexes {
   const failed = pods.filter((pod) => {
     if (!isTracked(pod) || !isWantedIndex(job, pod) || !isFailed(job, pod)) return false;
-    const { action } = verdictOn(job.spec.podFailurePolicy, pod);
+    const { action } = failureAction(job.spec.podFailurePolicy, pod);
     return action === "FailIndex" || (action !== "Ignore" && indexFailures(pod).counted >= limit);
   });
   return Indexes.parse(status.failedIndexes, job.spec.completions ?? 0).with(Indexes.of(failed.map(indexOf)));

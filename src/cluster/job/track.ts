@@ -15,7 +15,7 @@ import { conditionOf, type Finding, say } from "./conditions.ts";
 import { Indexes } from "./indexes.ts";
 import { indexOf, isFailed, isIndexed, isSucceeded, isTracked, isWantedIndex } from "./job-pods.ts";
 import type { JobRun } from "./job-run.ts";
-import { verdictOn } from "./pod-failure-policy.ts";
+import { failureAction } from "./policies.ts";
 import { untrack } from "./pods.ts";
 import { timestamp } from "../workload/time.ts";
 
@@ -95,7 +95,7 @@ function nameEnded(run: JobRun): Named {
       } else if (!uncounted.succeeded.includes(uid)) uncounted.succeeded.push(uid);
     } else if ((isFailed(job, pod) || isLost) && isWantedIndex(job, pod) && !uncounted.failed.includes(uid)) {
       // When the Job has ended, pods that still run have failed.
-      if (verdictOn(job.spec.podFailurePolicy, pod).action !== "Ignore") uncounted.failed.push(uid);
+      if (failureAction(job.spec.podFailurePolicy, pod).action !== "Ignore") uncounted.failed.push(uid);
     }
     if (size() >= MOST_UNCOUNTED) return { ended, named: size() > before, isFull: true };
   }

@@ -1,13 +1,11 @@
 // Deletes Jobs some time after they have ended. This controller shows membership, and a run that only waits.
 import { allow, defineController, type Definition, watch } from "../../index.ts";
 import { Job } from "../../resource/builtin/index.ts";
-import { type Clock, systemClock } from "../../platform/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { ending } from "./conditions.ts";
 
 /** @see https://kubernetes.io/docs/concepts/workloads/controllers/ttlafterfinished/ */
-export function ttlAfterFinishedController({
-  clock = systemClock,
-}: { readonly clock?: Clock | undefined } = {}): Definition {
+export function ttlAfterFinishedController(clock: Clock): Definition {
   return defineController({
     name: "ttl-after-finished-controller",
     for: watch(Job, { match: (job) => expiresAt(job) !== undefined }),

@@ -1,5 +1,5 @@
 /** The kinds whose objects a cluster stores: the built-in ones and those of CustomResourceDefinitions. */
-import { type Client, type ObjectOf, type Resource, resource } from "../../index.ts";
+import { type Client, type Resource, resource } from "../../index.ts";
 import * as builtin from "../../resource/builtin/index.ts";
 import { CustomResourceDefinition } from "../../resource/builtin/index.ts";
 
@@ -65,7 +65,7 @@ export async function servedKind(
   return undefined;
 }
 
-type Definition = ObjectOf<typeof CustomResourceDefinition>;
+type Definition = CustomResourceDefinition;
 
 function kindOf({ spec }: Definition, version: string): StoredKind {
   return {

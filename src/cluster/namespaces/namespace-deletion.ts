@@ -6,32 +6,28 @@ import {
   type Definition,
   isApiError,
   isNotFound,
-  type ObjectOf,
   type Result,
   watch,
 } from "../../index.ts";
 import { CustomResourceDefinition, Namespace } from "../../resource/builtin/index.ts";
-import { type Clock, systemClock } from "../../platform/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { namespacesOf } from "../garbage-collector/namespaces-of.ts";
 import type { ObjectFeed } from "../garbage-collector/object-feed.ts";
 import { builtinKinds, customKinds, type StoredKind } from "../kinds/stored-kinds.ts";
 import { timestamp } from "../workload/time.ts";
 import { conditionsAfter, type Round } from "./namespace-conditions.ts";
 
-type Namespace_ = ObjectOf<typeof Namespace>;
-
 const FINALIZER = "kubernetes";
 const builtinContent = builtinKinds.filter(({ isNamespaced }) => isNamespaced);
 const pods = builtinContent.find(({ plural }) => plural === "pods")!;
 
-interface DeletionOptions {
-  readonly clock?: Clock | undefined;
-  /** Reports all objects. @default none: the namespace is checked again at intervals */
-  readonly objects?: ObjectFeed | undefined;
-}
-
-/** Deletes the content of namespaces that are being deleted. @see https://kubernetes.io/docs/tasks/administer-cluster/namespaces/#deleting-a-namespace */
-export function namespaceDeletion({ clock = systemClock, objects }: DeletionOptions = {}): Definition {
+/**
+ * Deletes the content of namespaces that are being deleted.
+ *
+ * @param objects reports all objects; without it the namespace is checked again at intervals.
+ * @see https://kubernetes.io/docs/tasks/administer-cluster/namespaces/#deleting-a-namespace
+ */
+export function namespaceDeletion(clock: Clock, objects: ObjectFeed | undefined): Definition {
   return defineKeyController({
     name: "namespace-deletion",
     watches: [
@@ -58,12 +54,12 @@ export function namespaceDeletion({ clock = systemClock, objects }: DeletionOpti
   });
 }
 
-function isLeaving({ metadata, spec }: Namespace_): boolean {
+function isLeaving({ metadata, spec }: Namespace): boolean {
   return metadata.deletionTimestamp !== undefined && spec?.finalizers?.includes(FINALIZER) === true;
 }
 
 /** The first checks come sooner, because most of what pods leave behind is gone at once. */
-function again({ metadata }: Namespace_, now: number): Result {
+function again({ metadata }: Namespace, now: number): Result {
   const since = now - Date.parse(metadata.deletionTimestamp ?? "");
   return { requeueAfter: Math.min(Math.max(since / 4, 100), 5_000) };
 }
@@ -125,7 +121,7 @@ interface Report {
   readonly now: number;
 }
 
-async function report(client: Client, namespace: Namespace_, { round, now }: Report): Promise<void> {
+async function report(client: Client, namespace: Namespace, { round, now }: Report): Promise<void> {
   const conditions = conditionsAfter(namespace.status?.conditions ?? [], round, timestamp(now));
   if (conditions === undefined) return;
   const { name } = namespace.metadata;
@@ -134,7 +130,7 @@ async function report(client: Client, namespace: Namespace_, { round, now }: Rep
 }
 
 /** Removes the finalizer from the namespace's spec; the namespace is deleted with the last one. */
-async function release(client: Client, { metadata: { name } }: Namespace_): Promise<void> {
+async function release(client: Client, { metadata: { name } }: Namespace): Promise<void> {
   const latest = await client.live.find(Namespace, { name });
   if (latest === undefined) return;
   const finalizers = latest.spec?.finalizers?.filter((finalizer) => finalizer !== FINALIZER) ?? [];

@@ -1,5 +1,5 @@
 /** The life of one container, step by step: it waits, runs, becomes ready, ends, and is restarted. */
-import type { Duration, ObjectOf } from "../../index.ts";
+import type { Duration } from "../../index.ts";
 import type { Container, ContainerState, ContainerStatus, Pod } from "../../resource/builtin/index.ts";
 import { parseDuration } from "../../resource/duration.ts";
 import { timestamp } from "../workload/time.ts";
@@ -9,7 +9,7 @@ import type { Script } from "./script.ts";
 
 /** The context of one look at a container. */
 export interface ContainerContext {
-  readonly pod: ObjectOf<typeof Pod>;
+  readonly pod: Pod;
   readonly container: Container;
   /** Whether it is an init container and no sidecar; these run one after the other. */
   readonly isInit: boolean;

@@ -13,9 +13,9 @@ import {
   isNotFound,
   watch,
 } from "../../index.ts";
-import type { ObjectOf, Result } from "../../index.ts";
+import type { Result } from "../../index.ts";
 import { CoreEvent, Node, Pod, type PodCondition, type PodStatus } from "../../resource/builtin/index.ts";
-import { type Clock, systemClock } from "../../platform/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { sameJson } from "../../resource/json.ts";
 import { isFinished } from "../workload/pod-state.ts";
 import { reportMistake } from "./mistake-event.ts";
@@ -25,15 +25,8 @@ import { PodMemory } from "./pod-memory.ts";
 import { nextPodStep, type PodContext, stoppedPodStatus, stopsAfter } from "./pod-run.ts";
 import type { KubeletStatus } from "./pod-status.ts";
 
-type Pod_ = ObjectOf<typeof Pod>;
-
-export interface KubeletOptions {
-  readonly clock?: Clock | undefined;
-  readonly behaviour?: PodBehaviour | undefined;
-}
-
 /** Runs the pods that are bound to a node. */
-export function kubelet({ clock = systemClock, behaviour }: KubeletOptions = {}): Definition {
+export function kubelet(clock: Clock, behaviour: PodBehaviour | undefined): Definition {
   const memory = new PodMemory();
   const addresses = new PodAddresses();
 
@@ -96,7 +89,7 @@ async function stop(client: Client, context: PodContext): Promise<Result | undef
 }
 
 /** Writes the parts of the status that differ; conditions of other writers stay. */
-async function write(client: Client, pod: Pod_, status: KubeletStatus): Promise<Pod_> {
+async function write(client: Client, pod: Pod, status: KubeletStatus): Promise<Pod> {
   if (isWritten(pod, status)) return pod;
   const { name, namespace, uid } = pod.metadata;
   // A strategic merge patch keeps what it does not name, so a reason that does not hold any more must be named.
@@ -107,10 +100,10 @@ async function write(client: Client, pod: Pod_, status: KubeletStatus): Promise<
   }));
   const body = { metadata: { uid }, status: { ...status, conditions } };
   const key = { namespace, name };
-  return (await client.subresource("status").patch(Pod, key, { type: "strategic", body })) as Pod_;
+  return (await client.subresource("status").patch(Pod, key, { type: "strategic", body })) as Pod;
 }
 
-function isWritten({ status: present }: Pod_, { conditions = [], ...fields }: KubeletStatus): boolean {
+function isWritten({ status: present }: Pod, { conditions = [], ...fields }: KubeletStatus): boolean {
   if (present === undefined) return false;
   const hasField = ([field, value]: [string, unknown]): boolean =>
     value === undefined || sameJson(value, present[field as keyof PodStatus]);

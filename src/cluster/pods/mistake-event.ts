@@ -1,15 +1,13 @@
 /** Reports a container that does not start because its script cannot be understood. */
-import type { Client, ObjectOf } from "../../index.ts";
+import type { Client } from "../../index.ts";
 import { CoreEvent, type Pod } from "../../resource/builtin/index.ts";
 import { timestamp } from "../workload/time.ts";
-
-type Pod_ = ObjectOf<typeof Pod>;
 
 /** The reason that the kubelet gives for mistakes in a pod's spec. */
 export const MISTAKE = "CreateContainerConfigError";
 
 /** Records the Event once, because `kubectl describe` shows no messages of containers. */
-export async function reportMistake(client: Client, pod: Pod_, change: { before: Pod_; now: number }): Promise<void> {
+export async function reportMistake(client: Client, pod: Pod, change: { before: Pod; now: number }): Promise<void> {
   const message = mistakeOf(pod);
   if (message === undefined || message === mistakeOf(change.before)) return;
   const { namespace, name, uid } = pod.metadata;
@@ -30,7 +28,7 @@ export async function reportMistake(client: Client, pod: Pod_, change: { before:
     .catch(() => {});
 }
 
-function mistakeOf({ status = {} }: Pod_): string | undefined {
+function mistakeOf({ status = {} }: Pod): string | undefined {
   const all = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
   return all.find(({ state }) => state?.waiting?.reason === MISTAKE)?.state?.waiting?.message;
 }

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import type { ObjectOf } from "../../index.ts";
 import type { Node, Pod } from "../../resource/builtin/index.ts";
 import { unfit } from "./node-fit.ts";
 
@@ -10,11 +9,11 @@ const meta = (name: string): { name: string; uid: string; resourceVersion: strin
   creationTimestamp: "",
 });
 
-function node(spec: ObjectOf<typeof Node>["spec"] = {}): ObjectOf<typeof Node> {
+function node(spec: Node["spec"] = {}): Node {
   return { apiVersion: "v1", kind: "Node", metadata: { ...meta("one"), labels: { disk: "ssd", size: "7" } }, spec };
 }
 
-function pod(spec: Partial<ObjectOf<typeof Pod>["spec"]> = {}): ObjectOf<typeof Pod> {
+function pod(spec: Partial<Pod["spec"]> = {}): Pod {
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -23,7 +22,7 @@ function pod(spec: Partial<ObjectOf<typeof Pod>["spec"]> = {}): ObjectOf<typeof 
   };
 }
 
-const affinity = (term: object): Partial<ObjectOf<typeof Pod>["spec"]> => ({
+const affinity = (term: object): Partial<Pod["spec"]> => ({
   affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } } },
 });
 const noMatch = "node(s) didn't match Pod's node affinity/selector";

@@ -1,15 +1,11 @@
 /** Decides whether a pod may run on a node, by those rules of the scheduler that need no machine. */
-import type { ObjectOf } from "../../index.ts";
 import type { Node, NodeSelectorTerm, Pod, PodSpec, Taint, Toleration } from "../../resource/builtin/index.ts";
-
-type Node_ = ObjectOf<typeof Node>;
-type Pod_ = ObjectOf<typeof Pod>;
 
 /** The taint of a cordoned node, which every DaemonSet tolerates. */
 const UNSCHEDULABLE: Taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
 
 /** Returns in the scheduler's words why a pod cannot run on a node; `undefined` when it can. */
-export function unfit(pod: Pod_, node: Node_): string | undefined {
+export function unfit(pod: Pod, node: Node): string | undefined {
   const { tolerations = [] } = pod.spec;
   if (node.spec?.unschedulable === true && !isTolerated(UNSCHEDULABLE, tolerations)) {
     return "node(s) were unschedulable";
@@ -29,7 +25,7 @@ export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): b
 }
 
 /** Whether a node has the labels and the name that a pod requires. */
-export function isSelected({ nodeSelector = {}, affinity }: PodSpec, node: Node_): boolean {
+export function isSelected({ nodeSelector = {}, affinity }: PodSpec, node: Node): boolean {
   const labels = node.metadata.labels ?? {};
   if (!Object.entries(nodeSelector).every(([key, value]) => labels[key] === value)) return false;
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
@@ -37,7 +33,7 @@ export function isSelected({ nodeSelector = {}, affinity }: PodSpec, node: Node_
 }
 
 /** A term without requirements matches nothing. */
-function isMatch({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, { metadata }: Node_): boolean {
+function isMatch({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, { metadata }: Node): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false;
   return matches(matchExpressions, metadata.labels ?? {}) && matches(matchFields, { "metadata.name": metadata.name });
 }

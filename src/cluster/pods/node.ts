@@ -11,9 +11,9 @@ import {
   source,
   watch,
 } from "../../index.ts";
-import type { Key, ObjectOf } from "../../index.ts";
+import type { Key } from "../../index.ts";
 import { Lease, Node, type NodeCondition } from "../../resource/builtin/index.ts";
-import { type Clock, systemClock } from "../../platform/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { sameJson } from "../../resource/json.ts";
 import { timestamp } from "../workload/time.ts";
 
@@ -39,7 +39,7 @@ const INFO = {
 const NOT_READY = "node.kubernetes.io/not-ready";
 
 /** Creates the node, and keeps every node of the cluster ready. */
-export function nodeController({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
+export function nodeController(clock: Clock): Definition {
   return defineKeyController({
     name: "node",
     watches: [
@@ -95,7 +95,7 @@ async function keepReady(client: Client, name: string, now: number): Promise<und
   return undefined;
 }
 
-async function create(client: Client): Promise<ObjectOf<typeof Node> | undefined> {
+async function create(client: Client): Promise<Node | undefined> {
   const labels = {
     "kubernetes.io/hostname": NODE_NAME,
     "kubernetes.io/os": "linux",
@@ -116,7 +116,7 @@ const CONDITIONS = [
   { type: "Ready", status: "True", reason: "KubeletReady", message: "binnacle stands in for the kubelet" },
 ] as const;
 
-function conditionsOf(node: ObjectOf<typeof Node>, now: number): NodeCondition[] {
+function conditionsOf(node: Node, now: number): NodeCondition[] {
   return CONDITIONS.map((wanted) => {
     const before = node.status?.conditions?.find(({ type }) => type === wanted.type);
     const isSame = before?.status === wanted.status;

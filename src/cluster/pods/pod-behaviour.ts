@@ -1,5 +1,5 @@
 /** The types with which a program says how the containers behave on a cluster without machines. */
-import type { Duration, ObjectOf } from "../../index.ts";
+import type { Duration } from "../../index.ts";
 import type { Container, Pod } from "../../resource/builtin/index.ts";
 
 /** What happens in one run of a container. */
@@ -32,8 +32,4 @@ export interface ContainerStart {
 }
 
 /** Says what happens to a container; the pod's annotations say the rest. It is called again at each look at the pod. */
-export type PodBehaviour = (
-  pod: ObjectOf<typeof Pod>,
-  container: Container,
-  start: ContainerStart,
-) => ContainerScript | undefined;
+export type PodBehaviour = (pod: Pod, container: Container, start: ContainerStart) => ContainerScript | undefined;

@@ -1,21 +1,18 @@
 import { describe, expect, test } from "bun:test";
-import type { ObjectOf } from "../../index.ts";
 import type { Container, Pod } from "../../resource/builtin/index.ts";
 import { PodMemory } from "./pod-memory.ts";
 import type { PodBehaviour } from "./pod-behaviour.ts";
 import { nextPodStep, type PodStep, stopsAfter } from "./pod-run.ts";
 
-type Pod_ = ObjectOf<typeof Pod>;
-
 /** A pod and its kubelet, with a clock that the test turns. */
 class Subject {
   readonly #memory = new PodMemory();
   readonly #behaviour: PodBehaviour | undefined;
-  #pod: Pod_;
+  #pod: Pod;
   #now = Date.parse("2026-01-01T00:00:00Z");
 
   constructor(
-    spec: Partial<Pod_["spec"]> = {},
+    spec: Partial<Pod["spec"]> = {},
     options: { annotations?: Record<string, string>; behaviour?: PodBehaviour } = {},
   ) {
     const metadata = {
@@ -31,7 +28,7 @@ class Subject {
     this.#behaviour = options.behaviour;
   }
 
-  get pod(): Pod_ {
+  get pod(): Pod {
     return this.#pod;
   }
 

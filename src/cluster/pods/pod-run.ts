@@ -1,5 +1,4 @@
 /** Takes one look at a pod on its node: each container takes a step, and the status follows. */
-import type { ObjectOf } from "../../index.ts";
 import type { ContainerStatus, Pod } from "../../resource/builtin/index.ts";
 import { parseDuration } from "../../resource/duration.ts";
 import { timestamp } from "../workload/time.ts";
@@ -9,10 +8,8 @@ import type { PodBehaviour } from "./pod-behaviour.ts";
 import { conditionsOf, isInitialized, isSidecar, type KubeletStatus, phaseOf } from "./pod-status.ts";
 import { type Script, scriptOf } from "./script.ts";
 
-type Pod_ = ObjectOf<typeof Pod>;
-
 export interface PodContext {
-  readonly pod: Pod_;
+  readonly pod: Pod;
   readonly behaviour: PodBehaviour | undefined;
   readonly times: PodTimes;
   /** Milliseconds since the epoch. */

@@ -1,5 +1,4 @@
 /** Derives a pod's phase and conditions from the statuses of its containers, as the kubelet does. */
-import type { ObjectOf } from "../../index.ts";
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from "../../resource/builtin/index.ts";
 import { timestamp } from "../workload/time.ts";
 import { mustRestart } from "./container-run.ts";
@@ -23,7 +22,7 @@ export function isInitialized(container: Container, status: ContainerStatus | un
 }
 
 /** @see https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-phase */
-export function phaseOf(pod: ObjectOf<typeof Pod>, { init, main }: ContainerStatuses): Phase {
+export function phaseOf(pod: Pod, { init, main }: ContainerStatuses): Phase {
   for (const [index, container] of (pod.spec.initContainers ?? []).entries()) {
     const status = init[index];
     const code = (status?.state?.terminated ?? status?.lastState?.terminated)?.exitCode;
@@ -48,7 +47,7 @@ export function phaseOf(pod: ObjectOf<typeof Pod>, { init, main }: ContainerStat
 }
 
 export interface StatusContext {
-  readonly pod: ObjectOf<typeof Pod>;
+  readonly pod: Pod;
   readonly statuses: ContainerStatuses;
   readonly phase: string;
   /** Milliseconds since the epoch. */
@@ -107,7 +106,7 @@ function containersReady({ pod, statuses, phase }: StatusContext): Found {
 }
 
 /** @see https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-readiness-gate */
-function gates(pod: ObjectOf<typeof Pod>, ready: Found): Found {
+function gates(pod: Pod, ready: Found): Found {
   const messages = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const condition = pod.status?.conditions?.find(({ type }) => type === conditionType);
     if (condition?.status === "True") return [];

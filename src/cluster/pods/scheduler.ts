@@ -8,20 +8,18 @@ import {
   isConflict,
   isNotFound,
 } from "../../index.ts";
-import { type ObjectOf, watch } from "../../index.ts";
+import { watch } from "../../index.ts";
 import { Binding, Node, Pod } from "../../resource/builtin/index.ts";
-import { type Clock, systemClock } from "../../platform/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { podCondition } from "../workload/pod-state.ts";
 import { timestamp } from "../workload/time.ts";
 import { unfit } from "./node-fit.ts";
-
-type Pod_ = ObjectOf<typeof Pod>;
 
 const byNode = defineIndex(Pod, "nodeName", ({ spec }) => spec.nodeName ?? WAITING);
 const WAITING = "";
 
 /** Binds pods to nodes. */
-export function scheduler({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}): Definition {
+export function scheduler(clock: Clock): Definition {
   return defineController({
     name: "scheduler",
     concurrency: 16,
@@ -59,12 +57,12 @@ export function scheduler({ clock = systemClock }: { readonly clock?: Clock | un
 }
 
 /** Whether this scheduler has to place the pod. */
-function waits({ spec }: Pod_): boolean {
+function waits({ spec }: Pod): boolean {
   const { nodeName, schedulingGates = [], schedulerName = "default-scheduler" } = spec;
   return nodeName === undefined && schedulingGates.length === 0 && schedulerName === "default-scheduler";
 }
 
-async function emptiest(client: Client, nodes: readonly ObjectOf<typeof Node>[]): Promise<string | undefined> {
+async function emptiest(client: Client, nodes: readonly Node[]): Promise<string | undefined> {
   if (nodes.length < 2) return nodes[0]?.metadata.name;
   let best: { readonly name: string; readonly pods: number } | undefined;
   for (const { metadata } of nodes) {
@@ -74,7 +72,7 @@ async function emptiest(client: Client, nodes: readonly ObjectOf<typeof Node>[])
   return best?.name;
 }
 
-function unschedulable(pod: Pod_, nodes: readonly ObjectOf<typeof Node>[]): string {
+function unschedulable(pod: Pod, nodes: readonly Node[]): string {
   if (nodes.length === 0) return "no nodes available to schedule pods";
   const counts = new Map<string, number>();
   for (const node of nodes) {
@@ -91,6 +89,6 @@ function condition(message: string, now: number): { type: "strategic"; body: obj
   return { type: "strategic", body: { status: { conditions: [scheduled] } } };
 }
 
-function byName(one: ObjectOf<typeof Node>, other: ObjectOf<typeof Node>): number {
+function byName(one: Node, other: Node): number {
   return one.metadata.name < other.metadata.name ? -1 : 1;
 }

@@ -12,7 +12,7 @@
  * an indexed Job or a StatefulSet. An annotation may change while the pod runs: `kubectl annotate pod … --overwrite`.
  * A container does not start on words that cannot be understood, and says so in its status; one that runs goes on.
  */
-import type { Duration, ObjectOf } from "../../index.ts";
+import type { Duration } from "../../index.ts";
 import type { Container, Pod } from "../../resource/builtin/index.ts";
 import { parseDuration } from "../../resource/duration.ts";
 import type { ContainerScript, ContainerStart, PodBehaviour } from "./pod-behaviour.ts";
@@ -22,7 +22,7 @@ const DOMAIN = "pods.binnacle.dev";
 const NAMES = ["ready-after", "exits-after", "exit-code", "fails", "restarts-after", "stops-after"];
 
 export interface ScriptOptions extends ContainerStart {
-  readonly pod: ObjectOf<typeof Pod>;
+  readonly pod: Pod;
   readonly container: Container;
   readonly behaviour: PodBehaviour | undefined;
 }

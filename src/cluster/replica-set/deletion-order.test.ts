@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import type { ObjectOf } from "../../index.ts";
 import type { Pod } from "../../resource/builtin/index.ts";
 import { inDeletionOrder } from "./deletion-order.ts";
 
@@ -14,7 +13,7 @@ interface Traits {
   readonly created?: string;
 }
 
-function pod(name: string, traits: Traits = {}): ObjectOf<typeof Pod> {
+function pod(name: string, traits: Traits = {}): Pod {
   const { node = "one", phase = "Running", ready = "00:00:00", cost, restarts = 0, created = "00:00:00" } = traits;
   const status = ready === false ? "False" : "True";
   const nodeName = "node" in traits && traits.node === undefined ? {} : { nodeName: node };

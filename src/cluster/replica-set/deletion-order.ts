@@ -1,9 +1,6 @@
 /** Decides which pods are deleted first when there are too many. */
-import type { ObjectOf } from "../../index.ts";
 import type { Pod } from "../../resource/builtin/index.ts";
 import { isActive, isReady, readySince } from "../workload/pod-state.ts";
-
-type Pod_ = ObjectOf<typeof Pod>;
 
 const PHASES = ["Pending", "Unknown", "Running"];
 
@@ -15,14 +12,14 @@ const PHASES = ["Pending", "Unknown", "Running"];
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#pod-deletion-cost
  */
 export function inDeletionOrder(
-  pods: readonly Pod_[],
-  { related, now }: { readonly related: readonly Pod_[]; readonly now: number },
-): Pod_[] {
+  pods: readonly Pod[],
+  { related, now }: { readonly related: readonly Pod[]; readonly now: number },
+): Pod[] {
   const onNode = new Map<string | undefined, number>();
   for (const pod of related) {
     if (isActive(pod)) onNode.set(pod.spec.nodeName, (onNode.get(pod.spec.nodeName) ?? 0) + 1);
   }
-  const neighbours = (pod: Pod_): number => onNode.get(pod.spec.nodeName) ?? 0;
+  const neighbours = (pod: Pod): number => onNode.get(pod.spec.nodeName) ?? 0;
   return [...pods].sort(
     (one, other) =>
       Number(one.spec.nodeName !== undefined) - Number(other.spec.nodeName !== undefined) ||
@@ -37,11 +34,11 @@ export function inDeletionOrder(
   );
 }
 
-function phase({ status }: Pod_): number {
+function phase({ status }: Pod): number {
   return PHASES.indexOf(status?.phase ?? "Pending");
 }
 
-function deletionCost({ metadata }: Pod_): number {
+function deletionCost({ metadata }: Pod): number {
   return Number(metadata.annotations?.["controller.kubernetes.io/pod-deletion-cost"] ?? 0) || 0;
 }
 
@@ -51,6 +48,6 @@ function age(since: number | undefined, now: number): number {
   return Math.trunc(Math.log2((now - since) * 1_000_000));
 }
 
-function restarts({ status }: Pod_): number {
+function restarts({ status }: Pod): number {
   return Math.max(0, ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount));
 }

@@ -7,21 +7,12 @@
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/
  */
-import {
-  allow,
-  type Client,
-  defineController,
-  defineIndex,
-  type Definition,
-  type ObjectOf,
-  type Resource,
-  watch,
-} from "../../index.ts";
+import { allow, type Client, defineController, type Definition, type Resource, watch } from "../../index.ts";
 import { Pod, ReplicaSet, ReplicationController } from "../../resource/builtin/index.ts";
-import { type Clock, systemClock } from "../../platform/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { type LabelSelector, labelSelector } from "../../resource/selector.ts";
-import { claim } from "../workload/claim.ts";
-import { controllerOf, controllerUid, isControlledBy, orphansOf } from "../workload/owner.ts";
+import { OwnedKind } from "../workload/owned-kind.ts";
+import { byController, controllerOf, isControlledBy } from "../workload/owner.ts";
 import {
   createPod,
   deletePod,
@@ -36,28 +27,19 @@ import { writeStatus } from "../workload/write-status.ts";
 import { inDeletionOrder } from "./deletion-order.ts";
 import { type Found, isWritten, statusOf } from "./status.ts";
 
-type Pod_ = ObjectOf<typeof Pod>;
-type ReplicaSet_ = ObjectOf<typeof ReplicaSet>;
-
 /** The most pods that one run creates or deletes. */
 const MAX_BURST = 500;
-
-const podsByController = defineIndex(Pod, "controller", controllerUid);
-
-interface Options {
-  readonly clock?: Clock | undefined;
-}
 
 interface Variant {
   readonly name: string;
   readonly resource: typeof ReplicaSet;
   /** Returns the selector of the object's pods. */
-  readonly selectorOf: (object: ReplicaSet_) => LabelSelector;
+  readonly selectorOf: (object: ReplicaSet) => LabelSelector;
   readonly countsTerminating: boolean;
 }
 
-export function replicaSetController(options: Options = {}): Definition {
-  return controllerOfReplicas(options, {
+export function replicaSetController(clock: Clock): Definition {
+  return controllerOfReplicas(clock, {
     name: "replica-set",
     resource: ReplicaSet,
     selectorOf: ({ spec }) => labelSelector(spec.selector),
@@ -66,8 +48,8 @@ export function replicaSetController(options: Options = {}): Definition {
 }
 
 /** Does the same for ReplicationControllers, whose selectors have an older form. */
-export function replicationController(options: Options = {}): Definition {
-  return controllerOfReplicas(options, {
+export function replicationController(clock: Clock): Definition {
+  return controllerOfReplicas(clock, {
     name: "replication-controller",
     resource: ReplicationController as Resource as typeof ReplicaSet,
     selectorOf: ({ spec }) => labelSelector({ matchLabels: spec.selector as Readonly<Record<string, string>> }),
@@ -75,9 +57,17 @@ export function replicationController(options: Options = {}): Definition {
   });
 }
 
-function controllerOfReplicas({ clock = systemClock }: Options, variant: Variant): Definition {
+function controllerOfReplicas(clock: Clock, variant: Variant): Definition {
   const { name, resource, selectorOf, countsTerminating } = variant;
-
+  const selecting = (set: ReplicaSet) => {
+    const selector = selectorOf(set);
+    return ({ metadata }: Pod) => selector.matches(metadata.labels);
+  };
+  const owned = new OwnedKind({
+    owner: resource,
+    kind: Pod,
+    selects: selecting,
+  });
   return defineController({
     name,
     concurrency: 16,
@@ -85,26 +75,18 @@ function controllerOfReplicas({ clock = systemClock }: Options, variant: Variant
     watches: [
       watch(Pod, {
         enqueue: async (pod, { client }) => {
-          const { namespace, labels } = pod.metadata;
           const owner = controllerOf(pod);
-          if (owner !== undefined) return owner.kind === resource.kind ? [{ namespace, name: owner.name }] : [];
-          return (await client.list(resource, { namespace })).filter((one) => selectorOf(one).matches(labels)); // they may adopt it
+          if (owner === undefined) return owned.adopters(pod, client);
+          return owner.kind === resource.kind ? [{ namespace: pod.metadata.namespace, name: owner.name }] : [];
         },
       }),
     ],
     uses: [allow(Pod, "create", "patch", "delete"), allow(resource, "status/update", "get")],
     async reconcile(owner, { client, events }) {
-      const { namespace, uid } = owner.metadata;
-      const selector = selectorOf(owner);
-      const isSelected = ({ metadata }: Pod_): boolean => selector.matches(metadata.labels);
-      const orphans = await client.list(Pod, { index: podsByController.is(orphansOf(namespace)) });
-      const controlled = await client.list(Pod, { index: podsByController.is(uid) });
-      const candidates = [...controlled, ...orphans].filter(isActive);
-      const claimed = await claim(owner, candidates, { client, ownerKind: resource, kind: Pod, isSelected });
-
+      const claimed = await owned.claim(owner, client, isActive);
       const thrown = await scale(owner, claimed, { client, events, now: clock.now() });
       // A second list shows what has just been created and deleted.
-      const pods = (await client.list(Pod, { index: podsByController.is(uid) })).filter(isSelected);
+      const pods = (await owned.controlled(owner, client)).filter(selecting(owner));
       const now = clock.now();
       const status = statusOf(owner, { pods, failure: thrown?.failure, countsTerminating, now });
       if (!isWritten(owner, status)) await writeStatus(client, resource, { ...owner, status });
@@ -121,8 +103,8 @@ interface Thrown {
 
 /** Creates or deletes pods. @returns the failure, which is reported in the status before it is thrown. */
 async function scale(
-  owner: ReplicaSet_,
-  pods: readonly Pod_[],
+  owner: ReplicaSet,
+  pods: readonly Pod[],
   run: PodRun & { now: number },
 ): Promise<Thrown | undefined> {
   const { replicas = 1, template } = owner.spec;
@@ -142,7 +124,7 @@ async function scale(
 }
 
 /** Returns the pods of all ReplicaSets that have the same controller. */
-async function siblings(owner: ReplicaSet_, client: Client): Promise<readonly Pod_[]> {
+async function siblings(owner: ReplicaSet, client: Client): Promise<readonly Pod[]> {
   const controller = controllerOf(owner);
   const { namespace, uid } = owner.metadata;
   const sets =
@@ -152,12 +134,12 @@ async function siblings(owner: ReplicaSet_, client: Client): Promise<readonly Po
           isControlledBy(one, { ...controller, metadata: controller }),
         );
   const uids = new Set([uid, ...sets.map(({ metadata }) => metadata.uid)]);
-  const lists = [...uids].map((one) => client.list(Pod, { index: podsByController.is(one) }));
+  const lists = [...uids].map((one) => client.list(Pod, { index: byController(Pod).is(one) }));
   return (await Promise.all(lists)).flat();
 }
 
 /** Returns when the next ready pod becomes available. */
-function nextAvailable({ spec }: ReplicaSet_, pods: readonly Pod_[], now: number): number | undefined {
+function nextAvailable({ spec }: ReplicaSet, pods: readonly Pod[], now: number): number | undefined {
   const { minReadySeconds } = spec;
   const waits = pods.filter(isActive).map((pod) => availableIn(pod, { minReadySeconds, now }) ?? 0);
   const next = waits.filter((wait) => wait > 0);

@@ -1,15 +1,12 @@
 /** Computes a ReplicaSet's status from its pods. */
-import type { ObjectOf } from "../../index.ts";
 import type { Pod, ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from "../../resource/builtin/index.ts";
 import { sameJson } from "../../resource/json.ts";
 import { isActive, isAvailable, isReady, isTerminating } from "../workload/pod-state.ts";
 import { timestamp } from "../workload/time.ts";
 
-type ReplicaSet_ = ObjectOf<typeof ReplicaSet>;
-
 export interface Found {
   /** All its pods, whatever their state. */
-  readonly pods: readonly ObjectOf<typeof Pod>[];
+  readonly pods: readonly Pod[];
   /** Why pods could not be created or deleted. */
   readonly failure: { readonly reason: "FailedCreate" | "FailedDelete"; readonly message: string } | undefined;
   /** Whether the status counts pods that are being deleted. */
@@ -18,7 +15,7 @@ export interface Found {
   readonly now: number;
 }
 
-export function statusOf(replicaSet: ReplicaSet_, { pods, failure, countsTerminating, now }: Found): ReplicaSetStatus {
+export function statusOf(replicaSet: ReplicaSet, { pods, failure, countsTerminating, now }: Found): ReplicaSetStatus {
   const { generation } = replicaSet.metadata;
   const { minReadySeconds, template } = replicaSet.spec;
   const active = pods.filter(isActive);
@@ -43,7 +40,7 @@ const FAILURE = "ReplicaFailure";
 
 /** Keeps the first failure until pods can be created again. */
 function conditionsOf(
-  { status }: ReplicaSet_,
+  { status }: ReplicaSet,
   failure: Found["failure"],
   now: number,
 ): readonly ReplicaSetCondition[] | undefined {
@@ -55,7 +52,7 @@ function conditionsOf(
 }
 
 /** Whether the server has this status already; it omits counts of 0, except `replicas`. */
-export function isWritten({ status = { replicas: 0 } }: ReplicaSet_, wanted: ReplicaSetStatus): boolean {
+export function isWritten({ status = { replicas: 0 } }: ReplicaSet, wanted: ReplicaSetStatus): boolean {
   const { conditions = [], ...counts } = wanted;
   return (
     Object.entries(counts).every(([field, count]) => (status[field as keyof typeof counts] ?? 0) === count) &&

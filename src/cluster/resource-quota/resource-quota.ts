@@ -1,5 +1,15 @@
 /** Computes what a namespace uses of its quotas. The server adds what is created; this controller subtracts what is deleted. */
 import {
+  type KubeObject,
+  requirementsOf,
+  evaluatorOf,
+  add,
+  listFields,
+  masked,
+  type ResourceList,
+  zero,
+} from "binnacle-apiserver";
+import {
   allow,
   changed,
   type Client,
@@ -7,28 +17,23 @@ import {
   type Definition,
   isConflict,
   isNotFound,
-  type ObjectOf,
   watch,
 } from "../../index.ts";
 import { CustomResourceDefinition, Pod, ResourceQuota } from "../../resource/builtin/index.ts";
-import { type Clock, systemClock } from "../../platform/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { sameJson } from "../../resource/json.ts";
 import { namespacesOf } from "../garbage-collector/namespaces-of.ts";
 import type { ObjectFeed } from "../garbage-collector/object-feed.ts";
-import { builtinKinds } from "../kinds/stored-kinds.ts";
+import { builtinKinds, customKinds } from "../kinds/stored-kinds.ts";
 import { isFinished } from "../workload/pod-state.ts";
-import { usedOf } from "./used.ts";
 
-type Quota = ObjectOf<typeof ResourceQuota>;
-
-interface QuotaOptions {
-  readonly clock?: Clock | undefined;
-  /** Reports all objects. @default none: only the deletion of pods is noticed at once */
-  readonly objects?: ObjectFeed | undefined;
-}
-
-/** Keeps the status of quotas. @see https://kubernetes.io/docs/concepts/policy/resource-quotas/ */
-export function resourceQuotaController({ clock = systemClock, objects }: QuotaOptions = {}): Definition {
+/**
+ * Keeps the status of quotas.
+ *
+ * @param objects reports all objects; without it only the deletion of pods is noticed at once.
+ * @see https://kubernetes.io/docs/concepts/policy/resource-quotas/
+ */
+export function resourceQuotaController(clock: Clock, objects: ObjectFeed | undefined): Definition {
   const all = (namespace: string) => ({ namespace, name: "" });
   const happens = objects === undefined ? [] : [namespacesOf(objects, { types: ["ADDED", "DELETED"], keyOf: all })];
   return defineKeyController({
@@ -60,9 +65,9 @@ export function resourceQuotaController({ clock = systemClock, objects }: QuotaO
 
 const ATTEMPTS = 5;
 
-async function recount(client: Client, known: Quota, clock: Clock): Promise<void> {
+async function recount(client: Client, known: ResourceQuota, clock: Clock): Promise<void> {
   const { namespace, name } = known.metadata;
-  let quota: Quota | undefined = known;
+  let quota: ResourceQuota | undefined = known;
   for (let attempt = 1; quota !== undefined; attempt++) {
     const status = { hard: quota.spec?.hard ?? {}, used: await usedOf(client, quota, clock.now()) };
     if (isCurrent(quota, status)) return;
@@ -77,6 +82,31 @@ async function recount(client: Client, known: Quota, clock: Clock): Promise<void
   }
 }
 
-function isCurrent({ status }: Quota, wanted: object): boolean {
+function isCurrent({ status }: ResourceQuota, wanted: object): boolean {
   return sameJson({ hard: status?.hard, used: status?.used }, wanted);
+}
+
+/** Returns the usage by the quota's resource names; a name that nothing computes keeps its value. @param now in milliseconds */
+async function usedOf(
+  client: Client,
+  quota: ResourceQuota,
+  now: number,
+): Promise<Readonly<Record<string, string | number>>> {
+  const { namespace } = quota.metadata;
+  const names = Object.keys(quota.spec?.hard ?? {});
+  const requirements = requirementsOf(quota as unknown as KubeObject);
+  const used: ResourceList = new Map();
+  const custom = names.some((name) => name.startsWith("count/")) ? await customKinds(client) : [];
+  for (const { handle, plural, isNamespaced } of [...builtinKinds, ...custom]) {
+    const evaluator = evaluatorOf({ group: handle.group, plural });
+    const counted = names.filter((name) => evaluator.counts(name));
+    if (!isNamespaced || counted.length === 0) continue;
+    add(used, new Map(counted.map((name) => [name, zero])));
+    for (const object of (await client.list(handle, { namespace })) as unknown as readonly KubeObject[]) {
+      const isMeant = requirements.every((requirement) => evaluator.matches?.(requirement, object) ?? false);
+      if (isMeant) add(used, masked(evaluator.usage(object, now), counted));
+    }
+  }
+  const before = Object.entries(quota.status?.used ?? {}).filter(([name]) => names.includes(name));
+  return { ...Object.fromEntries(before), ...(listFields(used) as Record<string, string>) };
 }

@@ -1,29 +1,78 @@
 /** The history of a set: each template that it had is a ControllerRevision that it owns. */
-import { type Client, defineIndex, isAlreadyExists } from "../../index.ts";
-import { ControllerRevision, type ControllerRevisionInput } from "../../resource/builtin/index.ts";
-import { controllerUid, orphansOf, type Owner } from "../workload/owner.ts";
-import { isSamePatch } from "./template-patch.ts";
-
-const byController = defineIndex(ControllerRevision, "controller", controllerUid);
-
-/** Lists the revisions that an owner controls and the orphans of its namespace, oldest first. */
-export async function historyCandidates(client: Client, { metadata }: Owner): Promise<ControllerRevision[]> {
-  const { uid, namespace } = metadata;
-  const [own, orphans] = await Promise.all([
-    client.list(ControllerRevision, { namespace, index: byController.is(uid) }),
-    client.list(ControllerRevision, { namespace, index: byController.is(orphansOf(namespace)) }),
-  ]);
-  return [...own, ...orphans].sort(byAge);
-}
+import { type Client, isAlreadyExists } from "../../index.ts";
+import {
+  ControllerRevision,
+  type ControllerRevisionInput,
+  type PodTemplateSpec,
+} from "../../resource/builtin/index.ts";
+import { controlledBy, type Owner } from "../workload/owner.ts";
+import { isSamePatch, templatePatch } from "./template-patch.ts";
 
 /** Orders revisions by number, then by age. */
-function byAge(a: ControllerRevision, b: ControllerRevision): number {
+export function byAge(a: ControllerRevision, b: ControllerRevision): number {
   const age = Date.parse(a.metadata.creationTimestamp ?? "") - Date.parse(b.metadata.creationTimestamp ?? "");
   return a.revision - b.revision || age || (a.metadata.name < b.metadata.name ? -1 : 1);
 }
 
+/** A set whose templates are kept. */
+interface Revised extends Owner {
+  readonly metadata: Owner["metadata"] & { readonly annotations?: Readonly<Record<string, string>> | undefined };
+  readonly spec: { readonly template: PodTemplateSpec };
+  readonly status?: { readonly collisionCount?: number | undefined } | undefined;
+}
+
+/** How the revisions of a kind of sets are named. */
+interface RevisionNames {
+  readonly hashLabel: string;
+  /** Hashes a template; `collisions` yields another hash of the same one. */
+  readonly hashOf: (template: PodTemplateSpec, collisions: number | undefined) => string;
+  /** The longest part of the set's name in the name of a revision. @default the whole name */
+  readonly longestName?: number | undefined;
+}
+
+export interface History {
+  /** The revision of the set's own template. */
+  readonly newest: ControllerRevision;
+  /** Other revisions of the same template, which only somebody else can have made. */
+  readonly duplicates: readonly ControllerRevision[];
+  /** The revisions of other templates, oldest first. */
+  readonly others: readonly ControllerRevision[];
+  /** How many name collisions there have been; `undefined` for none. */
+  readonly collisions: number | undefined;
+}
+
+/** Finds the revision of the set's template among its revisions, oldest first, or makes it. */
+export async function historyOf(
+  set: Revised,
+  revisions: readonly ControllerRevision[],
+  { client, hashLabel, hashOf, longestName }: RevisionNames & { readonly client: Client },
+): Promise<History> {
+  const { template } = set.spec;
+  const data = templatePatch(template);
+  const others = revisions.filter((revision) => !isSamePatch(revision.data, data));
+  const duplicates = revisions.filter((revision) => isSamePatch(revision.data, data));
+  const revision = (others.at(-1)?.revision ?? 0) + 1;
+  let collisions = set.status?.collisionCount;
+  let newest = duplicates.pop();
+  if (newest !== undefined && newest.revision < revision) newest = await renumber(client, newest, revision); // a rollback brought it back
+  while (newest === undefined) {
+    const hash = hashOf(template, collisions);
+    const { name, namespace, annotations } = set.metadata;
+    const metadata = {
+      name: `${name.slice(0, longestName)}-${hash}`,
+      namespace,
+      labels: { ...template.metadata?.labels, [hashLabel]: hash },
+      annotations,
+      ownerReferences: [controlledBy(set)],
+    };
+    newest = await createRevision(client, { metadata, data, revision });
+    if (newest === undefined) collisions = (collisions ?? 0) + 1;
+  }
+  return { newest, duplicates, others, collisions };
+}
+
 /** Creates a revision; `undefined` when its name is taken by one with different content. */
-export async function createRevision(
+async function createRevision(
   client: Client,
   revision: ControllerRevisionInput,
 ): Promise<ControllerRevision | undefined> {
@@ -38,11 +87,7 @@ export async function createRevision(
 }
 
 /** Gives a revision a new number, because the template of an earlier one is the newest again. */
-export function renumber(
-  client: Client,
-  { metadata }: ControllerRevision,
-  revision: number,
-): Promise<ControllerRevision> {
+function renumber(client: Client, { metadata }: ControllerRevision, revision: number): Promise<ControllerRevision> {
   const { name, namespace } = metadata;
   return client.edit(ControllerRevision, { name, namespace }, (draft) => {
     draft.revision = revision;

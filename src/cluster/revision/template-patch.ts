@@ -1,4 +1,4 @@
-/** The content of a revision: a patch that restores the template that a set had. */
+/** The content of a revision, which is a patch that restores the template that a set had, and the hashes that name templates. */
 import type { PodTemplateSpec } from "../../resource/builtin/index.ts";
 
 /** The alphabet has neither vowels nor digits that look like letters, so that no words arise and no character is ambiguous. */
@@ -28,9 +28,27 @@ export function isSamePatch(a: unknown, b: unknown): boolean {
  * name.
  */
 export function patchHash(patch: unknown, collisions?: number): string {
-  let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(goJson(patch) + (collisions ?? ""))) hash = Math.imul(hash, 0x01000193) ^ byte;
-  return String(hash >>> 0).replace(/\d/g, (digit) => ALPHABET[digit.charCodeAt(0) % ALPHABET.length] ?? "");
+  return hashed(goJson(patch) + (collisions ?? ""), (hash, byte) => Math.imul(hash, PRIME) ^ byte);
+}
+
+/**
+ * Returns at most ten characters that name a template; `collisions` yields another name of the same template.
+ *
+ * It is FNV-1a as in Kubernetes, over JSON with sorted keys instead of a dump of Go's memory, so the hashes differ
+ * from those of kube-controller-manager. Nothing compares them: a template is found by its content, and the hash only
+ * names it.
+ */
+export function templateHash(template: PodTemplateSpec, collisions: number | undefined): string {
+  const text = JSON.stringify(sorted(template)) + (collisions ?? "");
+  return hashed(text, (hash, byte) => Math.imul(hash ^ byte, PRIME));
+}
+
+/** The prime of FNV with 32 bits. */
+const PRIME = 0x01000193;
+
+function hashed(text: string, step: (hash: number, byte: number) => number): string {
+  const hash = Buffer.from(text).reduce(step, 0x811c9dc5);
+  return String(hash >>> 0).replace(/\d/g, (digit) => ALPHABET[digit.charCodeAt(0) % ALPHABET.length]!);
 }
 
 /** Encodes JSON as Go encodes a map: with sorted keys, and escaped for HTML. */

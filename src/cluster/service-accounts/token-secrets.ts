@@ -1,5 +1,5 @@
 /** Fills Secrets that request a token of a service account. */
-import { allow, defineController, type Definition, isConflict, type ObjectOf, watch } from "../../index.ts";
+import { allow, defineController, type Definition, isConflict, watch } from "../../index.ts";
 import { Secret, ServiceAccount } from "../../resource/builtin/index.ts";
 
 const TYPE = "kubernetes.io/service-account-token";
@@ -7,8 +7,6 @@ const ACCOUNT = "kubernetes.io/service-account.name";
 const ACCOUNT_UID = "kubernetes.io/service-account.uid";
 /** Ten years, because the token lives as long as its Secret. */
 const SECONDS = 315_360_000;
-
-type Secret_ = ObjectOf<typeof Secret>;
 
 /**
  * Fills Secrets of type `kubernetes.io/service-account-token`, and deletes those whose account is gone.
@@ -69,6 +67,6 @@ export function tokenSecrets(certificates: string): Definition {
   });
 }
 
-function accountOf({ metadata }: Secret_): string | undefined {
+function accountOf({ metadata }: Secret): string | undefined {
   return metadata.annotations?.[ACCOUNT] || undefined;
 }

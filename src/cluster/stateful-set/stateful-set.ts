@@ -1,41 +1,52 @@
 // Gives each pod of a StatefulSet a name, a place in the order, and storage that stays when the pod is deleted. This
 // controller shows children whose names identify them, a history that is stored as objects, adoption, and waits for
 // readiness.
-import { allow, type Client, defineController, type Definition, watch } from "../../index.ts";
+import { allow, defineController, type Definition, watch } from "../../index.ts";
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../resource/builtin/index.ts";
-import { labelSelector } from "../../resource/selector.ts";
-import { type Clock, systemClock } from "../../platform/clock.ts";
-import { historyCandidates, truncateHistory } from "../revision/history.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { byAge, truncateHistory } from "../revision/history.ts";
 import { patchedTemplate } from "../revision/template-patch.ts";
-import { claim } from "../workload/claim.ts";
-import { isOrphan, isSelectedBy, ownedPods, type Selecting } from "../workload/owned-pods.ts";
+import { OwnedKind } from "../workload/owned-kind.ts";
+import { isOrphan, selectedBy } from "../workload/owner.ts";
 import { availableIn } from "../workload/pod-state.ts";
 import { isMemberOf, revisionOf, type Version } from "./identity.ts";
 import { revisionsOf } from "./revisions.ts";
 import { rollOut } from "./rollout.ts";
 import { countPods, statusOf } from "./status.ts";
 
+const ownedPods = new OwnedKind({
+  owner: StatefulSet,
+  kind: Pod,
+  selects: (set) => {
+    const isSelected = selectedBy(set.spec.selector);
+    return (pod) => isMemberOf(set, pod) && isSelected(pod);
+  },
+});
+const ownedRevisions = new OwnedKind({
+  owner: StatefulSet,
+  kind: ControllerRevision,
+  selects: ({ spec }) => selectedBy(spec.selector),
+});
+
 /** How often a set checks a claim that is being deleted. */
 const BLOCKED = "1s";
 
 /** @see https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/ */
-export function statefulSetController({
-  clock = systemClock,
-}: { readonly clock?: Clock | undefined } = {}): Definition {
+export function statefulSetController(clock: Clock): Definition {
   return defineController({
     name: "statefulset-controller",
     for: StatefulSet,
     owns: [Pod, ControllerRevision],
     reads: [Pod, ControllerRevision, PersistentVolumeClaim],
-    watches: [watch(Pod, { match: isOrphan, enqueue: setsFor })],
+    watches: [watch(Pod, { match: isOrphan, enqueue: (pod, { client }) => ownedPods.adopters(pod, client) })],
     uses: [
       allow(Pod, "create", "update", "patch", "delete"),
       allow(PersistentVolumeClaim, "create", "update"),
       allow(ControllerRevision, "create", "update", "patch", "delete"),
     ],
     async reconcile(set, { client, events, status }) {
-      const history = await revisionHistory(set, client);
-      const members = await ownedPods(set, { client, ownerKind: StatefulSet, ...selecting(set) });
+      const history = (await ownedRevisions.claim(set, client)).sort(byAge);
+      const members = await ownedPods.claim(set, client);
       const revisions = await revisionsOf(set, history, client);
       const now = clock.now();
       const run = { client, events };
@@ -58,26 +69,6 @@ export function statefulSetController({
       const waits = pods.map((pod) => availableIn(pod, { minReadySeconds, now }) ?? 0).filter((wait) => wait > 0);
       return waits.length > 0 ? { requeueAfter: Math.min(...waits) } : undefined;
     },
-  });
-}
-
-/** Returns the keys of the sets that would adopt a pod. */
-async function setsFor(pod: Pod, { client }: { readonly client: Pick<Client, "list"> }): Promise<StatefulSet[]> {
-  const sets = await client.list(StatefulSet, { namespace: pod.metadata.namespace });
-  return sets.filter((set) => isSelectedBy(selecting(set), pod));
-}
-
-function selecting(set: StatefulSet): Selecting {
-  return { selector: set.spec.selector, isMember: (pod) => isMemberOf(set, pod) };
-}
-
-async function revisionHistory(set: StatefulSet, client: Client): Promise<ControllerRevision[]> {
-  const selector = labelSelector(set.spec.selector);
-  return claim(set, await historyCandidates(client, set), {
-    client,
-    ownerKind: StatefulSet,
-    kind: ControllerRevision,
-    isSelected: ({ metadata }) => selector.matches(metadata.labels),
   });
 }
 

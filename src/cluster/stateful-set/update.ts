@@ -1,5 +1,6 @@
 /** Decides which pods of a stateful set get the new template next, from the last one to the first. */
-import type { IntOrString, Pod } from "../../resource/builtin/index.ts";
+import type { Pod } from "../../resource/builtin/index.ts";
+import { portionOf } from "../workload/portion.ts";
 import { revisionOf } from "./identity.ts";
 import { isLeaving, type Members } from "./members.ts";
 
@@ -13,7 +14,7 @@ export function nextToUpdate(members: Members, revision: string): Pod[] {
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   if (type === "OnDelete") return [];
   const { partition = 0, maxUnavailable } = rollingUpdate ?? {};
-  const allowed = scaled(maxUnavailable, replicas.length);
+  const allowed = Math.max(1, portionOf(maxUnavailable, replicas.length, Math.floor));
   const next: Pod[] = [];
   // With one unavailable pod at most, the pods above the next one must be available; otherwise there is no order.
   const isStrict = maxUnavailable === undefined;
@@ -26,11 +27,4 @@ export function nextToUpdate(members: Members, revision: string): Pod[] {
     } else if (isStrict && members.isUnavailable(pod)) unavailable++;
   }
   return next;
-}
-
-/** Percentages of the replicas are rounded down, to at least 1. */
-function scaled(value: IntOrString | undefined, replicas: number): number {
-  if (value === undefined) return 1;
-  const count = typeof value === "number" ? value : Math.floor((Number.parseInt(value, 10) * replicas) / 100);
-  return Math.max(1, count);
 }

@@ -1,5 +1,6 @@
-/** Owner references, and the index that finds the objects of an owner. */
-import type { OwnerReference } from "../../index.ts";
+/** Owner references, and the indexes that find the objects of an owner. */
+import { defineIndex, type Index, type OwnerReference, type Resource, type Shape } from "../../index.ts";
+import { type LabelSelectorObject, labelSelector } from "../../resource/selector.ts";
 
 /** The fields of an object that owns others. */
 export interface Owner {
@@ -30,6 +31,11 @@ export function controllerOf({ metadata }: Pick<Ownable, "metadata">): OwnerRefe
   return metadata.ownerReferences?.find(({ controller }) => controller === true);
 }
 
+/** Whether an object has no controller, so that a workload may adopt it. */
+export function isOrphan(object: Pick<Ownable, "metadata">): boolean {
+  return controllerOf(object) === undefined;
+}
+
 /** Whether this very object is the controller, and not an earlier one with its name. */
 export function isControlledBy(object: Ownable, { metadata }: Owner): boolean {
   return controllerOf(object)?.uid === metadata.uid;
@@ -41,11 +47,27 @@ export function controlledBy({ apiVersion, kind, metadata: { name, uid } }: Owne
 }
 
 /** Computes the index value of an object: the UID of its controller, or the orphans of its namespace. */
-export function controllerUid(object: Ownable): string {
+function controllerUid(object: Ownable): string {
   return controllerOf(object)?.uid ?? orphansOf(object.metadata.namespace);
 }
 
 /** The index value under which the orphans of a namespace are found. */
 export function orphansOf(namespace: string | undefined): string {
   return `orphans of ${namespace}`;
+}
+
+const indexes = new Map<Resource, Index<Shape>>();
+
+/** Returns the index of a kind by {@link controllerUid}, which all its users share. */
+export function byController<S extends Shape>(kind: Resource<S>): Index<S> {
+  const index = indexes.get(kind) ?? defineIndex(kind, "controller", controllerUid);
+  indexes.set(kind, index);
+  return index as Index<S>;
+}
+
+/** Returns the condition for the objects whose labels a selector matches; none selects nothing. */
+export function selectedBy(selector: LabelSelectorObject | undefined): (object: Pick<Ownable, "metadata">) => boolean {
+  if (selector === undefined) return () => false;
+  const compiled = labelSelector(selector);
+  return ({ metadata }) => compiled.matches(metadata.labels);
 }

@@ -1,5 +1,5 @@
 /** Creates and deletes the pods of a workload, and records Events. */
-import { type Client, isApiError, isConflict, isNotFound, type ObjectOf, type RunEvents } from "../../index.ts";
+import { type Client, isApiError, isConflict, isNotFound, type RunEvents } from "../../index.ts";
 import { Pod, type PodInput, type PodTemplateSpec } from "../../resource/builtin/index.ts";
 import { controlledBy, type Owner } from "./owner.ts";
 
@@ -22,10 +22,7 @@ export function podOf(template: PodTemplateSpec, owner: Owner): Omit<PodInput, "
 type PodMeta = Omit<PodInput["metadata"], "name"> & { readonly generateName: string };
 
 /** Creates a pod. @throws what the server says; in a namespace that is being deleted this records no Event. */
-export async function createPod(
-  pod: PodInput | ReturnType<typeof podOf>,
-  { client, events }: PodRun,
-): Promise<ObjectOf<typeof Pod>> {
+export async function createPod(pod: PodInput | ReturnType<typeof podOf>, { client, events }: PodRun): Promise<Pod> {
   try {
     const created = await client.create(Pod, pod);
     events.normal("SuccessfulCreate", `Created pod: ${created.metadata.name}`);
@@ -37,7 +34,7 @@ export async function createPod(
 }
 
 /** Deletes a pod, which succeeds also for one that is gone. @throws what else the server says. */
-export async function deletePod(pod: ObjectOf<typeof Pod>, { client, events }: PodRun): Promise<void> {
+export async function deletePod(pod: Pod, { client, events }: PodRun): Promise<void> {
   const { name, namespace, uid } = pod.metadata;
   try {
     await client.delete(Pod, { name, namespace }, { preconditions: { uid } });

@@ -1,32 +1,21 @@
-/** The strategy RollingUpdate: the current ReplicaSet grows and the old ones shrink, within the limits. */
-import { limitsOf } from "./limits.ts";
-import {
-  active,
-  allOf,
-  type Deployment_,
-  type DeploymentRun,
-  type ReplicaSet_,
-  type ReplicaSets,
-  sizeOf,
-  total,
-} from "./run.ts";
+/** The strategies of Deployments, each of which takes one step in a run. */
+import type { Pod, ReplicaSet } from "../../resource/builtin/index.ts";
+import { isFinished } from "../workload/pod-state.ts";
+import { create, syncRevision } from "./current.ts";
+import { limitsOf, newSize } from "./limits.ts";
+import { active, allOf, type DeploymentRun, type ReplicaSets, sizeOf, total } from "./run.ts";
 import { replaced, resize } from "./scale.ts";
 
-/** Takes one step: it scales up if there is room, otherwise down if that is allowed. Changes of pods cause the next step. */
+/**
+ * The strategy RollingUpdate: the current ReplicaSet grows and the old ones shrink, within the limits. It scales up if there is
+ * room, otherwise down if that is allowed. Changes of pods cause the next step.
+ */
 export async function roll(run: DeploymentRun, sets: ReplicaSets): Promise<ReplicaSets> {
   const current = sets.current!;
   const { replicas = 1 } = run.deployment.spec;
   const size = sizeOf(current) > replicas ? replicas : newSize(run.deployment, sets.old, sizeOf(current));
   if (size !== sizeOf(current)) return replaced(sets, await resize(run, current, size));
   return shrinkOld(run, sets);
-}
-
-/** Returns the size of the current ReplicaSet: as large as the surge allows, but never larger than desired. */
-export function newSize({ spec, ...rest }: Deployment_, old: readonly ReplicaSet_[], size: number): number {
-  const { replicas = 1 } = spec;
-  if (spec.strategy?.type === "Recreate") return replicas;
-  const room = replicas + limitsOf({ spec, ...rest }).maxSurge - total(old, sizeOf) - size;
-  return room <= 0 ? size : size + Math.min(room, replicas - size);
 }
 
 async function shrinkOld(run: DeploymentRun, sets: ReplicaSets): Promise<ReplicaSets> {
@@ -51,7 +40,7 @@ interface Shrinking {
   /** How many pods may be removed from all of them together. */
   readonly most: number;
   /** How many pods may be removed from this one. */
-  readonly of: (set: ReplicaSet_) => number;
+  readonly of: (set: ReplicaSet) => number;
 }
 
 /** Scales ReplicaSets down, the oldest first. */
@@ -65,4 +54,24 @@ async function shrink(run: DeploymentRun, sets: ReplicaSets, { most, of }: Shrin
     result = replaced(result, await resize(run, set, sizeOf(set) - count));
   }
   return result;
+}
+
+/**
+ * The strategy Recreate: all old pods end before the first new one starts.
+ *
+ * @param oldPods pods of old ReplicaSets, including those that are being deleted
+ */
+export async function recreate(run: DeploymentRun, sets: ReplicaSets, oldPods: readonly Pod[]): Promise<ReplicaSets> {
+  const running = active(sets.old);
+  if (running.length > 0) {
+    let result = sets;
+    for (const set of running) result = replaced(result, await resize(run, set, 0));
+    return result;
+  }
+  if (total(sets.old, ({ status }) => status?.replicas) > 0 || oldPods.some((pod) => !isFinished(pod))) return sets;
+  const { current, old } = sets.current === undefined ? await create(run, sets) : await syncRevision(run, sets);
+  const { replicas = 1 } = run.deployment.spec;
+  return current!.spec.replicas === replicas
+    ? { current, old }
+    : { current: await resize(run, current!, replicas), old };
 }

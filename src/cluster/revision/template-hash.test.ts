@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { templateHash } from "./template-hash.ts";
+import { templateHash } from "./template-patch.ts";
 
 const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } };
 

@@ -1,8 +1,4 @@
-/**
- * Applies a Job's failure policy to a pod that failed.
- *
- * @see https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy
- */
+/** The policies of a Job: which failures of pods count, and when enough indexes have succeeded. */
 import type {
   ContainerStatus,
   Pod,
@@ -10,20 +6,30 @@ import type {
   PodFailurePolicy,
   PodFailurePolicyOnExitCodesRequirement,
   PodFailurePolicyOnPodConditionsPattern,
+  SuccessPolicy,
 } from "../../resource/builtin/index.ts";
+import { Indexes } from "./indexes.ts";
 
-export interface Verdict {
+/** What becomes of a failure. */
+export interface FailureAction {
   readonly action: "Count" | "FailIndex" | "FailJob" | "Ignore";
   /** The reason why the Job fails, for `FailJob`. */
   readonly message: string;
 }
 
-/** Applies the first rule that matches; without one the failure counts. */
-export function verdictOn(policy: PodFailurePolicy | undefined, pod: Pod): Verdict {
+/**
+ * Applies the first rule that matches a failed pod; without one the failure counts.
+ *
+ * @see https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy
+ */
+export function failureAction(policy: PodFailurePolicy | undefined, pod: Pod): FailureAction {
   for (const [index, { action, onExitCodes, onPodConditions }] of (policy?.rules ?? []).entries()) {
     const found = onExitCodes === undefined ? conditionIn(pod, onPodConditions ?? []) : containerIn(pod, onExitCodes);
     if (found !== undefined)
-      return { action: action as Verdict["action"], message: `${found} matching ${action} rule at index ${index}` };
+      return {
+        action: action as FailureAction["action"],
+        message: `${found} matching ${action} rule at index ${index}`,
+      };
   }
   return { action: "Count", message: "" };
 }
@@ -53,4 +59,25 @@ function conditionIn(
     patterns.some((pattern) => pattern.type === type && (pattern.status ?? "True") === is);
   const match = status?.conditions?.find(isMeant);
   return match && `Pod ${metadata.namespace}/${metadata.name} has condition ${match.type}`;
+}
+
+/**
+ * Returns in words which rule is met; `undefined` when none is.
+ *
+ * @see https://kubernetes.io/docs/concepts/workloads/controllers/job/#success-policy
+ */
+export function metRule(
+  policy: SuccessPolicy | undefined,
+  succeeded: Indexes,
+  completions: number,
+): string | undefined {
+  if (policy === undefined || succeeded.size === 0) return undefined;
+  const met = policy.rules.findIndex(({ succeededIndexes, succeededCount }) => {
+    if (succeededIndexes === undefined) return succeededCount !== undefined && succeeded.size >= succeededCount;
+    const required = Indexes.parse(succeededIndexes, completions);
+    if (required.size === 0) return false;
+    const there = required.overlap(succeeded);
+    return there === required.size || (succeededCount !== undefined && there >= succeededCount);
+  });
+  return met < 0 ? undefined : `Matched rules at index ${met}`;
 }
