@@ -4,14 +4,14 @@ import { allow, type Client, defineController, type Definition, type RunEvents, 
 import { ControllerRevision, DaemonSet, Node, Pod } from "../../resource/builtin/index.ts";
 import { sameJson } from "../../resource/json.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { byAge, truncateHistory } from "../revision/history.ts";
+import { byRevision, truncateHistory } from "../revision/history.ts";
 import { OwnedKind } from "../workload/owned-kind.ts";
 import { isOrphan, selectedBy } from "../workload/owner.ts";
-import { createPod, deletePod, podOf } from "../workload/pod-control.ts";
-import { availableIn } from "../workload/pod-state.ts";
+import { createPod, deletePod, podOf, type PodRun } from "../workload/pod-control.ts";
+import { nextAvailableIn } from "../workload/pod-state.ts";
 import { slowStart } from "../workload/slow-start.ts";
 import { HASH_LABEL, templateFor } from "./daemon-pod.ts";
-import { fitFor, groupByNode, placementOn, type PodsByNode, strandedPods } from "./placement.ts";
+import { fitFor, groupByNode, placementOn, type PodsByNode, type Situation, strandedPods } from "./placement.ts";
 import { hashOf, revisionsOf } from "./revisions.ts";
 import { nextStep, type Step } from "./rolling-update.ts";
 import { statusOf } from "./status.ts";
@@ -53,7 +53,7 @@ export function daemonSetController(clock: Clock): Definition {
         return undefined;
       }
       const nodes = await client.list(Node);
-      const history = (await ownedRevisions.claim(set, client)).sort(byAge);
+      const history = (await ownedRevisions.claim(set, client)).sort(byRevision);
       const { hash, old, collisions } = await revisionsOf(set, history, {
         client,
         pods: await ownedPods.claim(set, client),
@@ -72,24 +72,13 @@ export function daemonSetController(clock: Clock): Definition {
         status.set({ ...statusOf(set, { ...run, byNode: await look() }), collisionCount: collisions });
       }
       const { minReadySeconds } = set.spec;
-      const { now } = run;
-      for (const pod of await ownedPods.claim(set, client)) {
-        wait = Math.min(wait, availableIn(pod, { minReadySeconds, now }) || wait);
-      }
+      wait = Math.min(wait, nextAvailableIn(await ownedPods.claim(set, client), { minReadySeconds, now: run.now }));
       return wait < Infinity ? { requeueAfter: wait } : undefined;
     },
   });
 }
 
-interface SetRun {
-  readonly client: Client;
-  readonly events: RunEvents;
-  readonly nodes: readonly Node[];
-  /** The hash of the set's present template. */
-  readonly hash: string;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-}
+interface SetRun extends PodRun, Omit<Situation, "byNode"> {}
 
 interface Placing {
   readonly run: SetRun;
@@ -104,7 +93,7 @@ async function placePods(set: DaemonSet, byNode: PodsByNode, { run, backOff }: P
   let wait = Infinity;
   for (const node of nodes) {
     const { name } = node.metadata;
-    const { isMissing, excess, ended } = placementOn(node, set, { pods: byNode.get(name), hash, now });
+    const { isMissing, excess, ended } = placementOn(node, set, { byNode, hash, now });
     if (isMissing) create.push(name);
     remove.push(...excess);
     for (const pod of ended) {

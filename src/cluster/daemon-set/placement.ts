@@ -3,7 +3,8 @@ import type { DaemonSet, Node, Pod } from "../../resource/builtin/index.ts";
 import { isAvailable, isFinished, isReady } from "../workload/pod-state.ts";
 import { HASH_LABEL, nodeOf, tolerant } from "./daemon-pod.ts";
 import { type Fit, fitOf } from "./node-fit.ts";
-import { allowsSurge } from "./strategy.ts";
+import { byAge } from "../workload/owner.ts";
+import { portionOf } from "../workload/portion.ts";
 
 /** Groups the pods of a set by the node that they run on or wait for. */
 export type PodsByNode = ReadonlyMap<string, readonly Pod[]>;
@@ -35,20 +36,23 @@ export interface Placement {
   readonly ended: readonly Pod[];
 }
 
-interface Seen {
-  readonly pods: readonly Pod[] | undefined;
+/** The nodes and pods of a set at one time. */
+export interface Situation {
+  readonly nodes: readonly Node[];
+  readonly byNode: PodsByNode;
   /** The hash of the set's present template. */
   readonly hash: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-export function placementOn(node: Node, set: DaemonSet, { pods, hash, now }: Seen): Placement {
+export function placementOn(node: Node, set: DaemonSet, { byNode, hash, now }: Omit<Situation, "nodes">): Placement {
+  const pods = byNode.get(node.metadata.name);
   const { shouldRun, mayStay } = fitFor(set, node);
   const staying = (pods ?? []).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   if (!mayStay) return { isMissing: false, excess: staying, ended: [] };
   if (pods === undefined) return { isMissing: shouldRun, excess: [], ended: [] };
-  const running = staying.filter((pod) => !isFinished(pod)).sort(byAge);
+  const running = staying.filter((pod) => !isFinished(pod)).sort(byPlace);
   const ended = staying.filter(isFinished);
   if (!allowsSurge(set)) return { isMissing: false, excess: running.slice(1), ended };
   // A surge needs one pod that is not being deleted.
@@ -72,14 +76,31 @@ function supersededOf(
 }
 
 /** Orders scheduled pods first, then by age. */
-export function byAge(a: Pod, b: Pod): number {
-  const scheduled = Number(!a.spec.nodeName) - Number(!b.spec.nodeName);
-  const age = Date.parse(a.metadata.creationTimestamp ?? "") - Date.parse(b.metadata.creationTimestamp ?? "");
-  return scheduled || age || (a.metadata.name < b.metadata.name ? -1 : 1);
+export function byPlace(a: Pod, b: Pod): number {
+  return Number(!a.spec.nodeName) - Number(!b.spec.nodeName) || byAge(a, b);
 }
 
 /** Pods that wait for a node that does not exist any more; nobody else would remove them. */
 export function strandedPods(byNode: PodsByNode, nodes: readonly Node[]): Pod[] {
   const names = new Set(nodes.map(({ metadata }) => metadata.name));
   return [...byNode].flatMap(([node, pods]) => (names.has(node) ? [] : pods.filter(({ spec }) => !spec.nodeName)));
+}
+
+/** Whether a node may have two pods during an update. */
+function allowsSurge(set: DaemonSet): boolean {
+  return limitsOf(set, 1).maxSurge > 0;
+}
+
+interface Limits {
+  readonly maxSurge: number;
+  readonly maxUnavailable: number;
+}
+
+/** How many pods an update may remove or add at a time. Percentages are rounded up, and at least one of the two limits is 1. */
+export function limitsOf({ spec }: DaemonSet, nodes: number): Limits {
+  const { type, rollingUpdate } = spec.updateStrategy ?? {};
+  const isRolling = type === "RollingUpdate" && rollingUpdate !== undefined;
+  const maxSurge = isRolling ? portionOf(rollingUpdate.maxSurge, nodes, Math.ceil) : 0;
+  const maxUnavailable = isRolling ? portionOf(rollingUpdate.maxUnavailable, nodes, Math.ceil) : 0;
+  return { maxSurge, maxUnavailable: nodes > 0 && maxSurge === 0 ? Math.max(1, maxUnavailable) : maxUnavailable };
 }

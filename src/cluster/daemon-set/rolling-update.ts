@@ -9,22 +9,12 @@
 import type { DaemonSet, Node, Pod } from "../../resource/builtin/index.ts";
 import { isAvailable } from "../workload/pod-state.ts";
 import { isUpdated } from "./daemon-pod.ts";
-import { fitFor, type PodsByNode } from "./placement.ts";
-import { limitsOf } from "./strategy.ts";
+import { fitFor, limitsOf, type Situation } from "./placement.ts";
 
 export interface Step {
   readonly remove: readonly Pod[];
   /** The names of the nodes that get a pod. */
   readonly create: readonly string[];
-}
-
-interface Seen {
-  readonly nodes: readonly Node[];
-  readonly byNode: PodsByNode;
-  /** The hash of the set's present template. */
-  readonly hash: string;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
 }
 
 /** A node during an update, with at most one pod from each template. */
@@ -37,17 +27,17 @@ interface Place {
   readonly isCrowded: boolean;
 }
 
-export function nextStep(set: DaemonSet, seen: Seen): Step {
-  const eligible = seen.nodes.filter((node) => fitFor(set, node).shouldRun);
-  const places = placesOf(set, seen, eligible);
-  const available = (pod: Pod) => isAvailable(pod, { minReadySeconds: set.spec.minReadySeconds, now: seen.now });
+export function nextStep(set: DaemonSet, situation: Situation): Step {
+  const eligible = situation.nodes.filter((node) => fitFor(set, node).shouldRun);
+  const places = placesOf(set, situation, eligible);
+  const available = (pod: Pod) => isAvailable(pod, { minReadySeconds: set.spec.minReadySeconds, now: situation.now });
   const { maxSurge, maxUnavailable } = limitsOf(set, eligible.length);
   return maxSurge === 0
     ? { create: [], remove: replaceable(places, available, maxUnavailable) }
     : surge(places, { set, available, maxSurge, wanted: eligible.length });
 }
 
-function placesOf(set: DaemonSet, { nodes, byNode, hash }: Seen, eligible: readonly Node[]): Place[] {
+function placesOf(set: DaemonSet, { nodes, byNode, hash }: Situation, eligible: readonly Node[]): Place[] {
   const known = new Map(nodes.map((node) => [node.metadata.name, node]));
   const names = new Set([...eligible.map(({ metadata }) => metadata.name), ...byNode.keys()]);
   return [...names].map((name) => {

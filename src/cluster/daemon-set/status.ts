@@ -1,23 +1,14 @@
 /** Computes the status of a daemon set from its pods. */
-import type { DaemonSet, DaemonSetStatus, Node } from "../../resource/builtin/index.ts";
+import type { DaemonSet, DaemonSetStatus } from "../../resource/builtin/index.ts";
 import { isAvailable, isReady } from "../workload/pod-state.ts";
 import { isUpdated } from "./daemon-pod.ts";
-import { byAge, fitFor, type PodsByNode } from "./placement.ts";
+import { byPlace, fitFor, type Situation } from "./placement.ts";
 
-interface Seen {
-  readonly nodes: readonly Node[];
-  readonly byNode: PodsByNode;
-  /** The hash of the set's present template. */
-  readonly hash: string;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-}
-
-export function statusOf(set: DaemonSet, { nodes, byNode, hash, now }: Seen): Omit<DaemonSetStatus, "conditions"> {
+export function statusOf(set: DaemonSet, { nodes, byNode, hash, now }: Situation): Omit<DaemonSetStatus, "conditions"> {
   const { minReadySeconds } = set.spec;
   let [desired, current, misscheduled, ready, updated, available] = [0, 0, 0, 0, 0, 0];
   for (const node of nodes) {
-    const oldest = byNode.get(node.metadata.name)?.toSorted(byAge)[0];
+    const oldest = byNode.get(node.metadata.name)?.toSorted(byPlace)[0];
     if (!fitFor(set, node).shouldRun) {
       if (oldest !== undefined) misscheduled++;
       continue;

@@ -2,13 +2,13 @@
 import { edit, isAlreadyExists, RetryError } from "../../index.ts";
 import { type PodTemplateSpec, ReplicaSet, type ReplicaSetInput } from "../../resource/builtin/index.ts";
 import { sameJson } from "../../resource/json.ts";
-import { controlledBy, isControlledBy } from "../workload/owner.ts";
+import { byAge, controlledBy, isControlledBy } from "../workload/owner.ts";
 import { isNamespaceTerminating, serverMessage } from "../workload/pod-control.ts";
 import { templateHash } from "../revision/template-patch.ts";
 import { REVISION, revisionAnnotations, revisionOf, sizeAnnotations } from "./annotations.ts";
 import { conditionOf, hasDeadline, type NewCondition, withCondition } from "./conditions.ts";
 import { newSize } from "./limits.ts";
-import { byAge, type DeploymentRun, patchReplicaSet, type ReplicaSets } from "./run.ts";
+import { type DeploymentRun, patchReplicaSet, type ReplicaSets } from "./run.ts";
 
 const HASH = "pod-template-hash";
 const LONGEST_NAME = 253;

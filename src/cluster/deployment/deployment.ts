@@ -11,11 +11,11 @@ import { allow, type Client, defineController, type Definition, isNotFound, type
 import { Deployment, Pod, ReplicaSet } from "../../resource/builtin/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { OwnedKind } from "../workload/owned-kind.ts";
-import { byController, controllerOf, selectedBy } from "../workload/owner.ts";
+import { byAge, byController, controllerOf, selectedBy } from "../workload/owner.ts";
 import { conditionOf, hasDeadline, withCondition } from "./conditions.ts";
 import { create, sorted, syncRevision } from "./current.ts";
 import { recreate, roll } from "./strategies.ts";
-import { byAge, DeploymentRun, type ReplicaSets, sizeOf } from "./run.ts";
+import { DeploymentRun, type ReplicaSets, sizeOf } from "./run.ts";
 import { revisionOf } from "./annotations.ts";
 import { isScaled, scaleInProportion } from "./scale.ts";
 import { deadlineIn, isComplete, rolloutStatus, statusOf, syncStatus } from "./status.ts";

@@ -64,10 +64,3 @@ export function active(sets: readonly ReplicaSet[]): ReplicaSet[] {
 export function total(sets: readonly ReplicaSet[], count: (set: ReplicaSet) => number | undefined): number {
   return sets.reduce((sum, set) => sum + (count(set) ?? 0), 0);
 }
-
-/** Orders by age, the oldest first, then by name. */
-export function byAge(one: ReplicaSet, other: ReplicaSet): number {
-  const [a, b] = [one.metadata, other.metadata];
-  if (a.creationTimestamp !== b.creationTimestamp) return a.creationTimestamp < b.creationTimestamp ? -1 : 1;
-  return a.name < b.name ? -1 : 1;
-}

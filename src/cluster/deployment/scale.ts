@@ -1,8 +1,9 @@
 /** Changes the sizes of ReplicaSets. */
+import { byAge } from "../workload/owner.ts";
 import type { Deployment, ReplicaSet } from "../../resource/builtin/index.ts";
 import { desiredReplicas, isSizeAnnotated, maxReplicas, sizeAnnotations } from "./annotations.ts";
 import { limitsOf } from "./limits.ts";
-import { active, allOf, byAge, type DeploymentRun, patchReplicaSet, type ReplicaSets, sizeOf, total } from "./run.ts";
+import { active, allOf, type DeploymentRun, patchReplicaSet, type ReplicaSets, sizeOf, total } from "./run.ts";
 
 /** Scales a ReplicaSet. @returns the ReplicaSet after the change */
 export async function resize(run: DeploymentRun, set: ReplicaSet, size: number): Promise<ReplicaSet> {

@@ -1,8 +1,8 @@
 /** Creates and deletes the pods of a Job. */
-import { isNotFound } from "../../index.ts";
 import { type Container, type Job, Pod, type PodTemplateSpec } from "../../resource/builtin/index.ts";
+import { release } from "../workload/finalizer.ts";
 import { createPod, deletePod, isNamespaceTerminating, podOf } from "../workload/pod-control.ts";
-import { isReady, readySince } from "../workload/pod-state.ts";
+import { byProgress, isReady, readySince, restartsOf } from "../workload/pod-state.ts";
 import { slowStart } from "../workload/slow-start.ts";
 import { remaining, finishedAt } from "./back-off.ts";
 import {
@@ -152,27 +152,20 @@ async function deleteAll(run: JobRun, pods: readonly Pod[], work: (pod: Pod) => 
 
 /** Removes the finalizer of a pod, which succeeds also for a pod that is gone. */
 export async function untrack({ client }: Pick<JobRun, "client">, pod: Pod): Promise<void> {
-  if (!isTracked(pod)) return;
-  const { name, namespace, uid } = pod.metadata;
-  const body = { metadata: { uid, "$deleteFromPrimitiveList/finalizers": [TRACKING_FINALIZER] } };
-  try {
-    await client.patch(Pod, { name, namespace }, { type: "strategic", body });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  if (isTracked(pod)) await release(Pod, pod, { finalizer: TRACKING_FINALIZER, client });
 }
 
 /** Returns the pods that must be deleted, and as many others as necessary: those that have made the least progress come first. */
 function firstToGo(job: Job, pods: readonly Pod[], atLeast: number): Pod[] {
   const { needless, others } = isIndexed(job) ? withoutNeedless(job, pods) : { needless: [], others: [...pods] };
-  return [...needless, ...others.sort(byProgress).slice(0, Math.max(0, atLeast - needless.length))];
+  return [...needless, ...others.sort(byNeed).slice(0, Math.max(0, atLeast - needless.length))];
 }
 
 /** Returns the pods whose index is not wanted or is taken by another pod. */
 function withoutNeedless(job: Job, pods: readonly Pod[]): { needless: Pod[]; others: Pod[] } {
   const needless: Pod[] = [];
   const best = new Map<number, Pod>();
-  for (const pod of pods.toSorted(byProgress)) {
+  for (const pod of pods.toSorted(byNeed)) {
     if (!isWantedIndex(job, pod)) {
       needless.push(pod);
       continue;
@@ -184,18 +177,9 @@ function withoutNeedless(job: Job, pods: readonly Pod[]): { needless: Pod[]; oth
   return { needless, others: [...best.values()] };
 }
 
-const PHASES = ["Pending", "Unknown", "Running"];
-
-function byProgress(a: Pod, b: Pod): number {
-  const assigned = Number(Boolean(a.spec.nodeName)) - Number(Boolean(b.spec.nodeName));
-  const phase = PHASES.indexOf(a.status?.phase ?? "") - PHASES.indexOf(b.status?.phase ?? "");
-  const ready = Number(isReady(a)) - Number(isReady(b));
+function byNeed(a: Pod, b: Pod): number {
   const since = (readySince(b) ?? 0) - (readySince(a) ?? 0);
-  return assigned || phase || ready || since || restartsOf(b) - restartsOf(a) || createdAt(b) - createdAt(a);
-}
-
-function restartsOf({ status }: Pod): number {
-  return Math.max(0, ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount));
+  return byProgress(a, b) || since || restartsOf(b) - restartsOf(a) || createdAt(b) - createdAt(a);
 }
 
 function createdAt({ metadata }: Pod): number {

@@ -1,8 +1,6 @@
 /** Decides which pods are deleted first when there are too many. */
 import type { Pod } from "../../resource/builtin/index.ts";
-import { isActive, isReady, readySince } from "../workload/pod-state.ts";
-
-const PHASES = ["Pending", "Unknown", "Running"];
+import { byProgress, isActive, readySince, restartsOf } from "../workload/pod-state.ts";
 
 /**
  * Sorted so that the first ones are missed the least: not on a node, not running, not ready, of low deletion cost,
@@ -22,20 +20,14 @@ export function inDeletionOrder(
   const neighbours = (pod: Pod): number => onNode.get(pod.spec.nodeName) ?? 0;
   return [...pods].sort(
     (one, other) =>
-      Number(one.spec.nodeName !== undefined) - Number(other.spec.nodeName !== undefined) ||
-      phase(one) - phase(other) ||
-      Number(isReady(one)) - Number(isReady(other)) ||
+      byProgress(one, other) ||
       deletionCost(one) - deletionCost(other) ||
       neighbours(other) - neighbours(one) ||
       age(readySince(one), now) - age(readySince(other), now) ||
-      restarts(other) - restarts(one) ||
+      restartsOf(other) - restartsOf(one) ||
       age(Date.parse(one.metadata.creationTimestamp), now) - age(Date.parse(other.metadata.creationTimestamp), now) ||
       (one.metadata.uid < other.metadata.uid ? -1 : 1),
   );
-}
-
-function phase({ status }: Pod): number {
-  return PHASES.indexOf(status?.phase ?? "Pending");
 }
 
 function deletionCost({ metadata }: Pod): number {
@@ -46,8 +38,4 @@ function deletionCost({ metadata }: Pod): number {
 function age(since: number | undefined, now: number): number {
   if (since === undefined || now <= since) return -1;
   return Math.trunc(Math.log2((now - since) * 1_000_000));
-}
-
-function restarts({ status }: Pod): number {
-  return Math.max(0, ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount));
 }

@@ -21,7 +21,7 @@ import {
   type PodRun,
   serverMessage,
 } from "../workload/pod-control.ts";
-import { availableIn, isActive } from "../workload/pod-state.ts";
+import { isActive, nextAvailableIn } from "../workload/pod-state.ts";
 import { slowStart } from "../workload/slow-start.ts";
 import { writeStatus } from "../workload/write-status.ts";
 import { inDeletionOrder } from "./deletion-order.ts";
@@ -91,7 +91,9 @@ function controllerOfReplicas(clock: Clock, variant: Variant): Definition {
       const status = statusOf(owner, { pods, failure: thrown?.failure, countsTerminating, now });
       if (!isWritten(owner, status)) await writeStatus(client, resource, { ...owner, status });
       if (thrown !== undefined) throw thrown.error;
-      return { requeueAfter: nextAvailable(owner, pods, now) };
+      const { minReadySeconds } = owner.spec;
+      const wait = nextAvailableIn(pods.filter(isActive), { minReadySeconds, now });
+      return wait < Infinity ? { requeueAfter: wait } : undefined;
     },
   });
 }
@@ -136,12 +138,4 @@ async function siblings(owner: ReplicaSet, client: Client): Promise<readonly Pod
   const uids = new Set([uid, ...sets.map(({ metadata }) => metadata.uid)]);
   const lists = [...uids].map((one) => client.list(Pod, { index: byController(Pod).is(one) }));
   return (await Promise.all(lists)).flat();
-}
-
-/** Returns when the next ready pod becomes available. */
-function nextAvailable({ spec }: ReplicaSet, pods: readonly Pod[], now: number): number | undefined {
-  const { minReadySeconds } = spec;
-  const waits = pods.filter(isActive).map((pod) => availableIn(pod, { minReadySeconds, now }) ?? 0);
-  const next = waits.filter((wait) => wait > 0);
-  return next.length === 0 ? undefined : Math.min(...next);
 }

@@ -5,13 +5,12 @@ import {
   type ControllerRevisionInput,
   type PodTemplateSpec,
 } from "../../resource/builtin/index.ts";
-import { controlledBy, type Owner } from "../workload/owner.ts";
+import { byAge, controlledBy, type Owner } from "../workload/owner.ts";
 import { isSamePatch, templatePatch } from "./template-patch.ts";
 
 /** Orders revisions by number, then by age. */
-export function byAge(a: ControllerRevision, b: ControllerRevision): number {
-  const age = Date.parse(a.metadata.creationTimestamp ?? "") - Date.parse(b.metadata.creationTimestamp ?? "");
-  return a.revision - b.revision || age || (a.metadata.name < b.metadata.name ? -1 : 1);
+export function byRevision(a: ControllerRevision, b: ControllerRevision): number {
+  return a.revision - b.revision || byAge(a, b);
 }
 
 /** A set whose templates are kept. */

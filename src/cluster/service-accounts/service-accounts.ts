@@ -1,9 +1,20 @@
 /** Maintains what identifies pods to the API server: their accounts, tokens and the server's certificates. */
-import { type Definition, allow, defineController, watch } from "../../index.ts";
-import { rootCertificates } from "./root-certificates.ts";
+import {
+  allow,
+  type Client,
+  defineController,
+  type Definition,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  type Resource,
+  type Shape,
+  watch,
+} from "../../index.ts";
+import { ConfigMap, Namespace, ServiceAccount } from "../../resource/builtin/index.ts";
+import { sameJson } from "../../resource/json.ts";
+import { isNamespaceTerminating } from "../workload/pod-control.ts";
 import { tokenSecrets } from "./token-secrets.ts";
-import { Namespace, ServiceAccount } from "../../resource/builtin/index.ts";
-import { createInNamespace, isDefault } from "./create-in-namespace.ts";
 
 /**
  * Returns the controllers of service accounts. @param certificates the server's, PEM; without them only the accounts
@@ -22,7 +33,7 @@ function defaultAccounts(): Definition {
     watches: [
       watch(ServiceAccount, {
         select: "metadata",
-        on: ({ type, object }) => type === "delete" && isDefault(object),
+        on: ({ type, object }) => type === "delete" && object.metadata.name === "default",
         enqueue: ({ metadata: { namespace } }) => [{ name: namespace }],
       }),
     ],
@@ -33,4 +44,55 @@ function defaultAccounts(): Definition {
       await createInNamespace(client, ServiceAccount, { metadata: key });
     },
   });
+}
+
+const ROOT_CERTIFICATES = "kube-root-ca.crt";
+const DESCRIPTION = "kubernetes.io/description";
+const TEXT =
+  "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the " +
+  "internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.";
+
+/**
+ * Maintains a ConfigMap with the cluster's certificate authority in each namespace, for pods that call the API server.
+ *
+ * @param certificates PEM
+ */
+function rootCertificates(certificates: string): Definition {
+  const data = { "ca.crt": certificates };
+  return defineController({
+    name: "root-ca-cert-publisher",
+    for: watch(Namespace, { match: ({ status }) => status?.phase === "Active" }),
+    watches: [
+      watch(ConfigMap, {
+        fields: `metadata.name=${ROOT_CERTIFICATES}`,
+        enqueue: ({ metadata: { namespace } }) => [{ name: namespace }],
+      }),
+    ],
+    uses: [allow(ConfigMap, "create", "update")],
+    async reconcile({ metadata: { name: namespace } }, { client }) {
+      const key = { namespace, name: ROOT_CERTIFICATES };
+      const annotations = { [DESCRIPTION]: TEXT };
+      const existing = await client.find(ConfigMap, key);
+      if (existing === undefined)
+        return createInNamespace(client, ConfigMap, { metadata: { ...key, annotations }, data });
+      if (sameJson(existing.data, data) && existing.metadata.annotations?.[DESCRIPTION]) return;
+      const metadata = { ...existing.metadata, annotations: { ...existing.metadata.annotations, ...annotations } };
+      await client.update(ConfigMap, { ...existing, metadata, data }).catch((error: unknown) => {
+        if (!isConflict(error)) throw error; // its next event arrives soon
+      });
+    },
+  });
+}
+
+/** Creates an object, unless it exists already or its namespace is gone or being deleted. */
+async function createInNamespace<S extends Shape>(
+  client: Client,
+  kind: Resource<S>,
+  object: S["write"],
+): Promise<void> {
+  try {
+    await client.create(kind, object);
+  } catch (error) {
+    if (!isAlreadyExists(error) && !isNotFound(error) && !isNamespaceTerminating(error)) throw error;
+  }
 }

@@ -4,11 +4,11 @@
 import { allow, defineController, type Definition, watch } from "../../index.ts";
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../resource/builtin/index.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { byAge, truncateHistory } from "../revision/history.ts";
+import { byRevision, truncateHistory } from "../revision/history.ts";
 import { patchedTemplate } from "../revision/template-patch.ts";
 import { OwnedKind } from "../workload/owned-kind.ts";
 import { isOrphan, selectedBy } from "../workload/owner.ts";
-import { availableIn } from "../workload/pod-state.ts";
+import { nextAvailableIn } from "../workload/pod-state.ts";
 import { isMemberOf, revisionOf, type Version } from "./identity.ts";
 import { revisionsOf } from "./revisions.ts";
 import { rollOut } from "./rollout.ts";
@@ -45,7 +45,7 @@ export function statefulSetController(clock: Clock): Definition {
       allow(ControllerRevision, "create", "update", "patch", "delete"),
     ],
     async reconcile(set, { client, events, status }) {
-      const history = (await ownedRevisions.claim(set, client)).sort(byAge);
+      const history = (await ownedRevisions.claim(set, client)).sort(byRevision);
       const members = await ownedPods.claim(set, client);
       const revisions = await revisionsOf(set, history, client);
       const now = clock.now();
@@ -66,8 +66,8 @@ export function statefulSetController(clock: Clock): Definition {
       const used = [next.currentRevision, next.updateRevision, ...pods.map(revisionOf)];
       await truncateHistory(client, unusedOf(history, used), set.spec.revisionHistoryLimit ?? 10);
       if (isBlocked) return { requeueAfter: BLOCKED };
-      const waits = pods.map((pod) => availableIn(pod, { minReadySeconds, now }) ?? 0).filter((wait) => wait > 0);
-      return waits.length > 0 ? { requeueAfter: Math.min(...waits) } : undefined;
+      const wait = nextAvailableIn(pods, { minReadySeconds, now });
+      return wait < Infinity ? { requeueAfter: wait } : undefined;
     },
   });
 }

@@ -21,7 +21,10 @@ export class OwnedKind<O extends Shape, S extends Shape> {
   }
 
   /** Lists the objects that an owner controls, whether or not it selects them. */
-  controlled({ metadata: { uid, namespace } }: Pick<Owner, "metadata">, client: Pick<Client, "list">) {
+  controlled(
+    { metadata: { uid, namespace } }: Pick<Owner, "metadata">,
+    client: Pick<Client, "list">,
+  ): Promise<readonly S["read"][]> {
     return this.#indexed(uid, namespace, client);
   }
 

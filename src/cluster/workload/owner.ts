@@ -22,6 +22,7 @@ export interface Ownable {
     readonly uid: string;
     readonly labels?: Readonly<Record<string, string>> | undefined;
     readonly deletionTimestamp?: string | undefined;
+    readonly finalizers?: readonly string[] | undefined;
     readonly ownerReferences?: readonly OwnerReference[] | undefined;
   };
 }
@@ -70,4 +71,14 @@ export function selectedBy(selector: LabelSelectorObject | undefined): (object: 
   if (selector === undefined) return () => false;
   const compiled = labelSelector(selector);
   return ({ metadata }) => compiled.matches(metadata.labels);
+}
+
+/** Orders objects by age, the oldest first, then by name. */
+export function byAge(one: Aged, other: Aged): number {
+  const [a, b] = [one.metadata, other.metadata];
+  return Date.parse(a.creationTimestamp) - Date.parse(b.creationTimestamp) || (a.name < b.name ? -1 : 1);
+}
+
+interface Aged {
+  readonly metadata: { readonly name: string; readonly creationTimestamp: string };
 }

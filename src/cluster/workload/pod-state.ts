@@ -35,10 +35,15 @@ export function readySince(pod: Pod): number | undefined {
 }
 
 /** Returns the milliseconds until a ready pod is available; 0 when it is, `undefined` when it is not ready. */
-export function availableIn(pod: Pod, { minReadySeconds = 0, now }: Readiness): number | undefined {
+function availableIn(pod: Pod, { minReadySeconds = 0, now }: Readiness): number | undefined {
   const since = readySince(pod);
   if (since === undefined) return undefined;
   return minReadySeconds === 0 ? 0 : Math.max(0, since + minReadySeconds * 1000 - now);
+}
+
+/** Returns the milliseconds until the next ready pod is available; `Infinity` when none waits for that. */
+export function nextAvailableIn(pods: readonly Pod[], readiness: Readiness): number {
+  return Math.min(Infinity, ...pods.map((pod) => availableIn(pod, readiness) || Infinity));
 }
 
 /** When a ready pod counts as available. */
@@ -52,4 +57,18 @@ export interface Readiness {
 /** Whether the pod has been ready for `minReadySeconds`. */
 export function isAvailable(pod: Pod, readiness: Readiness): boolean {
   return availableIn(pod, readiness) === 0;
+}
+
+const PHASES = ["Pending", "Unknown", "Running"];
+
+/** Orders pods by progress, the least first: those without a node, that do not run, and that are not ready. */
+export function byProgress(a: Pod, b: Pod): number {
+  const phase = ({ status }: Pod): number => PHASES.indexOf(status?.phase ?? "Pending");
+  const hasNode = ({ spec }: Pod): number => Number(Boolean(spec.nodeName));
+  return hasNode(a) - hasNode(b) || phase(a) - phase(b) || Number(isReady(a)) - Number(isReady(b));
+}
+
+/** Returns how often the most restarted container of a pod has been restarted. */
+export function restartsOf({ status }: Pod): number {
+  return Math.max(0, ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount));
 }

@@ -1,24 +1,16 @@
-/** Objects of storage that are deleted once nobody uses them any more: a finalizer of the API server holds them until then. */
+/** Finalizers that a controller of the cluster takes away again. */
 import { type Client, isNotFound, type Resource } from "../../index.ts";
+import type { Ownable } from "./owner.ts";
 
-interface Held {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string | undefined;
-    readonly uid: string;
-    readonly deletionTimestamp?: string | undefined;
-    readonly finalizers?: readonly string[] | undefined;
-  };
-}
-
-export function isHeld({ metadata }: Held, finalizer: string): boolean {
+/** Whether an object that is being deleted waits for a finalizer. */
+export function isHeld({ metadata }: Pick<Ownable, "metadata">, finalizer: string): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(finalizer) === true;
 }
 
-/** Lets an object go. */
+/** Removes a finalizer, which succeeds also for an object that is gone. */
 export async function release(
   resource: Resource,
-  { metadata: { name, namespace = "", uid } }: Held,
+  { metadata: { name, namespace = "", uid } }: Pick<Ownable, "metadata">,
   { finalizer, client }: { readonly finalizer: string; readonly client: Client },
 ): Promise<void> {
   const body = { metadata: { uid, "$deleteFromPrimitiveList/finalizers": [finalizer] } };
