@@ -1,40 +1,31 @@
 /** Handles the events of one controller: adds keys to the queue, and forgets what was remembered of deleted objects. */
-import type { AppliedMemory } from "../client/applied-memory.ts";
-import type { KubeClient } from "../client/kube-client.ts";
-import type { RestMapper } from "../kube/api/mapper.ts";
-import type { Log } from "../observe/log.ts";
+import { type ClientCore, KubeClient } from "../client/kube-client.ts";
 import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import { childId } from "../reconcile/owned-kind.ts";
 import { appliedAnnotation } from "../reconcile/owner.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
-import type { EventMappingHost, OwnNews } from "./event-mapping.ts";
+import type { ControllerScope } from "./controller-scope.ts";
+import { type EventMappingHost, type OwnNews, ownNewsOf } from "./event-mapping.ts";
 import type { FailureReports } from "./failure-reports.ts";
-import type { Invoke } from "./object-reconciler.ts";
 import type { PendingEnqueues } from "./pending-enqueues.ts";
 import type { PendingFinalizations } from "./pending-finalizations.ts";
 import type { WatchedKinds } from "./watched-kinds.ts";
 import type { Workers } from "./workers.ts";
 
-export interface ControllerEventsOptions {
-  readonly controller: string;
-  readonly finalizers: readonly string[];
-  readonly ownNews: OwnNews;
-  readonly client: KubeClient;
+export interface ControllerEventsParts {
+  readonly core: ClientCore;
   readonly queue: WorkQueue;
   readonly workers: Pick<Workers, "addAfterRun">;
   readonly kinds: Pick<WatchedKinds, "listedPrimary">;
-  readonly mapper: Pick<RestMapper, "known">;
   readonly reports: Pick<FailureReports, "forget">;
-  readonly memory: Pick<AppliedMemory, "forget" | "keepNames">;
   readonly pendingFinalizations: PendingFinalizations;
   readonly pendingEnqueues: PendingEnqueues;
   /** Whether the workers have started; before that, they wait for pending enqueues. */
   readonly isWorking: () => boolean;
-  /** Calls a function of the author. */
-  readonly invoke: Invoke;
-  readonly log: Log;
+  /** Ends the requests of `enqueue` functions. */
+  readonly mapping: AbortSignal;
 }
 
 export class ControllerEvents implements EventMappingHost {
@@ -42,70 +33,73 @@ export class ControllerEvents implements EventMappingHost {
   readonly finalizers: readonly string[];
   readonly ownNews: OwnNews;
   readonly client: KubeClient;
-  readonly #options: ControllerEventsOptions;
+  readonly #scope: ControllerScope;
+  readonly #parts: ControllerEventsParts;
   readonly #appliedAnnotation: string;
   /** Replaces the causes of the events that are delivered while it is set. */
   cause: Cause | undefined;
 
-  constructor(options: ControllerEventsOptions) {
-    this.controller = options.controller;
-    this.finalizers = options.finalizers;
-    this.ownNews = options.ownNews;
-    this.client = options.client;
-    this.#options = options;
-    this.#appliedAnnotation = appliedAnnotation(options.controller);
+  constructor(scope: ControllerScope, parts: ControllerEventsParts) {
+    const { controller, declarations, gate } = scope;
+    this.controller = declarations.name;
+    this.finalizers = declarations.finalizers;
+    this.ownNews = ownNewsOf(controller);
+    this.client = new KubeClient(parts.core, { gate, requestSignal: parts.mapping, origin: "" });
+    this.#scope = scope;
+    this.#parts = parts;
+    this.#appliedAnnotation = appliedAnnotation(this.controller);
   }
 
   call<T>(what: string, call: () => T): T | undefined {
     try {
-      return this.#options.invoke(call);
+      return this.#scope.invoke(call);
     } catch (error) {
-      this.#options.log.error(`A '${what}' function threw`, { error });
+      this.#scope.log.error(`A '${what}' function threw`, { error });
       return undefined;
     }
   }
 
   primary(key: string): AnyObject | undefined {
-    return this.#options.kinds.listedPrimary?.store.get(key);
+    return this.#parts.kinds.listedPrimary?.store.get(key);
   }
 
   isClusterScoped(resource: Resource): boolean {
-    const mapping = this.#options.mapper.known(resource);
+    const mapping = this.#scope.runtime.mapper.known(resource);
     return mapping === undefined ? resource.scope === "Cluster" : !mapping.namespaced;
   }
 
   pending(work: Promise<unknown>): void {
-    const { pendingEnqueues, isWorking } = this.#options;
+    const { pendingEnqueues, isWorking } = this.#parts;
     pendingEnqueues.add(work, !isWorking());
   }
 
   add(key: string, options: AddOptions): void {
-    this.#options.queue.add(key, this.cause === undefined ? options : { ...options, cause: this.cause });
+    this.#parts.queue.add(key, this.cause === undefined ? options : { ...options, cause: this.cause });
   }
 
   addAfterRun(key: string, options: AddOptions): void {
-    const { workers, queue } = this.#options;
+    const { workers, queue } = this.#parts;
     if (!workers.addAfterRun(key, options)) queue.add(key, options);
   }
 
   leftSelector(key: string, object: AnyObject): void {
-    this.#options.pendingFinalizations.add(key, object);
+    this.#parts.pendingFinalizations.add(key, object);
   }
 
   gone(key: string): void {
-    const { queue, reports, memory } = this.#options;
+    const { queue, reports, core } = this.#parts;
     queue.forget(key);
     reports.forget(key);
-    memory.forget(`status:${key}`);
+    core.applied.forget(`status:${key}`);
   }
 
   childChanged(resource: Resource, { metadata }: AnyObject, old: AnyObject): void {
     const names = old.metadata.annotations?.[this.#appliedAnnotation];
     if (names === undefined || names === metadata.annotations?.[this.#appliedAnnotation]) return;
-    this.#options.memory.keepNames(childId(resource, keyString(metadata)), { uid: metadata.uid, names });
+    this.#parts.core.applied.keepNames(childId(resource, keyString(metadata)), { uid: metadata.uid, names });
   }
 
   childGone(resource: Resource, key: string): void {
-    this.#options.memory.forget(childId(resource, key));
+    this.#parts.core.applied.forget(childId(resource, key));
   }
 }

@@ -6,8 +6,9 @@ import type { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { parseKey } from "../resource/meta.ts";
+import type { ControllerScope } from "./controller-scope.ts";
 import { isObjectController } from "./declarations.ts";
-import type { AnyController, ShardBy } from "./definition.ts";
+import type { ShardBy } from "./definition.ts";
 import { Portions, slotOfObject } from "./portions.ts";
 import type { KindWatch } from "./watch.ts";
 
@@ -17,6 +18,8 @@ interface Listing {
 }
 
 export interface ControllerShareOptions {
+  /** The share of the previous version, with whose slots this one continues, so that no key counts as gained. */
+  readonly before: ControllerShare | undefined;
   /** The informers that keep a portion, once they have been taken. */
   readonly informers: () => readonly Listing[];
   /** Called when this replica works these slots from now on, and all that it keeps of them has been listed. */
@@ -27,27 +30,24 @@ export interface ControllerShareOptions {
 
 export class ControllerShare implements ShardParticipant {
   readonly #shards: Shards;
-  readonly #options: ControllerShareOptions;
+  readonly #options: Omit<ControllerShareOptions, "before">;
   readonly #by: ShardBy;
   readonly #slotOf: (object: AnyObject) => number | undefined;
   readonly #isByNamespace: boolean;
   readonly #portions: Portions;
-  #worked = SlotSet.none;
+  #worked: SlotSet;
   /** The state of the informers that list the newly gained slots. */
   #claims: readonly { readonly hasSynced: () => boolean }[] | undefined;
 
-  constructor(shards: Shards, controller: AnyController, options: ControllerShareOptions) {
+  constructor(shards: Shards, { controller }: ControllerScope, options: ControllerShareOptions) {
+    const { before, ...rest } = options;
     this.#shards = shards;
-    this.#options = options;
+    this.#options = rest;
     this.#by = isObjectController(controller) ? (controller.shardBy ?? "uid") : "uid";
     this.#isByNamespace = controller.shardBy === "namespace";
     this.#slotOf = slotOfObject(this.#by);
     this.#portions = Portions.of(shards);
-  }
-
-  /** Continues with the slots that the previous version works, so that no key counts as gained. */
-  continue(before: ControllerShare): void {
-    this.#worked = before.#worked;
+    this.#worked = before === undefined ? SlotSet.none : before.#worked;
   }
 
   primary(): Portion {

@@ -5,24 +5,20 @@
  * unavailable, and it continues by itself afterwards.
  */
 import type { SlotSet } from "../cache/slots.ts";
-import { KubeClient } from "../client/kube-client.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import type { Log } from "../observe/log.ts";
 import type { QueueMetrics } from "../observe/queue-metrics.ts";
 import type { AppliedMemory } from "../client/applied-memory.ts";
 import { controllerEnvironment } from "./controller-environment.ts";
 import { ControllerEvents } from "./controller-events.ts";
-import { ControllerGate } from "./controller-gate.ts";
 import { ControllerShare } from "./controller-share.ts";
-import { controllerQueue, queueSettings } from "./controller-queue.ts";
+import { controllerQueue } from "./controller-queue.ts";
+import { type ControllerScope, controllerScope } from "./controller-scope.ts";
 import { ReconcileExecutor } from "./reconcile-executor.ts";
 import { Retirement } from "./retirement.ts";
 import { ASKED, GAINED, NEW_TERM, RELOADED } from "./causes.ts";
 import { type ControllerState, stateOf, STOPPED } from "./controller-state.ts";
-import { declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
-import { ownNewsOf } from "./event-mapping.ts";
 import type { Duty } from "./duty.ts";
 import { endAllRuns, endRuns } from "./end-runs.ts";
 import { FailureReports } from "./failure-reports.ts";
@@ -33,8 +29,7 @@ import { PendingEnqueues } from "./pending-enqueues.ts";
 import type { RunningController, StartOptions } from "./running-controller.ts";
 import type { Runtime } from "./runtime.ts";
 import { WatchedKinds } from "./watched-kinds.ts";
-import { controllerWorkers } from "./controller-workers.ts";
-import type { Workers } from "./workers.ts";
+import { Workers } from "./workers.ts";
 
 export type { RunningController, StartOptions };
 /** Starts a controller. It watches at once and runs keys as soon as its caches have synced. */
@@ -43,13 +38,8 @@ export function startController(controller: AnyController, runtime: Runtime, opt
 }
 
 class ControllerEngine implements RunningController {
-  readonly name: string;
-  readonly module: string;
   readonly queue: WorkQueue;
-  readonly finalizers: readonly string[];
-  readonly #runtime: Runtime;
-  /** Its lines name the module and the controller. */
-  readonly #log: Log;
+  readonly #scope: ControllerScope;
   readonly #version: ControllerVersion;
   readonly #sources: ControllerSources;
   readonly #kinds: WatchedKinds;
@@ -61,7 +51,6 @@ class ControllerEngine implements RunningController {
   readonly #mapping = new AbortController();
   readonly #queueMetrics: QueueMetrics;
   readonly #applied: AppliedMemory;
-  readonly #gate: ControllerGate;
   readonly #events: ControllerEvents;
   #beginning = false;
   #stopped: Promise<void> | undefined;
@@ -70,139 +59,127 @@ class ControllerEngine implements RunningController {
   /** The part of the keys that this replica works; `undefined` for all. */
   readonly #share: ControllerShare | undefined;
   #hasSynced = false;
-  /** `undefined` until all else has been set up. */
-  readonly #late: LateSync | undefined;
+  readonly #late: LateSync;
   #retirement: Retirement | undefined;
   #working = false;
   /** Whether a term of leadership has begun before. */
-  #hasLed: boolean;
+  #hasLed = false;
   #isHandedOver = false;
 
+  /** Puts the controller together: each part gets what all share, and the parts above it that it works with. */
   constructor(controller: AnyController, runtime: Runtime, options: StartOptions) {
-    const declarations = declarationsOf(controller);
-    const { clock, metrics } = runtime;
-    const { invoke } = options;
-    const settings = queueSettings(controller, options.limiter, () => this.#workers.wake());
-    const before = options.before?.handOver();
-    this.#runtime = runtime;
-    this.name = declarations.name;
-    this.module = options.module;
-    this.finalizers = declarations.finalizers;
-    this.#gate = new ControllerGate(runtime.leadership);
-    this.#log = runtime.log.with({ module: this.module, controller: this.name });
-    this.#pending = new PendingEnqueues({ clock, log: this.#log });
-    this.#queueMetrics = before?.queueMetrics ?? metrics.queue(this.name);
-    const about = { name: this.name, clock, metrics: this.#queueMetrics, before: before?.queue };
-    this.queue = controllerQueue(settings, about);
+    const { module, invoke, metrics, limiter } = options;
+    const before = options.before?.handOver(); // no function below may refer to it: that would keep all versions in memory
+    const scope = controllerScope(controller, runtime, { module, invoke, stopping: this.#stopping.signal });
+    this.#scope = scope;
+    this.#pending = new PendingEnqueues(scope);
+    this.#queueMetrics = before?.queueMetrics ?? runtime.metrics.queue(this.name);
+    this.queue = controllerQueue(scope, {
+      metrics: this.#queueMetrics,
+      limiter,
+      before: before?.queue,
+      onReady: () => this.#workers.wake(),
+    });
     this.#share =
       runtime.shards &&
-      new ControllerShare(runtime.shards, controller, {
+      new ControllerShare(runtime.shards, scope, {
+        before: before?.share,
         informers: () => this.#kinds.divided,
         onGained: (slots) => this.#gained(slots),
         onDrop: (slots) => this.#drop(slots),
       });
-    if (before?.share !== undefined) this.#share?.continue(before.share);
-    this.#kinds = new WatchedKinds({
-      runtime,
-      share: this.#share,
-      user: `${this.module}/${this.name}`,
-      onChange: () => this.#update(),
-    });
-    const environment = controllerEnvironment(controller, runtime, {
-      module: this.module,
+    this.#kinds = new WatchedKinds(scope, { share: this.#share, onChange: () => this.#update() });
+    const environment = controllerEnvironment(scope, {
       declared: this.#kinds.declared,
-      gate: this.#gate,
-      log: this.#log,
       applied: before?.applied,
-      metrics: options.metrics,
+      metrics,
     });
     const { core } = environment;
-    this.#cleanup.use(core.reader);
     this.#applied = core.applied;
-    this.#executor = new ReconcileExecutor(controller, {
-      declarations,
-      environment,
-      kinds: this.#kinds,
-      memory: core.applied,
-      isDefined: (resource) => runtime.definedKinds.has(resource),
-      invoke,
-      add: (key, about) => this.queue.add(key, about),
-      share: this.#share,
-      pendingFinalizations: before?.pendingFinalizations,
-      around: { runtime, module: this.module, signal: this.#stopping.signal, before: before?.objects },
-    });
-    const reports = new FailureReports({ retry: controller.retry, declarations, clock });
-    const parts = {
-      module: this.module,
-      queue: this.queue,
+    const { queue } = this;
+    const kinds = this.#kinds;
+    this.#executor = new ReconcileExecutor(scope, { environment, kinds, queue, share: this.#share }, before);
+    const reports = new FailureReports(scope);
+    this.#workers = new Workers(scope, {
+      queue,
       executor: this.#executor,
-      gate: this.#gate,
-      log: this.#log,
-    };
-    const budget = { keys: () => this.#kinds.primary?.store.size, onChange: () => this.#changed() };
-    this.#workers = this.#cleanup.use(controllerWorkers(controller, runtime, { ...parts, reports, budget }));
-    this.#events = new ControllerEvents({
-      controller: this.name,
-      finalizers: declarations.finalizers,
-      ownNews: ownNewsOf(controller),
-      client: new KubeClient(core, { gate: this.#gate, requestSignal: this.#mapping.signal, origin: "" }),
-      queue: this.queue,
-      workers: this.#workers,
-      kinds: this.#kinds,
-      mapper: runtime.mapper,
       reports,
-      memory: core.applied,
+      keys: () => this.#kinds.primary?.store.size,
+      onBudget: () => this.#changed(),
+    });
+    this.#events = new ControllerEvents(scope, {
+      core,
+      queue,
+      workers: this.#workers,
+      kinds,
+      reports,
       pendingFinalizations: this.#executor.pendingFinalizations,
       pendingEnqueues: this.#pending,
       isWorking: () => this.#working,
-      invoke,
-      log: this.#log,
+      mapping: this.#mapping.signal,
     });
-    this.#version = controllerVersion(declarations, this.#events);
+    this.#version = controllerVersion(scope.declarations, this.#events);
+    this.#sources = new ControllerSources(
+      scope,
+      {
+        add: (key, cause) => this.queue.add(key, { cause }),
+        refuses: (key) => runtime.leadership.refused ?? this.#share?.refuses(key, this.#kinds.primary?.store),
+        everything: (cause) => {
+          if (runtime.leadership.isLeader) this.#executor.addAll(this.#events, cause);
+        },
+      },
+      before?.sourcesSince,
+    );
+    this.#late = new LateSync(scope, {
+      missing: () => (this.#hasSynced ? [] : this.#kinds.leases.filter(({ hasSynced }) => !hasSynced)),
+      onLate: () => this.#changed(),
+    });
+    this.#cleanup.use(core.reader);
+    this.#cleanup.use(this.#workers);
+    this.#start(before);
+    this.#cleanup.use(this.#late);
+  }
+
+  /** Watches, and follows what decides whether runs may begin. */
+  #start(before: Handover | undefined): void {
+    const { controller, declarations, runtime } = this.#scope;
+    const { leadership, pause, shards, transport } = runtime;
     before?.workers.handOver(this.#workers);
     this.#hasLed = before?.hasLed === true;
     this.#events.cause = before && RELOADED;
-    this.#kinds.watch(declarations, this.#events, before && retelling(controller, this.#version, before));
+    this.#kinds.watch(this.#events, before && retelling(controller, this.#version, before));
     this.#cleanup.use(this.#executor.objects.follow());
     if (before?.hasFoundMissed === true && this.#kinds.hasSamePrimary) this.#executor.missed = "found";
-    this.#sources = new ControllerSources(declarations.sources, {
-      clock,
-      signal: this.#stopping.signal,
-      since: before?.sourcesSince,
-      named: runtime.sources,
-      add: (key, cause) => this.queue.add(key, { cause }),
-      refuses: (key) => runtime.leadership.refused ?? this.#share?.refuses(key, this.#kinds.primary?.store),
-      everything: (cause) => {
-        if (runtime.leadership.isLeader) this.#executor.addAll(this.#events, cause);
-      },
-      invoke,
-      onError: (error) => this.#log.error("A source failed", { error }),
-    });
+    this.#sources.listen();
     this.#cleanup.use(runtime.finalizers.own(declarations, this.#kinds.primary));
-    this.#cleanup.use(runtime.leadership.onChange((isLeader) => this.#onLeadership(isLeader)));
-    if (this.#share !== undefined) this.#cleanup.use(runtime.shards!.join(this.#share));
-    if (runtime.leadership.isLeader) this.#lead();
-    if (runtime.pause !== undefined) this.#cleanup.use(runtime.pause.onChange(() => this.#openWorkers()));
-    this.#cleanup.use(runtime.transport.reachability.onChange((reachable) => this.#onReachability(reachable)));
-    this.#late = this.#cleanup.use(
-      new LateSync(controller.syncTimeout, {
-        clock,
-        log: this.#log,
-        missing: () => (this.#hasSynced ? [] : this.#kinds.leases.filter(({ hasSynced }) => !hasSynced)),
-        onLate: () => this.#changed(),
-      }),
-    );
+    this.#cleanup.use(leadership.onChange((isLeader) => this.#onLeadership(isLeader)));
+    if (this.#share !== undefined) this.#cleanup.use(shards!.join(this.#share));
+    if (leadership.isLeader) this.#lead();
+    if (pause !== undefined) this.#cleanup.use(pause.onChange(() => this.#openWorkers()));
+    this.#cleanup.use(transport.reachability.onChange((reachable) => this.#onReachability(reachable)));
     this.#hasSynced = before?.hasSynced === true && this.#kinds.synced;
     this.#update();
     this.#kinds.forgetBefore();
     this.#events.cause = undefined;
   }
 
+  get name(): string {
+    return this.#scope.declarations.name;
+  }
+
+  get module(): string {
+    return this.#scope.module;
+  }
+
+  get finalizers(): readonly string[] {
+    return this.#scope.declarations.finalizers;
+  }
+
   get state(): ControllerState {
     if (this.#stopping.signal.aborted) return STOPPED;
     const { leases } = this.#kinds;
     const { budget } = this.#workers;
-    return stateOf({ leases, working: this.#working, late: this.#late?.message, budget });
+    return stateOf({ leases, working: this.#working, late: this.#late.message, budget });
   }
 
   get hasSynced(): boolean {
@@ -264,21 +241,17 @@ class ControllerEngine implements RunningController {
 
   reconcileAll(): void {
     if (this.#stopping.signal.aborted) return;
-    const { for: primary, sources } = this.#version.declarations;
+    const { for: primary, sources } = this.#scope.declarations;
     if (primary !== undefined || sources.length > 0) this.#executor.addAll(this.#events, ASKED);
     if (primary === undefined) this.#kinds.redeliver();
   }
 
   async retire(duty: Exclude<Duty, "reconcile">, options: { readonly grace: number }): Promise<Retirement> {
-    const retirement = new Retirement({
-      declarations: this.#version.declarations,
+    const retirement = new Retirement(this.#scope, {
       executor: this.#executor,
       workers: this.#workers,
       kinds: this.#kinds,
       queue: this.queue,
-      runtime: this.#runtime,
-      log: this.#log,
-      signal: this.#stopping.signal,
     });
     this.#retirement = this.#cleanup.use(retirement);
     this.#executor.objects.leave("its controller only finalizes from now on");
@@ -289,14 +262,11 @@ class ControllerEngine implements RunningController {
   async #stop(grace: number): Promise<void> {
     const why = `controller '${this.name}' has stopped`;
     this.quiesce();
-    await endAllRuns({
+    await endAllRuns(this.#scope, {
       workers: this.#workers,
       others: [this.#executor.objects.drained(), this.#isHandedOver ? this.#pending.idle() : undefined],
-      gate: this.#gate,
       grace,
       why,
-      clock: this.#runtime.clock,
-      log: this.#log,
     });
     this.#mapping.abort(new Error(why));
     if (this.#isHandedOver) this.#workers.abandon();
@@ -329,9 +299,9 @@ class ControllerEngine implements RunningController {
     this.#beginning = false;
     if (this.#stopping.signal.aborted || !this.#kinds.synced) return;
     this.#working = true;
-    if (!this.#share) void this.#executor.findAllMissed(this.#runtime, this.#stopping.signal);
+    if (!this.#share) void this.#executor.findAllMissed();
     this.#hasSynced = true;
-    this.#late?.end();
+    this.#late.end();
     this.#openWorkers();
     this.#changed();
   }
@@ -373,22 +343,21 @@ class ControllerEngine implements RunningController {
     this.#executor.addAll(this.#events, GAINED, isMeant);
     this.#executor.objects.lookAgain(isMeant);
     // Only the watched kinds show which keys without an object exist.
-    if (this.#version.declarations.for === undefined) this.#kinds.redeliver();
-    void this.#executor.findMissedFinalizations(this.#runtime, this.#stopping.signal, { isMeant });
+    if (this.#scope.declarations.for === undefined) this.#kinds.redeliver();
+    void this.#executor.findMissedFinalizations({ isMeant });
   }
 
   /** Ends the runs of these keys, or cuts them off from writing. Then another replica begins. */
   async #drop(slots: SlotSet): Promise<void> {
     const share = this.#share!;
     const daemonsEnded = this.#executor.objects.handOver((object) => share.isIn(slots, object));
-    const about = { ...this.#runtime, grace: this.#runtime.settings["grace-period"], log: this.#log };
-    await endRuns(this.#workers, (run) => share.isRunIn(slots, run), about);
+    await endRuns(this.#scope, { workers: this.#workers, isMeant: (run) => share.isRunIn(slots, run) });
     await daemonsEnded;
     this.#executor.pendingFinalizations.retain((object) => !share.isIn(slots, object));
   }
 
   #openWorkers(): void {
-    const { leadership, pause, transport } = this.#runtime;
+    const { leadership, pause, transport } = this.#scope.runtime;
     const isWorking = this.#working && !this.#stopping.signal.aborted && leadership.isLeader;
     if (isWorking && this.#retirement === undefined) this.#executor.objects.open();
     this.#workers.open = isWorking && transport.reachability.reachable && pause?.isPaused !== true;

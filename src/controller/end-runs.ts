@@ -1,9 +1,6 @@
 /** Ends some runs of a controller. */
-import type { Transport } from "../kube/transport/transport.ts";
-import type { Log } from "../observe/log.ts";
-import type { Clock } from "../platform/clock.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
-import type { ControllerGate } from "./controller-gate.ts";
+import type { ControllerScope } from "./controller-scope.ts";
 import { within } from "./within.ts";
 import type { Workers } from "./workers.ts";
 
@@ -26,23 +23,22 @@ const ANOTHER_REPLICA: EndReason = {
   consequence: ", and their keys go to another replica",
 };
 
+export interface EndOfRuns {
+  readonly workers: Workers;
+  readonly isMeant: (run: KeyRun) => boolean;
+  /** The grace period in milliseconds. @default that of the process */
+  readonly grace?: number | undefined;
+  /** The reason that the runs receive. @default their keys go to another replica */
+  readonly because?: EndReason | undefined;
+}
+
 /**
- * Fires the signals of the runs, which have `grace` milliseconds to end. After that they can no longer write, and
- * their open requests are abandoned.
+ * Fires the signals of these runs, which have the grace period to end. After that they can no longer write, and their
+ * open requests are abandoned.
  */
-export async function endRuns(
-  workers: Workers,
-  isMeant: (run: KeyRun) => boolean,
-  options: {
-    readonly grace: number;
-    readonly clock: Clock;
-    readonly transport: Pick<Transport, "endRefused">;
-    readonly log: Pick<Log, "warn">;
-    /** The reason that the runs receive. @default their keys go to another replica */
-    readonly because?: EndReason | undefined;
-  },
-): Promise<void> {
-  const { grace, clock, transport, log, because = ANOTHER_REPLICA } = options;
+export async function endRuns({ runtime, log }: ControllerScope, end: EndOfRuns): Promise<void> {
+  const { clock, transport, settings } = runtime;
+  const { workers, isMeant, grace = settings["grace-period"], because = ANOTHER_REPLICA } = end;
   workers.leave(because.going, isMeant);
   if (await within(grace, { work: workers.drained(isMeant), clock })) return;
   const left = workers.running(isMeant);
@@ -59,20 +55,18 @@ export interface Leaving {
   readonly workers: Workers;
   /** The other work that has to end. */
   readonly others: readonly (Promise<void> | undefined)[];
-  readonly gate: ControllerGate;
   /** The grace period in milliseconds. */
   readonly grace: number;
   readonly why: string;
-  readonly clock: Clock;
-  /** The log, with the names of module and controller. */
-  readonly log: Pick<Log, "warn">;
 }
 
 /** The milliseconds that a run has to react to its signal. */
 const LAST_MOMENT = 100;
 
 /** Ends all runs. Their signals have fired, and they have the grace period to end; then nothing can be written any more. */
-export async function endAllRuns({ workers, others, gate, grace, why, clock, log }: Leaving): Promise<void> {
+export async function endAllRuns({ runtime, gate, log }: ControllerScope, leaving: Leaving): Promise<void> {
+  const { clock } = runtime;
+  const { workers, others, grace, why } = leaving;
   const drained = Promise.all([workers.drained(), ...others]).then(() => {});
   await within(grace, { work: drained, clock });
   gate.close(why);

@@ -5,20 +5,13 @@ import { finalizerName } from "../reconcile/finalizer.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
 import type { Condition } from "../resource/meta.ts";
-import type { Declarations } from "./declarations.ts";
-import type { Retry } from "./definition.ts";
+import type { ControllerScope } from "./controller-scope.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** Consecutive failures after which they are reported. */
 const DEFAULT_AFTER = 3;
 /** A message that differs each time is reported at the latest after this many milliseconds. */
 const TELL_EVERY = 600_000;
-
-export interface FailureReportsOptions {
-  readonly retry: Retry | undefined;
-  readonly declarations: Declarations;
-  readonly clock: Clock;
-}
 
 interface Told {
   readonly message: string;
@@ -33,9 +26,9 @@ export class FailureReports {
   /** What was last reported for each key whose last run failed. */
   readonly #told = new Map<string, Told>();
 
-  constructor({ retry = {}, declarations, clock }: FailureReportsOptions) {
-    const { tellAfter = DEFAULT_AFTER, condition = false } = retry;
-    this.#clock = clock;
+  constructor({ controller, declarations, runtime }: ControllerScope) {
+    const { tellAfter = DEFAULT_AFTER, condition = false } = controller.retry ?? {};
+    this.#clock = runtime.clock;
     this.#after = tellAfter;
     const resource = declarations.for?.resource;
     if (condition === false || resource === undefined) return;

@@ -2,34 +2,25 @@
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { Cause } from "../resource/cause.ts";
-import type { AddOptions } from "../queue/work-queue.ts";
+import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import type { ControllerEnvironment } from "../reconcile/run.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
+import type { ControllerScope } from "./controller-scope.ts";
 import { daemonDeclarations } from "./daemon.ts";
-import { declarationsOf, isObjectController } from "./declarations.ts";
-import type { AnyController, AnyObjectController } from "./definition.ts";
+import { isObjectController } from "./declarations.ts";
 import { type EventMappingHost, LOW_PRIORITY } from "./event-mapping.ts";
-import type { Invoke } from "./object-reconciler.ts";
 import { ObjectDaemons } from "./object-daemons.ts";
 import type { ObjectSource } from "./object-source.ts";
 import { ObjectTimers, type TimerTimes } from "./object-timers.ts";
-import type { Runtime } from "./runtime.ts";
 import { within } from "./within.ts";
 
-export interface ObjectSourcesOptions {
+export interface ObjectSourcesParts {
   readonly environment: ControllerEnvironment;
-  readonly runtime: Runtime;
-  readonly module: string;
   readonly kinds: { readonly primary: SharedInformer | undefined };
+  readonly queue: Pick<WorkQueue, "add">;
   /** Tells whether an object is a member that this replica works. */
   readonly executor: { isOurs(events: Pick<EventMappingHost, "call">, object: AnyObject): boolean };
-  readonly add: (key: string, options: AddOptions) => void;
-  readonly invoke: Invoke;
-  /** Fires when the controller is to stop. */
-  readonly signal: AbortSignal;
-  /** Those of the previous version, which have been asked to end. @default none */
-  readonly before: ObjectSources | undefined;
 }
 
 const EVERY: Cause = Object.freeze({ source: "every", type: "generic" });
@@ -41,20 +32,23 @@ const TIMED: AddOptions = Object.freeze({ cause: EVERY, priority: LOW_PRIORITY }
  * another replica works has none here.
  */
 export class ObjectSources implements Disposable {
-  readonly #options: Omit<ObjectSourcesOptions, "before">;
+  readonly #scope: ControllerScope;
+  readonly #kinds: ObjectSourcesParts["kinds"];
   /** Those of the previous version, until all of its daemons have ended. */
   #before: ObjectSources | undefined;
   readonly #ofObjects: readonly ObjectSource[];
   readonly #cleanup = new DisposableStack();
   #isOpen = false;
 
-  constructor(controller: AnyController, options: ObjectSourcesOptions) {
-    const { before, ...rest } = options;
-    this.#options = rest; // the previous version is kept only until it has ended
+  /** @param before those of the previous version, which have been asked to end; they are kept until they have */
+  constructor(scope: ControllerScope, parts: ObjectSourcesParts, before?: ObjectSources) {
+    this.#scope = scope;
+    this.#kinds = parts.kinds;
     this.#before = before;
-    this.#ofObjects = isObjectController(controller)
-      ? sourcesOfObjects(controller, options, (key) => this.#before?.ended(key))
-      : [];
+    this.#ofObjects = sourcesOfObjects(scope, parts, {
+      times: before?.times,
+      ended: (key) => this.#before?.ended(key),
+    });
     for (const one of this.#ofObjects) this.#cleanup.use(one);
     void before?.drained().then(() => (this.#before = undefined));
   }
@@ -62,7 +56,7 @@ export class ObjectSources implements Disposable {
   /** Follows the objects from now on; daemons and timers begin with {@link open}. */
   follow(): this {
     if (this.#ofObjects.length === 0) return this;
-    const { kinds, environment, module, runtime, signal } = this.#options;
+    const { declarations, module, runtime, stopping } = this.#scope;
     const handler: InformerHandler = {
       onAdd: (object) => this.#look(object),
       onUpdate: (object, old) => this.#look(object, old),
@@ -71,9 +65,9 @@ export class ObjectSources implements Disposable {
         for (const one of this.#ofObjects) one.gone(key);
       },
     };
-    this.#cleanup.use(kinds.primary!.addHandler(handler, { name: `${module}/${environment.controller} daemons` }));
+    this.#cleanup.use(this.#kinds.primary!.addHandler(handler, { name: `${module}/${declarations.name} daemons` }));
     this.#cleanup.use(runtime.leadership.onChange((isLeader) => isLeader || this.cancel("leadership was lost")));
-    signal.addEventListener("abort", () => this.leave((signal.reason as Error).message), { once: true });
+    stopping.addEventListener("abort", () => this.leave((stopping.reason as Error).message), { once: true });
     return this;
   }
 
@@ -89,7 +83,7 @@ export class ObjectSources implements Disposable {
   /** Examines all objects, or some, because this replica may work them from now on. */
   lookAgain(isMeant?: (object: AnyObject) => boolean): void {
     if (!this.#isOpen) return;
-    for (const object of this.#options.kinds.primary?.store.values() ?? []) {
+    for (const object of this.#kinds.primary?.store.values() ?? []) {
       if (isMeant?.(object) !== false) this.#look(object);
     }
   }
@@ -115,7 +109,7 @@ export class ObjectSources implements Disposable {
   async handOver(isMeant: (object: AnyObject) => boolean): Promise<void> {
     if (this.#ofObjects.length === 0) return;
     this.leave("its key goes to another replica", isMeant);
-    const { clock, settings } = this.#options.runtime;
+    const { clock, settings } = this.#scope.runtime;
     await within(settings["grace-period"], { work: this.drained(isMeant), clock });
   }
 
@@ -144,16 +138,21 @@ export class ObjectSources implements Disposable {
   }
 }
 
-/** @param before resolves when the key's daemons of the previous version have ended. */
+/** The daemons and timers of the previous version. */
+interface Before {
+  readonly times: TimerTimes | undefined;
+  /** Resolves when the key's daemons have ended. */
+  readonly ended: (key: string) => Promise<unknown> | undefined;
+}
+
 function sourcesOfObjects(
-  controller: AnyObjectController,
-  options: ObjectSourcesOptions,
-  before: (key: string) => Promise<unknown> | undefined,
+  { controller, declarations, runtime, log, invoke }: ControllerScope,
+  { environment, kinds, queue, executor }: ObjectSourcesParts,
+  before: Before,
 ): readonly ObjectSource[] {
-  const { environment, runtime, module, executor, add, kinds, invoke } = options;
+  if (!isObjectController(controller)) return [];
   const { clock, metrics, settings, reportsFailures = true } = runtime;
   const cached = (key: string): AnyObject | undefined => kinds.primary?.store.get(key);
-  const log = runtime.log.with({ module, controller: environment.controller });
   const call: EventMappingHost["call"] = (what, code) => {
     try {
       return invoke(code);
@@ -163,7 +162,7 @@ function sourcesOfObjects(
     }
   };
   const isOurs = (object: AnyObject): boolean => executor.isOurs({ call }, object);
-  const { resource } = declarationsOf(controller).for!;
+  const { resource } = declarations.for!;
   const { every } = controller;
   const sources: ObjectSource[] = daemonDeclarations(controller.daemons).map(
     (daemon) =>
@@ -176,16 +175,16 @@ function sourcesOfObjects(
         grace: settings["grace-period"],
         isOurs,
         cached,
-        enqueue: (key, cause) => add(key, { cause }),
+        enqueue: (key, cause) => queue.add(key, { cause }),
         invoke,
         call,
         reportsFailures,
-        before,
+        before: before.ended,
       }),
   );
   if (every !== undefined) {
-    const about = { clock, isOurs, enqueue: (key: string) => add(key, TIMED), call };
-    sources.push(new ObjectTimers(every, about, options.before?.times));
+    const about = { clock, isOurs, enqueue: (key: string) => queue.add(key, TIMED), call };
+    sources.push(new ObjectTimers(every, about, before.times));
   }
   return sources;
 }

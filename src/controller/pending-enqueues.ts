@@ -1,6 +1,7 @@
 /** Waits for authors' asynchronous `enqueue` functions at the start, before runs begin. */
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { ControllerScope } from "./controller-scope.ts";
 import { within } from "./within.ts";
 
 const DEADLINE_MS = 30_000;
@@ -12,9 +13,9 @@ export class PendingEnqueues {
   /** Every function that has not settled, whether or not the start waits for it. */
   readonly #open = new Set<Promise<unknown>>();
 
-  constructor(options: { clock: Clock; log: Log }) {
-    this.#clock = options.clock;
-    this.#log = options.log;
+  constructor({ runtime, log }: ControllerScope) {
+    this.#clock = runtime.clock;
+    this.#log = log;
   }
 
   /** @param awaited whether `answered` waits for it too. */

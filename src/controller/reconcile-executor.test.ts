@@ -4,27 +4,29 @@ import { createLog } from "../observe/log.ts";
 import { createMetrics } from "../observe/metrics.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
-import { ReconcileExecutor, type ReconcileExecutorOptions } from "./reconcile-executor.ts";
-import { declarationsOf } from "./declarations.ts";
+import { ReconcileExecutor, type ReconcileExecutorParts } from "./reconcile-executor.ts";
+import { controllerScope } from "./controller-scope.ts";
 import type { AnyController } from "./definition.ts";
+import type { Runtime } from "./runtime.ts";
 
 test("a key that waits for its namespace to be listed keeps its causes and its priority", () => {
   const clock = new FakeClock();
   const queue = new WorkQueue({ name: "test", clock });
   const controller: AnyController = { for: ConfigMap, reconcile: async () => {} };
   let listed = false;
-  const executor = new ReconcileExecutor(controller, {
-    declarations: declarationsOf(controller),
-    environment: {},
-    around: {
-      module: "test",
-      runtime: { clock, metrics: createMetrics(), log: createLog({ level: "error", format: "json" }) },
-      signal: new AbortController().signal,
-    },
+  const runtime = { clock, metrics: createMetrics(), log: createLog({ level: "error", format: "json" }) };
+  const stopping = new AbortController().signal;
+  const scope = controllerScope(controller, runtime as unknown as Runtime, {
+    module: "test",
+    invoke: (call) => call(),
+    stopping,
+  });
+  const executor = new ReconcileExecutor(scope, {
+    environment: { core: {} },
     kinds: { hasListed: () => listed, owned: [], primary: undefined },
-    invoke: (call: () => unknown) => call(),
-    add: (key: string, options: object) => queue.add(key, options),
-  } as unknown as ReconcileExecutorOptions);
+    queue,
+    share: undefined,
+  } as unknown as ReconcileExecutorParts);
   const causes = ["for", "watches"].map((source) => ({ source, type: "create", kind: "ConfigMap" }));
   for (const cause of causes) queue.add("ns/a", { cause, priority: 7 });
   expect(executor.begin(queue.take()!)).toBeUndefined();

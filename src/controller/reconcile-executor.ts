@@ -1,6 +1,5 @@
 /** Makes and executes the runs of one controller: for a key, with its object as cached, or, if it left the selector, as the server has it. */
-import type { AppliedMemory } from "../client/applied-memory.ts";
-import type { AddOptions } from "../queue/work-queue.ts";
+import type { WorkQueue } from "../queue/work-queue.ts";
 import type { QueueItem } from "../queue/queue-item.ts";
 import { exponential, type RateLimiter } from "../queue/rate-limiter.ts";
 import type { Result } from "../reconcile/context.ts";
@@ -17,16 +16,17 @@ import { StatusContention } from "../reconcile/status-contention.ts";
 import { KnownStatusShape } from "../reconcile/status-shape.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
-import { type Declarations, isObjectController } from "./declarations.ts";
-import type { AnyController, KeyController } from "./definition.ts";
+import { isObjectController } from "./declarations.ts";
+import type { KeyController } from "./definition.ts";
+import type { Handover } from "./handover.ts";
 import type { Duty } from "./duty.ts";
 import { PendingFinalizations } from "./pending-finalizations.ts";
+import type { ControllerScope } from "./controller-scope.ts";
 import { type EventMappingHost, LOW_PRIORITY } from "./event-mapping.ts";
 import { ObjectSources } from "./object-sources.ts";
 import { findMissedFinalizations } from "./missed-finalizations.ts";
-import { isMember, type Invoke, reconcileObject, type ObjectReconciler } from "./object-reconciler.ts";
+import { isMember, reconcileObject, type ObjectReconciler } from "./object-reconciler.ts";
 import type { ControllerShare } from "./controller-share.ts";
-import type { Runtime } from "./runtime.ts";
 import type { WatchedKinds } from "./watched-kinds.ts";
 import type { RunExecutor } from "./workers.ts";
 
@@ -39,30 +39,12 @@ const SKIPPED_MOST_MS = 300_000;
 const RETURNING_MS = 100;
 const SKIPPED = Object.freeze({ source: "skipped children", type: "generic" });
 
-/** What daemons and timers need from around them. */
-export interface ExecutorSurroundings {
-  readonly runtime: Runtime;
-  readonly module: string;
-  /** Fires when the controller is to stop. */
-  readonly signal: AbortSignal;
-  /** The daemons and timers of the previous version. @default none */
-  readonly before: ObjectSources | undefined;
-}
-
-export interface ReconcileExecutorOptions {
-  readonly around: ExecutorSurroundings;
-  readonly declarations: Declarations;
+export interface ReconcileExecutorParts {
   readonly environment: ControllerEnvironment;
   readonly kinds: WatchedKinds;
-  readonly memory: AppliedMemory;
-  /** Whether a module of this process exports the kind. */
-  readonly isDefined: (resource: Resource) => boolean;
-  readonly invoke: Invoke;
-  readonly add: (key: string, options: AddOptions) => void;
+  readonly queue: Pick<WorkQueue, "add">;
   /** The part of the keys that this replica works. @default all */
   readonly share: ControllerShare | undefined;
-  /** Those of the previous version. @default none */
-  readonly pendingFinalizations?: PendingFinalizations | undefined;
 }
 
 type IsMeant = (object: AnyObject) => boolean;
@@ -76,29 +58,25 @@ export class ReconcileExecutor implements RunExecutor {
   duty: Duty = "reconcile";
   /** Daemons and timers of the objects. */
   readonly objects: ObjectSources;
-  readonly #controller: AnyController;
-  readonly #options: ReconcileExecutorOptions;
+  readonly #scope: ControllerScope;
+  readonly #parts: ReconcileExecutorParts;
   /** The delays of keys whose runs skipped children. */
   readonly #skipped: RateLimiter = exponential(SKIPPED_FIRST_MS, SKIPPED_MOST_MS);
   /** `undefined` for a key controller. */
   readonly #reconciler: ObjectReconciler | undefined;
 
-  constructor(controller: AnyController, options: ReconcileExecutorOptions) {
-    this.#controller = controller;
-    const { before, ...around } = options.around;
-    // The options are kept without the previous version, because that would keep all versions in memory.
-    this.#options = { ...options, around: { ...around, before: undefined } };
-    this.pendingFinalizations = options.pendingFinalizations ?? new PendingFinalizations();
-    const { declarations, environment, kinds, memory, invoke, add, isDefined } = options;
-    this.objects = new ObjectSources(controller, {
-      ...around,
-      environment,
-      kinds,
-      invoke,
-      add,
-      before,
-      executor: this,
-    });
+  /** @param before what the previous version leaves; it is not kept, because that would keep all versions in memory */
+  constructor(
+    scope: ControllerScope,
+    parts: ReconcileExecutorParts,
+    before?: Pick<Handover, "pendingFinalizations" | "objects">,
+  ) {
+    const { controller, declarations, runtime, invoke } = scope;
+    const { environment, kinds, queue } = parts;
+    this.#scope = scope;
+    this.#parts = parts;
+    this.pendingFinalizations = before?.pendingFinalizations ?? new PendingFinalizations();
+    this.objects = new ObjectSources(scope, { environment, kinds, queue, executor: this }, before?.objects);
     const daemonsEnded = (key: string): Promise<unknown> | undefined => this.objects.ended(key);
     const resource = declarations.for?.resource as Resource; // a key controller has none, and its runs do not need it
     const objects: ObjectControllerEnvironment = {
@@ -107,7 +85,7 @@ export class ReconcileExecutor implements RunExecutor {
       statusShape: new KnownStatusShape({
         resource,
         transport: environment.transport,
-        isDefined: () => isDefined(resource), // a closure over the options would keep the version before
+        isDefined: () => runtime.definedKinds.has(resource),
       }),
       managers: [declarations.name, ...declarations.formerly],
       owned: kinds.owned,
@@ -115,7 +93,7 @@ export class ReconcileExecutor implements RunExecutor {
       skippedChildren: (key, isAny) => this.#requeueSkipped(key, isAny),
       contention: new StatusContention((object) => kinds.primary?.isListed(object) !== false),
       latest: (key) => kinds.primary?.store.get(key),
-      memory,
+      memory: environment.core.applied,
     };
     this.#reconciler = isObjectController(controller)
       ? {
@@ -125,7 +103,7 @@ export class ReconcileExecutor implements RunExecutor {
           invoke,
           selects: (object) => kinds.primary?.covers(object) !== false,
           pendingFinalizations: this.pendingFinalizations,
-          lookAtLeft: (key, object) => add(key, { cause: leftCause(object) }),
+          lookAtLeft: (key, object) => queue.add(key, { cause: leftCause(object) }),
           daemonsEnded,
         }
       : undefined;
@@ -133,12 +111,12 @@ export class ReconcileExecutor implements RunExecutor {
 
   /** Makes the run of a key; `undefined` when there is no object to run for. */
   begin(item: QueueItem): KeyRun | undefined {
-    const { environment, kinds, add, share } = this.#options;
+    const { environment, kinds, queue, share } = this.#parts;
     const { key, priority } = item;
     if (this.#reconciler === undefined)
       return share?.worksKey(key) === false ? undefined : new KeyRun(environment, item);
     if (!kinds.hasListed(key)) {
-      add(key, { after: NEW_NAMESPACE_MS, priority, earlier: item.causes });
+      queue.add(key, { after: NEW_NAMESPACE_MS, priority, earlier: item.causes });
       return undefined;
     }
     const objects = this.#reconciler.environment;
@@ -162,7 +140,7 @@ export class ReconcileExecutor implements RunExecutor {
   /** Whether there is anything to do for an object when the controller no longer does all of its work. */
   #isDue(object: AnyObject): boolean {
     if (this.duty === "reconcile") return true;
-    if (!hasFinalizer(object, this.#options.declarations.finalizers)) return false;
+    if (!hasFinalizer(object, this.#scope.declarations.finalizers)) return false;
     if (this.#withdraws || object.metadata.deletionTimestamp !== undefined) return true;
     try {
       return !isMember(this.#reconciler!, object);
@@ -179,7 +157,7 @@ export class ReconcileExecutor implements RunExecutor {
   }
 
   #executeWithHooks(run: KeyRun): Promise<void | Result> {
-    const { runtime, module } = this.#options.around;
+    const { runtime, module } = this.#scope;
     const { hooks } = runtime;
     if (hooks === undefined || hooks.isEmpty) return this.#execute(run);
     return hooks.execute(run, module, () => this.#execute(run));
@@ -190,13 +168,13 @@ export class ReconcileExecutor implements RunExecutor {
   }
 
   markOwnWritesObserved({ item }: KeyRun): void {
-    const { declarations, kinds } = this.#options;
+    const { declarations } = this.#scope;
     const origins = [originOf(declarations.name, item.key), handOriginOf(declarations.name, item.key)];
-    for (const { informer } of kinds.leases) informer.markObserved(origins);
+    for (const { informer } of this.#parts.kinds.leases) informer.markObserved(origins);
   }
 
   async #executeForKey(run: KeyRun): Promise<void | Result> {
-    return this.#options.invoke(() => (this.#controller as KeyController).reconcile(run.key, run));
+    return this.#scope.invoke(() => (this.#scope.controller as KeyController).reconcile(run.key, run));
   }
 
   /** Finalizes an object that the caches do not show, as the server has it now, if it is still there and still no member. */
@@ -206,7 +184,7 @@ export class ReconcileExecutor implements RunExecutor {
     const { resource, core } = environment;
     const live = await core.reader.findLive(resource, object.metadata, { signal: run.requestSignal });
     let result: void | Result = undefined;
-    if (live !== undefined && hasFinalizer(live, this.#options.declarations.finalizers)) {
+    if (live !== undefined && hasFinalizer(live, this.#scope.declarations.finalizers)) {
       // A member again, which the cache is about to hold. It stays pending, because it may leave before that.
       if (!this.#withdraws && selects(live)) return { requeueAfter: RETURNING_MS };
       run.object = live;
@@ -219,20 +197,20 @@ export class ReconcileExecutor implements RunExecutor {
   /** Whether the object is a member that this replica works. */
   isOurs(events: Pick<EventMappingHost, "call">, object: AnyObject): boolean {
     const reconciler = this.#reconciler;
-    if (reconciler === undefined || this.#options.share?.works(object) === false) return false;
+    if (reconciler === undefined || this.#parts.share?.works(object) === false) return false;
     return events.call("match", () => isMember(reconciler, object)) === true;
   }
 
   #requeueSkipped(key: string, isAny: boolean): void {
-    if (isAny) this.#options.add(key, { after: this.#skipped.delay(key), cause: SKIPPED });
+    if (isAny) this.#parts.queue.add(key, { after: this.#skipped.delay(key), cause: SKIPPED });
     else this.#skipped.forget(key);
   }
 
   /** The keys of all objects of the controller once they are listed; the controller's name if it reconciles no objects. */
   *allKeys(host: Pick<EventMappingHost, "call">, isMeant: IsMeant = ALL): Generator<string> {
-    const { listedPrimary } = this.#options.kinds;
+    const { listedPrimary } = this.#parts.kinds;
     const reconciler = this.#reconciler;
-    if (reconciler === undefined) yield this.#options.declarations.name;
+    if (reconciler === undefined) yield this.#scope.declarations.name;
     else if (listedPrimary !== undefined) {
       for (const [key, object] of listedPrimary.store.entries()) {
         if (isMeant(object) && host.call("match", () => isMember(reconciler, object)) === true) yield key;
@@ -242,34 +220,31 @@ export class ReconcileExecutor implements RunExecutor {
 
   /** Queues all members, or some. */
   addAll(events: Pick<EventMappingHost, "call">, cause: Cause, isMeant?: IsMeant): void {
-    for (const key of this.allKeys(events, isMeant)) this.#options.add(key, { cause, priority: LOW_PRIORITY });
+    for (const key of this.allKeys(events, isMeant)) this.#parts.queue.add(key, { cause, priority: LOW_PRIORITY });
   }
 
   /** Queues all objects that left the selector of `for` while no process watched, unless that has been done. */
-  async findAllMissed(runtime: Runtime, signal: AbortSignal): Promise<void> {
+  async findAllMissed(): Promise<void> {
     if (this.missed !== "unknown") return;
     this.missed = "sought";
-    await this.findMissedFinalizations(runtime, signal);
-    if (!signal.aborted) this.missed = "found";
+    await this.findMissedFinalizations();
+    if (!this.#scope.stopping.aborted) this.missed = "found";
   }
 
   /** Queues objects that left the selector of `for` while no process watched. */
-  async findMissedFinalizations(
-    runtime: Runtime,
-    signal: AbortSignal,
-    {
-      isMeant = (object) => this.#options.share?.works(object) !== false,
-      everywhere,
-    }: { readonly isMeant?: IsMeant | undefined; readonly everywhere?: boolean } = {},
-  ): Promise<void> {
-    const { declarations, kinds, add } = this.#options;
+  async findMissedFinalizations({
+    isMeant = (object) => this.#parts.share?.works(object) !== false,
+    everywhere,
+  }: { readonly isMeant?: IsMeant | undefined; readonly everywhere?: boolean } = {}): Promise<void> {
+    const { declarations, runtime, stopping: signal } = this.#scope;
+    const { kinds, queue } = this.#parts;
     if (declarations.for === undefined) return;
     const shows = (key: string, object: AnyObject): boolean =>
       kinds.primary?.store.has(key) === true || !isMeant(object);
     const found = (key: string, object: AnyObject): void => {
       if (shows(key, object)) return;
       this.pendingFinalizations.add(key, object);
-      add(key, { cause: leftCause(object) });
+      queue.add(key, { cause: leftCause(object) });
     };
     const { for: watch, finalizers } = declarations;
     await findMissedFinalizations({ runtime, watch, finalizers, everywhere, shows, signal, found });

@@ -3,18 +3,16 @@
  *
  * An object with the finalizer of a controller that is gone can never be deleted.
  */
-import type { Log } from "../observe/log.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
 import { hasFinalizer } from "../reconcile/finalizer.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
-import type { Declarations } from "./declarations.ts";
+import type { ControllerScope } from "./controller-scope.ts";
 import type { Duty } from "./duty.ts";
 import { type EndReason, endRuns } from "./end-runs.ts";
 import type { ReconcileExecutor } from "./reconcile-executor.ts";
-import type { Runtime } from "./runtime.ts";
 import type { WatchedKinds } from "./watched-kinds.ts";
 import { within } from "./within.ts";
 import type { Workers } from "./workers.ts";
@@ -30,16 +28,10 @@ export interface Holders {
 }
 
 export interface RetirementParts {
-  /** The declarations of a controller with finalizers. */
-  readonly declarations: Declarations;
   readonly executor: ReconcileExecutor;
   readonly workers: Workers;
   readonly kinds: WatchedKinds;
   readonly queue: WorkQueue;
-  readonly runtime: Runtime;
-  readonly log: Pick<Log, "warn">;
-  /** Fires when the controller stops. */
-  readonly signal: AbortSignal;
 }
 
 const UNINSTALLED = Object.freeze({ source: "uninstall", type: "generic" });
@@ -52,6 +44,7 @@ const LEAVING: EndReason = {
 export class Retirement implements Disposable {
   /** Resolves when no object has a finalizer of the controller; it never rejects. */
   readonly ended: Promise<void>;
+  readonly #scope: ControllerScope;
   readonly #parts: RetirementParts;
   readonly #end = Promise.withResolvers<void>();
   readonly #cleanup = new DisposableStack();
@@ -60,7 +53,9 @@ export class Retirement implements Disposable {
   #hasLooked = false;
   #hasEnded = false;
 
-  constructor(parts: RetirementParts) {
+  /** @param scope of a controller with finalizers */
+  constructor(scope: ControllerScope, parts: RetirementParts) {
+    this.#scope = scope;
     this.#parts = parts;
     this.ended = this.#end.promise;
   }
@@ -71,8 +66,8 @@ export class Retirement implements Disposable {
   }
 
   get holders(): Holders {
-    const { executor, declarations } = this.#parts;
-    const { kind } = declarations.for!.resource;
+    const { executor } = this.#parts;
+    const { kind } = this.#scope.declarations.for!.resource;
     const { pendingFinalizations: pending } = executor;
     let deleting = 0;
     for (const isDeleting of this.#carrying.values()) if (isDeleting) deleting++;
@@ -85,11 +80,11 @@ export class Retirement implements Disposable {
    * no finalizer be added any more.
    */
   async begin(duty: Exclude<Duty, "reconcile">, { grace }: { readonly grace: number }): Promise<void> {
-    const { executor, workers, kinds, runtime, log, signal } = this.#parts;
+    const { executor, workers, kinds } = this.#parts;
     executor.duty = duty;
     executor.pendingFinalizations.onChange = () => this.look();
-    const reconciles = (run: KeyRun): boolean => !(run instanceof ObjectRun && run.finalizing);
-    await endRuns(workers, reconciles, { ...runtime, grace, log, because: LEAVING });
+    const isMeant = (run: KeyRun): boolean => !(run instanceof ObjectRun && run.finalizing);
+    await endRuns(this.#scope, { workers, isMeant, grace, because: LEAVING });
     const seen = (object: AnyObject): void => this.#see(object, duty);
     this.#cleanup.use(
       kinds.primary!.addHandler(
@@ -105,10 +100,10 @@ export class Retirement implements Disposable {
       ),
     );
     const everywhere = duty !== "drain";
-    const looked = executor.findMissedFinalizations(runtime, signal, { everywhere }).then(() => {
+    const looked = executor.findMissedFinalizations({ everywhere }).then(() => {
       this.#hasLooked = true;
     });
-    await within(grace, { work: looked, clock: runtime.clock });
+    await within(grace, { work: looked, clock: this.#scope.runtime.clock });
     this.look();
     if (!this.#hasLooked) void looked.then(() => this.look());
   }
@@ -134,10 +129,10 @@ export class Retirement implements Disposable {
   }
 
   #see(object: AnyObject, duty: Duty): void {
-    const { declarations, queue } = this.#parts;
+    const { queue } = this.#parts;
     const { metadata } = object;
     const key = keyString(metadata);
-    if (hasFinalizer(object, declarations.finalizers)) {
+    if (hasFinalizer(object, this.#scope.declarations.finalizers)) {
       const isNew = !this.#carrying.has(key);
       this.#carrying.set(key, metadata.deletionTimestamp !== undefined);
       if (isNew && duty !== "drain") queue.add(key, { cause: UNINSTALLED });

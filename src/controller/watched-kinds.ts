@@ -7,19 +7,15 @@ import type { SharedInformer } from "../cache/shared-informer.ts";
 import { OWNER_INDEX, type OwnedKind } from "../reconcile/owned-kind.ts";
 import { ownerIndexOf } from "../reconcile/owner.ts";
 import { groupKind } from "../resource/handle.ts";
+import type { ControllerScope } from "./controller-scope.ts";
 import { acquireKind } from "./acquire-kind.ts";
 import type { ControllerShare } from "./controller-share.ts";
-import type { Declarations } from "./declarations.ts";
 import { type EventMappingHost, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
 import type { HandlerRole, Retelling } from "./handover.ts";
 import { needsOf } from "./needs.ts";
-import type { Runtime } from "./runtime.ts";
 import type { KindWatch } from "./watch.ts";
 
 export interface WatchedKindsOptions {
-  readonly runtime: Runtime;
-  /** The user's name in logs and metrics. */
-  readonly user: string;
   /** Limits what is kept of the objects of `for` and of their children. @default all is kept */
   readonly share: ControllerShare | undefined;
   /** Called when the state of an informer has changed. */
@@ -30,6 +26,9 @@ export class WatchedKinds implements Disposable {
   /** The informers by `groupKind`. */
   readonly declared: Map<string, SharedInformer[]> = new Map();
   readonly owned: OwnedKind[] = [];
+  readonly #scope: ControllerScope;
+  /** The name in logs and metrics of who uses the informers. */
+  readonly #user: string;
   readonly #options: WatchedKindsOptions;
   readonly #leases: InformerLease[] = [];
   /** The informers whose namespaces are selected by labels. */
@@ -45,7 +44,9 @@ export class WatchedKinds implements Disposable {
   /** Calls handlers that replace others; `undefined` once all later handlers are new. */
   #retelling: Retelling | undefined;
 
-  constructor(options: WatchedKindsOptions) {
+  constructor(scope: ControllerScope, options: WatchedKindsOptions) {
+    this.#scope = scope;
+    this.#user = `${scope.module}/${scope.declarations.name}`;
     this.#options = options;
   }
 
@@ -84,7 +85,8 @@ export class WatchedKinds implements Disposable {
    *
    * @param retelling tells handlers that take the place of those of an earlier version. @default all are told everything
    */
-  watch(declarations: Declarations, host: EventMappingHost, retelling?: Retelling): void {
+  watch(host: EventMappingHost, retelling?: Retelling): void {
+    const { declarations } = this.#scope;
     const { owns, watches, reads } = declarations;
     const { share } = this.#options;
     this.#retelling = retelling;
@@ -143,8 +145,8 @@ export class WatchedKinds implements Disposable {
   }
 
   #lease(watch: KindWatch, needs: Needs, portion?: Portion): InformerLease {
-    const { runtime, user, onChange } = this.#options;
-    const lease = acquireKind(runtime, watch, { needs, portion, user });
+    const { onChange } = this.#options;
+    const lease = acquireKind(this.#scope.runtime, watch, { needs, portion, user: this.#user });
     const { informer } = lease;
     this.#leases.push(lease);
     if (portion !== undefined) this.#divided.push(informer);
@@ -162,7 +164,7 @@ export class WatchedKinds implements Disposable {
     const retelling = this.#retelling?.handled.has(id) === true ? this.#retelling : undefined;
     this.handled.add(id);
     const replay = retelling === undefined;
-    this.#handlers.use(informer.addHandler(handler, { name: this.#options.user, replay }));
+    this.#handlers.use(informer.addHandler(handler, { name: this.#user, replay }));
     retelling?.tell(role, informer, handler);
   }
 }

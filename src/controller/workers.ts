@@ -1,12 +1,12 @@
 /** Takes keys from the queue and runs them, several at a time and never two for one key. */
 import { ActiveRun } from "./active-run.ts";
-import { type BudgetState, ErrorBudget } from "./error-budget.ts";
+import { type BudgetState, ErrorBudget, type ErrorBudgetOptions } from "./error-budget.ts";
+import type { ControllerScope } from "./controller-scope.ts";
 import { LOW_PRIORITY } from "./event-mapping.ts";
-import { timeoutError, type RunLimit } from "./run-limit.ts";
-import type { RunStarter, Turns } from "./run-turns.ts";
+import type { FailureReports } from "./failure-reports.ts";
+import { runLimit, timeoutError, type RunLimit } from "./run-limit.ts";
+import type { RunStarter } from "./run-turns.ts";
 import type { ControllerMetrics } from "../observe/controller-metrics.ts";
-import type { Log } from "../observe/log.ts";
-import type { Clock } from "../platform/clock.ts";
 import { causesText, causesWithValues } from "../queue/cause.ts";
 import type { QueueItem } from "../queue/queue-item.ts";
 import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
@@ -24,38 +24,14 @@ export interface RunExecutor {
   markOwnWritesObserved(run: KeyRun): void;
 }
 
-/** The options of a controller's workers. */
-export interface WorkersOptions {
-  /** The names of module and controller, for reports of what blocks the event loop. */
-  readonly about: { readonly module: string; readonly controller: string };
+export interface WorkersParts {
   readonly queue: WorkQueue;
-  readonly concurrency: number;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: ControllerMetrics;
-  /** The level at which successful runs are logged. */
-  readonly tellRunsAt: "info" | "debug";
-  readonly retryLimit: number;
-  readonly limit: RunLimit | undefined;
   readonly executor: RunExecutor;
-  readonly turns: Turns;
-  /** Called before each run: a process that was suspended and resumed finds out here that it no longer leads. */
-  readonly mayWrite: () => boolean;
-  /** Called when runs have been cut off: ends their requests. */
-  readonly abortRefused: () => void;
-  /** Called with the outcome of a run, while the run can still write. */
-  onEnded(run: KeyRun, outcome: Outcome): Promise<void> | undefined;
-  /** Called when a key is parked. */
-  onParked(run: KeyRun, reason: string): void;
-  /** Slows and suspends the controller when its runs fail. @default it is not limited */
-  readonly budget?: BudgetOptions | undefined;
-}
-
-export interface BudgetOptions {
+  readonly reports: FailureReports;
   /** How many keys the controller has; `undefined` when that is not known. */
-  keys(): number | undefined;
+  readonly keys: () => number | undefined;
   /** Called after {@link Workers.budget} has changed. */
-  onChange(): void;
+  readonly onBudget: () => void;
 }
 
 /** How long a key waits that failed because the server is unreachable; the wait ends when the server returns. */
@@ -64,7 +40,17 @@ const UNREACHABLE_DELAY = 1_000;
 const ENDLESS_STEPS = 1_000;
 
 export class Workers implements RunStarter, Disposable {
-  readonly #options: WorkersOptions;
+  readonly #scope: ControllerScope;
+  /** The names of module and controller, for reports of what blocks the event loop. */
+  readonly #about: object;
+  readonly #queue: WorkQueue;
+  readonly #executor: RunExecutor;
+  readonly #reports: FailureReports;
+  readonly #metrics: ControllerMetrics;
+  readonly #concurrency: number;
+  /** The deadline of runs. */
+  readonly #limit: RunLimit | undefined;
+  readonly #retryLimit: number;
   readonly #budget: ErrorBudget | undefined;
   readonly #running = new Map<string, ActiveRun>();
   /** The number of consecutive runs that wrote something by hand, by key. */
@@ -77,27 +63,35 @@ export class Workers implements RunStarter, Disposable {
   /** The workers of the next version, which continue with the queue. */
   #next: Workers | undefined;
 
-  constructor(options: WorkersOptions) {
-    this.#options = options;
-    const { budget, clock, metrics, queue } = options;
-    this.#budget =
-      budget &&
-      new ErrorBudget({
-        clock,
-        keys: () => budget.keys(),
-        onReady: () => this.wake(),
-        onRecovery: () => queue.expedite(),
-        onChange: ({ kind }) => {
-          if (kind === "suspended") metrics.suspended();
-          budget.onChange();
-        },
-      });
+  constructor(scope: ControllerScope, { queue, executor, reports, keys, onBudget }: WorkersParts) {
+    const { controller, declarations, module, runtime } = scope;
+    const { clock, settings } = runtime;
+    this.#scope = scope;
+    this.#about = { module, controller: declarations.name };
+    this.#queue = queue;
+    this.#executor = executor;
+    this.#reports = reports;
+    this.#concurrency = controller.concurrency ?? settings.concurrency;
+    this.#metrics = runtime.metrics.controller(declarations.name, this.#concurrency);
+    this.#limit = runLimit(controller.timeout, clock);
+    this.#retryLimit = controller.retry?.limit ?? Infinity;
+    const budget: ErrorBudgetOptions = {
+      clock,
+      keys,
+      onReady: () => this.wake(),
+      onRecovery: () => queue.expedite(),
+      onChange: ({ kind }) => {
+        if (kind === "suspended") this.#metrics.suspended();
+        onBudget();
+      },
+    };
+    this.#budget = settings["error-budget"] ? new ErrorBudget(budget) : undefined;
   }
 
   /** Ends the waits of the workers, and removes their metrics. */
   [Symbol.dispose](): void {
     this.#budget?.[Symbol.dispose]();
-    this.#options.metrics[Symbol.dispose]();
+    this.#metrics[Symbol.dispose]();
   }
 
   /** Whether the controller is slowed or suspended because its runs fail; `undefined` when it is not limited. */
@@ -133,35 +127,35 @@ export class Workers implements RunStarter, Disposable {
     this.#open = false;
     this.#next = next;
     // The failures of the previous version say nothing about the new code.
-    if (this.#budget?.isLimiting === true) this.#options.queue.expedite();
+    if (this.#budget?.isLimiting === true) this.#queue.expedite();
     if (this.#busy > 0) next.#before = this;
   }
 
   /** Abandons the runs: they can no longer write, and the next version gets their keys. */
   abandon(): void {
-    const { queue, metrics } = this.#options;
     for (const [key, running] of this.#running) {
       this.#running.delete(key);
       running.abandoned = true;
       running.unmark();
       this.#again(running.item);
-      queue.done(key);
+      this.#queue.done(key);
     }
-    metrics.stuck(0);
+    this.#metrics.stuck(0);
     this.#someEnded();
   }
 
   /** Called when a key is ready. */
   wake(): void {
-    if (this.#isFree) this.#options.turns.afterEvents(this);
+    if (this.#isFree) this.#scope.runtime.turns.afterEvents(this);
   }
 
   startRun(): boolean {
-    const { queue, executor, mayWrite } = this.#options;
-    if (!this.#isFree || !mayWrite()) return false;
+    const queue = this.#queue;
+    // A process that was suspended and resumed finds out here that it no longer leads.
+    if (!this.#isFree || this.#scope.gate.refused !== undefined) return false;
     const item = queue.take();
     if (item === undefined) return false;
-    const run = executor.begin(item);
+    const run = this.#executor.begin(item);
     if (run === undefined) {
       this.#steps.delete(item.key);
       queue.forget(item.key);
@@ -203,22 +197,20 @@ export class Workers implements RunStarter, Disposable {
 
   /** Fires the signals of these runs, refuses their writes, and aborts the requests that are under way. */
   cancel(reason: string, isMeant: Meant = ALL): void {
-    const now = this.#options.clock.now();
+    const now = this.#scope.runtime.clock.now();
     for (const running of this.#running.values()) {
       if (!isMeant(running.run)) continue;
       running.cancelledAt ??= now;
       running.cancelled = true;
       running.run.close(reason);
     }
-    this.#options.abortRefused();
-    this.#options.metrics.stuck(this.stuck.length);
+    this.#scope.runtime.transport.abortRefused();
+    this.#metrics.stuck(this.stuck.length);
   }
 
   get #isFree(): boolean {
     return (
-      this.#open &&
-      this.#busy < this.#options.concurrency &&
-      (this.#budget === undefined || this.#busy < this.#budget.room)
+      this.#open && this.#busy < this.#concurrency && (this.#budget === undefined || this.#busy < this.#budget.room)
     );
   }
 
@@ -236,20 +228,23 @@ export class Workers implements RunStarter, Disposable {
 
   #beforeEnded(): void {
     if (this.#before !== undefined && this.#before.#busy === 0) this.#before = undefined;
-    if (this.#isFree) this.#options.turns.afterRun(this);
+    if (this.#isFree) this.#scope.runtime.turns.afterRun(this);
     if (this.#next !== undefined) this.#next.#beforeEnded();
   }
 
   async #work(item: QueueItem, run: KeyRun): Promise<void> {
-    const { about, clock, metrics, queue, limit, executor } = this.#options;
-    const running = new ActiveRun(item, run, about);
+    const { runtime } = this.#scope;
+    const { clock } = runtime;
+    const limit = this.#limit;
+    const metrics = this.#metrics;
+    const running = new ActiveRun(item, run, this.#about);
     this.#running.set(item.key, running);
     metrics.active(1);
     const began = clock.now();
     const timer = limit?.start(() => this.#onDeadline(running, limit));
     let outcome: Outcome;
     try {
-      outcome = outcomeOf(await running.begin((one) => executor.execute(one)));
+      outcome = outcomeOf(await running.begin((one) => this.#executor.execute(one)));
     } catch (error) {
       outcome = outcomeOfError(error, running.cancelled || run.isCutShort(error));
     }
@@ -258,29 +253,29 @@ export class Workers implements RunStarter, Disposable {
     if (limit !== undefined && running.cancelledAt !== undefined && !running.cancelled && outcome.kind !== "fail") {
       outcome = { kind: "fail", error: timeoutError(limit) }; // the gate may have refused some of its writes
     }
-    const telling = this.#options.onEnded(run, outcome);
-    if (telling !== undefined) await telling;
+    const reporting = runtime.reportsFailures === false ? undefined : this.#reports.ended(run, outcome);
+    if (reporting !== undefined) await reporting;
     run.close("the run is over");
     if (running.abandoned) return;
     this.#running.delete(item.key);
-    if (this.#isFree) this.#options.turns.afterRun(this);
+    if (this.#isFree) this.#scope.runtime.turns.afterRun(this);
     if (running.cancelledAt !== undefined) metrics.stuck(this.stuck.length);
     metrics.active(-1);
     this.#applyOutcome({ item, run, outcome, seconds: (clock.now() - began) / 1000 });
     if (outcome.kind === "done" || outcome.kind === "requeue") this.#requeueForOwnWrites(item.key, running);
-    queue.done(item.key);
+    this.#queue.done(item.key);
     this.#someEnded();
   }
 
   /** Queues the key of a run again that was cut short or postponed. It has not failed, so it keeps its causes. */
   #again(item: QueueItem, { after, priority = item.priority }: Pick<AddOptions, "after" | "priority"> = {}): void {
     const earlier = item.causes.length === 0 ? [RETRIED] : item.causes;
-    this.#options.queue.add(item.key, { after, priority, earlier });
+    this.#queue.add(item.key, { after, priority, earlier });
   }
 
   /** Queues the key of a run that has failed. What a daemon handed over is in each run until one has succeeded. */
   #retry({ key, causes }: QueueItem, options: AddOptions): void {
-    this.#options.queue.add(key, { ...options, cause: RETRIED, earlier: causesWithValues(causes) });
+    this.#queue.add(key, { ...options, cause: RETRIED, earlier: causesWithValues(causes) });
   }
 
   /** Queues the key again because of what its run wrote by hand. */
@@ -290,9 +285,8 @@ export class Workers implements RunStarter, Disposable {
       if (steps > 0) this.#steps.delete(key);
       return;
     }
-    const { queue, executor } = this.#options;
-    for (const options of deferred) queue.add(key, options);
-    executor.markOwnWritesObserved(run);
+    for (const options of deferred) this.#queue.add(key, options);
+    this.#executor.markOwnWritesObserved(run);
     this.#steps.set(key, steps + 1);
     if ((steps + 1) % ENDLESS_STEPS !== 0) return;
     run.log.warn(
@@ -304,13 +298,13 @@ export class Workers implements RunStarter, Disposable {
 
   /** Called when a run passes its deadline. */
   #onDeadline(running: ActiveRun, limit: RunLimit): void {
-    const { clock, metrics } = this.#options;
+    const metrics = this.#metrics;
     const { run } = running;
-    running.cancelledAt = clock.now();
+    running.cancelledAt = this.#scope.runtime.clock.now();
     metrics.timeout();
     metrics.stuck(this.stuck.length);
     run.close(`the run took longer than ${limit.text}`);
-    this.#options.abortRefused();
+    this.#scope.runtime.transport.abortRefused();
     run.log.error("The run took too long: its writes are refused, and its key stays locked until it settles", {
       timeout: limit.text,
     });
@@ -318,7 +312,8 @@ export class Workers implements RunStarter, Disposable {
 
   #applyOutcome(end: { item: QueueItem; run: KeyRun; outcome: Outcome; seconds: number }): void {
     const { item, run, outcome, seconds } = end;
-    const { queue, metrics, retryLimit } = this.#options;
+    const queue = this.#queue;
+    const metrics = this.#metrics;
     const { key } = item;
     this.#budget?.ended({ key, outcome, message: (error) => failureMessage(run, error) });
     // New keys go before failed ones, because they are more likely to succeed and to end the suspension.
@@ -362,8 +357,8 @@ export class Workers implements RunStarter, Disposable {
       case "fail":
         metrics.error(seconds);
         if (isPanic(outcome.error)) metrics.panic();
-        if (queue.failures(key) + 1 > retryLimit) {
-          this.#park(run, outcome.error, `after ${retryLimit + 1} failures in a row`);
+        if (queue.failures(key) + 1 > this.#retryLimit) {
+          this.#park(run, outcome.error, `after ${this.#retryLimit + 1} failures in a row`);
           return;
         }
         const because = causesText(run.causes);
@@ -374,18 +369,19 @@ export class Workers implements RunStarter, Disposable {
   }
 
   #logRun(run: KeyRun, times: { readonly seconds: number; readonly again?: number }): void {
-    const { log, tellRunsAt } = this.#options;
-    if (log.enabled(tellRunsAt)) run.log[tellRunsAt]("Reconciled", { because: causesText(run.causes), ...times });
+    const { log, runtime } = this.#scope;
+    const level = runtime.logsRuns === true ? "info" : "debug";
+    if (log.enabled(level)) run.log[level]("Reconciled", { because: causesText(run.causes), ...times });
   }
 
   #park(run: KeyRun, error: unknown, why = "by a terminal error"): void {
     const reason = failureMessage(run, error);
-    if (!this.#options.queue.park(run.item.key, reason)) {
+    if (!this.#queue.park(run.item.key, reason)) {
       run.log.error(`Failed ${why}, and runs again: something about it changed meanwhile`, { error });
       return;
     }
     run.log.error(`Parked ${why}: not retried until something about it changes`, { error });
-    this.#options.onParked(run, reason);
+    this.#reports.parked(run, reason);
   }
 }
 
