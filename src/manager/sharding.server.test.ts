@@ -286,7 +286,7 @@ for (const [server, start] of Object.entries(servers)) {
       );
       for (const count of kept) expect(count).toBeGreaterThan(5);
       expect(await post.get("first", "/readyz?verbose", "health-probe")).toContain("33.3% of the keys");
-      expect(post.plugins).toHaveLength(1);
+      await until(() => post.plugins.length === 1, { what: "one replica runs the plugin" });
 
       await post.idle();
       const before = new Map(post.runs);
