@@ -6,14 +6,14 @@ import {
   addressesOf,
   hasAddress,
   hasPods,
+  HEADLESS,
   hostnameOf,
   isChanged,
-  isHeadless,
   isIPv6,
   isReachable,
   selects,
   servicesOf,
-  targetPort,
+  portsOf,
 } from "../endpoints/service-pods.ts";
 import { TRIGGER_TIME, TriggerTimes } from "../endpoints/trigger-time.ts";
 import { isReady } from "../workload/pod-state.ts";
@@ -29,7 +29,6 @@ import {
   writeSlices,
 } from "./slice-writes.ts";
 
-const HEADLESS = "service.kubernetes.io/headless";
 const RESERVED = new Set([HEADLESS, SERVICE, MANAGED_BY]);
 const NAME = "endpointslice-controller.k8s.io";
 const ZONE = "topology.kubernetes.io/zone";
@@ -103,7 +102,7 @@ function plan(service: Service, { pods, zones, frame, existing }: Planning): Sli
   const groups = new Map<string, { readonly ports: readonly EndpointPort[]; readonly endpoints: Endpoint[] }>();
   for (const pod of pods) {
     if (!isReachable(pod, { includeTerminating: true })) continue;
-    const ports = portsOf(pod, service);
+    const ports = portsOf(pod, service).map(({ name = "", ...port }) => ({ name, ...port }));
     const id = portsId(ports);
     const group = groups.get(id) ?? { ports, endpoints: [] };
     groups.set(id, group);
@@ -166,16 +165,6 @@ function endpointOf(
     ...(zone !== undefined && { zone }),
     ...(hostname !== undefined && { hostname }),
   };
-}
-
-function portsOf(pod: Pod, service: Service): EndpointPort[] {
-  const ports = service.spec?.ports ?? [];
-  if (ports.length === 0 && isHeadless(service)) return [];
-  return ports.flatMap((servicePort) => {
-    const port = targetPort(pod, servicePort);
-    const { name = "", protocol, appProtocol } = servicePort;
-    return port === undefined ? [] : [{ name, port, protocol, appProtocol }];
-  });
 }
 
 function labelsOf(service: Service): Readonly<Record<string, string>> {

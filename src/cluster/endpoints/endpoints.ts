@@ -8,6 +8,7 @@ import {
   addressesOf,
   hasAddress,
   hasPods,
+  HEADLESS,
   hostnameOf,
   isChanged,
   isHeadless,
@@ -15,12 +16,11 @@ import {
   isReachable,
   selects,
   servicesOf,
-  targetPort,
+  portsOf,
 } from "./service-pods.ts";
 import { type Place, subsetsOf, withinCapacity } from "./subsets.ts";
 import { TRIGGER_TIME, TriggerTimes } from "./trigger-time.ts";
 
-const HEADLESS = "service.kubernetes.io/headless";
 const MANAGED_BY = "endpoints.kubernetes.io/managed-by";
 const OWN = new Set([HEADLESS, MANAGED_BY]);
 const OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity";
@@ -79,11 +79,7 @@ function placesOf(pod: Pod, service: Service): Place[] {
   };
   const is = { address, isReady: publishNotReadyAddresses || isReady(pod) };
   if (ports.length === 0) return isHeadless(service) ? [{ ...is, port: undefined }] : [];
-  return ports.flatMap((servicePort) => {
-    const port = targetPort(pod, servicePort);
-    const { name, protocol, appProtocol } = servicePort;
-    return port === undefined ? [] : [{ ...is, port: { name, port, protocol, appProtocol } }];
-  });
+  return portsOf(pod, service).map((port) => ({ ...is, port }));
 }
 
 interface Wanted {

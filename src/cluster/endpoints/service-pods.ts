@@ -19,10 +19,11 @@ export async function servicesOf(pod: Pod, client: Pick<Client, "list">): Promis
 
 /** Pods change often in ways that do not affect services. */
 export function isChanged({ object, old }: { readonly object: Pod; readonly old?: Pod | undefined }): boolean {
-  return old === undefined || !sameJson(shown(object), shown(old));
+  return old === undefined || !sameJson(relevant(object), relevant(old));
 }
 
-function shown(pod: Pod): unknown {
+/** What of a pod matters to services. */
+function relevant(pod: Pod): unknown {
   const { metadata, spec, status } = pod;
   const { labels, deletionTimestamp } = metadata;
   const { nodeName, hostname, subdomain } = spec;
@@ -62,11 +63,22 @@ export function hostnameOf({ metadata, spec }: Pod, service: Service): string | 
   return isNamed && hostname ? hostname : undefined;
 }
 
+/** Returns the ports of a service with the pod's own numbers, without those for which the pod has none. */
+export function portsOf(pod: Pod, { spec }: Service): readonly EndpointPort[] {
+  return (spec?.ports ?? []).flatMap((servicePort) => {
+    const port = targetPort(pod, servicePort);
+    const { name, protocol, appProtocol } = servicePort;
+    return port === undefined ? [] : [{ name, port, protocol, appProtocol }];
+  });
+}
+
+/** A port at which endpoints are reached. */
+interface EndpointPort extends Pick<ServicePort, "name" | "protocol" | "appProtocol"> {
+  readonly port: number;
+}
+
 /** Returns the pod's own number for a service's port; `undefined` when it has no port of that name. */
-export function targetPort(
-  { spec }: Pod,
-  { targetPort: target, port, protocol = "TCP" }: ServicePort,
-): number | undefined {
+function targetPort({ spec }: Pod, { targetPort: target, port, protocol = "TCP" }: ServicePort): number | undefined {
   if (typeof target !== "string") return target ?? port;
   const sidecars = spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === "Always") ?? [];
   const ports = [...spec.containers, ...sidecars].flatMap(({ ports = [] }) => ports);
@@ -86,3 +98,5 @@ export function hasPods({ spec }: Service): boolean {
 export function hasAddress({ spec }: Service): boolean {
   return spec?.clusterIP !== undefined && spec.clusterIP !== "" && spec.clusterIP !== "None";
 }
+
+export const HEADLESS = "service.kubernetes.io/headless";

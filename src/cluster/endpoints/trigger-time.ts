@@ -1,24 +1,26 @@
 /** Finds the time of the change that caused an update of endpoints; proxies measure with it how fast changes reach them. */
 import type { Pod, Service } from "../../resource/builtin/index.ts";
-import { readySince } from "../workload/pod-state.ts";
+import { podCondition, readySince } from "../workload/pod-state.ts";
+import { timestamp } from "../workload/time.ts";
 
 export const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 
-interface Seen {
+/** The times of a service and its pods at one look. */
+interface Look {
   readonly service: number;
   /** When each pod last became ready or not ready, by its name. */
   readonly pods: ReadonlyMap<string, number>;
 }
 
 export class TriggerTimes {
-  /** What the last call saw, by the UID of the service. */
-  readonly #seen = new Map<string, Seen>();
+  /** The last look, by the UID of the service. */
+  readonly #looks = new Map<string, Look>();
 
   /** Returns the time of the earliest change since the last call as RFC 3339; `undefined` when it is unknown. */
   since(service: Service, pods: readonly Pod[]): string | undefined {
     const { uid, creationTimestamp } = service.metadata;
     const created = Date.parse(creationTimestamp);
-    const last = this.#seen.get(uid);
+    const last = this.#looks.get(uid);
     const times = new Map<string, number>();
     let first = Infinity;
     for (const pod of pods) {
@@ -28,19 +30,15 @@ export class TriggerTimes {
       times.set(name, time);
       if (time > (last?.pods.get(name) ?? 0)) first = Math.min(first, time);
     }
-    this.#seen.set(uid, { service: created, pods: times });
+    this.#looks.set(uid, { service: created, pods: times });
     if (last === undefined) return creationTimestamp;
-    return first === Infinity ? undefined : `${new Date(first).toISOString().slice(0, 19)}Z`;
-  }
-
-  forget(uid: string): void {
-    this.#seen.delete(uid);
+    return first === Infinity ? undefined : timestamp(first);
   }
 }
 
 function readyChange(pod: Pod): number | undefined {
   const since = readySince(pod);
   if (since !== undefined) return since;
-  const ready = pod.status?.conditions?.find(({ type }) => type === "Ready");
+  const ready = podCondition(pod, "Ready");
   return ready?.lastTransitionTime === undefined ? undefined : Date.parse(ready.lastTransitionTime);
 }

@@ -1,7 +1,7 @@
 /** Turns what happens to objects into keys to run, and keeps the graph current while the controller runs. */
-import { type MappedWatch, source, watch } from "../../index.ts";
+import { type MappedWatch, watch } from "../../index.ts";
 import { builtinKinds } from "../kinds/stored-kinds.ts";
-import { isIgnored, type ObjectFeed, type OwnedChange } from "./object-feed.ts";
+import { isIgnored, type ObjectFeed, type OwnedChange, PendingNames } from "./object-feed.ts";
 import type { OwnerGraph } from "./owner-graph.ts";
 
 /** The current graph, and what keeps it current. */
@@ -21,30 +21,16 @@ export function stayInformed(
   objects: ObjectFeed | undefined,
   graphOf: (look: (uid: string) => void) => OwnerGraph,
 ): Attention {
-  let waiting: string[] = [];
-  let wake: () => void = () => {};
-  const graph = graphOf((uid) => {
-    waiting.push(uid);
-    wake();
-  });
+  const pending = new PendingNames();
+  const graph = graphOf((uid) => pending.add(uid));
   const tell = (change: OwnedChange): void => {
     if (!isIgnored(change.object)) graph.tell(change);
   };
-  async function* keys(): AsyncGenerator<{ readonly name: string }> {
-    const end = objects?.(tell);
-    try {
-      for (;;) {
-        const now = waiting;
-        waiting = [];
-        for (const name of now) yield { name };
-        if (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve));
-      }
-    } finally {
-      end?.();
-    }
-  }
-  const asked = source.from({ [Symbol.asyncIterator]: keys });
-  return { graph, watches: objects === undefined ? [asked, ...everyKind(tell)] : [asked] };
+  const looks = pending.asSource(
+    (name) => ({ name }),
+    () => objects?.(tell),
+  );
+  return { graph, watches: objects === undefined ? [looks, ...everyKind(tell)] : [looks] };
 }
 
 /** Events of these watches queue no key themselves; the graph decides which keys run. */

@@ -10,19 +10,20 @@ import {
   defineKeyController,
   type Definition,
   isConflict,
+  type OwnerReference,
   type Result,
   RetryError,
 } from "../../index.ts";
 import { CustomResourceDefinition } from "../../resource/builtin/index.ts";
 import { builtinKinds, servedKind, type StoredKind } from "../kinds/stored-kinds.ts";
 import { deleteUnowned } from "./deletion.ts";
-import { identityOf, FOREGROUND, type Node, ORPHAN } from "./node.ts";
+import { identityOf, FOREGROUND, type Identity, type Node, ORPHAN } from "./node.ts";
 import type { ObjectFeed } from "./object-feed.ts";
 import { NamespacedOwner, OwnerClasses } from "./owner-classes.ts";
 import { OwnerGraph } from "./owner-graph.ts";
 import { dropFinalizer, dropOwners, unblockOwners } from "./patches.ts";
 import { stayInformed } from "./attention.ts";
-import { reportStray } from "./stray-event.ts";
+import { recordWarning } from "../workload/core-event.ts";
 
 /** How often it checks an object that changes between the check and the deletion each time. */
 const LOOKS = 5;
@@ -31,7 +32,7 @@ const VIRTUAL_AGAIN_MS = 1_000;
 
 /** Collects garbage. Without a feed of all objects it watches the built-in kinds only. */
 export function garbageCollector(objects: ObjectFeed | undefined): Definition {
-  const strays: Parameters<typeof reportStray>[1][] = [];
+  const strays: Stray[] = [];
   const attention = stayInformed(objects, (look) => {
     return new OwnerGraph({
       look: ({ identity }) => look(identity.uid),
@@ -136,4 +137,23 @@ async function orphan(node: Node, { client, kind }: Omit<Look, "graph">): Promis
 /** The delay starts at 100 ms and doubles each time, up to 5 minutes. */
 function later(attempt: number): number {
   return Math.min(100 * 2 ** Math.min(attempt - 1, 20), 300_000);
+}
+
+/** An owner reference that crosses namespaces. */
+interface Stray {
+  readonly dependent: Identity;
+  readonly owner: OwnerReference;
+}
+
+async function reportStray(client: Client, { dependent, owner }: Stray): Promise<void> {
+  const { apiVersion, kind, name, namespace, uid } = dependent;
+  const { apiVersion: version, kind: ownerKind, name: ownerName, uid: ownerUid } = owner;
+  const reference = `[${version}/${ownerKind}, namespace: ${namespace ?? ""}, name: ${ownerName}, uid: ${ownerUid}]`;
+  await recordWarning(client, {
+    about: { apiVersion, kind, name, namespace, uid },
+    reason: "OwnerRefInvalidNamespace",
+    message: `ownerRef ${reference} does not exist in namespace "${namespace ?? ""}"`,
+    component: "garbage-collector-controller",
+    now: Date.now(),
+  });
 }

@@ -1,5 +1,5 @@
-/** Feeds the garbage collector with the metadata of all kinds in one stream. */
-import type { OwnerReference } from "../../index.ts";
+/** The metadata of all kinds in one stream, and keys that follow from it. */
+import { type Key, type MappedWatch, type OwnerReference, source } from "../../index.ts";
 
 /** The parts of an object that the garbage collector reads. */
 export interface Owned {
@@ -34,4 +34,50 @@ export type ObjectFeed = (listener: (change: OwnedChange) => void) => () => void
 /** Kinds whose objects have no owners and own nothing; they change often and are skipped. */
 export function isIgnored({ apiVersion, kind }: Owned): boolean {
   return kind === "Event" && (apiVersion === "v1" || apiVersion.startsWith("events.k8s.io/"));
+}
+
+/** Names to run, each once for each turn of the event loop. */
+export class PendingNames {
+  #names = new Set<string>();
+  #wake: () => void = () => {};
+
+  add(name: string): void {
+    this.#names.add(name);
+    this.#wake();
+  }
+
+  /**
+   * Makes a source of their keys.
+   *
+   * @param begin called when the controller starts; it returns what to call at the end.
+   */
+  asSource(keyOf: (name: string) => Key, begin: () => (() => void) | undefined): MappedWatch {
+    const keys = async function* (this: PendingNames): AsyncGenerator<Key> {
+      const end = begin();
+      try {
+        for (;;) {
+          const now = this.#names;
+          this.#names = new Set();
+          for (const name of now) yield keyOf(name);
+          if (this.#names.size === 0) await new Promise<void>((resolve) => (this.#wake = resolve));
+        }
+      } finally {
+        end?.();
+      }
+    };
+    return source.from({ [Symbol.asyncIterator]: keys.bind(this) });
+  }
+}
+
+/** Calls back with the key of each namespace in which an object changed in one of these ways. */
+export function namespacesOf(
+  objects: ObjectFeed,
+  { types, keyOf }: { readonly types: readonly OwnedChange["type"][]; readonly keyOf: (namespace: string) => Key },
+): MappedWatch {
+  const namespaces = new PendingNames();
+  return namespaces.asSource(keyOf, () =>
+    objects(({ type, object: { metadata } }) => {
+      if (metadata.namespace !== undefined && types.includes(type)) namespaces.add(metadata.namespace);
+    }),
+  );
 }

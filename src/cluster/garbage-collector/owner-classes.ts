@@ -1,8 +1,8 @@
 /** Classifies the owners of an object by asking the server. */
 import { type Client, type OwnerReference, RetryError } from "../../index.ts";
 import { servedKind } from "../kinds/stored-kinds.ts";
-import type { AbsentOwners } from "./absent-owners.ts";
 import { FOREGROUND, ownerIdentity, waitsFor } from "./node.ts";
+import type { AbsentOwners } from "./owner-graph.ts";
 
 /** Thrown when a cluster-scoped object names a namespaced owner. */
 export class NamespacedOwner extends Error {}
@@ -37,11 +37,11 @@ export class OwnerClasses {
       throw new RetryError(`No kind ${owner.kind} of ${owner.apiVersion} is served`, { after: "1s" });
     if (kind.isNamespaced && namespace === undefined) throw new NamespacedOwner(owner.name);
     const { name, uid } = owner;
-    const found = await this.#client.live.find(kind.handle, kind.isNamespaced ? { name, namespace } : { name });
-    if (found?.metadata.uid !== uid) {
+    const live = await this.#client.live.find(kind.handle, kind.isNamespaced ? { name, namespace } : { name });
+    if (live?.metadata.uid !== uid) {
       this.#absent.add(kind.isNamespaced ? inNamespace : inCluster);
       return this.dangling;
     }
-    return waitsFor(FOREGROUND, found) ? this.waiting : this.solid;
+    return waitsFor(FOREGROUND, live) ? this.waiting : this.solid;
   }
 }

@@ -1,12 +1,12 @@
 /** The graph of owners and dependents by UID, updated by events of objects. */
 import type { OwnerReference } from "../../index.ts";
-import { AbsentOwners } from "./absent-owners.ts";
 import { alternateIdentity, splitByIdentity } from "./disagreement.ts";
 import {
   beginsToWait,
   FOREGROUND,
   type Identity,
   identityOf,
+  idOf,
   isSame,
   matches,
   Node,
@@ -161,5 +161,26 @@ export class OwnerGraph {
   #lookAt(uid: string): void {
     const node = this.#nodes.get(uid);
     if (node !== undefined) this.look(node);
+  }
+}
+
+/** How many absent owners are remembered. */
+const CAPACITY = 500;
+
+/**
+ * Remembers owners that the server does not have, so that a thousand dependents of one owner cause one request. An entry never becomes wrong, because a deleted object never comes back with the same UID.
+ */
+export class AbsentOwners {
+  readonly #ids = new Set<string>();
+
+  add(owner: Identity): void {
+    const id = idOf(owner);
+    this.#ids.delete(id);
+    this.#ids.add(id);
+    if (this.#ids.size > CAPACITY) for (const oldest of this.#ids) return void this.#ids.delete(oldest);
+  }
+
+  has(owner: Identity): boolean {
+    return this.#ids.has(idOf(owner));
   }
 }

@@ -11,8 +11,7 @@ import {
 } from "../../index.ts";
 import { CustomResourceDefinition, Namespace } from "../../resource/builtin/index.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { namespacesOf } from "../garbage-collector/namespaces-of.ts";
-import type { ObjectFeed } from "../garbage-collector/object-feed.ts";
+import { namespacesOf, type ObjectFeed } from "../garbage-collector/object-feed.ts";
 import { builtinKinds, customKinds, type StoredKind } from "../kinds/stored-kinds.ts";
 import { timestamp } from "../workload/time.ts";
 import { conditionsAfter, type Round } from "./namespace-conditions.ts";

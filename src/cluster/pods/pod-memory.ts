@@ -6,23 +6,16 @@ interface Times {
   ended: number;
 }
 
-interface Remembered {
-  readonly uid: string;
-  /** When the deletion was first seen. */
-  deleted: number;
-  readonly containers: Map<string, Times>;
-}
-
 /** The times that this process has seen; earlier ones are in the status. */
 export class PodMemory {
   /** The pods by key. */
-  readonly #pods = new Map<string, Remembered>();
+  readonly #pods = new Map<string, PodTimes>();
 
   /** Returns the times of a pod, and forgets those of an earlier pod with the same name. */
   of(key: string, uid: string): PodTimes {
-    let pod = this.#pods.get(key);
-    if (pod?.uid !== uid) this.#pods.set(key, (pod = { uid, deleted: 0, containers: new Map<string, Times>() }));
-    return new PodTimes(pod);
+    let times = this.#pods.get(key);
+    if (times?.uid !== uid) this.#pods.set(key, (times = new PodTimes(uid)));
+    return times;
   }
 
   /** Forgets a pod that is gone. */
@@ -33,10 +26,12 @@ export class PodMemory {
 
 /** The times of one pod. */
 export class PodTimes {
-  readonly #pod: Remembered;
+  readonly uid: string;
+  readonly #containers = new Map<string, Times>();
+  #deleted = 0;
 
-  constructor(pod: Remembered) {
-    this.#pod = pod;
+  constructor(uid: string) {
+    this.uid = uid;
   }
 
   start(container: string, now: number): void {
@@ -58,12 +53,12 @@ export class PodTimes {
 
   /** Returns when the deletion was first seen, which is now at the first call. */
   deleted(now: number): number {
-    return (this.#pod.deleted ||= now);
+    return (this.#deleted ||= now);
   }
 
   #of(container: string): Times {
-    let times = this.#pod.containers.get(container);
-    if (times === undefined) this.#pod.containers.set(container, (times = { started: 0, ended: 0 }));
+    let times = this.#containers.get(container);
+    if (times === undefined) this.#containers.set(container, (times = { started: 0, ended: 0 }));
     return times;
   }
 }

@@ -22,8 +22,7 @@ import {
 import { CustomResourceDefinition, Pod, ResourceQuota } from "../../resource/builtin/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { sameJson } from "../../resource/json.ts";
-import { namespacesOf } from "../garbage-collector/namespaces-of.ts";
-import type { ObjectFeed } from "../garbage-collector/object-feed.ts";
+import { namespacesOf, type ObjectFeed } from "../garbage-collector/object-feed.ts";
 import { builtinKinds, customKinds } from "../kinds/stored-kinds.ts";
 import { isFinished } from "../workload/pod-state.ts";
 
