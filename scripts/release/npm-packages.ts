@@ -86,7 +86,7 @@ export function mainPackage(
     exports: {
       ...Object.fromEntries(
         Object.entries(exports).map(([key, source]) => {
-          const declarations = source.replace(/^\.\/src\//, "./types/").replace(/\.ts$/, ".d.ts");
+          const declarations = source.replace(/^\.\//, "./types/").replace(/\.ts$/, ".d.ts");
           return [key, { types: declarations, default: `./outside/${entryFile(key)}` }];
         }),
       ),
@@ -96,13 +96,13 @@ export function mainPackage(
     dependencies: Object.fromEntries(typed.map((name) => [name, all[name]])),
     optionalDependencies: Object.fromEntries(targets.map((target) => [packageName(target), npmVersion(version)])),
   };
-  const declarations = Object.entries(sdkFiles()).filter(([path]) => path.startsWith("sdk/src/"));
+  const declarations = Object.entries(sdkFiles()).filter(([path]) => /^sdk\/(src|packages)\//.test(path));
   return packed("binnacle", version, [
     text("package.json", json(manifest)),
     ...["README.md", "LICENSE", "CHANGELOG.md"].map((name) => text(name, ownFile(name))),
     text("bin/binnacle.js", readFileSync(join(import.meta.dirname, "npm", "launcher.js"), "utf8"), 0o755),
     ...Object.entries(exported).map(([key, names]) => text(`outside/${entryFile(key)}`, outside(key, names))),
-    ...declarations.map(([path, content]) => text(path.replace("sdk/src/", "types/"), content)),
+    ...declarations.map(([path, content]) => text(path.replace(/^sdk\//, "types/"), content)),
   ]);
 }
 
