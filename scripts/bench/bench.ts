@@ -8,9 +8,9 @@ import { existsSync } from "node:fs";
 import { arch, cpus } from "node:os";
 import { join } from "node:path";
 import { DeltaFifo } from "../../src/cache/delta-fifo.ts";
-import { Handlers } from "../../src/cache/handlers.ts";
-import { Indexer } from "../../src/cache/indexer.ts";
-import { KeptPaths } from "../../src/cache/kept-paths.ts";
+import { Delivery } from "../../src/cache/delivery.ts";
+import { Indexer } from "../../src/cache/store.ts";
+import { KeptPaths } from "../../src/cache/object-set.ts";
 import { Projection } from "../../src/cache/projection.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { WorkQueue } from "../../src/queue/work-queue.ts";
@@ -68,21 +68,17 @@ function informer(count: number): void {
     const store = new Indexer();
     const fifo = new DeltaFifo({ known: store });
     const log = { error: () => {} };
-    const handlers = new Handlers({ log, clock: systemClock, informer: "bench", resync: () => {} });
+    const delivery = new Delivery(store, { log, clock: systemClock, informer: "bench", onResync: () => {} });
     let told = 0;
     for (let index = 0; index < count; index++) {
-      handlers.add(
-        { onAdd: () => told++, onUpdate: () => told++, onDelete: () => told++ },
-        { options: { name: "h" }, objects: [] },
-      );
+      delivery.addHandler({ onAdd: () => told++, onUpdate: () => told++, onDelete: () => told++ }, { name: "h" });
     }
-    const event = {};
     for (let start = 0; start < EVENTS; start += 100) {
       for (const object of made.slice(start, start + 100)) fifo.update(object);
       fifo.drain((key, { object }) => {
         const old = store.get(key);
-        store.set(key, object);
-        handlers.updated(object, old ?? object, event);
+        if (old === undefined) delivery.add(key, object, { isInitial: false });
+        else delivery.update(key, object, old);
       });
     }
     if (told !== EVENTS * count) throw new Error(`Told ${told} of ${EVENTS * count}`);

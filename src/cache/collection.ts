@@ -3,13 +3,13 @@ import { listPages } from "../kube/api/list.ts";
 import { plainObject } from "../kube/api/listed-metadata.ts";
 import { collectionPath, type Mapping } from "../kube/api/mapper.ts";
 import { watch, type WatchOptions } from "../kube/api/watch.ts";
-import { NoRoomError } from "../kube/errors/no-room.ts";
 import { isApiError, isBadRequest } from "../kube/errors/api-error.ts";
+import { NoRoomError } from "../kube/errors/no-room.ts";
 import { sleep } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
+import { toStub } from "./projection.ts";
 import type { CompleteOptions } from "./reflector-options.ts";
 import { failureOf, type ListReason } from "./reflector-state.ts";
-import { toStub } from "./projection.ts";
 import { listSelectively } from "./selective-list.ts";
 import {
   DEFAULT_LIST_MODE,
@@ -19,7 +19,10 @@ import {
   tryStream,
 } from "./streaming-list.ts";
 
-/** Watches are renewed after 180 to 220 seconds: before load balancers cut them, and spread so that they do not end together. */
+/**
+ * Watches are renewed after 180 to 220 seconds: before load balancers cut them, and spread so that they do not end
+ * together.
+ */
 const WATCH_SECONDS = 180;
 const WATCH_SPREAD_SECONDS = 40;
 /** How long a watch may outlive its `timeoutSeconds` before it counts as dead. */
@@ -91,19 +94,14 @@ export class Collection {
 
   /** Lists metadata where metadata is all, or most, of what is needed. @returns `undefined` where it is not. */
   async #listSelectively(mapping: Mapping, { reason, signal }: Listing): Promise<string | undefined> {
-    const { sink, metadataOnly, wants, namespace, fields, pageSize, transport, room, onLeftOut } = this.#options;
-    const labels = this.#labels;
+    const { sink, metadataOnly, wants, namespace } = this.#options;
     const isWanted = metadataOnly === true ? () => NONE : wants;
     if (isWanted?.() === undefined) return undefined;
     const path = collectionPath(mapping, namespace);
     const listed = await listSelectively({
-      transport,
+      ...this.#options,
       mapping,
-      namespace,
-      labels,
-      fields,
-      pageSize,
-      room,
+      labels: this.#labels,
       signal,
       wants: isWanted,
       reduce: metadataOnly === true ? plainObject : toStub,
@@ -113,7 +111,6 @@ export class Collection {
         checkVersion(resourceVersion, path);
         sink.page(objects, resourceVersion);
       },
-      onLeftOut,
       onRestart: () => sink.beginList(reason),
     });
     if (listed === undefined) sink.beginList(reason);
@@ -158,7 +155,9 @@ export class Collection {
     return portion !== undefined && divided.mayAsk(path) ? portion.shardSelector : undefined;
   }
 
-  /** Whether a page shows more than was asked for: then the server ignores what it does not know, and the sink filters. */
+  /**
+   * Whether a page shows more than was asked for: then the server ignores what it does not know, and the sink filters.
+   */
   #isMoreThan(shards: string | undefined, objects: readonly AnyObject[]): boolean {
     const { portion } = this.#options;
     if (shards === undefined || shards !== portion!.shardSelector) return false; // or the portion is another one by now
@@ -271,7 +270,10 @@ export class Collection {
     }
   }
 
-  /** The kind that the watch must show: a server or proxy that mixes up its streams must not fill the store with other kinds. */
+  /**
+   * The kind that the watch must show: a server or proxy that mixes up its streams must not fill the store with other
+   * kinds.
+   */
   #type(): Pick<WatchOptions, "of" | "metadataOnly" | "onOther" | "onLeftOut"> {
     const { metadataOnly, resource, onOther, onLeftOut } = this.#options;
     const { apiVersion, kind } = resource;
@@ -279,7 +281,10 @@ export class Collection {
     return { of, metadataOnly: metadataOnly === true ? of : undefined, onLeftOut, ...(onOther && { onOther }) };
   }
 
-  /** Ends a watch that has brought much when memory is full: what it shows would end the process, and with it everything else. */
+  /**
+   * Ends a watch that has brought much when memory is full: what it shows would end the process, and with it everything
+   * else.
+   */
   #bounds(path: string): Pick<WatchOptions, "onBytes"> {
     const { room } = this.#options;
     if (room === undefined) return {};

@@ -62,8 +62,8 @@ const NOTHING: KnownObjects = { keys: () => [], get: () => undefined };
  * Deltas by key, keys in the order of their first delta.
  *
  * **Guarantees.** All deltas of an object leave together and in order; two consecutive deletions become one. For every
- * object that is known or queued and that a list does not show, a deletion with the last known state is queued before the
- * objects of the list's last page. Deltas whose processing fails return to the queue, ahead of newer ones.
+ * object that is known or queued and that a list does not show, a deletion with the last known state is queued before
+ * the objects of the list's last page. Deltas whose processing fails return to the queue, ahead of newer ones.
  *
  * The queue knows nothing of what applies its deltas: the caller takes them, or applies a delta itself where the queue
  * says that nothing is queued before it.
@@ -88,7 +88,10 @@ export class DeltaFifo {
     this.#options = { ...options, known: options.known ?? NOTHING };
   }
 
-  /** Whether the first list has ended and all of it has been taken. When a change comes before any list it is true at once. */
+  /**
+   * Whether the first list has ended and all of it has been taken. When a change comes before any list it is true at
+   * once.
+   */
   get hasSynced(): boolean {
     return this.#initial === 0;
   }
@@ -292,7 +295,10 @@ export class DeltaFifo {
     return transform === undefined ? object : transform(object);
   }
 
-  /** Objects of a list are not deferred, or an informer could be synced without them, unless earlier events of their key are. */
+  /**
+   * Objects of a list are not deferred, or an informer could be synced without them, unless earlier events of their key
+   * are.
+   */
   #queueListed(key: string, delta: Delta): void {
     append(this.#deferred.has(key) ? this.#deferred : this.#queue, key, delta);
   }

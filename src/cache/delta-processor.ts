@@ -2,21 +2,19 @@
 import type { WatchType } from "../kube/api/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { compareVersions, keyString } from "../resource/meta.ts";
+import { deleteEvent, type Delivery, ELSEWHERE, goneEvent } from "./delivery.ts";
 import { Delta, DeltaFifo, type DeltaType, isMissed, type ListMark } from "./delta-fifo.ts";
-import { deleteEvent, Delivery, ELSEWHERE, goneEvent } from "./delivery.ts";
-import type { Handlers } from "./handlers.ts";
-import type { Indexer } from "./indexer.ts";
 import type { DeleteEvent } from "./informer-handler.ts";
 import type { ObjectTransformer } from "./object-transformer.ts";
-import type { ReflectorSink } from "./reflector-options.ts";
-import type { ListReason } from "./reflector-state.ts";
-import { PendingWrites } from "./pending-writes.ts";
+import { PendingWrites, type WriteResult } from "./pending-writes.ts";
 import { isStub } from "./projection.ts";
-import type { WriteResult } from "./write-result.ts";
+import type { ReflectorSink } from "./reflector-sink.ts";
+import type { ListReason } from "./reflector-state.ts";
+import type { Indexer } from "./store.ts";
 
 export interface DeltaProcessorOptions {
   readonly store: Indexer;
-  readonly handlers: Handlers;
+  readonly delivery: Delivery;
   /** Empty for all namespaces. */
   readonly namespace: string;
   /** Keys with an own write in flight, and how many. */
@@ -68,7 +66,7 @@ export class DeltaProcessor implements ReflectorSink {
   constructor(options: DeltaProcessorOptions) {
     this.#options = options;
     this.#store = options.store;
-    this.#delivery = new Delivery(options.store, options.handlers);
+    this.#delivery = options.delivery;
     this.#fifo = new DeltaFifo({
       known: { keys: () => this.#keys(), get: (key) => this.#store.get(key) },
       transform: (object) => options.transformer.transform(object, false),
@@ -114,10 +112,12 @@ export class DeltaProcessor implements ReflectorSink {
     this.hasTaken = true;
   }
 
-  /** Handlers are not told of stubs, so those of a first list go directly into the store. @returns the other objects. */
+  /**
+   * Handlers are not told of stubs, so those of a first list go directly into the store. @returns the other objects.
+   */
   #storeStubs(objects: readonly AnyObject[]): readonly AnyObject[] {
     const { stubs, others } = this.#options.transformer.split(objects);
-    this.#store.addNew(stubs);
+    this.#delivery.addStubs(stubs);
     return others;
   }
 

@@ -43,7 +43,7 @@ export {
 } from "./delta-fifo.ts";
 export { ExpirationStore, type ExpirationStoreOptions } from "./expiration-store.ts";
 export { Fifo as FIFO, type FifoOptions as FIFOOptions } from "./fifo.ts";
-export { Indexer, type IndexFunction } from "./indexer.ts";
+export { type IndexFunction, Indexer, type ReadonlyStore, Store } from "./store.ts";
 export type {
   AddEvent,
   DeleteEvent,
@@ -56,12 +56,11 @@ export type { InformerState } from "./informer-state.ts";
 export { ListSemaphore } from "./list-semaphore.ts";
 export { Lister, type ListerOptions } from "./lister.ts";
 export { Reflector } from "./reflector.ts";
-export type { ReflectorOptions, ReflectorSink } from "./reflector-options.ts";
+export type { ReflectorOptions } from "./reflector-options.ts";
 export type { ListReason, ReflectorState } from "./reflector-state.ts";
 export { SharedInformer, type SharedInformerOptions } from "./shared-informer.ts";
-export { StoreSink, type ReflectorStore } from "./store-sink.ts";
+export { type ReflectorSink, type ReflectorStore, StoreSink } from "./reflector-sink.ts";
 export { type ListMode, StreamMemory } from "./streaming-list.ts";
-export { type ReadonlyStore, Store } from "./store.ts";
 export { UndeltaStore } from "./undelta-store.ts";
 export {
   bucket,
@@ -72,6 +71,6 @@ export {
   type RateLimiter,
   withMaxWait,
 } from "../queue/rate-limiter.ts";
-export type { Parked, QueueItem } from "../queue/queue-item.ts";
+export type { Parked, QueueItem } from "../queue/entries.ts";
 export { type AddOptions, WorkQueue, type WorkQueueOptions, type WorkQueueSettings } from "../queue/work-queue.ts";
 export { type Key, keyString, parseKey } from "../resource/meta.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AnyObject } from "../resource/handle.ts";
-import { Indexer } from "./indexer.ts";
+import { Indexer } from "./store.ts";
 
 function object(name: string, labels: Record<string, string>): AnyObject {
   const metadata = { name, uid: name, resourceVersion: "1", creationTimestamp: "", labels };

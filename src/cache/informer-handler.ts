@@ -22,8 +22,8 @@ export interface DeleteEvent {
   readonly stateUnknown: boolean;
   readonly origin?: string | undefined;
   /**
-   * The server has confirmed to this process that the object is gone. Otherwise it may also have left the informer's set, which
-   * the server reports in the same way.
+   * The server has confirmed to this process that the object is gone. Otherwise it may also have left the informer's
+   * set, which the server reports in the same way.
    */
   readonly isGone?: boolean | undefined;
   /** The object is still there, and from now on the business of another replica. */
@@ -33,9 +33,9 @@ export interface DeleteEvent {
 /**
  * Called synchronously and in order, after the store has changed. An error that it throws is logged and counted.
  *
- * **Guarantees.** `onAdd` is called once for each object, before any other call for it, whenever the handler is added, unless
- * it takes the place of one that was told. An object of which no user of the informer needs more than its key does not exist for handlers: it is added once a user
- * needs it, and deleted once none does.
+ * **Guarantees.** `onAdd` is called once for each object, before any other call for it, whenever the handler is added,
+ * unless it takes the place of one that was told. An object of which no user of the informer needs more than its key
+ * does not exist for handlers: it is added once a user needs it, and deleted once none does.
  */
 export interface InformerHandler {
   onAdd(object: AnyObject, event: AddEvent): void;

@@ -1,40 +1,28 @@
 /** Shares informers: one for each resource, set of namespaces and selectors, for as long as it has users. */
-import type { ListRoom } from "../kube/api/list-room.ts";
-import type { RestMapper } from "../kube/api/mapper.ts";
-import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import { inHost } from "../platform/as-host.ts";
-import { systemClock, type Clock } from "../platform/clock.ts";
-import type { Resource } from "../resource/handle.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import { parseFieldSelector } from "../resource/field-selector.ts";
+import type { Resource } from "../resource/handle.ts";
 import { parseLabelSelector } from "../resource/selector.ts";
-import type { WriteResult } from "./write-result.ts";
 import { ListSemaphore } from "./list-semaphore.ts";
 import type { KindTransform } from "./object-transformer.ts";
+import type { WriteResult } from "./pending-writes.ts";
 import { DividedCollections, type Portion } from "./portion.ts";
 import type { Needs } from "./projection.ts";
 import { followNamespaces, isNamespaceSelector, Namespace, type NamespaceSelector } from "./selected-namespaces.ts";
-import { SharedInformer } from "./shared-informer.ts";
-import { StreamMemory, type ListMode } from "./streaming-list.ts";
+import { SharedInformer, type SharedInformerOptions } from "./shared-informer.ts";
+import { StreamMemory } from "./streaming-list.ts";
 
-export interface InformerRegistryOptions {
-  readonly transport: Transport;
-  readonly mapper: RestMapper;
+export interface InformerRegistryOptions extends Pick<
+  SharedInformerOptions,
+  "transport" | "mapper" | "clock" | "random" | "freeze" | "room" | "list"
+> {
   readonly log: Pick<Log, "debug" | "info" | "warn" | "error">;
-  /** @default systemClock */
-  readonly clock?: Clock | undefined;
-  /** Freezes cached objects, in `dev` and tests. @default false */
-  readonly freeze?: boolean | undefined;
   /** Milliseconds that an unused informer stays, so that a reload keeps it. @default 10_000 */
   readonly grace?: number | undefined;
   /** Milliseconds, with jitter, after which each informer lists again to find missed changes. @default 6 hours */
   readonly checkEvery?: number | undefined;
-  /** What there is room for where memory is limited. @default enough */
-  readonly room?: ListRoom | undefined;
-  /** How informers list. @default {@link DEFAULT_LIST_MODE} */
-  readonly list?: ListMode | undefined;
-  /** Random numbers from 0 up to 1. @default Math.random */
-  readonly random?: (() => number) | undefined;
 }
 
 export interface AcquireOptions {
@@ -47,7 +35,9 @@ export interface AcquireOptions {
   /** What of that is kept: the same object each time for one id. @default all */
   readonly portion?: Portion | undefined;
   readonly needs: Needs;
-  /** The paths that are needed besides metadata; an existing informer of whole objects is used too. @default everything */
+  /**
+   * The paths that are needed besides metadata; an existing informer of whole objects is used too. @default everything
+   */
   readonly keep?: readonly string[] | undefined;
   /** The user's name in the log. */
   readonly user: string;
@@ -56,7 +46,10 @@ export interface AcquireOptions {
 /** One user's lease of an informer. */
 export interface InformerLease {
   readonly informer: SharedInformer;
-  /** Whether everything that was requested has been listed, as whole as it is needed. It stays true until the kind is gone. */
+  /**
+   * Whether everything that was requested has been listed, as whole as it is needed. It stays true until the kind is
+   * gone.
+   */
   readonly hasSynced: boolean;
   setNeeds(needs: Needs): void;
   /** Releases the lease; releasing it again has no effect. */
@@ -119,7 +112,8 @@ export class InformerRegistry {
    * @throws SyntaxError for an invalid selector.
    */
   acquire(resource: Resource, options: AcquireOptions): InformerLease {
-    // The informer outlives the module that is the first to need it, so its signals and requests must not end with that.
+    // The informer outlives the module that is the first to need it, so its signals and requests must not end with
+    // that.
     return inHost(() => this.#acquire(resource, options));
   }
 
@@ -183,8 +177,8 @@ export class InformerRegistry {
   }
 
   /**
-   * Changes what is kept of the objects of a kind in this version from now on, in all informers; what they hold already is
-   * listed again. `undefined` keeps all, and lists again when nobody has set another one within the grace period.
+   * Changes what is kept of the objects of a kind in this version from now on, in all informers; what they hold already
+   * is listed again. `undefined` keeps all, and lists again when nobody has set another one within the grace period.
    *
    * @param change changes a draft in place; of its metadata it may change the annotations. It never throws.
    */
@@ -257,21 +251,14 @@ export class InformerRegistry {
   }
 
   #informer(resource: Resource, options: AcquireOptions): SharedInformer {
-    const { transport, mapper, log, random, freeze, list, room } = this.#options;
-    const isCluster = resource.scope === "Cluster" || mapper.known(resource)?.namespaced === false;
+    const isCluster = resource.scope === "Cluster" || this.#options.mapper.known(resource)?.namespaced === false;
     const kind = this.#kind(resource);
     const namespaces = isCluster ? [] : options.namespaces;
     const selected = isNamespaceSelector(namespaces);
     return new SharedInformer(resource, {
-      transport,
-      mapper,
-      log,
-      random,
-      freeze,
+      ...this.#options,
       clock: this.#clock,
       listSemaphore: this.#listSemaphore,
-      list,
-      room,
       streams: this.#streams,
       divided: this.#divided,
       portion: options.portion,

@@ -15,7 +15,9 @@ const MOST_SAMPLES = 256;
 const MOST_REQUIREMENTS = 4;
 
 export class LabelSieve {
-  /** Labels that all objects of interest have, with the value where it is the same; `undefined` before the first object. */
+  /**
+   * Labels that all objects of interest have, with the value where it is the same; `undefined` before the first object.
+   */
   #common: Map<string, string | undefined> | undefined;
   /** Names of labels that at least one object of interest has. */
   readonly #names = new Set<string>();

@@ -1,22 +1,22 @@
 /** Who comes late, and needs more of each object than was kept before. */
 import { afterEach, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
+import { HandlerWitness } from "../../tests/support/handler-witness.ts";
+import { listOf, refusal, ScriptedServer } from "../../tests/support/scripted-server.ts";
+import { until } from "../../tests/support/until.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { systemClock } from "../platform/clock.ts";
 import { type AnyObject, handle } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { HandlerWitness } from "../../tests/support/handler-witness.ts";
-import { listOf, refusal, ScriptedServer } from "../../tests/support/scripted-server.ts";
-import { until } from "../../tests/support/until.ts";
+import { Delivery } from "./delivery.ts";
 import { DeltaProcessor } from "./delta-processor.ts";
-import { Handlers } from "./handlers.ts";
-import { Indexer } from "./indexer.ts";
 import type { InformerHandler } from "./informer-handler.ts";
+import { InformerRegistry } from "./informer-registry.ts";
 import { ObjectTransformer } from "./object-transformer.ts";
 import { isStub, type Needs } from "./projection.ts";
-import { InformerRegistry } from "./informer-registry.ts";
 import { SharedInformer } from "./shared-informer.ts";
+import { Indexer } from "./store.ts";
 
 const ConfigMap = handle({ apiVersion: "v1", kind: "ConfigMap", scope: "Namespaced", plural: "configmaps" });
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -335,11 +335,11 @@ test("whoever comes, needs and leaves in whatever order sees each object as new,
         log: silent,
         informer: "test",
       });
-      const handlers = new Handlers({ log: silent, clock: systemClock, informer: "test", resync: () => {} });
+      const delivery = new Delivery(store, { log: silent, clock: systemClock, informer: "test", onResync: () => {} });
       let needed = 0;
       const processor = new DeltaProcessor({
         store,
-        handlers,
+        delivery,
         held,
         namespace: "",
         transformer,
@@ -430,8 +430,8 @@ test("whoever comes, needs and leaves in whatever order sees each object as new,
           const id = arrived++;
           users.set(id, { needs: NEEDS[one.needs]!, witness, since: 0, leave: () => {} });
           need();
-          const listener = handlers.add(witness, { options: { name: String(id) }, objects: store.values() });
-          users.set(id, { needs: NEEDS[one.needs]!, witness, since: needed, leave: () => handlers.remove(listener) });
+          const handler = delivery.addHandler(witness, { name: String(id) });
+          users.set(id, { needs: NEEDS[one.needs]!, witness, since: needed, leave: () => handler[Symbol.dispose]() });
         } else if (one.do === "leave") {
           const id = [...users.keys()][one.at];
           if (id !== undefined) {

@@ -1,10 +1,12 @@
-/** Prepares an object for the store of an informer: transforms it, reduces it to what is needed, measures and freezes it. */
+/**
+ * Prepares an object for the store of an informer: transforms it, reduces it to what is needed, measures and freezes
+ * it.
+ */
 import type { Log } from "../observe/log.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { deepFreeze } from "./freeze.ts";
-import type { KeptPaths } from "./kept-paths.ts";
-import { isStub, Projection, toStub, type Needs } from "./projection.ts";
-import { SizeEstimate } from "./size-estimate.ts";
+import type { KeptPaths } from "./object-set.ts";
+import { isStub, type Needs, Projection, toStub } from "./projection.ts";
 
 export interface ObjectTransformerOptions {
   readonly transform: ((object: AnyObject) => AnyObject) | undefined;
@@ -66,7 +68,9 @@ export class ObjectTransformer {
     return freeze ? deepFreeze(taken) : taken;
   }
 
-  /** Splits a page into stubs of the objects that nobody needs and the other objects, which are still to be transformed. */
+  /**
+   * Splits a page into stubs of the objects that nobody needs and the other objects, which are still to be transformed.
+   */
   split(objects: readonly AnyObject[]): {
     readonly stubs: readonly AnyObject[];
     readonly others: readonly AnyObject[];
@@ -109,7 +113,10 @@ function changed(object: AnyObject, change: KindTransform, shared: boolean): Any
   return { ...draft, apiVersion, kind, metadata: { ...metadata, annotations } };
 }
 
-/** A short function of its own, because at the start it runs for every object of the cluster and must stay cheap to compile. */
+/**
+ * A short function of its own, because at the start it runs for every object of the cluster and must stay cheap to
+ * compile.
+ */
 function splitBy(
   objects: readonly AnyObject[],
   wants: (object: AnyObject) => boolean,
@@ -121,4 +128,38 @@ function splitBy(
     else stubs.push(toStub(object));
   }
   return { stubs, others };
+}
+
+/** One in so many objects is measured at first; later objects are mostly similar. */
+const SAMPLE_EVERY = 64;
+const LATER_EVERY = 1_024;
+const NEW = 4_096;
+
+class SizeEstimate {
+  #taken = 0;
+  #measured = 0;
+  #bytes = 0;
+
+  /** Takes note of an object; stubs do not count. */
+  take(object: AnyObject): void {
+    const turn = this.#taken++;
+    const isTurn = turn % (turn < NEW ? SAMPLE_EVERY : LATER_EVERY) === 0;
+    if ((!isTurn && this.#measured > 0) || isStub(object)) return;
+    this.#bytes += bytesOf(object);
+    this.#measured++;
+  }
+
+  /** The average size of an object as JSON, in bytes; 0 before the first. */
+  get average(): number {
+    return this.#measured === 0 ? 0 : this.#bytes / this.#measured;
+  }
+}
+
+/** An object that is nested too deeply to be serialized is rare and counts as 0. */
+function bytesOf(object: AnyObject): number {
+  try {
+    return JSON.stringify(object).length;
+  } catch {
+    return 0;
+  }
 }

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { systemClock } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
+import { Delivery } from "./delivery.ts";
 import { DeltaProcessor } from "./delta-processor.ts";
-import { Handlers } from "./handlers.ts";
-import { Indexer } from "./indexer.ts";
+import { Indexer } from "./store.ts";
 
 const KEY = "ns/a";
 const silent = { error: () => {} };
@@ -24,21 +24,21 @@ interface Options {
 function setUp(options: Options = {}) {
   const held = new Map<string, number>();
   const store = new Indexer();
-  const handlers = new Handlers({ log: silent, clock: systemClock, informer: "test", resync: () => {} });
+  const delivery = new Delivery(store, { log: silent, clock: systemClock, informer: "test", onResync: () => {} });
   const told: Told[] = [];
   const version = (one: AnyObject) => one.metadata.resourceVersion;
-  handlers.add(
+  delivery.addHandler(
     {
       onAdd: (one, { origin }) => void told.push({ type: "add", version: version(one), origin }),
       onUpdate: (one, old, { origin }) =>
         void told.push({ type: "update", version: version(one), old: version(old), origin }),
       onDelete: (one, { origin }) => void told.push({ type: "delete", version: version(one), origin }),
     },
-    { options: { name: "test" }, objects: [] },
+    { name: "test" },
   );
   const processor = new DeltaProcessor({
     store,
-    handlers,
+    delivery,
     held,
     namespace: options.namespace ?? "",
     transformer: {

@@ -268,3 +268,12 @@ export class PendingWrites {
     this.#unseen.delete(key);
   }
 }
+
+export interface WriteResult {
+  /** The object in its new state. */
+  readonly object?: AnyObject | undefined;
+  /** The object that was deleted. */
+  readonly deleted?: { readonly uid: string } | undefined;
+  /** Who wrote; handlers are told of it. */
+  readonly origin: string;
+}

@@ -2,29 +2,14 @@
 import type { ListRoom } from "../kube/api/list-room.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
-import type { WatchType } from "../kube/api/watch.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { InformerState } from "./informer-state.ts";
 import type { ListSemaphore } from "./list-semaphore.ts";
 import type { DividedCollections, Portion } from "./portion.ts";
+import type { ReflectorSink } from "./reflector-sink.ts";
 import type { ListReason } from "./reflector-state.ts";
 import type { ListMode, StreamMemory } from "./streaming-list.ts";
-
-/** Takes what a reflector finds. */
-export interface ReflectorSink {
-  /** The resource version of the last list, event or bookmark. */
-  readonly resourceVersion: string;
-  /** Begins a list; a list that was not ended is discarded. */
-  beginList(reason: ListReason): void;
-  page(objects: readonly AnyObject[], resourceVersion: string): void;
-  endList(resourceVersion: string): void;
-  event(type: WatchType, object: AnyObject): void;
-  /** A batch of events has been passed on, and no further event has arrived yet. */
-  flush(): void;
-  /** The kind no longer exists. */
-  vanish(): void;
-}
 
 export interface ReflectorOptions {
   readonly resource: Resource;
@@ -51,7 +36,10 @@ export interface ReflectorOptions {
   readonly pageSize?: number | undefined;
   /** What there is room for where memory is limited. @default enough */
   readonly room?: ListRoom | undefined;
-  /** How to list. A resource that the server cannot stream is listed in pages from then on. @default {@link DEFAULT_LIST_MODE} */
+  /**
+   * How to list. A resource that the server cannot stream is listed in pages from then on. @default {@link
+   * DEFAULT_LIST_MODE}
+   */
   readonly list?: ListMode | undefined;
   /** Shared by the reflectors of one server. @default one of its own */
   readonly streams?: StreamMemory | undefined;

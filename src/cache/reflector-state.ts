@@ -222,7 +222,10 @@ export function failureOf(error: unknown): Failure {
   return { kind: "other", message, code };
 }
 
-/** Whether the requested version is newer than the server's, as after a failover; Kubernetes has reported it in three forms. */
+/**
+ * Whether the requested version is newer than the server's, as after a failover; Kubernetes has reported it in three
+ * forms.
+ */
 function isTooLarge({
   code,
   status,

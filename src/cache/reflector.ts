@@ -21,8 +21,8 @@ const STAGGER_MS = 500;
 /**
  * Lists and watches one collection forever and fills a sink.
  *
- * **Guarantees.** Every change reaches the sink in order, though a list may combine several into one. It never requests a
- * version older than what the sink has seen, unless the server's history went back. No failure ends it.
+ * **Guarantees.** Every change reaches the sink in order, though a list may combine several into one. It never requests
+ * a version older than what the sink has seen, unless the server's history went back. No failure ends it.
  *
  * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#Reflector
  */

@@ -1,24 +1,18 @@
 /** Lists the metadata of a collection, then fetches whole only those objects that are needed. */
 import { listMetadata, listPages, type Page } from "../kube/api/list.ts";
-import type { ListRoom } from "../kube/api/list-room.ts";
 import { collectionPath, type Mapping } from "../kube/api/mapper.ts";
 import { streamMetadata } from "../kube/api/metadata-stream.ts";
-import type { Transport } from "../kube/transport/transport.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
+import type { CompleteOptions } from "./reflector-options.ts";
 import { type Place, WantedBodies } from "./wanted-bodies.ts";
 
-export interface SelectiveListOptions {
-  readonly transport: Transport;
+export interface SelectiveListOptions extends Pick<
+  CompleteOptions,
+  "transport" | "namespace" | "fields" | "pageSize" | "room" | "onLeftOut"
+> {
   readonly mapping: Mapping;
-  /** Empty for all namespaces. */
-  readonly namespace: string;
   readonly labels: string | undefined;
-  readonly fields: string | undefined;
-  /** Objects per page. @default grows with the list */
-  readonly pageSize: number | undefined;
-  /** What there is room for where memory is limited. @default enough */
-  readonly room?: ListRoom | undefined;
   readonly signal: AbortSignal;
   /** Which objects are needed whole, decided by their metadata; `undefined` once all are. */
   readonly wants: () => ((object: AnyObject) => boolean) | undefined;
@@ -30,8 +24,6 @@ export interface SelectiveListOptions {
   readonly stream: <T>(objects: number, run: (signal: AbortSignal) => Promise<T | undefined>) => Promise<T | undefined>;
   /** Takes a part of the list: reduced objects that nobody needs whole, and whole objects. */
   readonly onObjects: (objects: readonly AnyObject[], resourceVersion: string) => void;
-  /** Called when the server shows a malformed object, which is ignored. */
-  readonly onLeftOut?: ((object: unknown, flaw: string) => void) | undefined;
   /** The list begins again: what it brought so far is void. */
   readonly onRestart: () => void;
 }
@@ -67,7 +59,9 @@ class SelectiveList {
     this.#path = collectionPath(options.mapping, options.namespace);
   }
 
-  /** Hands over the objects that are not needed whole. @returns `false` when it is cheaper to list all objects whole. */
+  /**
+   * Hands over the objects that are not needed whole. @returns `false` when it is cheaper to list all objects whole.
+   */
   async metadata(mayTryStream: boolean): Promise<boolean> {
     const {
       transport,
@@ -198,8 +192,8 @@ class SelectiveList {
   }
 
   /**
-   * kube-apiserver answers only the first page of a label selector from its cache; further pages cost ten times as much.
-   * So a few objects show how large the result is, and if it is small enough everything is requested in one page.
+   * kube-apiserver answers only the first page of a label selector from its cache; further pages cost ten times as
+   * much. So a few objects show how large the result is, and if it is small enough everything is requested in one page.
    */
   async #selected(selectors: Pick<Part, "labels" | "fields">, objects: number): Promise<void> {
     const { signal, pageSize = SAMPLE, room } = this.#options;

@@ -1,26 +1,50 @@
 /** A shared informer: one set of objects, kept current for all its users. */
+import type { Log } from "../observe/log.ts";
 import { abortable } from "../platform/abortable.ts";
-import { systemClock, type Clock } from "../platform/clock.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { compareVersions } from "../resource/meta.ts";
+import { Delivery } from "./delivery.ts";
 import { DeltaProcessor } from "./delta-processor.ts";
-import type { WriteResult } from "./write-result.ts";
-import { Handlers } from "./handlers.ts";
-import { Indexer } from "./indexer.ts";
-import type { SharedInformerOptions } from "./informer-options.ts";
 import type { HandlerOptions, HandlerRegistration, InformerHandler } from "./informer-handler.ts";
-import { type KindTransform, ObjectTransformer } from "./object-transformer.ts";
 import { InformerPartitions } from "./informer-partitions.ts";
-import { isSameState, worstOf, type InformerState } from "./informer-state.ts";
+import { type InformerState, isSameState, StateLog, worstOf } from "./informer-state.ts";
 import { ListSemaphore } from "./list-semaphore.ts";
 import { ObjectSet } from "./object-set.ts";
-import type { Portion } from "./portion.ts";
-import { PortionSink } from "./portion-sink.ts";
+import { type KindTransform, ObjectTransformer } from "./object-transformer.ts";
+import type { WriteResult } from "./pending-writes.ts";
+import { type Portion, PortionSink } from "./portion.ts";
 import type { Needs } from "./projection.ts";
+import type { ReflectorOptions } from "./reflector-options.ts";
 import { Reflector } from "./reflector.ts";
-import { StateLog } from "./state-log.ts";
+import { Indexer } from "./store.ts";
 
-export type { SharedInformerOptions };
+/** Options of a reflector that the informer sets by itself. */
+type OwnOptions = "resource" | "namespace" | "sink" | "wants" | "metadataOnly" | "onStatus" | "onOther" | "onLeftOut";
+
+/** The way to the server, the set of objects, and what is kept of them. */
+export interface SharedInformerOptions extends Omit<ReflectorOptions, OwnOptions> {
+  /** @default nothing is logged */
+  readonly log?: Pick<Log, "debug" | "info" | "warn" | "error"> | undefined;
+  /** Empty for all namespaces. @default [] */
+  readonly namespaces?: readonly string[] | undefined;
+  /**
+   * Instead of `namespaces`: a label selector for namespaces, which are added and removed by `addNamespace` and
+   * `removeNamespace`.
+   */
+  readonly namespaceLabels?: string | undefined;
+  /** Freezes cached objects. @default false */
+  readonly freeze?: boolean | undefined;
+  /** Changes each object once before it is stored. If it throws, the object is stored unchanged. */
+  readonly transform?: ((object: AnyObject) => AnyObject) | undefined;
+  /** Keys with an own write in flight, and how many. */
+  readonly held?: ReadonlyMap<string, number> | undefined;
+  /**
+   * Paths that are kept besides metadata, such as `spec.nodeName`; an empty list keeps metadata only. @default
+   * everything
+   */
+  readonly keep?: readonly string[] | undefined;
+}
 
 type Wants = (object: AnyObject) => boolean;
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -47,7 +71,7 @@ export class SharedInformer {
   readonly #transformer: ObjectTransformer;
   readonly #stateLog: StateLog;
   readonly #clock: Clock;
-  readonly #handlers: Handlers;
+  readonly #delivery: Delivery;
   readonly #partitions: InformerPartitions;
   /** The state of the namespaces themselves, when they are selected by labels. */
   #selection: { readonly state: InformerState; readonly synced: boolean } | undefined;
@@ -64,7 +88,7 @@ export class SharedInformer {
 
   constructor(resource: Resource, options: SharedInformerOptions) {
     const { clock = systemClock, random = Math.random, freeze = false, log = SILENT } = options;
-    const { listSemaphore = new ListSemaphore(), held = NOTHING_HELD, transport, mapper, pageSize, portion } = options;
+    const { listSemaphore = new ListSemaphore(), held = NOTHING_HELD, portion } = options;
     this.resource = resource;
     const set = new ObjectSet(resource, options);
     const { id, keep, labels, fields } = set;
@@ -75,12 +99,12 @@ export class SharedInformer {
     this.#clock = clock;
     this.#stateLog = new StateLog(log, id);
     this.#transformer = new ObjectTransformer({ transform: options.transform, keep, freeze, log, informer: id });
-    this.#handlers = new Handlers({ log, clock, informer: id, resync: () => this.#resync() });
+    this.#delivery = new Delivery(this.store, { log, clock, informer: id, onResync: () => this.#resync() });
     this.#partitions = new InformerPartitions({
       make: (namespace, onStatus) => {
         const processor = new DeltaProcessor({
           store: this.store,
-          handlers: this.#handlers,
+          delivery: this.#delivery,
           namespace,
           held,
           transformer: this.#transformer,
@@ -90,23 +114,15 @@ export class SharedInformer {
           onSynced: () => this.#synced(),
         });
         const reflector = new Reflector({
+          ...options,
           resource,
           namespace,
           labels,
           fields,
-          portion,
-          divided: options.divided,
-          transport,
-          mapper,
           clock,
           random,
           listSemaphore,
-          pageSize,
-          checkEvery: options.checkEvery,
-          list: options.list,
-          room: options.room,
           metadataOnly: keep?.isMetadataOnly,
-          streams: options.streams,
           sink: portion === undefined ? processor : new PortionSink(processor, { portion, store: this.store }),
           wants: () => this.#wants(),
           onStatus,
@@ -203,7 +219,10 @@ export class SharedInformer {
     return this.#relists;
   }
 
-  /** How many changes a checking list has found that no event had reported; 0 unless the server or this program is faulty. */
+  /**
+   * How many changes a checking list has found that no event had reported; 0 unless the server or this program is
+   * faulty.
+   */
   get differences(): number {
     let differences = 0;
     for (const processor of this.#partitions.processors) differences += processor.differences;
@@ -217,7 +236,7 @@ export class SharedInformer {
 
   /** How many handler calls have thrown, and how many objects were stored unchanged because `transform` threw. */
   get failures(): { readonly handlers: number; readonly transforms: number } {
-    return { handlers: this.#handlers.failures, transforms: this.#transformer.transformFailures };
+    return { handlers: this.#delivery.failures, transforms: this.#transformer.transformFailures };
   }
 
   /** Whether less is kept of whole objects than the server has. */
@@ -241,7 +260,7 @@ export class SharedInformer {
   async stop(): Promise<void> {
     this.#stopping.abort(new Error("The informer is stopped"));
     this.#portionChanges?.[Symbol.dispose]();
-    this.#handlers.stop();
+    this.#delivery.stop();
     await this.#partitions.stop();
     this.#state = { kind: "stopped" };
     this.#notify();
@@ -256,13 +275,13 @@ export class SharedInformer {
     if (this.#stopping.signal.aborted) {
       throw new Error(`Cannot add handler ${options.name} to ${this.id}: the informer has been stopped`);
     }
-    const listener = this.#handlers.add(handler, { options, objects: this.store.values() });
+    const registered = this.#delivery.addHandler(handler, options);
     const { hasSynced } = this.claim();
     return {
       get hasSynced() {
         return hasSynced();
       },
-      [Symbol.dispose]: () => this.#handlers.remove(listener),
+      [Symbol.dispose]: () => registered[Symbol.dispose](),
     };
   }
 
@@ -327,7 +346,9 @@ export class SharedInformer {
     if (relist && !this.#stopping.signal.aborted) this.#relist();
   }
 
-  /** Ends an own write; `result` is `undefined` when it was refused. Deferred events are released with the last write. */
+  /**
+   * Ends an own write; `result` is `undefined` when it was refused. Deferred events are released with the last write.
+   */
   endWrite(key: string, result: WriteResult | undefined, isLast: boolean): void {
     const processor = this.#processorOf(key);
     if (processor === undefined) return;

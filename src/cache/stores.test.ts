@@ -2,11 +2,10 @@ import { expect, test } from "bun:test";
 import type { AnyObject } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { ExpirationStore } from "./expiration-store.ts";
-import { Indexer } from "./indexer.ts";
 import { Lister } from "./lister.ts";
 import { Projection } from "./projection.ts";
-import { StoreSink } from "./store-sink.ts";
-import { Store } from "./store.ts";
+import { StoreSink } from "./reflector-sink.ts";
+import { Indexer, Store } from "./store.ts";
 import { UndeltaStore } from "./undelta-store.ts";
 
 function object(

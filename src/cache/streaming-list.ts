@@ -15,7 +15,10 @@ export type ListMode = "auto" | "pages" | "stream";
 /** How a reflector lists unless its options say otherwise. */
 export const DEFAULT_LIST_MODE: ListMode = "auto";
 
-/** A server that supports streaming sends the end bookmark right after the last object; without it the stream is given up. */
+/**
+ * A server that supports streaming sends the end bookmark right after the last object; without it the stream is given
+ * up.
+ */
 export const STREAM_DEADLINE_MS = 7_000;
 /** Even a busy server sends this many objects per millisecond. */
 const STREAMED_PER_MS = 10;
@@ -62,7 +65,9 @@ export class StreamMemory {
   }
 }
 
-/** Whether the metadata of a collection of that many objects is streamed, as far as the server is known to support it. */
+/**
+ * Whether the metadata of a collection of that many objects is streamed, as far as the server is known to support it.
+ */
 export function mayStreamMetadata(objects: number, path: string, options: StreamOptions): boolean {
   const { list = DEFAULT_LIST_MODE, streams, room } = options;
   if (list === "pages" || !streams.isUsable(path)) return false;
@@ -111,7 +116,9 @@ export class InitialEvents {
     this.#path = path;
   }
 
-  /** Counts a line of the stream. @throws Error when the stream is larger than a list that is held as a whole may be. */
+  /**
+   * Counts a line of the stream. @throws Error when the stream is larger than a list that is held as a whole may be.
+   */
   count(line: string): void {
     this.#characters += line.length;
     if (this.#characters <= MOST_COLLECTION_BYTES) return;

@@ -1,5 +1,5 @@
 /** Indexes that authors define, and the queries that use them. */
-import type { IndexFunction } from "../cache/indexer.ts";
+import type { IndexFunction } from "../cache/store.ts";
 import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
 
 declare const indexed: unique symbol;

@@ -1,5 +1,5 @@
 /** Reads objects: from the shared informers inside their set, from the API server otherwise. */
-import type { Indexer } from "../cache/indexer.ts";
+import type { Indexer } from "../cache/store.ts";
 import { isStub } from "../cache/projection.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import { ApiError, isNotFound } from "../kube/errors/api-error.ts";

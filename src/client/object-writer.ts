@@ -4,7 +4,7 @@
  * While an attempt is in flight the informers hold the events of its key, and its response goes into their stores at once.
  * A read after a write therefore sees at least that write, and an event that only echoes it is recognised.
  */
-import type { WriteResult } from "../cache/write-result.ts";
+import type { WriteResult } from "../cache/pending-writes.ts";
 import { isNotFound } from "../kube/errors/api-error.ts";
 import { WritesRefused } from "../kube/transport/request-gate.ts";
 import { collectionPath, objectPath } from "../kube/api/mapper.ts";

@@ -1,5 +1,5 @@
 /** Holds the events of a key in the informers while an attempt to write its object is in flight. */
-import type { WriteResult } from "../cache/write-result.ts";
+import type { WriteResult } from "../cache/pending-writes.ts";
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { AttemptListener } from "../kube/transport/kube-request.ts";
 import type { Resource } from "../resource/handle.ts";

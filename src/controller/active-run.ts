@@ -1,6 +1,6 @@
 /** A run that workers have begun and that has not ended. */
 import { loopMarks, markText } from "../platform/loop-marks.ts";
-import type { QueueItem } from "../queue/queue-item.ts";
+import type { QueueItem } from "../queue/entries.ts";
 import type { AddOptions } from "../queue/work-queue.ts";
 import type { Result } from "../reconcile/context.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";

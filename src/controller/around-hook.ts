@@ -31,12 +31,15 @@ export interface RunOutcome {
 }
 
 /**
- * Called in place of each run. `next` begins it, with the hooks further in, and resolves with its outcome; it never rejects.
+ * Called in place of each run. `next` begins it, with the hooks further in, and resolves with its outcome; it never
+ * rejects.
  *
  * A hook that does not want the run now returns `{ requeueAfter }` without calling `next`, or throws a RetryError or a
  * TerminalError. What it returns or throws after `next` changes nothing of the run.
  */
 export type AroundHook = (run: HookedRun, next: () => Promise<RunOutcome>) => Promise<void | Result>;
 
-/** Decides what happens to a run when a hook fails before it has called `next`: the run goes on, or it counts as failed. */
+/**
+ * Decides what happens to a run when a hook fails before it has called `next`: the run goes on, or it counts as failed.
+ */
 export type FailurePolicy = "Ignore" | "Fail";

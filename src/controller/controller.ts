@@ -314,8 +314,8 @@ class ControllerEngine implements RunningController {
   }
 
   /**
-   * Caches and queue are kept up to date without leadership, so that runs begin at once when a term begins. The previous
-   * leader may have left keys half done, so a second term begins with all keys.
+   * Caches and queue are kept up to date without leadership, so that runs begin at once when a term begins. The
+   * previous leader may have left keys half done, so a second term begins with all keys.
    */
   #onLeadership(isLeader: boolean): void {
     // Runs that are under way in a version that has handed over, or that stops, must not write in a later term either.

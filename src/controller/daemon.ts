@@ -20,13 +20,15 @@ export type DaemonFunction<S extends Shape, Value = unknown, Metrics = {}> = (
 export interface DaemonOptions<S extends Shape, Value = unknown, Metrics = {}> {
   readonly run: DaemonFunction<S, Value, Metrics>;
   /**
-   * The schema of what it hands over with `enqueue(reason, value)`, which gives the value its type and is checked. @default
-   * any value
+   * The schema of what it hands over with `enqueue(reason, value)`, which gives the value its type and is checked.
+   * @default any value
    */
   readonly value?: z.ZodType<Value>;
   /** Selects the objects that have it. @default every member */
   readonly when?: (object: S["read"]) => boolean;
-  /** Selects the changes of the object that restart it, such as `changed.generation`. @default none: it reads `latest()` */
+  /**
+   * Selects the changes of the object that restart it, such as `changed.generation`. @default none: it reads `latest()`
+   */
   readonly restartOn?: Predicate<S["read"]>;
   /** How many objects may have it at the same time; others wait until one ends. @default 1000 */
   readonly concurrency?: number;

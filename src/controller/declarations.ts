@@ -122,7 +122,9 @@ function read(controller: AnyController): Declarations {
   return { name, formerly, for: primary, owns, watches, reads, sources, finalizers, permissions };
 }
 
-/** Whether a controller of the kind may write its status; the schema of a kind of others says whether it has one for us. */
+/**
+ * Whether a controller of the kind may write its status; the schema of a kind of others says whether it has one for us.
+ */
 function mayWriteStatus(resource: Resource): boolean {
   const schema = schemaOfForeign(resource);
   return schema === undefined ? resource.subresources?.includes("status") !== false : hasField(schema, ["status"]);

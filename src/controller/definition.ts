@@ -110,8 +110,8 @@ export type ShardBy = "uid" | "namespace" | ShardLabel;
 /** The options that every controller has. */
 export interface CommonOptions<Metrics = {}> {
   /**
-   * Metrics of the controller, by the names under which its code finds them in `context.metrics`. They are shown on the metrics
-   * listener as long as the module runs. @default none
+   * Metrics of the controller, by the names under which its code finds them in `context.metrics`. They are shown on the
+   * metrics listener as long as the module runs. @default none
    */
   readonly metrics?: Metrics;
   /** The number of parallel runs; never two for one key. @default 4 */
@@ -140,17 +140,19 @@ export interface CommonOptions<Metrics = {}> {
    */
   readonly debounce?: Duration;
   /**
-   * What runs when a new version of the module takes over. Keys that wait are passed to it in any case, with their causes and
-   * attempts, and a key whose run is under way waits for its end.
+   * What runs when a new version of the module takes over. Keys that wait are passed to it in any case, with their
+   * causes and attempts, and a key whose run is under way waits for its end.
    *
-   * With `"reconcile-all"` every object runs once, behind whatever else waits, because new code may want another state; keys
-   * that are delayed or back off run too, and parked ones are freed. With `"resume"` nothing else runs: delayed keys keep
-   * their times, those that failed their back-off, and parked ones stay parked.
+   * With `"reconcile-all"` every object runs once, behind whatever else waits, because new code may want another state;
+   * keys that are delayed or back off run too, and parked ones are freed. With `"resume"` nothing else runs: delayed
+   * keys keep their times, those that failed their back-off, and parked ones stay parked.
    *
    * @default "reconcile-all"
    */
   readonly onReload?: "reconcile-all" | "resume";
-  /** After this time the log and `/readyz?verbose` report caches that have not synced; they keep trying. @default "2m" */
+  /**
+   * After this time the log and `/readyz?verbose` report caches that have not synced; they keep trying. @default "2m"
+   */
   readonly syncTimeout?: Duration;
   readonly watches?: readonly MappedWatch[];
   /** Kinds read from the shared cache besides `for` and `owns`. */
@@ -169,17 +171,20 @@ export interface ObjectController<
   Values = {},
   Metrics = {},
 > extends CommonOptions<Metrics> {
-  /** @default the kind in lower case. Names the field manager, the finalizer and the metrics: keep it when you rename the file. */
+  /**
+   * @default the kind in lower case. Names the field manager, the finalizer and the metrics: keep it when you rename
+   * the file.
+   */
   readonly name?: string;
   /** Earlier names, whose managed fields and finalizers are taken over. */
   readonly formerly?: readonly string[];
   readonly for: Target<S>;
   readonly owns?: Owns;
   /**
-   * With `--shards`, what decides which replica works an object and its children. By `uid` the work is spread evenly, and
-   * a server that divides collections sends each replica its part alone. By `namespace` all objects of a namespace are
-   * worked by one replica. A label lets every server send each replica its part, by a selector. Children that are given
-   * their owner's label are kept by its replica alone, and those without it by each.
+   * With `--shards`, what decides which replica works an object and its children. By `uid` the work is spread evenly,
+   * and a server that divides collections sends each replica its part alone. By `namespace` all objects of a namespace
+   * are worked by one replica. A label lets every server send each replica its part, by a selector. Children that are
+   * given their owner's label are kept by its replica alone, and those without it by each.
    *
    * Change it only while no replica runs: one that divides by something else could work the same objects.
    *
@@ -193,8 +198,9 @@ export interface ObjectController<
    */
   readonly every?: Duration | ((object: S["read"]) => Duration | undefined);
   /**
-   * What goes on beside each object, such as a connection to what it stands for: from when it is there until it is being
-   * deleted, matches no more, the module leaves, or another replica works it. Never two of one name for an object.
+   * What goes on beside each object, such as a connection to what it stands for: from when it is there until it is
+   * being deleted, matches no more, the module leaves, or another replica works it. Never two of one name for an
+   * object.
    */
   readonly daemons?: { readonly [D in keyof Values]: Daemon<S, Values[D], Metrics> };
   /** Called for an existing member that is not being deleted. */

@@ -63,7 +63,9 @@ export interface Leaving {
 /** The milliseconds that a run has to react to its signal. */
 const LAST_MOMENT = 100;
 
-/** Ends all runs. Their signals have fired, and they have the grace period to end; then nothing can be written any more. */
+/**
+ * Ends all runs. Their signals have fired, and they have the grace period to end; then nothing can be written any more.
+ */
 export async function endAllRuns({ runtime, gate, log }: ControllerScope, leaving: Leaving): Promise<void> {
   const { clock } = runtime;
   const { workers, others, grace, why } = leaving;

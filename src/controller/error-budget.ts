@@ -43,7 +43,10 @@ const LEAST_FAILURES = 10;
  * nothing about others.
  */
 const LEAST_KEYS = 5;
-/** The least share of failing keys among all keys: a few bad objects must not slow the many that are fine and seldom run. */
+/**
+ * The least share of failing keys among all keys: a few bad objects must not slow the many that are fine and seldom
+ * run.
+ */
 const LEAST_PART = 0.5;
 /** The least share of failing keys among those that ran within the window. */
 const FAILING_PART = 0.9;
@@ -59,9 +62,10 @@ const UNLIMITED: BudgetState = Object.freeze({ kind: "unlimited" });
 /**
  * Counts the runs of one controller that fail.
  *
- * **Guarantees.** While no run fails, nothing is counted and nothing is kept. Only what the author's code throws counts: not that
- * the server is away or refuses a request, not that a hook fails, and not what asks for a retry or for parking. The budget is used up when nine in ten
- * of the keys that ran within five minutes fail, and these are half of all keys. A key that keeps failing beside others that do not never uses it up.
+ * **Guarantees.** While no run fails, nothing is counted and nothing is kept. Only what the author's code throws
+ * counts: not that the server is away or refuses a request, not that a hook fails, and not what asks for a retry or for
+ * parking. The budget is used up when nine in ten of the keys that ran within five minutes fail, and these are half of
+ * all keys. A key that keeps failing beside others that do not never uses it up.
  */
 export class ErrorBudget implements Disposable {
   readonly #options: ErrorBudgetOptions;
@@ -205,7 +209,9 @@ export class ErrorBudget implements Disposable {
   }
 }
 
-/** Whether an error, or one of its causes, is a response of the API server, the lack of one, or the error of a plugin. */
+/**
+ * Whether an error, or one of its causes, is a response of the API server, the lack of one, or the error of a plugin.
+ */
 function isOfOthers(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > MOST_CAUSES) return false;
   if (isApiError(error) || isUnreachable(error) || error instanceof HookFailed) return true;

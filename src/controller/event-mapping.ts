@@ -1,11 +1,14 @@
 /**
  * Maps events of the cluster to keys in the queue: `match`, `on`, owners, `enqueue`.
  *
- * The handlers are called synchronously during the informers' delivery. A dropped event allocates nothing. These are dropped:
+ * The handlers are called synchronously during the informers' delivery. A dropped event allocates nothing. These are
+ * dropped:
  *
- * - an event that only shows a write of the key's own run, unless `reconcileOwnWrites` or a new generation makes it count;
+ * - an event that only shows a write of the key's own run, unless `reconcileOwnWrites` or a new generation makes it
+ * count;
  * - in `for`, an object that is no member (`match`) or is being deleted, if it does not carry our finalizer;
- * - in `for`, a deletion, unless the object may only have left the selector, and its last known state has our finalizer;
+ * - in `for`, a deletion, unless the object may only have left the selector, and its last known state has our
+ * finalizer;
  * - in `owns`, an object that has, and had, no owner of our group and kind, or one with another UID;
  * - in `owns` and `watches`, an object that `match` rejects; in `watches`, one for which `enqueue` returns no key;
  * - every change that `on` rejects.
@@ -29,8 +32,8 @@ import type { Enqueued, KindWatch } from "./watch.ts";
 export const LOW_PRIORITY = -100;
 
 /**
- * Which writes of a key's own run make the key run again: all, those that the author made by hand, or none. Writes of the
- * runtime follow from what the run declared, so by default they do not.
+ * Which writes of a key's own run make the key run again: all, those that the author made by hand, or none. Writes of
+ * the runtime follow from what the run declared, so by default they do not.
  */
 export type OwnNews = "all" | "by hand" | "none";
 
@@ -47,7 +50,9 @@ export interface EventMappingHost {
   add(key: string, options: AddOptions): void;
   /** Queues the key after its active run has succeeded; a run that fails is retried anyway. */
   addAfterRun(key: string, options: AddOptions): void;
-  /** The object of the key has left the selector of `for`, or is gone, and its last known state carries our finalizer. */
+  /**
+   * The object of the key has left the selector of `for`, or is gone, and its last known state carries our finalizer.
+   */
   leftSelector(key: string, object: AnyObject): void;
   /** The object of the key is gone: its failures and back-off are forgotten. */
   gone(key: string): void;
@@ -142,8 +147,8 @@ export function primaryHandler(host: EventMappingHost, watch: KindWatch): Inform
       const key = keyString(object.metadata);
       host.gone(key);
       if (isElsewhere === true || isGone === true) return;
-      // The server reports an object that no longer matches the selector as deleted, and one that was deleted in its state before
-      // the deletion, with our finalizer. Only a read tells them apart, which the run makes.
+      // The server reports an object that no longer matches the selector as deleted, and one that was deleted in its
+      // state before the deletion, with our finalizer. Only a read tells them apart, which the run makes.
       const { labels, fields, namespaces } = watch.options;
       const isSelected = labels !== undefined || fields !== undefined || isNamespaceSelector(namespaces);
       if (isSelected && hasFinalizer(object, host.finalizers)) {

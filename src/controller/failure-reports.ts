@@ -71,8 +71,8 @@ export class FailureReports {
     const { key } = run.item;
     const told = this.#told.get(key);
     const now = this.#clock.now();
-    // Equal Events become one with a count. Messages that differ each time are reported less often, because each would be
-    // an Event of its own, and a changed status makes the other controllers of the object run.
+    // Equal Events become one with a count. Messages that differ each time are reported less often, because each would
+    // be an Event of its own, and a changed status makes the other controllers of the object run.
     const isDue = told === undefined || told.message === message || now - told.at >= TELL_EVERY || isPower(attempt);
     if (!isDue) return undefined;
     this.#told.set(key, { message, at: now });

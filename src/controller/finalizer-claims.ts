@@ -1,8 +1,9 @@
 /**
- * Keeps track of the finalizers that controllers of this process own, and warns about unowned finalizers of their domains.
+ * Keeps track of the finalizers that controllers of this process own, and warns about unowned finalizers of their
+ * domains.
  *
- * An unowned finalizer comes from an earlier name of a controller, or from one that was removed, and keeps its object from
- * ever being deleted.
+ * An unowned finalizer comes from an earlier name of a controller, or from one that was removed, and keeps its object
+ * from ever being deleted.
  */
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";

@@ -19,7 +19,10 @@ import type { Workers } from "./workers.ts";
  * the queue withholds their keys from the next version until they end or can no longer write.
  */
 export interface Handover extends ControllerVersion {
-  /** The queue with all keys that wait, are delayed, back off, are parked, or are with the workers of the previous version. */
+  /**
+   * The queue with all keys that wait, are delayed, back off, are parked, or are with the workers of the previous
+   * version.
+   */
   readonly queue: WorkQueue;
   readonly queueMetrics: QueueMetrics;
   readonly workers: Workers;

@@ -21,7 +21,10 @@ export class ControllerSources {
   readonly #scope: ControllerScope;
   readonly #host: SourceHost;
   #hasBegun = false;
-  /** When they began, in the first version of the controller. Intervals are counted from then, so that a reload shifts none. */
+  /**
+   * When they began, in the first version of the controller. Intervals are counted from then, so that a reload shifts
+   * none.
+   */
   since: number | undefined;
 
   /** @param since when they began, in the first version of the controller; `undefined` if they have not yet */
@@ -31,7 +34,10 @@ export class ControllerSources {
     this.since = since;
   }
 
-  /** Receives keys of plugins' sources, also before the first term, so that keys which another replica works are refused. */
+  /**
+   * Receives keys of plugins' sources, also before the first term, so that keys which another replica works are
+   * refused.
+   */
   listen(): void {
     for (const source of this.#scope.declarations.sources) if (source.source === "named") this.#listen(source.name);
   }
@@ -111,8 +117,8 @@ async function run(
       signal.addEventListener("abort", end, { once: true });
       try {
         while (!signal.aborted) {
-          // What arrives after the signal is queued too, because nobody else receives it. The loop does not wait for it:
-          // an iterator that never settles would keep its module in memory forever.
+          // What arrives after the signal is queued too, because nobody else receives it. The loop does not wait for
+          // it: an iterator that never settles would keep its module in memory forever.
           const taken = invoke(async () => iterator.next()).then(take);
           if (!(await abortable(taken, signal))) return;
         }
@@ -124,8 +130,8 @@ async function run(
 }
 
 /**
- * Waits for a time. One that was due when the signal fired counts as reached, because the next version counts on from the
- * present: the timer of a busy event loop is late.
+ * Waits for a time. One that was due when the signal fired counts as reached, because the next version counts on from
+ * the present: the timer of a busy event loop is late.
  *
  * @throws the signal's reason.
  */

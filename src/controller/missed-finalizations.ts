@@ -1,6 +1,6 @@
 /**
- * Finds objects that left the selector of `for` while no process watched and still carry our finalizer. A watch with the
- * selector will never show them.
+ * Finds objects that left the selector of `for` while no process watched and still carry our finalizer. A watch with
+ * the selector will never show them.
  */
 import { listMetadata } from "../kube/api/list.ts";
 import { plainObject } from "../kube/api/listed-metadata.ts";

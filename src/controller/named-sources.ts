@@ -26,7 +26,10 @@ export class NamedSources {
     };
   }
 
-  /** Whether every controller that listens works this key here. @throws TypeError for what is neither a key nor an object. */
+  /**
+   * Whether every controller that listens works this key here. @throws TypeError for what is neither a key nor an
+   * object.
+   */
   takes(name: string, given: Enqueued): boolean {
     const [key] = enqueuedKeys([given]);
     return this.#refusal(name, key!) === undefined;
@@ -35,8 +38,8 @@ export class NamedSources {
   /**
    * Queues keys at every controller that listens.
    *
-   * @throws TypeError for what is neither a key nor an object, and TryElsewhere, after all others were queued, when a key is
-   * not worked here.
+   * @throws TypeError for what is neither a key nor an object, and TryElsewhere, after all others were queued, when a
+   * key is not worked here.
    */
   enqueue(name: string, given: readonly Enqueued[]): void {
     let refusal: string | undefined;

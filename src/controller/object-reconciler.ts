@@ -42,7 +42,8 @@ export async function reconcileObject(reconciler: ObjectReconciler, run: ObjectR
     const { pendingFinalizations, selects, lookAtLeft } = reconciler;
     const { key } = run.item;
     const { object } = run;
-    // If the object leaves the selector before the finalizer arrives, the watch shows that it left without one, and nothing after.
+    // If the object leaves the selector before the finalizer arrives, the watch shows that it left without one, and
+    // nothing after.
     pendingFinalizations.add(key, object);
     const isAdded = await addFinalizer(run, finalizer);
     if (isAdded && finalizers.length > 1) await removeFinalizers(run, finalizers.slice(1)); // finalizers of earlier names are taken over
@@ -62,7 +63,10 @@ export async function reconcileObject(reconciler: ObjectReconciler, run: ObjectR
   return result;
 }
 
-/** Calls `finalize`, unless the object is only released, and removes the finalizer. While that fails, the finalizer stays and the object's status says why. */
+/**
+ * Calls `finalize`, unless the object is only released, and removes the finalizer. While that fails, the finalizer
+ * stays and the object's status says why.
+ */
 async function finalizeObject(reconciler: ObjectReconciler, run: ObjectRun): Promise<void | Result> {
   const { declarations, controller, invoke } = reconciler;
   const { finalizers } = declarations;

@@ -1,6 +1,7 @@
 /**
- * The objects that the caches no longer hold, because they have left the selector of `for` or are gone, and that had our finalizer
- * when they were last seen, or are being given it. Whether there is still something to finalize, the server knows.
+ * The objects that the caches no longer hold, because they have left the selector of `for` or are gone, and that had
+ * our finalizer when they were last seen, or are being given it. Whether there is still something to finalize, the
+ * server knows.
  */
 import type { AnyObject } from "../resource/handle.ts";
 

@@ -1,6 +1,9 @@
-/** Makes and executes the runs of one controller: for a key, with its object as cached, or, if it left the selector, as the server has it. */
+/**
+ * Makes and executes the runs of one controller: for a key, with its object as cached, or, if it left the selector, as
+ * the server has it.
+ */
 import type { WorkQueue } from "../queue/work-queue.ts";
-import type { QueueItem } from "../queue/queue-item.ts";
+import type { QueueItem } from "../queue/entries.ts";
 import { exponential, type RateLimiter } from "../queue/rate-limiter.ts";
 import type { Result } from "../reconcile/context.ts";
 import { finalizerName, hasFinalizer } from "../reconcile/finalizer.ts";
@@ -177,7 +180,10 @@ export class ReconcileExecutor implements RunExecutor {
     return this.#scope.invoke(() => (this.#scope.controller as KeyController).reconcile(run.key, run));
   }
 
-  /** Finalizes an object that the caches do not show, as the server has it now, if it is still there and still no member. */
+  /**
+   * Finalizes an object that the caches do not show, as the server has it now, if it is still there and still no
+   * member.
+   */
   async #executeUnselected(run: ObjectRun): Promise<void | Result> {
     const { object } = run; // as it was last seen
     const { environment, selects } = this.#reconciler!;
@@ -206,7 +212,9 @@ export class ReconcileExecutor implements RunExecutor {
     else this.#skipped.forget(key);
   }
 
-  /** The keys of all objects of the controller once they are listed; the controller's name if it reconciles no objects. */
+  /**
+   * The keys of all objects of the controller once they are listed; the controller's name if it reconciles no objects.
+   */
   *allKeys(host: Pick<EventMappingHost, "call">, isMeant: IsMeant = ALL): Generator<string> {
     const { listedPrimary } = this.#parts.kinds;
     const reconciler = this.#reconciler;

@@ -1,20 +1,24 @@
-/** Decides when runs begin: after everything that has arrived was processed, and in turns that leave time for other work. */
+/**
+ * Decides when runs begin: after everything that has arrived was processed, and in turns that leave time for other
+ * work.
+ */
 
 /** The length of a turn in milliseconds, after which other due work comes first. An active run is not interrupted. */
 const TURN_MS = 5;
 
 /**
- * A turn of this length is followed by a rest of an eighth of it, and at most {@link LONGEST_REST_MS}. One round of the event
- * loop is not enough there: a request that it sends is answered only after the next run, so that renewing a Lease, which takes
- * a timer, a request and a response, would take three of them. A process with a fraction of a processor has long turns.
+ * A turn of this length is followed by a rest of an eighth of it, and at most {@link LONGEST_REST_MS}. One round of the
+ * event loop is not enough there: a request that it sends is answered only after the next run, so that renewing a
+ * Lease, which takes a timer, a request and a response, would take three of them. A process with a fraction of a
+ * processor has long turns.
  */
 const LONG_TURN_MS = 50;
 const REST_PART = 8;
 const LONGEST_REST_MS = 50;
 
 /**
- * No request keeps runs from beginning for longer, and neither do several that follow one another: an API server that answers
- * slowly, or not at all, must not stop the controllers. Time in which runs may begin is given back one for one.
+ * No request keeps runs from beginning for longer, and neither do several that follow one another: an API server that
+ * answers slowly, or not at all, must not stop the controllers. Time in which runs may begin is given back one for one.
  */
 const MOST_HELD_MS = 500;
 
@@ -40,10 +44,10 @@ export interface RunTurnsOptions {
 /**
  * Lets the runs of all controllers of a process take turns with its other work.
  *
- * **Guarantees.** No run begins while events are delivered: everything that was read from the connections has reached all
- * stores, handlers and queues. Controllers begin their runs one by one, in turn. After 5 ms, or one run that takes longer,
- * connections, timers and probes come first; after 50 ms they have an eighth of that time for themselves. The time that a run
- * spends after a response arrives is not counted.
+ * **Guarantees.** No run begins while events are delivered: everything that was read from the connections has reached
+ * all stores, handlers and queues. Controllers begin their runs one by one, in turn. After 5 ms, or one run that takes
+ * longer, connections, timers and probes come first; after 50 ms they have an eighth of that time for themselves. The
+ * time that a run spends after a response arrives is not counted.
  */
 export class RunTurns implements Turns {
   readonly #now: () => number;
@@ -100,9 +104,10 @@ export class RunTurns implements Turns {
   }
 
   /**
-   * Begins no more runs until the request is answered, for half a second at most. A response that would be there after some
-   * milliseconds is otherwise read after the run that began meanwhile, which may be too late for a Lease. A process with many
-   * Leases always has a request under way when the server is slow: its runs then wait half of the time.
+   * Begins no more runs until the request is answered, for half a second at most. A response that would be there after
+   * some milliseconds is otherwise read after the run that began meanwhile, which may be too late for a Lease. A
+   * process with many Leases always has a request under way when the server is slow: its runs then wait half of the
+   * time.
    */
   giveWay(request: Promise<unknown>): void {
     this.#ahead++;
@@ -117,7 +122,9 @@ export class RunTurns implements Turns {
     request.then(goOn, goOn);
   }
 
-  /** Makes the turn wait for the requests that go first, unless turns have waited long enough. @returns whether it does. */
+  /**
+   * Makes the turn wait for the requests that go first, unless turns have waited long enough. @returns whether it does.
+   */
   #hold(): boolean {
     const now = this.#now();
     const mayHold = Math.min(MOST_HELD_MS, this.#mayHold + now - this.#heldAt);
@@ -156,7 +163,8 @@ const RUNS_AT_ONCE = 200;
 
 /**
  * Begins a run as soon as its key is ready, also while events are delivered, so that a controller sees more of the
- * intermediate states of its objects. The controllers of Kubernetes, which the embedded cluster follows, see nearly all.
+ * intermediate states of its objects. The controllers of Kubernetes, which the embedded cluster follows, see nearly
+ * all.
  */
 export class ImmediateTurns implements Turns {
   readonly #waiting = new Set<RunStarter>();

@@ -1,4 +1,6 @@
-/** Warns once about each call that a controller did not declare, with the line to add: RBAC is made from declarations. */
+/**
+ * Warns once about each call that a controller did not declare, with the line to add: RBAC is made from declarations.
+ */
 import type { ClientScope } from "../client/client-scope.ts";
 import { declarationOf } from "../client/undeclared-call.ts";
 import type { Log } from "../observe/log.ts";

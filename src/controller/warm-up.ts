@@ -14,8 +14,8 @@ import { within } from "./within.ts";
 const PATIENCE = 5_000;
 
 /**
- * Leases the informers of all kinds that a controller declares, and waits until they have listed, for 5 seconds at most. A kind that
- * does not exist, or may not be listed, is not waited for.
+ * Leases the informers of all kinds that a controller declares, and waits until they have listed, for 5 seconds at
+ * most. A kind that does not exist, or may not be listed, is not waited for.
  *
  * @returns the leases, to be released once the controller has its own.
  * @throws SyntaxError for an invalid selector.

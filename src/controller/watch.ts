@@ -26,18 +26,25 @@ export interface WatchOptions<T> {
   /** A field selector, which the API server applies. */
   readonly fields?: string;
   /**
-   * In `watches` and `reads`: nothing but metadata is watched and kept of the kind. The watch is a handle, too, by which `client` reads
-   * metadata from the cache: `client.list(names)` for `const names = watch(Secret, { select: "metadata" })`. By the kind's own handle
-   * it reads whole objects from the server.
+   * In `watches` and `reads`: nothing but metadata is watched and kept of the kind. The watch is a handle, too, by
+   * which `client` reads metadata from the cache: `client.list(names)` for `const names = watch(Secret, { select:
+   * "metadata" })`. By the kind's own handle it reads whole objects from the server.
    */
   readonly select?: "metadata";
-  /** In `watches` and `reads`: paths that are kept besides metadata, such as `["spec.nodeName"]`; the rest is dropped. */
+  /**
+   * In `watches` and `reads`: paths that are kept besides metadata, such as `["spec.nodeName"]`; the rest is dropped.
+   */
   readonly keep?: readonly string[];
-  /** Membership: objects that do not match are not this controller's; one that stops matching is finalized and released. */
+  /**
+   * Membership: objects that do not match are not this controller's; one that stops matching is finalized and released.
+   */
   readonly match?: (object: T) => boolean;
   /** Event filter: which changes of a member cause a run. */
   readonly on?: Predicate<T>;
-  /** In `owns`: children that cannot carry an owner reference are tracked by a UID label and removed in finalization. @default "owner" */
+  /**
+   * In `owns`: children that cannot carry an owner reference are tracked by a UID label and removed in finalization.
+   * @default "owner"
+   */
   readonly track?: "owner" | "label";
 }
 

@@ -83,7 +83,8 @@ export class WatchedKinds implements Disposable {
   /**
    * Acquires the leases, which starts the informers; their events go to the host.
    *
-   * @param retelling tells handlers that take the place of those of an earlier version. @default all are told everything
+   * @param retelling tells handlers that take the place of those of an earlier version. @default all are told
+   * everything
    */
   watch(host: EventMappingHost, retelling?: Retelling): void {
     const { declarations } = this.#scope;

@@ -8,7 +8,7 @@ import { runLimit, timeoutError, type RunLimit } from "./run-limit.ts";
 import type { RunStarter } from "./run-turns.ts";
 import type { ControllerMetrics } from "../observe/controller-metrics.ts";
 import { causesText, causesWithValues } from "../queue/cause.ts";
-import type { QueueItem } from "../queue/queue-item.ts";
+import type { QueueItem } from "../queue/entries.ts";
 import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import type { Result } from "../reconcile/context.ts";
 import { failureMessage } from "../reconcile/failure-message.ts";
@@ -36,7 +36,9 @@ export interface WorkersParts {
 
 /** How long a key waits that failed because the server is unreachable; the wait ends when the server returns. */
 const UNREACHABLE_DELAY = 1_000;
-/** After this many consecutive runs that each wrote something by hand, the controller is taken to be in an endless loop. */
+/**
+ * After this many consecutive runs that each wrote something by hand, the controller is taken to be in an endless loop.
+ */
 const ENDLESS_STEPS = 1_000;
 
 export class Workers implements RunStarter, Disposable {
@@ -165,8 +167,8 @@ export class Workers implements RunStarter, Disposable {
   }
 
   /**
-   * Queues a key after its active run has succeeded. A run that fails is retried anyway: its own writes neither shorten its
-   * back-off nor keep it from being parked.
+   * Queues a key after its active run has succeeded. A run that fails is retried anyway: its own writes neither shorten
+   * its back-off nor keep it from being parked.
    *
    * @returns `false` when the key has no active run.
    */
@@ -219,7 +221,10 @@ export class Workers implements RunStarter, Disposable {
     return this.#before === undefined ? this.#running.size : this.#running.size + this.#before.#busy;
   }
 
-  /** Called when runs of these workers have ended: notifies who waits for that, and gives their places to the next version. */
+  /**
+   * Called when runs of these workers have ended: notifies who waits for that, and gives their places to the next
+   * version.
+   */
   #someEnded(): void {
     this.#ended?.resolve();
     this.#ended = undefined;

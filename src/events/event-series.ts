@@ -110,7 +110,10 @@ export class SeriesCache {
   }
 }
 
-/** The second occurrence is sent at once, later ones with the next refresh or at the end; this also applies to a rejected one. */
+/**
+ * The second occurrence is sent at once, later ones with the next refresh or at the end; this also applies to a
+ * rejected one.
+ */
 export function isDue({ count, told, toldAt }: EventSeries, now: number): boolean {
   return count > told && (told <= 1 || now - toldAt >= REFRESH_AFTER);
 }

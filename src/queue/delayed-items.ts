@@ -1,4 +1,7 @@
-/** Delayed items, with one timer for the first of them. */
+/**
+ * Delays of keys: items that are due later, with one timer for the first; the time that a key must be left alone; the
+ * interval between runs.
+ */
 import type { Clock } from "../platform/clock.ts";
 import { Heap, type HeapElement } from "./heap.ts";
 
@@ -69,5 +72,71 @@ export class DelayedItems<T extends DelayedItem> {
   #disarm(): void {
     this.#timer?.timer[Symbol.dispose]();
     this.#timer = undefined;
+  }
+}
+
+/** A key that is never left alone becomes ready after this many times the debounce time. */
+const MOST_DEBOUNCES = 10;
+
+export class Debouncer {
+  readonly #ms: number;
+  /** Since when each key has been delayed. */
+  readonly #since: Map<string, number>;
+
+  /**
+   * @param ms how long a key must be left alone, in milliseconds.
+   * @param before the debouncer whose delays go on.
+   */
+  constructor(ms: number, before?: Debouncer) {
+    this.#ms = ms;
+    this.#since = before === undefined ? new Map() : before.#since;
+  }
+
+  /** Whether a key is being delayed. */
+  isDelaying(key: string): boolean {
+    return this.#since.has(key);
+  }
+
+  /** Delays a key that was added, perhaps again. @returns when it becomes ready. */
+  postpone(key: string, now: number): number {
+    const since = this.#since.get(key) ?? now;
+    this.#since.set(key, since);
+    return Math.min(now + this.#ms, since + MOST_DEBOUNCES * this.#ms);
+  }
+
+  /** Ends the delay of a key. */
+  forget(key: string): void {
+    this.#since.delete(key);
+  }
+}
+
+export class MinInterval {
+  readonly #ms: number;
+  /** When the last run of each key began, oldest first; an entry is dropped once it delays nothing. */
+  readonly #began: Map<string, number>;
+
+  /**
+   * @param ms milliseconds between the beginnings of two runs.
+   * @param before the interval whose runs count too.
+   */
+  constructor(ms: number, before?: MinInterval) {
+    this.#ms = ms;
+    this.#began = before === undefined ? new Map() : before.#began;
+  }
+
+  /** Milliseconds until the next run of a key may begin; 0 or less when it may begin now. */
+  remaining(key: string, now: number): number {
+    const began = this.#began.get(key);
+    return began === undefined ? 0 : began + this.#ms - now;
+  }
+
+  /** A run of a key begins. */
+  begin(key: string, now: number): void {
+    for (const [old, at] of this.#began) {
+      if (at + this.#ms > now) break;
+      this.#began.delete(old);
+    }
+    this.#began.delete(key);
+    this.#began.set(key, now);
   }
 }

@@ -14,14 +14,19 @@ export interface RateLimiter {
   restore?(key: string, failures: number): void;
 }
 
-class Failures {
+/** Counts the failures of each key and computes the delay from how many there were before. */
+class CountingLimiter implements RateLimiter {
+  readonly #delayAfter: (failures: number) => number;
   readonly #counts = new Map<string, number>();
 
-  /** @returns how many there were before. */
-  count(key: string): number {
-    const before = this.#counts.get(key) ?? 0;
+  constructor(delayAfter: (failures: number) => number) {
+    this.#delayAfter = delayAfter;
+  }
+
+  delay(key: string): number {
+    const before = this.failures(key);
     this.#counts.set(key, before + 1);
-    return before;
+    return this.#delayAfter(before);
   }
 
   forget(key: string): void {
@@ -37,23 +42,10 @@ class Failures {
   }
 }
 
-class Exponential extends Failures implements RateLimiter {
-  readonly #base: number;
-  readonly #max: number;
-
-  constructor(base: number, max: number) {
-    super();
-    this.#base = base;
-    this.#max = max;
-  }
-
-  delay(key: string): number {
-    // Beyond 2^1023 the power is Infinity, which the maximum bounds.
-    return Math.min(this.#base * 2 ** this.count(key), this.#max);
-  }
-}
-
-/** How long a key waits after its first failure, and at most, where nothing else is said. @see client-go's `DefaultControllerRateLimiter` */
+/**
+ * The back-off of a key unless options say otherwise: after its first failure, and at most. @see client-go's
+ * `DefaultControllerRateLimiter`
+ */
 export const DEFAULT_BACK_OFF: { readonly first: number; readonly max: number } = { first: 5, max: 1_000_000 };
 
 /**
@@ -63,63 +55,21 @@ export const DEFAULT_BACK_OFF: { readonly first: number; readonly max: number } 
  * @param max the longest delay. @default {@link DEFAULT_BACK_OFF}
  */
 export function exponential(base: number = DEFAULT_BACK_OFF.first, max: number = DEFAULT_BACK_OFF.max): RateLimiter {
-  return new Exponential(base, max);
-}
-
-class FastSlow extends Failures implements RateLimiter {
-  readonly #options: { readonly fast: number; readonly slow: number; readonly attempts: number };
-
-  constructor(options: { readonly fast: number; readonly slow: number; readonly attempts: number }) {
-    super();
-    this.#options = options;
-  }
-
-  delay(key: string): number {
-    const { fast, slow, attempts } = this.#options;
-    return this.count(key) < attempts ? fast : slow;
-  }
+  // Beyond 2^1023 the power is Infinity, which the maximum bounds.
+  return new CountingLimiter((failures) => Math.min(base * 2 ** failures, max));
 }
 
 /** A short delay for the first `attempts` failures of a key, a long one after them. */
-export function fastSlow(options: {
+export function fastSlow({
+  fast,
+  slow,
+  attempts,
+}: {
   readonly fast: number;
   readonly slow: number;
   readonly attempts: number;
 }): RateLimiter {
-  return new FastSlow(options);
-}
-
-class MaxOf implements RateLimiter {
-  readonly #limiters: readonly RateLimiter[];
-
-  constructor(limiters: readonly RateLimiter[]) {
-    this.#limiters = limiters;
-  }
-
-  delay(key: string): number {
-    let longest = 0;
-    for (const limiter of this.#limiters) longest = Math.max(longest, limiter.delay(key));
-    return longest;
-  }
-
-  forget(key: string): void {
-    for (const limiter of this.#limiters) limiter.forget(key);
-  }
-
-  failures(key: string): number {
-    let most = 0;
-    for (const limiter of this.#limiters) most = Math.max(most, limiter.failures(key));
-    return most;
-  }
-
-  restore(key: string, failures: number): void {
-    for (const limiter of this.#limiters) limiter.restore?.(key, failures);
-  }
-}
-
-/** The longest of several delays. */
-export function maxOf(...limiters: readonly RateLimiter[]): RateLimiter {
-  return new MaxOf(limiters);
+  return new CountingLimiter((failures) => (failures < attempts ? fast : slow));
 }
 
 export interface BucketOptions {
@@ -131,61 +81,35 @@ export interface BucketOptions {
   readonly now: () => number;
 }
 
-class Bucket extends Failures implements RateLimiter {
-  readonly #options: BucketOptions;
-  /** Negative when delays were granted against future tokens. */
-  #tokens: number;
-  #at: number;
-
-  constructor(options: BucketOptions) {
-    super();
-    this.#options = options;
-    this.#tokens = options.burst;
-    this.#at = options.now();
-  }
-
-  delay(key: string): number {
-    this.count(key);
-    const { rate, burst, now } = this.#options;
-    const at = now();
-    this.#tokens = Math.min(burst, this.#tokens + ((at - this.#at) * rate) / 1000) - 1;
-    this.#at = at;
-    return this.#tokens >= 0 ? 0 : (-this.#tokens * 1000) / rate;
-  }
-}
-
 /** A token bucket that all keys share. */
-export function bucket(options: BucketOptions): RateLimiter {
-  return new Bucket(options);
+export function bucket({ rate, burst, now }: BucketOptions): RateLimiter {
+  /** Negative when delays were granted against future tokens. */
+  let tokens = burst;
+  let at = now();
+  return new CountingLimiter(() => {
+    const before = at;
+    at = now();
+    tokens = Math.min(burst, tokens + ((at - before) * rate) / 1000) - 1;
+    return tokens >= 0 ? 0 : (-tokens * 1000) / rate;
+  });
 }
 
-class WithMaxWait implements RateLimiter {
-  readonly #limiter: RateLimiter;
-  readonly #max: number;
-
-  constructor(limiter: RateLimiter, max: number) {
-    this.#limiter = limiter;
-    this.#max = max;
-  }
-
-  delay(key: string): number {
-    return Math.min(this.#limiter.delay(key), this.#max);
-  }
-
-  forget(key: string): void {
-    this.#limiter.forget(key);
-  }
-
-  failures(key: string): number {
-    return this.#limiter.failures(key);
-  }
-
-  restore(key: string, failures: number): void {
-    this.#limiter.restore?.(key, failures);
-  }
+/** The longest of several delays. */
+export function maxOf(...limiters: readonly RateLimiter[]): RateLimiter {
+  return {
+    delay: (key) => Math.max(0, ...limiters.map((limiter) => limiter.delay(key))),
+    forget: (key) => limiters.forEach((limiter) => limiter.forget(key)),
+    failures: (key) => Math.max(0, ...limiters.map((limiter) => limiter.failures(key))),
+    restore: (key, failures) => limiters.forEach((limiter) => limiter.restore?.(key, failures)),
+  };
 }
 
 /** Bounds the delays of another limiter. */
 export function withMaxWait(limiter: RateLimiter, max: number): RateLimiter {
-  return new WithMaxWait(limiter, max);
+  return {
+    delay: (key) => Math.min(limiter.delay(key), max),
+    forget: (key) => limiter.forget(key),
+    failures: (key) => limiter.failures(key),
+    restore: (key, failures) => limiter.restore?.(key, failures),
+  };
 }

@@ -1,17 +1,12 @@
 /** The work queue: keys, each queued at most once, in the order in which workers take them. */
 import type { QueueMetrics } from "../observe/queue-metrics.ts";
 import type { QueueReading } from "../observe/readings.ts";
-import { monotonic, type Clock } from "../platform/clock.ts";
-import { withCause, withEarlier, type Cause } from "./cause.ts";
-import { Debouncer } from "./debouncer.ts";
-import { DelayedItems } from "./delayed-items.ts";
-import { DepthByPriority } from "./depth-by-priority.ts";
-import { Entries } from "./entries.ts";
-import { MinInterval } from "./min-interval.ts";
-import type { Entry, Parked, QueueItem } from "./queue-item.ts";
+import { type Clock, monotonic } from "../platform/clock.ts";
+import { type Cause, withCause, withEarlier } from "./cause.ts";
+import { Debouncer, DelayedItems, MinInterval } from "./delayed-items.ts";
+import { Entries, type Entry, type Parked, type QueueItem } from "./entries.ts";
 import { exponential, type RateLimiter } from "./rate-limiter.ts";
-import { ReadyItems } from "./ready-items.ts";
-import { Waiters } from "./waiters.ts";
+import { DepthByPriority, ReadyItems } from "./ready-items.ts";
 
 export interface AddOptions {
   /** Milliseconds; of several adds the earliest time counts. @default 0 */
@@ -32,8 +27,8 @@ export interface WorkQueueSettings {
   /** The minimum number of milliseconds between the beginnings of two runs of a key. @default 0 */
   readonly minInterval?: number | undefined;
   /**
-   * Milliseconds for which a key must be left alone before it is ready, so that a burst of changes is one run. A key waits
-   * at most ten times as long. It does not apply to retries and to keys with a delay of their own. @default 0
+   * Milliseconds for which a key must be left alone before it is ready, so that a burst of changes is one run. A key
+   * waits at most ten times as long. It does not apply to retries and to keys with a delay of their own. @default 0
    */
   readonly debounce?: number | undefined;
   /** Called when an item becomes ready: synchronously by `add`, `done` and `expedite`, or by a timer. */
@@ -86,7 +81,8 @@ export class WorkQueue {
   /**
    * Goes on with other settings, and with none of the earlier ones.
    *
-   * **Guarantees.** Every key keeps its place or its time, its causes and its attempt; a key that a worker has stays with it.
+   * **Guarantees.** Every key keeps its place or its time, its causes and its attempt; a key that a worker has stays
+   * with it.
    */
   configure(settings: WorkQueueSettings): void {
     const { limiter = exponential() } = settings;
@@ -215,8 +211,8 @@ export class WorkQueue {
   }
 
   /**
-   * Parks a key: it is not retried until it is added again, which resets its back-off. A key that was added since it was
-   * taken is not parked.
+   * Parks a key: it is not retried until it is added again, which resets its back-off. A key that was added since it
+   * was taken is not parked.
    *
    * @returns whether it is parked now.
    */
@@ -371,5 +367,36 @@ export class WorkQueue {
       longestRunningSeconds: longest,
       parked: this.#parked.size,
     };
+  }
+}
+
+class Waiters {
+  readonly #waiting: ((item: QueueItem | undefined) => void)[] = [];
+
+  /** Removes and returns the longest waiting caller. */
+  next(): ((item: QueueItem | undefined) => void) | undefined {
+    return this.#waiting.length === 0 ? undefined : this.#waiting.shift();
+  }
+
+  /** Waits for an item. @returns `undefined` when the queue has ended. @throws the signal's reason. */
+  async wait(signal: AbortSignal | undefined): Promise<QueueItem | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<QueueItem | undefined>();
+    this.#waiting.push(resolve);
+    const onAbort = (): void => {
+      const place = this.#waiting.indexOf(resolve);
+      if (place >= 0) this.#waiting.splice(place, 1); // otherwise it has just been served
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      return await promise;
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Ends all waits: no more items will come. */
+  releaseAll(): void {
+    for (const waiter of this.#waiting.splice(0)) waiter(undefined);
   }
 }

@@ -1,8 +1,8 @@
 /**
  * Brings one child to its desired state, and never an object of another owner.
  *
- * Values decide whether it is there. What is written is the cheapest thing that does as much as a forced apply, and what
- * the server answers to it counts as right.
+ * Values decide whether it is there. What is written is the cheapest thing that does as much as a forced apply, and
+ * what the server answers to it counts as right.
  */
 import { isStub } from "../cache/projection.ts";
 import type { AppliedState } from "../client/applied-memory.ts";
@@ -204,16 +204,22 @@ interface Patched {
   readonly metadata?: object;
 }
 
-/** Whether a write would change nothing: the values are there, and we own what would otherwise not go with the next of them. */
+/**
+ * Whether a write would change nothing: the values are there, and we own what would otherwise not go with the next of
+ * them.
+ */
 function isThere(run: ObjectRunState, child: PlannedChild, { state, isUpdated }: Held): boolean {
   const { desired, live, fields } = state;
   if (run.environment.memory.isAnswered(child.id, live as AnyObject, state)) return true;
   if (fields === undefined || !new Containment(child.isBuiltIn).has(desired, live, fields)) return false;
-  // The creator of an object also owns its defaults; there the names of the desired fields, which are compared too, tell.
+  // The creator of an object also owns its defaults; there the names of the desired fields, which are compared too,
+  // tell.
   return isUpdated || !holdsMore(desired, fields);
 }
 
-/** The merge patch with the effect of an apply; `undefined` when something must be removed or only the server can merge. */
+/**
+ * The merge patch with the effect of an apply; `undefined` when something must be removed or only the server can merge.
+ */
 function updateOf(run: ObjectRunState, child: PlannedChild, { state, apiVersion }: Held): Patch | undefined {
   const live = state.live as AnyObject;
   const desired = child.content as unknown as Record<string, unknown>;
@@ -230,7 +236,10 @@ function updateOf(run: ObjectRunState, child: PlannedChild, { state, apiVersion 
   return changes.mergesLists ? { type: "merge", body, resourceVersion } : { type: "merge", body };
 }
 
-/** Whether another write may bring about what the server has refused: once what is refused, then the lists that it is in. */
+/**
+ * Whether another write may bring about what the server has refused: once what is refused, then the lists that it is
+ * in.
+ */
 function isReplaceable(child: PlannedChild, error: unknown): boolean {
   if (child.live === undefined || !isApiError(error) || !(isInvalid(error) || isUnreadable(error))) return false;
   const places = (error.status.details?.causes ?? []).flatMap(({ field }) => (field?.includes(".") ? [field] : []));
@@ -245,12 +254,17 @@ function isReplaceable(child: PlannedChild, error: unknown): boolean {
   return true;
 }
 
-/** Whether others have left the object in a state that no apply can read, such as a list with an item without its key. */
+/**
+ * Whether others have left the object in a state that no apply can read, such as a list with an item without its key.
+ */
 function isUnreadable({ status }: ApiError): boolean {
   return status.code === 500 && /typed|associative list/.test(status.message ?? "");
 }
 
-/** Sets what the server has refused to exactly what is desired. @throws what it was refused for when that changes nothing. */
+/**
+ * Sets what the server has refused to exactly what is desired. @throws what it was refused for when that changes
+ * nothing.
+ */
 async function replace(
   run: ObjectRunState,
   child: PlannedChild,
@@ -261,7 +275,8 @@ async function replace(
   const surplus = child.givenUp === undefined && fields !== undefined ? undesired(desired, fields) : undefined;
   child.givenUp = surplus && refusedOf(surplus, places);
   if (child.givenUp !== undefined) {
-    // What is no longer desired may be what cannot be removed, such as a default that is immutable: it stays, as nobody's.
+    // What is no longer desired may be what cannot be removed, such as a default that is immutable: it stays, as
+    // nobody's.
     child.live = (await takeOver(run, child, { object: live, asApplied: true })) ?? live;
     return apply(run, child);
   }
@@ -286,7 +301,10 @@ async function found(run: ObjectRunState, child: PlannedChild): Promise<Known> {
   return ours(run, child, await run.environment.core.reader.findLive(child.kind.resource, child.identity));
 }
 
-/** The object, if it is this owner's child. One that an earlier owner has left behind is remembered, and counts as absent. */
+/**
+ * The object, if it is this owner's child. One that an earlier owner has left behind is remembered, and counts as
+ * absent.
+ */
 function ours(run: ObjectRunState, child: PlannedChild, object: Known): Known | Promise<Known> {
   child.earlier = undefined;
   if (object === undefined || isChildOf(object, run.object)) return object;

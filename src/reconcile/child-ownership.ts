@@ -40,7 +40,10 @@ export function namesOn({ environment }: ObjectRunState, child: PlannedChild, li
   return [child.namesOn(live), lost].flatMap((names) => parseFieldNames(names ?? "") ?? []);
 }
 
-/** Whether the entries do not tell all that was once desired: somebody has emptied them, or restored the object without them. */
+/**
+ * Whether the entries do not tell all that was once desired: somebody has emptied them, or restored the object without
+ * them.
+ */
 export function isUnclaimed(run: ObjectRunState, child: PlannedChild, { state: { live, fields } }: Held): boolean {
   if (fields === undefined) return true;
   return namesOn(run, child, live as AnyObject).some((names) => {

@@ -1,4 +1,7 @@
-/** One child as it will be applied, with namespace, owner and name. A child that cannot be applied is refused before any write. */
+/**
+ * One child as it will be applied, with namespace, owner and name. A child that cannot be applied is refused before any
+ * write.
+ */
 import { fieldNames } from "../client/field-names.ts";
 import { type AnyObject, groupOf } from "../resource/handle.ts";
 import { type FieldsV1, type Key, keyString, type MetaInput } from "../resource/meta.ts";
@@ -42,7 +45,10 @@ export class PlannedChild {
   adopt = false;
   /** The live object, once known. */
   live: AnyObject | undefined = undefined;
-  /** What an earlier object of the owner's name has left behind under this name: it is deleted before the child is created. */
+  /**
+   * What an earlier object of the owner's name has left behind under this name: it is deleted before the child is
+   * created.
+   */
   earlier: AnyObject | undefined = undefined;
   /** Why the server has refused a write, if what others added may be the reason. */
   refused: Refusal | undefined = undefined;
@@ -55,7 +61,10 @@ export class PlannedChild {
   readonly #desired: DesiredObject;
   readonly #namespace: string | undefined;
 
-  /** @throws TypeError when the child is not of an owned kind, has no namespace, or can neither be referenced nor tracked. */
+  /**
+   * @throws TypeError when the child is not of an owned kind, has no namespace, or can neither be referenced nor
+   * tracked.
+   */
   constructor(run: ObjectRunState, name: string, desired: DesiredObject) {
     const kind = ownedKind(run, desired);
     const namespace = namespaceOf(run, kind, desired);
@@ -118,7 +127,10 @@ export class PlannedChild {
     return this.#desired.apiVersion;
   }
 
-  /** Whether the server keeps whatever is set at a path where nothing is: of other kinds it drops what their schema lacks. */
+  /**
+   * Whether the server keeps whatever is set at a path where nothing is: of other kinds it drops what their schema
+   * lacks.
+   */
   readonly mayAdd = ([top, next]: readonly string[]): boolean => {
     if (top === "metadata") return next === "labels" || next === "annotations";
     return isExact(this.#desired) && (top === "data" || top === "binaryData");
@@ -190,7 +202,10 @@ interface Secret extends DesiredObject {
   readonly data?: object;
 }
 
-/** Encodes `stringData` as the server would, which otherwise forgets who set it, so that changes by others would go unnoticed. */
+/**
+ * Encodes `stringData` as the server would, which otherwise forgets who set it, so that changes by others would go
+ * unnoticed.
+ */
 function encoded(secret: Secret): DesiredObject {
   const { stringData, ...rest } = secret;
   if (stringData === undefined) return rest;

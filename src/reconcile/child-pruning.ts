@@ -71,8 +71,8 @@ export function surplusOf(run: ObjectRunState, wanted: ReadonlySet<string>, opti
 }
 
 /**
- * Deletes and releases children. A child that others came after is deleted once those are gone; their deletion makes the
- * object run again.
+ * Deletes and releases children. A child that others came after is deleted once those are gone; their deletion makes
+ * the object run again.
  *
  * @throws Error while an owned kind cannot be watched, because its cache may be outdated.
  */

@@ -56,8 +56,8 @@ export interface SyncOptions<Name, Foreign extends OnForeign = OnForeign> {
    */
   readonly onForeign?: Foreign;
   /**
-   * The server checks and answers, and stores nothing: neither children nor deletions. Such a call does not count as the
-   * run's one sync, and its result is what would be there. @default false
+   * The server checks and answers, and stores nothing: neither children nor deletions. Such a call does not count as
+   * the run's one sync, and its result is what would be there. @default false
    */
   readonly dryRun?: boolean;
 }
@@ -81,12 +81,12 @@ export interface Children<Owned extends Shape> {
    * The whole set, by name, once per run; `undefined` and `[]` mean: not wanted. Prunes after every apply succeeded.
    * No request when nothing differs.
    *
-   * **Guarantees.** Once it has resolved, each child has all values that its object gives, whatever others have done to it, also
-   * while no controller ran. What others added stays where the schema lets it. A field that was given before and is not any
-   * more is removed, unless another field manager has set it too.
+   * **Guarantees.** Once it has resolved, each child has all values that its object gives, whatever others have done to
+   * it, also while no controller ran. What others added stays where the schema lets it. A field that was given before
+   * and is not any more is removed, unless another field manager has set it too.
    *
-   * @throws NotOwned when an existing object of a child's name is not this object's child, AlreadyOwned when it is another's,
-   * unless `onForeign` is `"skip"`.
+   * @throws NotOwned when an existing object of a child's name is not this object's child, AlreadyOwned when it is
+   * another's, unless `onForeign` is `"skip"`.
    * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
    */
   sync<const T extends { readonly [name: string]: OneOfOwns<Owned> }, Foreign extends OnForeign = "fail">(

@@ -24,8 +24,8 @@ export interface RunContext<Metrics = {}> {
   readonly client: Client;
   readonly key: Key;
   /**
-   * Fires at the run's timeout, at the loss of leadership, and as soon as the module is to leave. In the first two cases the
-   * run's writes are refused from then on; in the last the run has the grace period to come to its end.
+   * Fires at the run's timeout, at the loss of leadership, and as soon as the module is to leave. In the first two
+   * cases the run's writes are refused from then on; in the last the run has the grace period to come to its end.
    */
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch, by the controller's clock, which a test can replace. */
@@ -38,20 +38,21 @@ export interface RunContext<Metrics = {}> {
    */
   readonly sleep: (duration: Duration, options?: { readonly signal?: AbortSignal }) => Promise<void>;
   /**
-   * Asks for time for what must not be cut off when the module leaves: `work` gets a signal that then fires only at the end
-   * of the grace period.
+   * Asks for time for what must not be cut off when the module leaves: `work` gets a signal that then fires only at the
+   * end of the grace period.
    */
   readonly mustFinish: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   /** 1 for the first run after a success or a new event of a parked key. */
   readonly attempt: number;
   /**
-   * Why this run happens: bounded, merged, newest last. For logs, traces and people, not for logic, but for the values that daemons
-   * hand over.
+   * Why this run happens: bounded, merged, newest last. For logs, traces and people, not for logic, but for the values
+   * that daemons hand over.
    */
   readonly causes: readonly Cause[];
   /**
-   * Returns what a plugin provides under this name. It may be kept: it always leads to what the plugin's running version
-   * provides. Using it while no module provides it is a RetryError, so that the run is tried again after a second.
+   * Returns what a plugin provides under this name. It may be kept: it always leads to what the plugin's running
+   * version provides. Using it while no module provides it is a RetryError, so that the run is tried again after a
+   * second.
    */
   readonly service: UseService;
   /** Writes the controller's `metrics`, by the names that they have there. */
@@ -95,9 +96,9 @@ export interface DaemonContext<S extends Shape, Value = unknown, Metrics = {}> {
   readonly client: Client;
   readonly key: Key;
   /**
-   * Fires when the daemon is to end: the object is being deleted or belongs to the controller no more, the module leaves, or
-   * this replica works the object no more. It does not fire when the daemon has resolved. What the daemon writes is refused once leadership is lost, and otherwise at the
-   * end of the grace period.
+   * Fires when the daemon is to end: the object is being deleted or belongs to the controller no more, the module
+   * leaves, or this replica works the object no more. It does not fire when the daemon has resolved. What the daemon
+   * writes is refused once leadership is lost, and otherwise at the end of the grace period.
    */
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch, by the controller's clock, which a test can replace. */
@@ -115,9 +116,9 @@ export interface DaemonContext<S extends Shape, Value = unknown, Metrics = {}> {
   /** The object as the cache has it now. */
   readonly latest: () => S["read"];
   /**
-   * Queues the object's key; the reason is shown as the cause of the run, and the value is handed over in it. Of one reason the
-   * newest value counts, of all 8. A value is in the causes of each run until one has succeeded. It is kept in memory: what must not
-   * be lost with the process is found out anew by the daemon that begins there.
+   * Queues the object's key; the reason is shown as the cause of the run, and the value is handed over in it. Of one
+   * reason the newest value counts, of all 8. A value is in the causes of each run until one has succeeded. It is kept
+   * in memory: what must not be lost with the process is found out anew by the daemon that begins there.
    *
    * @throws TypeError for a value that does not fit the daemon's schema.
    */

@@ -2,8 +2,8 @@
 import type { Resource } from "../resource/handle.ts";
 
 /**
- * Custom resources are stored as they are given, and an update of their status changes nothing else. Of built-in kinds the
- * server drops empty values, and an update of some statuses also changes labels and annotations.
+ * Custom resources are stored as they are given, and an update of their status changes nothing else. Of built-in kinds
+ * the server drops empty values, and an update of some statuses also changes labels and annotations.
  */
 export function isCustomKind({ group }: Resource): boolean {
   return group.includes(".") && !group.endsWith(".k8s.io");

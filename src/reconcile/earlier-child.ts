@@ -1,6 +1,6 @@
 /**
- * Children that an earlier object of the owner's name has left behind. The garbage collector removes them within seconds, unless
- * it has lost track of them: after a crash of the API server that takes minutes, or forever.
+ * Children that an earlier object of the owner's name has left behind. The garbage collector removes them within
+ * seconds, unless it has lost track of them: after a crash of the API server that takes minutes, or forever.
  */
 import { isMadeBy } from "../client/child-entry.ts";
 import { isNotFound } from "../kube/errors/api-error.ts";
@@ -31,8 +31,8 @@ export function isCollectable(run: ObjectRunState, object: AnyObject): boolean {
 }
 
 /**
- * Whether the name of the run's object is still its own, as the server says: the cache may be behind, and the run's object be the
- * earlier one itself. A name belongs to one object at a time, so every other object that had it is gone.
+ * Whether the name of the run's object is still its own, as the server says: the cache may be behind, and the run's
+ * object be the earlier one itself. A name belongs to one object at a time, so every other object that had it is gone.
  */
 export async function hasItsName({ object, environment }: ObjectRunState): Promise<boolean> {
   const { core, resource } = environment;

@@ -1,4 +1,7 @@
-/** The errors by which a reconciler says how to continue. They are recognised by name, so that a module's own copy works too. */
+/**
+ * The errors by which a reconciler says how to continue. They are recognised by name, so that a module's own copy works
+ * too.
+ */
 import { type Duration, parseDuration } from "../resource/duration.ts";
 
 /** The run is retried after the given time instead of the back-off. */
@@ -32,7 +35,8 @@ export class AlreadyOwned extends Error {
 const RETRY_AFTER = "2";
 
 /**
- * Another replica works the key, or will soon, so that this one cannot take it. A route that lets it pass answers 503 with
+ * Another replica works the key, or will soon, so that this one cannot take it. A route that lets it pass answers 503
+ * with
  * `Retry-After`.
  */
 export class TryElsewhere extends Error {
@@ -45,7 +49,9 @@ export class TryElsewhere extends Error {
   }
 }
 
-/** Ends a run that waits for its children to become ready; their next event makes the key run again. It is no failure. */
+/**
+ * Ends a run that waits for its children to become ready; their next event makes the key run again. It is no failure.
+ */
 export class WaitingForChildren extends Error {
   override readonly name = "WaitingForChildren" as const;
 }

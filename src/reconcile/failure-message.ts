@@ -1,4 +1,6 @@
-/** The message of an error for Events and conditions, which more people may read than the data that the error quotes. */
+/**
+ * The message of an error for Events and conditions, which more people may read than the data that the error quotes.
+ */
 import { onOneLine } from "../observe/printable.ts";
 import type { KeyRun } from "./key-run.ts";
 import { LONGEST_TEXT } from "./kept-secrets.ts";

@@ -3,7 +3,10 @@ import type { Condition } from "../resource/meta.ts";
 import { failureMessage } from "./failure-message.ts";
 import type { ObjectRun } from "./object-run.ts";
 
-/** The type of a finalizer's condition. Each finalizer has its own, so that controllers of one kind do not overwrite each other's. */
+/**
+ * The type of a finalizer's condition. Each finalizer has its own, so that controllers of one kind do not overwrite
+ * each other's.
+ */
 function finalizedCondition(finalizer: string): string {
   return `${finalizer}-finalized`;
 }
@@ -15,8 +18,8 @@ export async function tellFailure(run: ObjectRun, finalizer: string, error: unkn
   if (!(await hasConditions(run))) return;
   const before = present(run, finalizer);
   const isTold = before?.status === "False" && before.reason === "FinalizeFailed";
-  // A write makes the other controllers of the object run, and theirs this one: with messages that always differ they would
-  // keep each other running.
+  // A write makes the other controllers of the object run, and theirs this one: with messages that always differ they
+  // would keep each other running.
   if (isTold && (before.message === message || !isPowerOfTwo(run.attempt))) return;
   const type = finalizedCondition(finalizer);
   run.statusWriter.condition({ type, status: false, reason: "FinalizeFailed", message });

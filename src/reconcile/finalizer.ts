@@ -31,7 +31,8 @@ export function addFinalizer(run: ObjectRunState, name: string): Promise<boolean
     const finalizers = object.metadata.finalizers ?? [];
     if (finalizers.includes(name)) return [];
     if (finalizers.length > 0) return [{ op: "add", path: "/metadata/finalizers/-", value: name }];
-    // Adding a list would overwrite one that somebody else adds at the same time, so the patch tests that there is none (null).
+    // Adding a list would overwrite one that somebody else adds at the same time, so the patch tests that there is none
+    // (null).
     return [
       { op: "test", path: "/metadata/finalizers", value: null },
       { op: "add", path: "/metadata/finalizers", value: [name] },
@@ -52,7 +53,9 @@ export function removeFinalizers(run: ObjectRunState, names: readonly string[]):
   });
 }
 
-/** Retries the patch until it fits the current object. @returns false when the object is gone or the change is refused. */
+/**
+ * Retries the patch until it fits the current object. @returns false when the object is gone or the change is refused.
+ */
 async function change(
   run: ObjectRunState,
   plan: (object: AnyObject) => readonly JsonPatchOperation[] | "refused",

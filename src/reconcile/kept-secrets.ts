@@ -1,4 +1,6 @@
-/** Remembers the objects with sensitive values that a run has read or written, so that its messages can leave these out. */
+/**
+ * Remembers the objects with sensitive values that a run has read or written, so that its messages can leave these out.
+ */
 import { withoutSecrets } from "../observe/known-secrets.ts";
 import { INSTEAD_OF_TEXT, SecretSearch, SHORTEST_SECRET } from "../observe/secret-search.ts";
 import type { SensitiveTexts } from "../resource/sensitive.ts";
@@ -39,7 +41,10 @@ export class KeptSecrets {
     this.#values = this.#characters = 0;
   }
 
-  /** Removes the values from a text, and those that the whole process knows: in plain form, in base64, and as escaped in JSON and URLs. */
+  /**
+   * Removes the values from a text, and those that the whole process knows: in plain form, in base64, and as escaped in
+   * JSON and URLs.
+   */
   clean(text: string): string {
     if (text.length < SHORTEST_SECRET) return text;
     if (!this.#collect()) return INSTEAD_OF_TEXT;

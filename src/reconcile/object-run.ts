@@ -1,8 +1,8 @@
 /**
  * One run of one object: the context of the author's `reconcile` and `finalize`.
  *
- * What a reconciler does not use is never created: the members are getters, and the parts behind them are created on first
- * use.
+ * What a reconciler does not use is never created: the members are getters, and the parts behind them are created on
+ * first use.
  */
 import type { AnyObject, Shape } from "../resource/handle.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";

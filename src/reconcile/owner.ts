@@ -5,7 +5,9 @@ import type { AnyObject } from "../resource/handle.ts";
 import type { Key, OwnerReference } from "../resource/meta.ts";
 
 export { CHILD_ANNOTATION, OWNER_UID_LABEL };
-/** The annotation of the child of a controller with the names of the fields that were desired, for kinds with defaults. */
+/**
+ * The annotation of the child of a controller with the names of the fields that were desired, for kinds with defaults.
+ */
 export function appliedAnnotation(controller: string): string {
   const name = controller.length > MOST_NAME ? sha256(controller).slice(0, 22) : controller;
   return `${APPLIED_ANNOTATION}.${name}`;
@@ -19,8 +21,9 @@ export const OWNER_ANNOTATION = "binnacle.dev/owner";
 
 /**
  * Returns the reference that makes `owner` the controller of an object that is written by hand: `ownerReferences:
- * [controllerReference(guestbook)]`. `owns` then runs the owner for its changes, and the garbage collector deletes it after the owner.
- * An owner with a namespace can only own objects of its namespace: the garbage collector deletes others.
+ * [controllerReference(guestbook)]`. `owns` then runs the owner for its changes, and the garbage collector deletes it
+ * after the owner. An owner with a namespace can only own objects of its namespace: the garbage collector deletes
+ * others.
  *
  * @throws TypeError for an object that has no UID, because the server has not stored it.
  */
@@ -56,7 +59,10 @@ function ownerOf(child: AnyObject): string | undefined {
   return labels !== undefined && Object.hasOwn(labels, OWNER_UID_LABEL) ? labels[OWNER_UID_LABEL] : undefined;
 }
 
-/** What a child's annotation says: its name in the set, and whose set that is, in case the owner reference is taken away. */
+/**
+ * What a child's annotation says: its name in the set, and whose set that is, in case the owner reference is taken
+ * away.
+ */
 export function childMark(name: string, ownerUid: string): string {
   return `${name}${proofOf(ownerUid)}`;
 }
@@ -68,7 +74,10 @@ export function childName(child: AnyObject): string {
   return proof === null ? mark : mark.slice(0, proof.index);
 }
 
-/** The keys under which children are found in the index: by their controller, or else by what their mark says of the owner. */
+/**
+ * The keys under which children are found in the index: by their controller, or else by what their mark says of the
+ * owner.
+ */
 export function ownerIndexOf(child: AnyObject): string | undefined {
   const { ownerReferences, annotations, labels } = child.metadata;
   // This is called for every object of the cluster, and most have none of these.

@@ -21,8 +21,9 @@ const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const RETRY_AFTER = "1s";
 
 /**
- * Names a service of a plugin as `<plugin>/<service>`, and gives it its type. A plugin says with `provides` that it has it; the code of
- * every module gets it from its context, as `context.service(mailer)`. The value is a name alone: each module may have its own copy.
+ * Names a service of a plugin as `<plugin>/<service>`, and gives it its type. A plugin says with `provides` that it has
+ * it; the code of every module gets it from its context, as `context.service(mailer)`. The value is a name alone: each
+ * module may have its own copy.
  *
  * @throws TypeError for another name.
  * @example

@@ -20,7 +20,10 @@ export function saysSkipped(run: Pick<Telling, "environment" | "latest">): boole
   return status?.conditions?.some((condition) => condition.type === type && condition.status === "False") === true;
 }
 
-/** Reports which children were skipped and why, or withdraws the report. The condition is written with the rest of the status. */
+/**
+ * Reports which children were skipped and why, or withdraws the report. The condition is written with the rest of the
+ * status.
+ */
 export async function tellSkipped(run: Telling, skipped: readonly SkippedChild[]): Promise<void> {
   for (const { message } of skipped) run.events.warning("ChildSkipped", message);
   const { statusShape, childrenCondition: type } = run.environment;

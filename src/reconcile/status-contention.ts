@@ -1,7 +1,10 @@
 /** Tells where others are likely to change an object between its last known state and a write of its status. */
 import type { AnyObject } from "../resource/handle.ts";
 
-/** After a refused write the next ones are likely to be refused too: others are busy with the kind, or its watch is late. */
+/**
+ * After a refused write the next ones are likely to be refused too: others are busy with the kind, or its watch is
+ * late.
+ */
 const WARY_WRITES = 100;
 
 /**

@@ -74,7 +74,10 @@ export class KnownStatusShape {
   }
 }
 
-/** Whether the kind is built-in: its schema is not that of a CustomResourceDefinition, and its status belongs to the cluster's own controllers. */
+/**
+ * Whether the kind is built-in: its schema is not that of a CustomResourceDefinition, and its status belongs to the
+ * cluster's own controllers.
+ */
 function isBuiltin(resource: Resource): boolean {
   const isGenerated = resource.plural !== undefined && definitionOf(resource) === undefined && !isForeign(resource);
   return isGenerated || !resource.group.includes(".");

@@ -1,4 +1,7 @@
-/** Writes the status of a run's object, and of no other object: every write names the version or UID that it was made for. */
+/**
+ * Writes the status of a run's object, and of no other object: every write names the version or UID that it was made
+ * for.
+ */
 import { changesOf, type FieldChanges, holdsMore, mergedWith } from "../client/field-changes.ts";
 import { withoutUnwanted } from "../client/field-removal.ts";
 import { handOver } from "../client/handover.ts";
@@ -26,8 +29,8 @@ interface StatusState {
 }
 
 /**
- * Writes the desired status if it differs. After a conflict, which any change by others causes, the object is read and the
- * write starts over. An object of another UID is left alone.
+ * Writes the desired status if it differs. After a conflict, which any change by others causes, the object is read and
+ * the write starts over. An object of another UID is left alone.
  */
 export async function writeStatus(
   run: ObjectRunState,

@@ -1,4 +1,6 @@
-/** Writes the status of a run's object: merged over what this controller wrote before, once, and only when it differs. */
+/**
+ * Writes the status of a run's object: merged over what this controller wrote before, once, and only when it differs.
+ */
 import { isApiError, isNotFound } from "../kube/errors/api-error.ts";
 import type { AnyObject, Shape } from "../resource/handle.ts";
 import type { Condition, FieldsV1 } from "../resource/meta.ts";

@@ -10,7 +10,9 @@ type ConditionType<Status> = Status extends { readonly conditions?: readonly (in
 
 /** `context.status` of an object controller. */
 export interface StatusWriter<S extends Shape> {
-  /** Merged over what this controller wrote before; `undefined` removes a field. Written once, at the end of the run. */
+  /**
+   * Merged over what this controller wrote before; `undefined` removes a field. Written once, at the end of the run.
+   */
   set(fields: {
     readonly [K in keyof Omit<S["status"] & object, "conditions">]?: (S["status"] & object)[K] | undefined;
   }): void;

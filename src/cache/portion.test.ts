@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import type { AnyObject } from "../resource/handle.ts";
-import type { Portion } from "./portion.ts";
-import { PortionSink } from "./portion-sink.ts";
-import type { ReflectorSink } from "./reflector-options.ts";
+import { type Portion, PortionSink } from "./portion.ts";
+import type { ReflectorSink } from "./reflector-sink.ts";
 
 function objectOf(
   name: string,

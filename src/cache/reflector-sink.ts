@@ -1,7 +1,22 @@
-/** Lets a reflector fill any store or queue. */
+/** What a reflector fills: a sink of its own, or any store or queue by {@link StoreSink}. */
 import type { WatchType } from "../kube/api/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import type { ReflectorSink } from "./reflector-options.ts";
+import type { ListReason } from "./reflector-state.ts";
+
+/** Takes what a reflector finds. */
+export interface ReflectorSink {
+  /** The resource version of the last list, event or bookmark. */
+  readonly resourceVersion: string;
+  /** Begins a list; a list that was not ended is discarded. */
+  beginList(reason: ListReason): void;
+  page(objects: readonly AnyObject[], resourceVersion: string): void;
+  endList(resourceVersion: string): void;
+  event(type: WatchType, object: AnyObject): void;
+  /** A batch of events has been passed on, and no further event has arrived yet. */
+  flush(): void;
+  /** The kind no longer exists. */
+  vanish(): void;
+}
 
 /** A store that a reflector can fill. @see https://pkg.go.dev/k8s.io/client-go/tools/cache#ReflectorStore */
 export interface ReflectorStore {

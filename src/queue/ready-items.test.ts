@@ -1,20 +1,19 @@
-import { array, assert, constant, integer, oneof, property, record } from "fast-check";
 import { expect, test } from "bun:test";
-import { FifoQueue, type FifoItem } from "./fifo-queue.ts";
+import { array, assert, constant, integer, oneof, property, record } from "fast-check";
+import { type ReadyItem, ReadyItems } from "./ready-items.ts";
 
-const item = (order: number): FifoItem => ({ order, place: -1 });
+const item = (order: number): ReadyItem => ({ order, place: -1, priority: 0 });
 
-test("Line gives items by order, whichever way they came, also past those that were removed", () => {
-  const line = new FifoQueue();
+test("ReadyItems gives items by order, whichever way they came, also past those that were removed", () => {
+  const line = new ReadyItems();
   const items = [1, 2, 5, 3, 4].map(item);
   for (const one of items) line.push(one);
   line.remove(items[1]!);
   line.remove(items[3]!);
-  expect(line.size).toBe(3);
-  expect([line.pop()?.order, line.pop()?.order, line.pop()?.order, line.pop()]).toEqual([1, 4, 5, undefined]);
+  expect([line.take()?.order, line.take()?.order, line.take()?.order, line.take()]).toEqual([1, 4, 5, undefined]);
 });
 
-test("Line is what a sorted array would be, after any pushes, pops and removals, and however long", () => {
+test("ReadyItems of one priority are what a sorted array would be, after any pushes, pops and removals, and however long", () => {
   const step = oneof(
     { weight: 5, arbitrary: constant({ kind: "push" as const }) },
     record({ kind: constant("late" as const), back: integer({ min: 1, max: 10 }) }),
@@ -23,12 +22,12 @@ test("Line is what a sorted array would be, after any pushes, pops and removals,
   );
   assert(
     property(array(step, { maxLength: 200 }), integer({ min: 1, max: 40 }), (steps, times) => {
-      const line = new FifoQueue();
-      let expected: FifoItem[] = [];
+      const line = new ReadyItems();
+      let expected: ReadyItem[] = [];
       let order = 0;
       for (let round = 0; round < times; round++) {
         for (const one of steps) {
-          if (one.kind === "pop") expect(line.pop()?.order).toBe(expected.shift()?.order);
+          if (one.kind === "pop") expect(line.take()?.order).toBe(expected.shift()?.order);
           else if (one.kind === "remove") {
             const [gone] = expected.splice(one.at % Math.max(1, expected.length), 1);
             if (gone !== undefined) line.remove(gone);
@@ -40,8 +39,9 @@ test("Line is what a sorted array would be, after any pushes, pops and removals,
             expected = [...expected, made].sort((a, b) => a.order - b.order);
           }
         }
-        expect(line.size).toBe(expected.length);
       }
+      for (const one of expected) expect(line.take()?.order).toBe(one.order);
+      expect(line.take()).toBeUndefined();
     }),
     { numRuns: 60 },
   );

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AnyObject } from "../resource/handle.ts";
-import { KeptPaths } from "./kept-paths.ts";
+import { KeptPaths } from "./object-set.ts";
 
 const pod = {
   apiVersion: "v1",
