@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, parse, relative, sep } from "node:path";
 import { compileExecutable } from "#runtime/bundler";
-import type { FoundModule } from "../loader/scan.ts";
+import type { ModuleEntry } from "../loader/scan.ts";
 import { BuildError } from "./build-error.ts";
 import { writing } from "./writing.ts";
 import { runtimeFor } from "./executable/runtime.ts";
@@ -19,7 +19,7 @@ export interface ExecutableBuild {
   readonly order?: string | undefined;
   readonly version: string;
   /** What is built; `undefined` for this program alone. */
-  readonly operator: { readonly name: string; readonly modules: readonly FoundModule[] | undefined } | undefined;
+  readonly operator: { readonly name: string; readonly modules: readonly ModuleEntry[] | undefined } | undefined;
   /** What modules import from inside the binary, with what it exports. */
   readonly offered: Readonly<Record<string, object>>;
   readonly output: string;
@@ -80,7 +80,7 @@ function whyNot(
   {
     modules,
     offered,
-  }: { readonly modules: readonly FoundModule[]; readonly offered: Readonly<Record<string, object>> },
+  }: { readonly modules: readonly ModuleEntry[]; readonly offered: Readonly<Record<string, object>> },
 ): string {
   const [first] = modules;
   if (first !== undefined && error instanceof AggregateError) return explained(error, first, offered);
@@ -97,7 +97,7 @@ interface Inside {
  * Where the modules are going to be. Each is bundled once by itself before, which says what is wrong with it, and which files it
  * consists of.
  */
-async function insideOf(found: readonly FoundModule[], offered: Readonly<Record<string, object>>): Promise<Inside> {
+async function insideOf(found: readonly ModuleEntry[], offered: Readonly<Record<string, object>>): Promise<Inside> {
   const bundled = await bundleModules(found, { offered, destination: "/" });
   const folders = found.map((one) => dirname(controllersFolder(one)));
   const root = commonFolder([...folders, ...found.map(({ file }) => dirname(realpathSync(file)))]);

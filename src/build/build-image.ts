@@ -1,6 +1,6 @@
 /** Builds an image of the controllers: libraries, binary and modules in layers of their own. */
 import { basename } from "node:path";
-import type { FoundModule } from "../loader/scan.ts";
+import type { ModuleEntry } from "../loader/scan.ts";
 import { BuildError } from "./build-error.ts";
 import { architectureOf, type Target } from "./executable/targets.ts";
 import type { Platform } from "./image/blob.ts";
@@ -26,7 +26,7 @@ export interface ImageBuild {
   readonly reference: Reference;
   readonly targets: readonly Target[];
   /** `undefined` leaves the folder outside. */
-  readonly modules: readonly FoundModule[] | undefined;
+  readonly modules: readonly ModuleEntry[] | undefined;
   /** What modules import from inside the binary, with what it exports. */
   readonly offered: Readonly<Record<string, object>>;
   readonly program: Program;

@@ -1,5 +1,5 @@
 /** The interface of the binary's commands. */
-import type { FoundModule } from "../loader/scan.ts";
+import type { ModuleEntry } from "../loader/scan.ts";
 import type { OfferedPackages } from "../platform/module-host.ts";
 import type { Option, ValuesOf } from "../settings/option.ts";
 
@@ -25,7 +25,7 @@ export interface Operator {
   /** Of the executable. */
   readonly name: string;
   /** Those inside; `undefined` when they are outside. */
-  readonly modules: readonly FoundModule[] | undefined;
+  readonly modules: readonly ModuleEntry[] | undefined;
 }
 
 /** The environment of a command. */

@@ -48,8 +48,8 @@ export async function loadModules(
   const config = loadConfigOf(sources, found);
   const loaded = await Promise.all(loadAll(found, { offered, version: embedded.version, onError, config }));
   const modules: LoadedModule[] = [];
-  for (const { found, result } of loaded) {
-    const file = printable(found.file);
+  for (const { entry, result } of loaded) {
+    const file = printable(entry.file);
     if ("module" in result) modules.push(result.module);
     else problems.push(result.broken.startsWith(file) ? result.broken : `${file}: ${result.broken}`);
   }

@@ -4,7 +4,7 @@
  */
 import type { Loaded } from "../loader/load-all.ts";
 import { configFaults } from "../loader/module-config.ts";
-import type { FoundModule } from "../loader/scan.ts";
+import type { ModuleEntry } from "../loader/scan.ts";
 import type { Manager } from "../manager/manager.ts";
 import type { ConfigSources } from "../module/config/sources.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
@@ -28,7 +28,7 @@ export interface StartOptions {
   /** Where the configuration of the modules comes from. */
   readonly sources: ConfigSources;
   /** The modules, in the order in which they are loading. */
-  readonly found: readonly FoundModule[];
+  readonly found: readonly ModuleEntry[];
 }
 
 /**
@@ -44,7 +44,7 @@ export async function startModules(
   await Promise.race([Promise.all(loading), sleep(EXPECTED)]);
   const slow: Promise<void>[] = [];
   const ready: Loaded[] = [];
-  const missing: FoundModule[] = [];
+  const missing: ModuleEntry[] = [];
   for (const [index, one] of loading.entries()) {
     const loaded = await Promise.race([one, Promise.resolve(undefined)]);
     if (loaded !== undefined) {
@@ -70,7 +70,7 @@ export async function startModules(
 /** @param options.missing modules whose configuration is not known yet. */
 function refuseFaults(
   loaded: readonly Loaded[],
-  { sources, missing }: Pick<StartOptions, "sources"> & { readonly missing: readonly FoundModule[] },
+  { sources, missing }: Pick<StartOptions, "sources"> & { readonly missing: readonly ModuleEntry[] },
 ): void {
   const faults = configFaults(loaded, sources, { isComplete: true, missing });
   if (faults.length > 0) throw new UsageError(faultsMessage(faults));
@@ -80,9 +80,9 @@ function pluginsOf({ result }: Loaded): readonly Plugin[] {
   return "module" in result ? result.module.definitions.plugins : [];
 }
 
-async function start({ found, result }: Loaded, { manager, strict }: StartOptions): Promise<void> {
-  const { name } = found;
-  const file = printable(found.file);
+async function start({ entry, result }: Loaded, { manager, strict }: StartOptions): Promise<void> {
+  const { name } = entry;
+  const file = printable(entry.file);
   const message = "broken" in result ? result.broken : await add(result.module, manager);
   if (message === undefined || manager.stopping) return;
   if (strict) throw new UserError(`Cannot load ${file}: ${message}`);

@@ -22,21 +22,21 @@ let lines: readonly (readonly number[])[] | undefined;
 
 function linesOfSlots(): readonly (readonly number[])[] {
   if (lines !== undefined) return lines;
-  const found: number[][] = Array.from({ length: SLOTS }, () => [0]);
+  const owners: number[][] = Array.from({ length: SLOTS }, () => [0]);
   const slotsOf: number[][] = [Array.from({ length: SLOTS }, (_, slot) => slot)];
   for (let seat = 1; seat < MOST_SEATS; seat++) {
-    const taken: number[] = [];
+    const own: number[] = [];
     const share = Math.floor(SLOTS / (seat + 1));
-    while (taken.length < share) {
+    while (own.length < share) {
       const richest = slotsOf.reduce((best, slots) => (slots.length > best.length ? slots : best));
       // Slots are taken from the end, so that the rest stays in one piece.
       const slot = richest.pop()!;
-      taken.push(slot);
-      found[slot]!.unshift(seat);
+      own.push(slot);
+      owners[slot]!.unshift(seat);
     }
-    slotsOf.push(taken.sort((a, b) => a - b));
+    slotsOf.push(own.sort((a, b) => a - b));
   }
-  return (lines = found);
+  return (lines = owners);
 }
 
 /** Returns the slots of a seat when these seats are taken. */

@@ -189,7 +189,7 @@ export class Elector implements Leadership {
       signal.throwIfAborted();
       try {
         const call = { signal, timeout: Math.max(1_000, renewDeadline / 2) };
-        const asked = clock.now();
+        const began = clock.now();
         this.#view.see(await lock.get(call));
         const standsBack = this.#standsBack && this.#view.isOurs;
         this.#standsBack = false;
@@ -197,7 +197,7 @@ export class Elector implements Leadership {
           await this.#standBack(call);
           continue;
         }
-        let isLate = clock.now() - asked > retryPeriod;
+        let isLate = clock.now() - began > retryPeriod;
         await abortable(ready, signal);
         isLate = (await this.#takeOver(call)) ?? isLate;
         const since = momentOf(this.#clocks);

@@ -39,7 +39,7 @@ export class LeaseView {
   /** What tells our own claims from Leases that others wrote in our name. */
   readonly #claims = new Set<string>();
   /** The last holder that was reported; `undefined` before the first. */
-  #told: string | undefined;
+  #reported: string | undefined;
 
   constructor(options: LeaseViewOptions) {
     this.#options = options;
@@ -109,8 +109,8 @@ export class LeaseView {
     this.#lease = lease;
     if (!isSame) this.#judge(lease, before);
     this.#hasHistory ||= lease !== undefined;
-    if (this.holder === this.#told) return;
-    this.#told = this.holder;
+    if (this.holder === this.#reported) return;
+    this.#reported = this.holder;
     this.#options.observer?.observed?.(this.holder, lease?.spec?.acquireTime);
   }
 

@@ -198,8 +198,8 @@ export class ShardMember implements Shards {
     const { member, isHeld } = this.#seat;
     if (!isHeld || member === undefined) return;
     // Until the own seat is visible, others may have taken seats before it that nobody here has seen.
-    const shown = this.#view.member(member.seat);
-    if (shown === undefined || !sameMember(shown, member)) return;
+    const visible = this.#view.member(member.seat);
+    if (visible === undefined || !sameMember(visible, member)) return;
     const { members } = this.#view;
     const published: Publication[] = [];
     for (const other of members) {
@@ -316,9 +316,9 @@ class Alone implements Leadership {
   }
 
   onChange(listener: (isLeader: boolean) => void): Disposable {
-    let told = this.isLeader;
+    let wasLeader = this.isLeader;
     const look = (): void => {
-      if (told !== this.isLeader) listener((told = !told));
+      if (wasLeader !== this.isLeader) listener((wasLeader = !wasLeader));
     };
     const stack = new DisposableStack();
     stack.use(

@@ -155,8 +155,8 @@ export class ShardSeat {
     const name = leases.nameOf(seat);
     this.#requested = name;
     if (lease === undefined) {
-      const taken = newLease({ name, namespace }, this.#claim());
-      return writtenUnchanged(leases.create(publishing(taken, undefined, this.#holder), call));
+      const own = newLease({ name, namespace }, this.#claim());
+      return writtenUnchanged(leases.create(publishing(own, undefined, this.#holder), call));
     }
     const publication = holderOf(lease) === identity ? publicationOf(lease) : undefined;
     return writtenUnchanged(

@@ -45,16 +45,16 @@ export class ShardView {
    */
   list(leases: readonly Lease[], wasBlind: boolean): void {
     const now = this.#options.clock.now();
-    const shown = new Set<number>();
+    const seatsInList = new Set<number>();
     for (const lease of leases) {
       const seat = this.#numbers.get(lease.metadata.name);
       if (seat === undefined) continue;
-      shown.add(seat);
+      seatsInList.add(seat);
       this.see(lease, false);
     }
     for (const [seat, known] of this.#seats) {
       // Its holder may have renewed the Lease once more before it was deleted.
-      const isMissed = !shown.has(seat) && !known.isDeleted;
+      const isMissed = !seatsInList.has(seat) && !known.isDeleted;
       if (isMissed) known.isDeleted = true;
       if (isMissed || wasBlind) known.since = now;
     }

@@ -36,15 +36,15 @@ export class ShardWatch {
   /** Lists and watches the Leases until the signal aborts. Never rejects. */
   async run(): Promise<void> {
     const { leases, clock, renewDeadline, retryPeriod, random, signal, onFailure } = this.#options;
-    let heard = clock.now();
+    let heardAt = clock.now();
     while (!signal.aborted) {
       try {
         const listed = await leases.list({ signal, timeout: Math.max(1_000, renewDeadline / 2) });
-        this.view.list(listed.leases, clock.now() - heard > renewDeadline);
-        heard = clock.now();
+        this.view.list(listed.leases, clock.now() - heardAt > renewDeadline);
+        heardAt = clock.now();
         this.#changed();
         await leases.watch({ resourceVersion: listed.resourceVersion, signal }, (lease, isDeleted) => {
-          heard = clock.now();
+          heardAt = clock.now();
           this.view.see(lease, isDeleted);
           this.#changed();
         });

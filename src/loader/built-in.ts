@@ -1,5 +1,5 @@
 /** The modules that `binnacle build` puts into an executable beside this program. */
-import type { FoundModule } from "./scan.ts";
+import type { ModuleEntry } from "./scan.ts";
 
 /** A module inside an executable. */
 export interface BuiltInModule {
@@ -19,6 +19,6 @@ export interface BuiltInOperator {
 }
 
 /** Returns the modules in the form in which they are loaded. @param folder the folder of the program's own code */
-export function builtInModules({ modules }: BuiltInOperator, folder: string): readonly FoundModule[] | undefined {
+export function builtInModules({ modules }: BuiltInOperator, folder: string): readonly ModuleEntry[] | undefined {
   return modules?.map(({ name, path, origins }) => ({ name, file: `${folder}/${path}`, origins }));
 }

@@ -47,15 +47,15 @@ function unreadable(path: string, why: string): ConfigFileError {
   return new ConfigFileError(`Cannot read --module-config '${path}': ${why}`);
 }
 
-/** @param shown the path as the user knows it. */
-function textOf(path: string, shown: string = path): string {
+/** @param displayPath the path as the user knows it. */
+function textOf(path: string, displayPath: string = path): string {
   try {
     const stat = statSync(path);
-    if (!stat.isFile()) throw unreadable(shown, "it is neither a file nor a folder");
-    if (stat.size > MOST_BYTES) throw unreadable(shown, `it is larger than ${MOST_BYTES / 2 ** 20} MiB`);
+    if (!stat.isFile()) throw unreadable(displayPath, "it is neither a file nor a folder");
+    if (stat.size > MOST_BYTES) throw unreadable(displayPath, `it is larger than ${MOST_BYTES / 2 ** 20} MiB`);
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw error instanceof ConfigFileError ? error : unreadable(shown, whyUnreadable(error));
+    throw error instanceof ConfigFileError ? error : unreadable(displayPath, whyUnreadable(error));
   }
 }
 

@@ -12,7 +12,7 @@ export class ConfigFollower {
   /** Why what is there now cannot be used. */
   #refused: string | undefined;
   /** The reason that was logged last. */
-  #told: string | undefined;
+  #logged: string | undefined;
 
   constructor(origin: ConfigOrigin, { sources, log }: { readonly sources: ConfigSources; readonly log: Log }) {
     this.#origin = origin;
@@ -45,9 +45,9 @@ export class ConfigFollower {
     const refused = await this.#take(known);
     const isNew = refused !== undefined && refused !== this.#refused;
     this.#refused = refused;
-    if (refused === undefined) this.#told = undefined;
-    if (refused !== undefined && !isNew && this.#told !== refused) {
-      this.#told = refused;
+    if (refused === undefined) this.#logged = undefined;
+    if (refused !== undefined && !isNew && this.#logged !== refused) {
+      this.#logged = refused;
       this.#log.error("Cannot use the changed configuration of modules: the values before stay", { reason: refused });
     }
     return isNew;

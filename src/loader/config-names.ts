@@ -1,10 +1,10 @@
 /** The names of configurations: that of the module whose file declares one, whichever module imports that file. */
 import { realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { FoundModule } from "./scan.ts";
+import type { ModuleEntry } from "./scan.ts";
 
 /** The name of a module without its folder and its ending: `guestbook`. */
-export function configName({ name }: Pick<FoundModule, "name">): string {
+export function configName({ name }: Pick<ModuleEntry, "name">): string {
   return basename(name).replace(/\.[tj]s$/, "");
 }
 
@@ -20,10 +20,12 @@ interface Home {
  * Returns how a configuration is named that `own` declares by calls in these files, innermost first. A file that is no
  * module's, such as one that begins with `_`, counts for the module that is loaded.
  */
-export function configNames(found: readonly FoundModule[]): (own: FoundModule) => (files: readonly string[]) => string {
+export function configNames(
+  entries: readonly ModuleEntry[],
+): (own: ModuleEntry) => (files: readonly string[]) => string {
   let homes: readonly Home[] | undefined;
   return (own) => (files) => {
-    homes ??= found.map(homeOf);
+    homes ??= entries.map(homeOf);
     for (const file of files) {
       const home = homes.find((one) => one.file === file || isBelow(file, one.folder));
       if (home !== undefined) return home.name;
@@ -32,10 +34,10 @@ export function configNames(found: readonly FoundModule[]): (own: FoundModule) =
   };
 }
 
-function homeOf(found: FoundModule): Home {
-  const file = found.origins?.[0] ?? realPath(found.file);
+function homeOf(entry: ModuleEntry): Home {
+  const file = entry.origins?.[0] ?? realPath(entry.file);
   const folder = /^index\.[tj]s$/.test(basename(file)) ? dirname(file) : undefined;
-  return { file, folder, name: configName(found) };
+  return { file, folder, name: configName(entry) };
 }
 
 /** What a build has bundled is in a folder called like the module's file, and stack traces name that file. */

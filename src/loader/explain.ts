@@ -32,19 +32,19 @@ export function explain(error: unknown, context: ExplainContext): string {
     return `${context.file} is a link that leads nowhere: mend or remove it`;
   if (isBuildMessage(error) && error.position) return syntaxError(message, error.position, context);
   if (isResolveMessage(error)) return missing(error, context);
-  const lost = /^Export named '([^']+)' not found in module '(.+)'\.?$/.exec(message);
-  if (lost !== null) return missingExport(lost[1]!, lost[2]!, context);
-  const unnamed =
+  const missingName = /^Export named '([^']+)' not found in module '(.+)'\.?$/.exec(message);
+  if (missingName !== null) return missingExport(missingName[1]!, missingName[2]!, context);
+  const withoutDefault =
     /^Missing 'default' export in module '(.+)'\.?$/.exec(message) ??
     /^module '(.+)' does not have an export named 'default'\./.exec(message);
-  if (unnamed !== null) return missingExport("default", unnamed[1]!, context);
-  const passed = /^export '([^']+)' not found in '(.+)'\.?$/.exec(message);
-  if (passed !== null) return missingReexport(passed[1]!, passed[2]!, context);
+  if (withoutDefault !== null) return missingExport("default", withoutDefault[1]!, context);
+  const reexport = /^export '([^']+)' not found in '(.+)'\.?$/.exec(message);
+  if (reexport !== null) return missingReexport(reexport[1]!, reexport[2]!, context);
   const at = originOf(error as Error, context);
-  const told = READ_ONLY.test(message)
+  const text = READ_ONLY.test(message)
     ? `${message.replace(/\.$/, "")}${SHARED}`
     : (addonProblem(message, context) ?? message);
-  return at === undefined ? told : `${at}: ${told}`;
+  return at === undefined ? text : `${at}: ${text}`;
 }
 
 /** The engine's messages for changes of what cannot be changed. */
@@ -55,7 +55,7 @@ const SHARED = " (built-in objects cannot be changed: all modules share them)";
 /** What the loader of the operating system, and the runtime, say of a native addon. */
 function addonProblem(message: string, context: ExplainContext): string | undefined {
   const failed = /^(\/.+\.node): (.+)$/s.exec(message);
-  const what = failed === null ? "a native addon" : `the native addon '${normalize(shown(failed[1]!, context))}'`;
+  const what = failed === null ? "a native addon" : `the native addon '${normalize(displayPath(failed[1]!, context))}'`;
   if (failed === null && !message.startsWith("To load Node-API modules")) return undefined;
   const why = failed === null ? "an `import` loads none, only `require` does" : failed[2]!;
   return `Cannot load ${what}: ${why}; an addon is made for one machine: install it for this one, or use a package without an addon, which can also be built into an image`;
@@ -76,7 +76,7 @@ function isResolveMessage(
 }
 
 /** Shows a real path as the user knows it: relative to the module's folder under its given name. */
-export function shown(path: string, { file, sources }: Pick<ExplainContext, "file" | "sources">): string {
+export function displayPath(path: string, { file, sources }: Pick<ExplainContext, "file" | "sources">): string {
   const [own] = sources.keys();
   if (own === undefined || path === own) return file;
   if (path.startsWith("/dev/")) return path;
@@ -87,7 +87,7 @@ export function shown(path: string, { file, sources }: Pick<ExplainContext, "fil
 
 function syntaxError(message: string, position: Position, context: ExplainContext): string {
   const { file, line, column, lineText } = position;
-  const path = shown(file, context);
+  const path = displayPath(file, context);
   // What a link leads to elsewhere may be no code at all, and the parser's words would quote it, too.
   if (!isNear(file, context.file)) {
     return `${path}: it is not TypeScript, and is not shown, because it is in another place`;
@@ -109,7 +109,7 @@ function locate(text: RegExp, context: Pick<ExplainContext, "file" | "sources">)
     const index = source.search(text);
     if (index < 0) continue;
     const before = source.slice(0, index).split("\n");
-    return `${shown(path, context)}:${before.length}:${before.at(-1)!.length + 1}`;
+    return `${displayPath(path, context)}:${before.length}:${before.at(-1)!.length + 1}`;
   }
   return undefined;
 }
@@ -133,8 +133,8 @@ function missing({ specifier }: { readonly specifier: string }, context: Explain
     return `${at}: Cannot find '${specifier}': the binary offers ${ofBinary.map((name) => `'${name}'`).join(", ")}`;
   }
   const parcel = specifier.startsWith("@") ? `${scope}/${rest[0] ?? ""}` : scope;
-  const meant = suggestion(specifier, names);
-  return `${at}: Cannot find the package '${specifier}'${meant === "" ? `: install it beside the controllers, \`npm install ${parcel}\`` : meant}`;
+  const advice = suggestion(specifier, names);
+  return `${at}: Cannot find the package '${specifier}'${advice === "" ? `: install it beside the controllers, \`npm install ${parcel}\`` : advice}`;
 }
 
 function missingExport(name: string, from: string, context: ExplainContext): string {
@@ -145,9 +145,9 @@ function missingExport(name: string, from: string, context: ExplainContext): str
       : `\\b${escaped(name)}\\b[^;]{0,1000}["'][^"'\\n]{0,1000}["']`;
   const at = locate(new RegExp(imported), context) ?? context.file;
   const source = context.offered[from];
-  const meant = source === undefined ? "" : suggestion(name, Object.keys(source));
-  const place = from.startsWith("/") ? shown(from, context) : from;
-  const advice = meant || (source === undefined ? "" : "; if it is a type, import it with `import type`");
+  const similar = source === undefined ? "" : suggestion(name, Object.keys(source));
+  const place = from.startsWith("/") ? displayPath(from, context) : from;
+  const advice = similar || (source === undefined ? "" : "; if it is a type, import it with `import type`");
   return `${at}: Cannot import '${name}': '${place}' does not export it${advice}`;
 }
 
@@ -162,7 +162,7 @@ function originOf(error: Error, context: ExplainContext): string | undefined {
     const match = /(?:\(|\bat (?:async )?)((?:[A-Za-z]:)?[^():]+):(\d+):(\d+)\)?\s*$/.exec(frame);
     if (match === null) continue;
     const [, path = "", line, column] = match;
-    if (context.sources.has(path)) return `${shown(path, context)}:${line}:${column}`;
+    if (context.sources.has(path)) return `${displayPath(path, context)}:${line}:${column}`;
     if (context.origins?.includes(path) === true) return `${path}:${line}:${column}`;
   }
   return undefined;

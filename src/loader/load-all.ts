@@ -3,10 +3,10 @@ import { offerModules } from "#runtime/module-host";
 import { keepIntrinsics } from "../platform/intrinsics.ts";
 import { guardProcess } from "../platform/process-guard.ts";
 import { type LoadOptions, type LoadResult, loadModule } from "./load.ts";
-import { type FoundModule, FolderError, scanFolders } from "./scan.ts";
+import { type ModuleEntry, FolderError, scanFolders } from "./scan.ts";
 
 export interface Loaded {
-  readonly found: FoundModule;
+  readonly entry: ModuleEntry;
   readonly result: LoadResult;
 }
 
@@ -15,21 +15,21 @@ export interface Loaded {
  *
  * @throws FolderError when a folder does not exist, cannot be read, or when none of them has a module.
  */
-export function findModules(folders: readonly string[]): readonly FoundModule[] {
-  const found = scanFolders(folders);
-  if (found.length === 0) {
+export function findModules(folders: readonly string[]): readonly ModuleEntry[] {
+  const entries = scanFolders(folders);
+  if (entries.length === 0) {
     throw new FolderError(
       `Cannot find a module in ${folders.map((folder) => `'${folder}'`).join(" or ")}: put a .ts or .js file, or a folder with an ` +
         "index.ts, into it (names that begin with '_' or '.', *.test.ts and *.d.ts do not count)",
     );
   }
-  return found;
+  return entries;
 }
 
 /** Offers the binary's packages and begins to load all modules; a broken one says why. */
-export function loadAll(found: readonly FoundModule[], options: LoadOptions): readonly Promise<Loaded>[] {
+export function loadAll(entries: readonly ModuleEntry[], options: LoadOptions): readonly Promise<Loaded>[] {
   guardProcess();
   keepIntrinsics();
   offerModules(options.offered);
-  return found.map(async (one) => ({ found: one, result: await loadModule(one, options) }));
+  return entries.map(async (one) => ({ entry: one, result: await loadModule(one, options) }));
 }

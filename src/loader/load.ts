@@ -9,10 +9,10 @@ import type { Clock } from "../platform/clock.ts";
 import { allLoaded, type LoadedGraph, type OfferedPackages } from "../platform/module-host.ts";
 import { closureOf } from "./closure.ts";
 import { configNames } from "./config-names.ts";
-import { explain, placeOf, shown } from "./explain.ts";
+import { explain, placeOf, displayPath } from "./explain.ts";
 import { unfitPackage } from "./package-versions.ts";
 import { beginLoading } from "./shared-objects.ts";
-import type { FoundModule } from "./scan.ts";
+import type { ModuleEntry } from "./scan.ts";
 
 export interface LoadOptions {
   /** What modules import from inside the binary, by exact name. */
@@ -32,7 +32,7 @@ export interface LoadOptions {
 export interface LoadConfig {
   readonly sources: ConfigSources;
   /** Names a configuration that a module declares by calls in these files, innermost first. */
-  readonly nameFor: (own: FoundModule) => (files: readonly string[]) => string;
+  readonly nameFor: (own: ModuleEntry) => (files: readonly string[]) => string;
 }
 
 /** What was loaded, or why not. */
@@ -43,20 +43,20 @@ export type LoadResult = ({ readonly module: LoadedModule } | { readonly broken:
 };
 
 /** Loads a module. It never throws: errors are returned as a message. */
-export async function loadModule(found: FoundModule, options: LoadOptions): Promise<LoadResult> {
-  const { name } = found;
-  const file = printable(found.file);
-  if (file !== found.file)
+export async function loadModule(entry: ModuleEntry, options: LoadOptions): Promise<LoadResult> {
+  const { name } = entry;
+  const file = printable(entry.file);
+  if (file !== entry.file)
     return {
       broken: `its name '${printable(name)}' has characters that cannot be shown: rename it`,
       hash: name,
       configs: [],
     };
   const { sources, hash, unusable, origins: bundled } = closureOf(file);
-  const origins = [...bundled, ...(found.origins ?? [])];
-  const named = found.origins?.[0] ?? file;
+  const origins = [...bundled, ...(entry.origins ?? [])];
+  const origin = entry.origins?.[0] ?? file;
   if (unusable !== undefined)
-    return { broken: `${shown(unusable.path, { file, sources })} ${unusable.why}`, hash, configs: [] };
+    return { broken: `${displayPath(unusable.path, { file, sources })} ${unusable.why}`, hash, configs: [] };
   const { version, offered } = options;
   const unfit = version === undefined ? undefined : unfitPackage(sources, { version, offered });
   if (unfit !== undefined)
@@ -64,8 +64,8 @@ export async function loadModule(found: FoundModule, options: LoadOptions): Prom
   let graph: LoadedGraph | undefined;
   let config: BegunLoad | undefined;
   const onCreated = (created: object): void => {
-    const { sources: from = NO_SOURCES, nameFor = configNames([found]) } = options.config ?? {};
-    config = beginConfigLoad(created, { sources: from, nameFor: nameFor(found) });
+    const { sources: from = NO_SOURCES, nameFor = configNames([entry]) } = options.config ?? {};
+    config = beginConfigLoad(created, { sources: from, nameFor: nameFor(entry) });
   };
   const loading = beginLoading(sources);
   try {
@@ -81,15 +81,15 @@ export async function loadModule(found: FoundModule, options: LoadOptions): Prom
       disposeGraph();
       config![Symbol.dispose]();
     };
-    return { module: { name, file: named, definitions, invoke: run, dispose }, hash, configs: config!.configs };
+    return { module: { name, file: origin, definitions, invoke: run, dispose }, hash, configs: config!.configs };
   } catch (error) {
     const refused = loading.end();
     graph?.dispose();
     config?.end();
     config?.[Symbol.dispose]();
-    const told = explain(error, { file: named, sources, origins, offered: await allLoaded(options.offered) });
+    const message = explain(error, { file: origin, sources, origins, offered: await allLoaded(options.offered) });
     // What it changed is the likely cause of its own error.
-    const broken = refused === undefined || told === refused ? told : `${refused}; it failed with: ${told}`;
+    const broken = refused === undefined || message === refused ? message : `${refused}; it failed with: ${message}`;
     return { broken, hash, configs: config?.configs ?? [] };
   }
 }

@@ -6,7 +6,7 @@ import { printable } from "../observe/printable.ts";
 import { readPlaces } from "./config-files.ts";
 import { configName, configNames } from "./config-names.ts";
 import type { LoadConfig, LoadResult } from "./load.ts";
-import type { FoundModule } from "./scan.ts";
+import type { ModuleEntry } from "./scan.ts";
 
 /** What the command line says of the configuration. */
 export interface ConfigOrigin {
@@ -21,19 +21,19 @@ export async function readSources({ env, paths }: ConfigOrigin): Promise<ConfigS
   return { env, places: await readPlaces(paths) };
 }
 
-export function loadConfigOf(sources: ConfigSources, found: readonly FoundModule[]): LoadConfig {
-  return { sources, nameFor: configNames(found) };
+export function loadConfigOf(sources: ConfigSources, entries: readonly ModuleEntry[]): LoadConfig {
+  return { sources, nameFor: configNames(entries) };
 }
 
 interface Loaded {
-  readonly found: FoundModule;
+  readonly entry: ModuleEntry;
   readonly result: LoadResult;
 }
 
 /** Returns the configurations of all modules, and the names under which those that could not be loaded may have one. */
 export function knownConfigs(
   loaded: readonly Loaded[],
-  missing: readonly FoundModule[] = [],
+  missing: readonly ModuleEntry[] = [],
 ): {
   readonly configs: readonly ModuleConfig[];
   readonly unknown: readonly string[];
@@ -41,7 +41,7 @@ export function knownConfigs(
   const broken = loaded.filter(({ result }) => "broken" in result);
   return {
     configs: loaded.flatMap(({ result }) => result.configs),
-    unknown: [...broken.map(({ found }) => found), ...missing].map(configName),
+    unknown: [...broken.map(({ entry }) => entry), ...missing].map(configName),
   };
 }
 
@@ -49,7 +49,7 @@ export interface FaultOptions {
   /** Whether a value that is only missing is a fault. */
   readonly isComplete: boolean;
   /** Modules whose configuration is not known, because they are still being loaded. @default none */
-  readonly missing?: readonly FoundModule[];
+  readonly missing?: readonly ModuleEntry[];
 }
 
 /** Returns all that is wrong with the configuration, one sentence each, with the module in front. */
@@ -73,14 +73,14 @@ export function configFaults(
  * @param among the modules of which one may have declared what this one imports: faults are told under its name.
  */
 export function moduleFaults(
-  { found, result }: Loaded,
+  { entry, result }: Loaded,
   { isComplete }: Pick<FaultOptions, "isComplete">,
   among: readonly Loaded[] = [],
 ): readonly string[] {
   const faults = result.configs.flatMap(({ name, faults: own }) => {
-    const owner = [{ found }, ...among].find((one) => configName(one.found) === name)?.found ?? found;
-    const told = own.filter(({ isMissing }) => isComplete || !isMissing);
-    return told.map(({ message }) => `${owner.name}: ${message}`);
+    const owner = [{ entry }, ...among].find((one) => configName(one.entry) === name)?.entry ?? entry;
+    const relevant = own.filter(({ isMissing }) => isComplete || !isMissing);
+    return relevant.map(({ message }) => `${owner.name}: ${message}`);
   });
   return [...new Set(faults)];
 }

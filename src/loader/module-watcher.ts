@@ -10,7 +10,7 @@ import { type Closure, closureOf } from "./closure.ts";
 import type { ConfigFollower } from "./config-follower.ts";
 import { type LoadOptions, type LoadResult, loadModule } from "./load.ts";
 import { knownConfigs, loadConfigOf, moduleFaults } from "./module-config.ts";
-import { type FoundModule, scanFolders } from "./scan.ts";
+import { type ModuleEntry, scanFolders } from "./scan.ts";
 import { WatchedFolders } from "./watched-folders.ts";
 
 /** Milliseconds without an event before the folders are scanned, because editors write in several steps. */
@@ -45,12 +45,12 @@ export interface ModuleWatcherOptions extends Omit<LoadOptions, "config"> {
   /** Milliseconds for which a file must be gone before its module is removed. @default 250 */
   readonly goneAfter?: number | undefined;
   /** The modules that were loaded before watching began. */
-  readonly loaded: readonly { readonly found: FoundModule; readonly result: LoadResult }[];
+  readonly loaded: readonly { readonly entry: ModuleEntry; readonly result: LoadResult }[];
 }
 
 /** A version of a module that has been loaded, or is being loaded. */
 interface Version {
-  readonly found: FoundModule;
+  readonly entry: ModuleEntry;
   /** The hash of its files when loading began. */
   readonly hash: string;
   /** What its configuration got its values from; `undefined` where none is followed. */
@@ -66,7 +66,7 @@ interface Loaded extends Version {
 }
 
 /** A module and its files as they are now. */
-type Seen = Pick<Closure, "hash" | "folders"> & { readonly found: FoundModule };
+type ModuleFiles = Pick<Closure, "hash" | "folders"> & { readonly entry: ModuleEntry };
 
 export class ModuleWatcher implements AsyncDisposable {
   readonly #folders: readonly string[];
@@ -89,11 +89,11 @@ export class ModuleWatcher implements AsyncDisposable {
   constructor(folders: readonly string[], options: ModuleWatcherOptions) {
     this.#folders = folders;
     this.#options = options;
-    for (const { found, result } of options.loaded) {
+    for (const { entry, result } of options.loaded) {
       const { hash } = result;
       const sources = options.config?.sources;
-      this.#versions.set(found.name, { found, hash, sources, isReconfigured: false, result });
-      if ("module" in result && !options.target.modules.has(found.name)) this.#conflicting.add(found.name);
+      this.#versions.set(entry.name, { entry, hash, sources, isReconfigured: false, result });
+      if ("module" in result && !options.target.modules.has(entry.name)) this.#conflicting.add(entry.name);
     }
     this.#watched = new WatchedFolders(folders, () => this.#onEvent());
     this.#looking = setInterval(() => {
@@ -143,17 +143,17 @@ export class ModuleWatcher implements AsyncDisposable {
     if (this.#closed) return;
     const { config } = this.#options;
     if ((await config?.read(this.#knownNames())) === true) this.#soon(GONE_AFTER);
-    const seen = this.#folders.length === 0 ? this.#unwatched() : scanFolders(this.#folders).map(asSeen);
-    const outside = [...seen.flatMap(({ folders }) => [...folders]), ...(config?.folders ?? [])];
+    const present = this.#folders.length === 0 ? this.#unwatched() : scanFolders(this.#folders).map(filesOf);
+    const outside = [...present.flatMap(({ folders }) => [...folders]), ...(config?.folders ?? [])];
     if (this.#watched.also(outside)) this.#soon(SETTLE);
-    const changed = seen.filter((one) => this.#isChanged(one));
+    const changed = present.filter((one) => this.#isChanged(one));
     // A new module may be a renamed one. Then the removal does not wait.
-    const isRenamed = changed.some(({ found: { name } }) => !this.#versions.has(name));
-    const haveLeft = await this.#removeMissing(new Set(seen.map(({ found: { name } }) => name)), isRenamed);
+    const isRenamed = changed.some(({ entry: { name } }) => !this.#versions.has(name));
+    const haveLeft = await this.#removeMissing(new Set(present.map(({ entry: { name } }) => name)), isRenamed);
     if (changed.length === 0 && !haveLeft) return;
-    const again = seen.filter((one) => this.#conflicting.has(one.found.name) && !changed.includes(one));
-    const found = seen.map((one) => one.found);
-    const loading = [...changed, ...again].map((one) => this.#load(one, found));
+    const again = present.filter((one) => this.#conflicting.has(one.entry.name) && !changed.includes(one));
+    const entries = present.map((one) => one.entry);
+    const loading = [...changed, ...again].map((one) => this.#load(one, entries));
     await withinExpected(Promise.all(loading));
     const ready: Loaded[] = [];
     for (const one of loading) {
@@ -166,7 +166,7 @@ export class ModuleWatcher implements AsyncDisposable {
     if (config?.isRefused === true) this.#soon(SETTLE);
   }
 
-  #isChanged({ found: { name }, hash }: Seen): boolean {
+  #isChanged({ entry: { name }, hash }: ModuleFiles): boolean {
     const before = this.#versions.get(name);
     return before === undefined || before.hash !== hash || this.#isReconfigured(before);
   }
@@ -181,8 +181,8 @@ export class ModuleWatcher implements AsyncDisposable {
   }
 
   /** The modules as they were at the start, because nobody asked to watch their files. */
-  #unwatched(): readonly Seen[] {
-    return [...this.#versions.values()].map(({ found, hash }) => ({ found, hash, folders: new Set() }));
+  #unwatched(): readonly ModuleFiles[] {
+    return [...this.#versions.values()].map(({ entry, hash }) => ({ entry, hash, folders: new Set() }));
   }
 
   #knownNames(): KnownNames {
@@ -190,18 +190,18 @@ export class ModuleWatcher implements AsyncDisposable {
     const loaded = all.filter((one): one is Loaded => one.result !== undefined);
     return knownConfigs(
       loaded,
-      all.filter((one) => one.result === undefined).map(({ found }) => found),
+      all.filter((one) => one.result === undefined).map(({ entry }) => entry),
     );
   }
 
   /** @returns whether a module was removed. */
-  async #removeMissing(found: ReadonlySet<string>, isRenamed: boolean): Promise<boolean> {
+  async #removeMissing(names: ReadonlySet<string>, isRenamed: boolean): Promise<boolean> {
     const { goneAfter = GONE_AFTER } = this.#options;
     const now = performance.now();
     let haveLeft = false;
-    for (const name of found) this.#gone.delete(name);
+    for (const name of names) this.#gone.delete(name);
     for (const name of this.#versions.keys()) {
-      if (found.has(name)) continue;
+      if (names.has(name)) continue;
       const since = this.#gone.get(name) ?? now;
       this.#gone.set(name, since);
       if (!isRenamed && now - since < goneAfter) {
@@ -218,17 +218,17 @@ export class ModuleWatcher implements AsyncDisposable {
     return haveLeft;
   }
 
-  async #load({ found, hash }: Seen, all: readonly FoundModule[]): Promise<Loaded> {
+  async #load({ entry, hash }: ModuleFiles, all: readonly ModuleEntry[]): Promise<Loaded> {
     const sources = this.#options.config?.sources;
-    const before = this.#versions.get(found.name);
+    const before = this.#versions.get(entry.name);
     const isReconfigured = before !== undefined && before.hash === hash && this.#isReconfigured(before);
-    const version: Version = { found, hash, sources, isReconfigured, result: undefined };
-    this.#versions.set(found.name, version);
+    const version: Version = { entry, hash, sources, isReconfigured, result: undefined };
+    this.#versions.set(entry.name, version);
     const config = sources && loadConfigOf(sources, all);
-    const isOther = this.#folders.length === 0 && closureOf(found.file).hash !== hash;
+    const isOther = this.#folders.length === 0 && closureOf(entry.file).hash !== hash;
     const result = isOther
       ? { broken: OTHER_FILES, hash, configs: before?.result?.configs ?? [] }
-      : completed(found, await loadModule(found, { ...this.#options, config }));
+      : checked(entry, await loadModule(entry, { ...this.#options, config }));
     return Object.assign(version, { result });
   }
 
@@ -241,7 +241,7 @@ export class ModuleWatcher implements AsyncDisposable {
         if (why !== undefined) refused.push([one, why]);
       }
       if (refused.length === left.length) {
-        for (const [{ found }] of refused) this.#conflicting.add(found.name);
+        for (const [{ entry }] of refused) this.#conflicting.add(entry.name);
         for (const [one, why] of refused) this.#refuse(one, why);
         return;
       }
@@ -256,8 +256,8 @@ export class ModuleWatcher implements AsyncDisposable {
    */
   async #put(one: Loaded): Promise<unknown> {
     const { log, target } = this.#options;
-    const { found, result } = one;
-    const { name } = found;
+    const { entry, result } = one;
+    const { name } = entry;
     if (this.#closed || this.#versions.get(name) !== one) {
       // The process stops, or there is a newer version by now.
       if ("module" in result) result.module.dispose();
@@ -265,7 +265,7 @@ export class ModuleWatcher implements AsyncDisposable {
     }
     this.#conflicting.delete(name);
     if ("broken" in result) {
-      target.modules.markBroken(name, { file: printable(found.file), message: result.broken });
+      target.modules.markBroken(name, { file: printable(entry.file), message: result.broken });
       return undefined;
     }
     const known = target.modules.has(name);
@@ -280,7 +280,7 @@ export class ModuleWatcher implements AsyncDisposable {
     return undefined;
   }
 
-  #refuse({ found: { name, file }, result }: Loaded, error: unknown): void {
+  #refuse({ entry: { name, file }, result }: Loaded, error: unknown): void {
     if ("module" in result) result.module.dispose();
     if (this.#closed) return; // the process is stopping, so the module is not broken
     const message = error instanceof Error ? error.message : String(error);
@@ -292,13 +292,13 @@ export class ModuleWatcher implements AsyncDisposable {
 const OTHER_FILES =
   "its configuration has changed, and so have its files since the start, which nobody watches: restart the process, or run it with --watch";
 
-function asSeen(found: FoundModule): Seen {
-  return { found, ...closureOf(found.file) };
+function filesOf(entry: ModuleEntry): ModuleFiles {
+  return { entry, ...closureOf(entry.file) };
 }
 
 /** A version whose configuration has faults is one that cannot be loaded. */
-function completed(found: FoundModule, result: LoadResult): LoadResult {
-  const faults = moduleFaults({ found, result }, { isComplete: true });
+function checked(entry: ModuleEntry, result: LoadResult): LoadResult {
+  const faults = moduleFaults({ entry, result }, { isComplete: true });
   if (faults.length === 0) return result;
   if ("module" in result) result.module.dispose();
   const broken = `its configuration has ${faults.length === 1 ? "a fault" : "faults"}: ${faults.join("; ")}`;

@@ -27,18 +27,18 @@ export function unfitPackage(
 ): UnfitPackage | undefined {
   const [released] = /^\d+\.\d+\.\d+/.exec(version) ?? [];
   if (released === undefined) return undefined;
-  const asked = new Set<string>();
+  const checked = new Set<string>();
   for (const [file, source] of sources) {
     for (const specifier of packagesIn(file, source)) {
       if (Object.hasOwn(offered, specifier)) continue;
       const name = packageName(specifier);
       const id = `${dirname(file)} ${name}`;
-      if (asked.has(id)) continue;
-      asked.add(id);
-      const found = packageFile(name, file);
-      const range = found?.peerDependencies?.["binnacle"];
+      if (checked.has(id)) continue;
+      checked.add(id);
+      const manifest = packageFile(name, file);
+      const range = manifest?.peerDependencies?.["binnacle"];
       if (typeof range !== "string" || satisfies(released, range)) continue;
-      const which = typeof found?.version === "string" ? `'${name}' ${found.version}` : `'${name}'`;
+      const which = typeof manifest?.version === "string" ? `'${name}' ${manifest.version}` : `'${name}'`;
       const message =
         `Cannot use the package ${which}: it is made for binnacle ${range}, and this is ${released}; ` +
         `install a version of it for this binnacle, or take such a binnacle`;

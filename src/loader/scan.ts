@@ -3,7 +3,7 @@ import { type Dirent, lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { printable } from "../observe/printable.ts";
 
-export interface FoundModule {
+export interface ModuleEntry {
   /** A short and printable name, unique in the process: that of the entry, with its folder in front when there are several. */
   readonly name: string;
   /** The file to load. */
@@ -58,16 +58,16 @@ function moduleFile(folder: string, { name }: Dirent): string | undefined {
  *
  * @throws FolderError when a folder does not exist or cannot be read.
  */
-export function scanFolders(folders: readonly string[]): readonly FoundModule[] {
-  const found: FoundModule[] = [];
+export function scanFolders(folders: readonly string[]): readonly ModuleEntry[] {
+  const modules: ModuleEntry[] = [];
   for (const folder of new Set(folders)) {
     for (const entry of entriesOf(folder)) {
       const file = moduleFile(folder, entry);
       if (file === undefined) continue;
-      found.push({ name: printable(folders.length > 1 ? join(folder, entry.name) : entry.name), file });
+      modules.push({ name: printable(folders.length > 1 ? join(folder, entry.name) : entry.name), file });
     }
   }
-  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return modules.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function entriesOf(folder: string): Dirent[] {

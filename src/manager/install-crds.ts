@@ -14,7 +14,7 @@ import {
 } from "../resource/crd-conversion.ts";
 import type { Resource } from "../resource/handle.ts";
 import { sameJson } from "../resource/json.ts";
-import { lent } from "../webhook/registration/lent-conversion.ts";
+import { loanAnnotations } from "../webhook/registration/lent-conversion.ts";
 import { ownerName } from "../webhook/registration/owner-mark.ts";
 import { losses, type StoredCrd } from "./crd-changes.ts";
 
@@ -118,7 +118,10 @@ function marked(crd: Crd, stored: StoredCrd | undefined, { onLent }: InstallOpti
   if (crd.spec.conversion?.webhook?.clientConfig?.url === undefined) return crd;
   const { metadata } = crd;
   onLent?.(metadata.name);
-  return { ...crd, metadata: { ...metadata, annotations: { ...metadata.annotations, ...lent(ownerName(), stored) } } };
+  return {
+    ...crd,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, ...loanAnnotations(ownerName(), stored) } },
+  };
 }
 
 async function refuseLosses(stored: StoredCrd, crd: Crd, options: InstallOptions): Promise<void> {

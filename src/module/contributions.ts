@@ -16,7 +16,7 @@ import type { Check, Plugin, PluginMetric, Registry } from "./plugin.ts";
 import type { PluginBoard } from "./plugin-board.ts";
 import type { PluginClient } from "./plugin-client.ts";
 import { PluginParts } from "./plugin-parts.ts";
-import { type AskedRoute, PluginRoutes } from "./plugin-routes.ts";
+import { type RouteRequest, PluginRoutes } from "./plugin-routes.ts";
 import { PluginSecrets } from "./plugin-secrets.ts";
 import { Registrations } from "./registrations.ts";
 import { Runnables } from "./runnables.ts";
@@ -197,9 +197,9 @@ export class Contributions {
   }
 
   /** Serves a request with the routes of a plugin; `undefined` when it has none. */
-  answer(plugin: string, asked: AskedRoute): Promise<Response> | undefined {
+  answer(plugin: string, request: RouteRequest): Promise<Response> | undefined {
     const routes = this.routes.get(plugin);
-    return routes && this.#calledByOthers(() => routes.answer(asked, this.#options.board.bodies));
+    return routes && this.#calledByOthers(() => routes.answer(request, this.#options.board.bodies));
   }
 
   /** Calls the module's code for others; its end waits for the end of such calls. */
@@ -213,23 +213,23 @@ export class Contributions {
 
   #facade(definition: Plugin, secrets: PluginSecrets): Registry {
     const { name: plugin, reads = [] } = definition;
-    let made: PluginClient | undefined;
+    let pluginClient: PluginClient | undefined;
     const client = (): PluginClient => {
-      if (made === undefined) {
-        made = this.#options.clientOf(definition, { gone: this.#gone.signal, keep: secrets.keep });
-        this.#clients.push(made);
+      if (pluginClient === undefined) {
+        pluginClient = this.#options.clientOf(definition, { gone: this.#gone.signal, keep: secrets.keep });
+        this.#clients.push(pluginClient);
       }
-      return made;
+      return pluginClient;
     };
     if (reads.length > 0) client();
     const parts = this.#partsOf(definition, secrets);
     const check = (endpoints: readonly HealthChecks[], { name, ask }: { name: string; ask: Check }): void => {
       this.#mustBeOpen(plugin);
       for (const checks of endpoints) {
-        const asked = async (): Promise<undefined> => {
+        const guarded = async (): Promise<undefined> => {
           await secrets.guarded(() => this.#module.invoke(ask));
         };
-        this.#checks.add(() => checks.add(`${plugin}/${name}`, asked));
+        this.#checks.add(() => checks.add(`${plugin}/${name}`, guarded));
       }
     };
     const { healthz, livez, readyz } = this.#options.health;

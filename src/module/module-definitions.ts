@@ -52,9 +52,9 @@ export function definitionsOf(exports: Readonly<Record<string, unknown>>): Modul
   const definitions = collectNamed(exports);
   if (Object.values(definitions).some((some: readonly unknown[]) => some.length > 0)) return definitions;
   const names = Object.keys(exports);
-  const found = names.length === 0 ? "it exports nothing" : `its exports (${names.join(", ")}) are none`;
+  const reason = names.length === 0 ? "it exports nothing" : `its exports (${names.join(", ")}) are none`;
   throw new TypeError(
-    `Cannot find a definition: ${found}; export what defineController, defineKeyController, defineResource, defineWebhook or definePlugin returns, ` +
+    `Cannot find a definition: ${reason}; export what defineController, defineKeyController, defineResource, defineWebhook or definePlugin returns, ` +
       "or begin the file's name with '_' when it is not a module",
   );
 }

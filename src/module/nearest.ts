@@ -23,17 +23,17 @@ function distance(a: string, b: string): number {
 /** Returns the candidate closest to `name`; `undefined` when none is close enough. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
-  let found: string | undefined;
+  let closest: string | undefined;
   let best = Math.max(2, Math.floor(name.length / 3)) + 1;
   for (const candidate of candidates) {
     const away = distance(wanted, candidate.toLowerCase());
-    if (away < best) [found, best] = [candidate, away];
+    if (away < best) [closest, best] = [candidate, away];
   }
-  return found;
+  return closest;
 }
 
 /** Returns ` (did you mean 'x'?)`, or nothing. */
 export function suggestion(name: string, candidates: Iterable<string>): string {
-  const meant = nearest(name, candidates);
-  return meant === undefined ? "" : `, did you mean '${meant}'?`;
+  const closest = nearest(name, candidates);
+  return closest === undefined ? "" : `, did you mean '${closest}'?`;
 }

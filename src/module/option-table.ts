@@ -14,7 +14,7 @@ export interface Option {
 }
 
 /** Shows a value briefly, as an author would write it. */
-function shown(value: unknown): string {
+function excerpt(value: unknown): string {
   if (typeof value === "string") return `'${value}'`;
   if (typeof value === "function") return "a function";
   if (Array.isArray(value)) return "an array";
@@ -23,7 +23,7 @@ function shown(value: unknown): string {
 }
 
 function expected(what: string, value: unknown): string {
-  return `expected ${what}, got ${shown(value)}`;
+  return `expected ${what}, got ${excerpt(value)}`;
 }
 
 /**
@@ -112,8 +112,8 @@ export function isWholeNumber(least: number, most: number = Infinity): (value: u
 
 /** Checks one of a few texts. */
 export function isOneOf(texts: readonly string[]): (value: unknown) => string | undefined {
-  const named = texts.map((text) => `'${text}'`).join(", ");
-  return (value) => (texts.includes(value as string) ? undefined : expected(`one of ${named}`, value));
+  const names = texts.map((text) => `'${text}'`).join(", ");
+  return (value) => (texts.includes(value as string) ? undefined : expected(`one of ${names}`, value));
 }
 
 export function isText(value: unknown): string | undefined {

@@ -7,7 +7,7 @@ import { crossSite, misdirected } from "../server/web-guard.ts";
 import type { RouteOptions } from "./plugin.ts";
 
 /** A request for a route, without the prefix of the plugin. */
-export interface AskedRoute {
+export interface RouteRequest {
   readonly request: Request;
   readonly connection: Connection;
 }
@@ -31,7 +31,7 @@ export class PluginRoutes {
   }
 
   /** Never rejects: the client gets a plain 500 for what the app throws. */
-  async answer({ request, connection }: AskedRoute, bodies: BodyBudget): Promise<Response> {
+  async answer({ request, connection }: RouteRequest, bodies: BodyBudget): Promise<Response> {
     const { largestBody = LARGEST_BODY, crossSite: answersAll = false } = this.#options;
     const refusal = answersAll ? undefined : (misdirected(request, connection) ?? crossSite(request));
     if (refusal !== undefined) return refusal;

@@ -7,14 +7,14 @@ import { sensitiveTexts } from "../resource/sensitive.ts";
 const MOST = 100;
 
 export class PluginSecrets {
-  readonly #kept = new KeptSecrets({ most: MOST });
+  readonly #secrets = new KeptSecrets({ most: MOST });
 
   readonly keep = (resource: Resource, object: unknown): void => {
     const texts = sensitiveTexts(resource);
-    if (texts !== undefined && object !== undefined) this.#kept.add(object, texts);
+    if (texts !== undefined && object !== undefined) this.#secrets.add(object, texts);
   };
 
-  readonly clean = (text: string): string => this.#kept.clean(text);
+  readonly clean = (text: string): string => this.#secrets.clean(text);
 
   /** Runs the plugin's code; what it throws repeats no sensitive value. */
   async guarded<T>(call: () => T | Promise<T>): Promise<T> {
@@ -27,8 +27,8 @@ export class PluginSecrets {
 
   /** Returns the error itself if its message repeats nothing, otherwise one with the rest of the message; a text of what is no error. */
   cleaned(error: unknown): unknown {
-    if (!(error instanceof Error)) return this.#kept.clean(textOf(error));
-    const clean = this.#kept.clean(error.message);
+    if (!(error instanceof Error)) return this.#secrets.clean(textOf(error));
+    const clean = this.#secrets.clean(error.message);
     if (clean === error.message) return error;
     const cleaned = new Error(clean);
     cleaned.name = error.name;

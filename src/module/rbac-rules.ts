@@ -36,7 +36,7 @@ interface Access {
 
 /** Returns the rules for all these permissions together: one per group, set of verbs and names, in a stable order. */
 export function rulesOf(all: Iterable<Permissions>, { scope, namespace }: RuleOptions = {}): readonly Rule[] {
-  const found = new Map<string, Access>();
+  const accesses = new Map<string, Access>();
   for (const permissions of all) {
     for (const { resource, subresource, verbs, namespaces, names } of permissions) {
       const all = namespaces === "all";
@@ -49,13 +49,13 @@ export function rulesOf(all: Iterable<Permissions>, { scope, namespace }: RuleOp
       const name = subresource === undefined ? plural : `${plural}/${subresource}`;
       const sorted = names?.toSorted();
       const id = `${resource.group}/${name} ${sorted?.join() ?? ""}`;
-      const access = found.get(id) ?? { apiGroup: resource.group, name, names: sorted, verbs: new Set() };
+      const access = accesses.get(id) ?? { apiGroup: resource.group, name, names: sorted, verbs: new Set() };
       for (const verb of verbs) access.verbs.add(verb);
-      found.set(id, access);
+      accesses.set(id, access);
     }
   }
   const rules = new Map<string, { readonly rule: Rule; readonly resources: string[] }>();
-  for (const { apiGroup, name, names, verbs } of [...found.values()].sort((a, b) => compare(a.name, b.name))) {
+  for (const { apiGroup, name, names, verbs } of [...accesses.values()].sort((a, b) => compare(a.name, b.name))) {
     const sorted = inOrder(verbs);
     const id = `${apiGroup} ${sorted.join(" ")} ${names?.join() ?? ""}`;
     const known = rules.get(id);

@@ -2,7 +2,7 @@
 
 export class Registrations {
   readonly #makers: (() => Disposable)[] = [];
-  #made: Disposable[] = [];
+  #active: Disposable[] = [];
   /** The registrations of the version that is still registered. */
   #before: Registrations | undefined;
 
@@ -17,7 +17,7 @@ export class Registrations {
    * @throws what `make` throws, such as when the name is taken.
    */
   add(make: () => Disposable): void {
-    if (this.#before === undefined) this.#made.push(make());
+    if (this.#before === undefined) this.#active.push(make());
     else this.#rehearse(make);
     this.#makers.push(make);
   }
@@ -42,7 +42,7 @@ export class Registrations {
 
   /** Removes everything. */
   withdraw(): void {
-    for (const one of this.#made.splice(0)) one[Symbol.dispose]();
+    for (const one of this.#active.splice(0)) one[Symbol.dispose]();
   }
 
   /** Undoes {@link takeOver}. */
@@ -52,12 +52,12 @@ export class Registrations {
   }
 
   #register(): void {
-    for (const make of this.#makers) this.#made.push(make());
+    for (const make of this.#makers) this.#active.push(make());
   }
 
   /** Removes everything for the moment. @returns a function that registers it again. */
   #suspend(): () => void {
-    if (this.#made.length === 0) return () => {};
+    if (this.#active.length === 0) return () => {};
     this.withdraw();
     return () => this.#register();
   }

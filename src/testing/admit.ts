@@ -145,7 +145,7 @@ function noClient(name: string): never {
 
 function requestOf<T extends AnyObject>(
   webhook: AnyWebhook,
-  given: AdmittedInput<T>,
+  object: AdmittedInput<T>,
   {
     old,
     operation = old === undefined ? "CREATE" : "UPDATE",
@@ -157,9 +157,9 @@ function requestOf<T extends AnyObject>(
   const { for: resource, subresource } = webhook;
   const filled = (object: AdmittedInput<T>): unknown =>
     resource === undefined ? object : { apiVersion: resource.apiVersion, kind: resource.kind, ...object };
-  const { apiVersion = "", kind = "" } = filled(given) as { apiVersion?: string; kind?: string };
+  const { apiVersion = "", kind = "" } = filled(object) as { apiVersion?: string; kind?: string };
   const [version = "", group = ""] = apiVersion.split("/").toReversed();
-  const { name, namespace } = given.metadata as { name?: string; namespace?: string };
+  const { name, namespace } = object.metadata as { name?: string; namespace?: string };
   const isDelete = operation === "DELETE";
   return structuredClone({
     uid: crypto.randomUUID(),
@@ -170,8 +170,8 @@ function requestOf<T extends AnyObject>(
     namespace,
     operation,
     userInfo: user,
-    object: isDelete ? undefined : filled(given),
-    oldObject: isDelete ? filled(given) : old === undefined ? undefined : filled(old),
+    object: isDelete ? undefined : filled(object),
+    oldObject: isDelete ? filled(object) : old === undefined ? undefined : filled(old),
     dryRun,
     options,
   });

@@ -35,8 +35,8 @@ export async function eventually<T>(
     for (let looks = 1; ; looks++) {
       let failure: unknown;
       try {
-        const seen = await check();
-        if (seen !== false) return seen as Exclude<T, false>;
+        const result = await check();
+        if (result !== false) return result as Exclude<T, false>;
       } catch (error) {
         failure = error;
       }
@@ -53,8 +53,8 @@ export async function eventually<T>(
 
 /** How long an `eventually` waits that does not say it. */
 function patience(): number {
-  const given = process.env["BINNACLE_TEST_EVENTUALLY"];
-  if (given) return parseDuration(given as Duration, "$BINNACLE_TEST_EVENTUALLY");
+  const setting = process.env["BINNACLE_TEST_EVENTUALLY"];
+  if (setting) return parseDuration(setting as Duration, "$BINNACLE_TEST_EVENTUALLY");
   return realClusters > 0 ? PATIENCE_WITH_REAL : PATIENCE;
 }
 
@@ -79,6 +79,6 @@ function tooLate(end: { failure: unknown; looks: number; within: number; stack: 
     // The stack of an API error may lack the check, which was its last caller.
     return failure instanceof ApiError ? withStack(failure, stack) : failure;
   }
-  const seen = failure === undefined ? "false" : JSON.stringify(failure);
-  return withStack(new Error(`${after}; seen last: ${seen}`), stack);
+  const last = failure === undefined ? "false" : JSON.stringify(failure);
+  return withStack(new Error(`${after}; seen last: ${last}`), stack);
 }

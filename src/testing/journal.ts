@@ -6,7 +6,7 @@ import { targetOf } from "./request-target.ts";
 const MOST_ENTRIES = 20_000;
 
 /** An object as the server returns it. */
-export interface SeenObject {
+export interface ServerObject {
   readonly apiVersion?: string;
   readonly kind?: string;
   readonly metadata?: {
@@ -18,7 +18,7 @@ export interface SeenObject {
 }
 
 /** A request that changed something, or was rejected. */
-export interface SeenRequest {
+export interface RecordedRequest {
   /** A time of `performance.now()`. */
   readonly at: number;
   readonly method: string;
@@ -30,20 +30,20 @@ export interface SeenRequest {
 }
 
 /** A piece of a watch. */
-interface SeenChunk {
+interface RecordedChunk {
   readonly at: number;
   readonly bytes: Uint8Array;
 }
 
-export interface SeenEvent {
+export interface RecordedEvent {
   readonly at: number;
   readonly type: string;
-  readonly object: SeenObject;
+  readonly object: ServerObject;
 }
 
 export class Journal {
-  readonly #requests: SeenRequest[] = [];
-  readonly #chunks: SeenChunk[] = [];
+  readonly #requests: RecordedRequest[] = [];
+  readonly #chunks: RecordedChunk[] = [];
 
   /** Forwards requests and records those that write. */
   through(answer: (request: Request) => Promise<Response>): (request: Request) => Promise<Response> {
@@ -58,7 +58,7 @@ export class Journal {
     };
   }
 
-  note(request: Omit<SeenRequest, "at">): void {
+  note(request: Omit<RecordedRequest, "at">): void {
     forget(this.#requests);
     this.#requests.push({ at: performance.now(), ...request });
   }
@@ -68,22 +68,22 @@ export class Journal {
     this.#chunks.push({ at: performance.now(), bytes });
   }
 
-  get requests(): readonly SeenRequest[] {
+  get requests(): readonly RecordedRequest[] {
     const since = lookingBackTo();
     return this.#requests.filter(({ at }) => at >= since);
   }
 
   /** The events of watches, each change once, in order of arrival. */
-  get events(): readonly SeenEvent[] {
-    const seen = new Set<string>();
+  get events(): readonly RecordedEvent[] {
+    const changes = new Set<string>();
     const since = lookingBackTo();
     const recent = this.#chunks.filter(({ at }) => at >= since);
     return recent.flatMap(({ at, bytes }) =>
       readLines(bytes).flatMap((event) => {
         const { uid = "", resourceVersion = "" } = event.object.metadata ?? {};
         const id = `${event.type} ${uid} ${resourceVersion}`;
-        if (uid === "" || seen.has(id)) return [];
-        seen.add(id);
+        if (uid === "" || changes.has(id)) return [];
+        changes.add(id);
         return [{ at, ...event }];
       }),
     );
@@ -102,13 +102,13 @@ function forget(entries: { readonly at: number }[]): void {
 }
 
 /** Returns the events in a piece of a watch, except those that are cut at its ends. */
-function readLines(bytes: Uint8Array): { readonly type: string; readonly object: SeenObject }[] {
+function readLines(bytes: Uint8Array): { readonly type: string; readonly object: ServerObject }[] {
   return new TextDecoder()
     .decode(bytes)
     .split("\n")
     .flatMap((line) => {
       try {
-        const event = JSON.parse(line) as { type: string; object: SeenObject };
+        const event = JSON.parse(line) as { type: string; object: ServerObject };
         return event.type === "BOOKMARK" || event.type === "ERROR" ? [] : [event];
       } catch {
         return [];

@@ -63,42 +63,46 @@ interface ObjectMatchers {
 export const matchers: ObjectMatchers = {
   toHaveCondition(object, type, expected = {}) {
     const { status = "True", reason, message } = expected;
-    const found = conditionOf(object as object, type);
-    const isStale = found?.observedGeneration !== undefined && found.observedGeneration !== generationOf(object);
+    const condition = conditionOf(object as object, type);
+    const isStale =
+      condition?.observedGeneration !== undefined && condition.observedGeneration !== generationOf(object);
     const pass =
-      found !== undefined &&
+      condition !== undefined &&
       !isStale &&
-      found.status === status &&
-      (reason === undefined || found.reason === reason) &&
-      (message === undefined || found.message.includes(message));
+      condition.status === status &&
+      (reason === undefined || condition.reason === reason) &&
+      (message === undefined || condition.message.includes(message));
     const wanted = [`${type}=${status}`, reason, message].filter((part) => part !== undefined).join(" ");
-    const stale = isStale ? `, of generation ${found.observedGeneration} and not ${generationOf(object)}` : "";
+    const stale = isStale ? `, of generation ${condition.observedGeneration} and not ${generationOf(object)}` : "";
     return {
       pass,
       message: () =>
-        `expected ${nameOf(object)} ${pass ? "not " : ""}to have the condition ${wanted}; it has ${shown(object)}${stale}`,
+        `expected ${nameOf(object)} ${pass ? "not " : ""}to have the condition ${wanted}; it has ${conditionsText(object)}${stale}`,
     };
   },
   toBeControlledBy(object, owner) {
-    const found = controllerOf(object as object);
-    const pass = found !== undefined && found.uid === (owner as Observed).metadata?.uid;
-    const isOther = !pass && found?.name === (owner as Observed).metadata?.name;
-    const uid = isOther ? ` of the UID ${found?.uid}, not ${(owner as Observed).metadata?.uid}` : "";
-    const has = found === undefined ? "it has no controller" : `it is controlled by ${found.kind} ${found.name}${uid}`;
+    const controller = controllerOf(object as object);
+    const pass = controller !== undefined && controller.uid === (owner as Observed).metadata?.uid;
+    const isOther = !pass && controller?.name === (owner as Observed).metadata?.name;
+    const uid = isOther ? ` of the UID ${controller?.uid}, not ${(owner as Observed).metadata?.uid}` : "";
+    const has =
+      controller === undefined
+        ? "it has no controller"
+        : `it is controlled by ${controller.kind} ${controller.name}${uid}`;
     return {
       pass,
       message: () => `expected ${nameOf(object)} ${pass ? "not " : ""}to be controlled by ${nameOf(owner)}; ${has}`,
     };
   },
   toHaveChildren(owner, objects, names) {
-    const found = childrenOf(owner as object, objects)
+    const children = childrenOf(owner as object, objects)
       .map(nameOf)
       .sort();
-    const pass = JSON.stringify(found) === JSON.stringify([...names].sort());
+    const pass = JSON.stringify(children) === JSON.stringify([...names].sort());
     return {
       pass,
       message: () =>
-        `expected ${nameOf(owner)} ${pass ? "not " : ""}to have the children [${names.join(", ")}]; it has [${found.join(", ")}]`,
+        `expected ${nameOf(owner)} ${pass ? "not " : ""}to have the children [${names.join(", ")}]; it has [${children.join(", ")}]`,
     };
   },
 };
@@ -116,7 +120,7 @@ function nameOf(object: unknown): string {
   return `${kind ?? "object"} ${metadata?.name ?? ""}`;
 }
 
-function shown(object: unknown): string {
+function conditionsText(object: unknown): string {
   const { conditions = [] } = ((object as Observed).status ?? {}) as { readonly conditions?: readonly Condition[] };
   const each = conditions.map(({ type, status, reason, message }) => `${type}=${status} ${reason} ${message}`.trim());
   return each.length === 0 ? "none" : each.join("; ");

@@ -23,9 +23,9 @@ export async function startReal({ pods, clock, journal }: ServerOptions): Promis
   const bin = programs(process.env["KUBEBUILDER_ASSETS"]);
   const controllers = existsSync(join(bin, "kube-controller-manager"));
   if (clock !== undefined) tellWhatKeepsItsTime(controllers);
-  const lent = await RealPlane.lend({ bin, controllers });
-  const { plane } = lent;
-  const stops: (() => Promise<void> | void)[] = [() => lent.giveBack(), beginPatience()];
+  const realPlane = await RealPlane.lend({ bin, controllers });
+  const { plane } = realPlane;
+  const stops: (() => Promise<void> | void)[] = [() => realPlane.giveBack(), beginPatience()];
   const stop = async (): Promise<void> => {
     for (const one of stops.toReversed()) await one();
   };
@@ -46,7 +46,7 @@ export async function startReal({ pods, clock, journal }: ServerOptions): Promis
       const answer = journal.through((request) => send(bare, request));
       return { ...withAnswer(reached, answer), headers: () => headers, reload: () => Promise.resolve(false) };
     };
-    const prepare: Server["prepare"] = (kinds) => lent.prepare(kinds);
+    const prepare: Server["prepare"] = (kinds) => realPlane.prepare(kinds);
     return { config, backstage, as, prepare, kubeconfig: await readFile(plane.kubeconfig, "utf8"), stop };
   } catch (error) {
     await stop();

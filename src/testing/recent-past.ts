@@ -3,7 +3,7 @@
  * second, and the whole time of an `eventually` that failed.
  */
 import { stringify } from "yaml";
-import type { Journal, SeenObject, SeenRequest } from "./journal.ts";
+import type { Journal, ServerObject, RecordedRequest } from "./journal.ts";
 import { forgetFailures, lookingBackTo } from "./looking-back.ts";
 
 /** A report with more objects would be hard to read. */
@@ -41,8 +41,8 @@ function describe(journal: Journal): string {
   const now = performance.now();
   const since = lookingBackTo();
   // Objects that modules saw or the test wrote come first.
-  const objects = new Map<string, SeenObject>();
-  const others = new Map<string, SeenObject>();
+  const objects = new Map<string, ServerObject>();
+  const others = new Map<string, ServerObject>();
   const lines: { readonly at: number; readonly text: string }[] = [];
   for (const { at, type, object } of journal.events) {
     if (isHousekeeping(object) || (object.kind === "CustomResourceDefinition" && type === "MODIFIED")) continue;
@@ -58,17 +58,17 @@ function describe(journal: Journal): string {
   for (const [id, object] of others) if (objects.has(id)) keep(objects, object);
   const all = [...objects.values(), ...[...others].filter(([id]) => !objects.has(id)).map(([, object]) => object)];
   if (lines.length === 0) return "";
-  const told = lines
+  const texts = lines
     .sort((a, b) => a.at - b.at)
     .map(({ at, text }) => `  ${`-${Math.round(now - at)}`.padStart(5)} ms  ${text}`);
-  const left = told.length - FIRST_LINES - LAST_LINES;
-  if (left > 0) told.splice(FIRST_LINES, left, `  ${left} more`);
-  const shown = all.slice(0, MOST_OBJECTS).map((object) => indented(stringify(slim(object))));
+  const left = texts.length - FIRST_LINES - LAST_LINES;
+  if (left > 0) texts.splice(FIRST_LINES, left, `  ${left} more`);
+  const manifests = all.slice(0, MOST_OBJECTS).map((object) => indented(stringify(slim(object))));
   const more = all.slice(MOST_OBJECTS).map(nameOf);
   return [
     `Requests and events of the last ${span(now - since)}:`,
-    ...told,
-    ...(shown.length === 0 ? [] : ["Objects that changed in it:", shown.join("  ---\n")]),
+    ...texts,
+    ...(manifests.length === 0 ? [] : ["Objects that changed in it:", manifests.join("  ---\n")]),
     ...(more.length === 0 ? [] : [`  and ${more.join(", ")}`]),
   ].join("\n");
 }
@@ -78,19 +78,19 @@ function span(ms: number): string {
 }
 
 /** Keeps the newest version of an object; Events have lines of their own. */
-function keep(objects: Map<string, SeenObject>, object: SeenObject): void {
+function keep(objects: Map<string, ServerObject>, object: ServerObject): void {
   const id = object.metadata?.uid;
   if (id === undefined || object.kind === "Event" || object.kind === "CustomResourceDefinition") return;
   if (version(objects.get(id)) <= version(object)) objects.set(id, object);
 }
 
 /** Whether a module's runtime registers a webhook, or takes it back when the module stops, and succeeds. */
-function isRegistration({ path, by, code }: SeenRequest): boolean {
+function isRegistration({ path, by, code }: RecordedRequest): boolean {
   return code < 300 && (by === "binnacle-gives-back" || /webhookconfigurations\/binnacle-test-/.test(path));
 }
 
 /** Whether every cluster creates the object for itself. */
-function isHousekeeping({ kind = "", metadata }: SeenObject): boolean {
+function isHousekeeping({ kind = "", metadata }: ServerObject): boolean {
   return (
     ["Lease", "Node"].includes(kind) ||
     (kind.endsWith("WebhookConfiguration") && metadata?.name?.startsWith("binnacle-test-") === true) ||
@@ -100,24 +100,24 @@ function isHousekeeping({ kind = "", metadata }: SeenObject): boolean {
   );
 }
 
-function requestLine({ method, path, by, code }: SeenRequest, answer: SeenObject): string {
+function requestLine({ method, path, by, code }: RecordedRequest, answer: ServerObject): string {
   if (code === 0) return `${method} ${path}, ${by}`;
   const { type, reason, note, message } = answer as Readonly<Record<string, string | undefined>>;
   if (answer.kind === "Event" && code < 300) return `Event ${type} ${reason} by ${by}: ${note ?? message}`;
   return `${method} ${path} by ${by}: ${code}${code >= 400 ? ` ${message ?? ""}` : ""}`;
 }
 
-function nameOf({ kind = "", metadata }: SeenObject): string {
+function nameOf({ kind = "", metadata }: ServerObject): string {
   return `${kind} ${metadata?.namespace === undefined ? "" : `${metadata.namespace}/`}${metadata?.name ?? ""}`;
 }
 
-function version(object: SeenObject | undefined): number {
+function version(object: ServerObject | undefined): number {
   return Number(object?.metadata?.resourceVersion ?? -1);
 }
 
 /** Removes fields that nobody reads, and the values of Secrets. */
-function slim(object: SeenObject): object {
-  const { metadata, ...rest } = object as SeenObject & { readonly data?: object; readonly stringData?: object };
+function slim(object: ServerObject): object {
+  const { metadata, ...rest } = object as ServerObject & { readonly data?: object; readonly stringData?: object };
   const { managedFields: _, ...meta } = metadata as Record<string, unknown>;
   const hidden =
     object.kind === "Secret" && rest.data !== undefined
@@ -131,9 +131,9 @@ function indented(text: string): string {
   return text.replaceAll(/^(?=.)/gm, "  ");
 }
 
-function parse(text: string): SeenObject | undefined {
+function parse(text: string): ServerObject | undefined {
   try {
-    return JSON.parse(text) as SeenObject;
+    return JSON.parse(text) as ServerObject;
   } catch {
     return undefined;
   }

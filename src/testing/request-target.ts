@@ -30,9 +30,9 @@ const NAMESPACE = /^\/api\/v1\/namespaces\/(?<name>[^/]+)(?:\/(?<subresource>sta
 export function targetOf({ method, url }: { readonly method: string; readonly url: string }): RequestTarget {
   const { pathname: path, searchParams } = new URL(url);
   const own = NAMESPACE.exec(path)?.groups;
-  const found = own === undefined ? RESOURCE.exec(path)?.groups : { ...own, plural: "namespaces" };
-  const { group = "", namespace, plural = "", name, subresource } = found ?? {};
-  const verb = found === undefined ? "other" : verbOf(method, { name, watch: searchParams.get("watch") });
+  const parts = own === undefined ? RESOURCE.exec(path)?.groups : { ...own, plural: "namespaces" };
+  const { group = "", namespace, plural = "", name, subresource } = parts ?? {};
+  const verb = parts === undefined ? "other" : verbOf(method, { name, watch: searchParams.get("watch") });
   return { method, path, verb, group, plural, namespace, name, subresource };
 }
 

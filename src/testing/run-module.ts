@@ -10,7 +10,7 @@ import { type Clock, sleep, systemClock } from "../platform/clock.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
 import { metricsApp } from "../server/metrics-app.ts";
 import { seriesValue } from "./series-value.ts";
-import { givenDefinitions, ownKinds } from "./given-definitions.ts";
+import { definitionsUnderTest, ownKinds } from "./definitions-under-test.ts";
 import type { LogLine, RunningModule } from "./running-module.ts";
 import type { TestCluster } from "./start-cluster.ts";
 
@@ -74,7 +74,7 @@ export async function runModule(
   cluster: TestCluster,
   options: RunModuleOptions = {},
 ): Promise<RunningModule> {
-  const definitions = givenDefinitions(module);
+  const definitions = definitionsUnderTest(module);
   const { show = "warn", asAdmin = isSet(process.env["BINNACLE_TEST_AS_ADMIN"]), leaderElection } = options;
   const log: LogLine[] = [];
   const stop = async (): Promise<void> => {
@@ -93,7 +93,11 @@ export async function runModule(
     [Symbol.asyncDispose]: stop,
   };
   const own = asAdmin ? undefined : await cluster.account(running);
-  const shown = createLog({ level: show === "none" ? "error" : show, format: "pretty", write: writeToStandardError });
+  const terminal = createLog({
+    level: show === "none" ? "error" : show,
+    format: "pretty",
+    write: writeToStandardError,
+  });
   const manager = new Manager({
     cluster: own?.config ?? cluster.configOf(running),
     access: own && {
@@ -112,7 +116,7 @@ export async function runModule(
         const line = JSON.parse(text) as LogLine;
         log.push(line);
         const { ts: _, level, msg, ...fields } = line;
-        if (RANK[level]! >= RANK[show]!) shown[level](msg, fields);
+        if (RANK[level]! >= RANK[show]!) terminal[level](msg, fields);
       },
     }),
     clock: options.clock ?? cluster.clock,
@@ -165,12 +169,12 @@ async function synced(manager: Manager, definitions: ModuleDefinitions): Promise
   const { modules } = manager;
   const began = performance.now();
   while (!modules.controllers.every(({ hasSynced }) => hasSynced)) {
-    const passed = performance.now() - began;
-    if (passed > APPEARS_WITHIN_MS) refuseUnexported(modules.controllers, definitions);
-    if (passed > SYNCED_WITHIN_MS) {
+    const waited = performance.now() - began;
+    if (waited > APPEARS_WITHIN_MS) refuseUnexported(modules.controllers, definitions);
+    if (waited > SYNCED_WITHIN_MS) {
       const waiting = modules.controllers.filter(({ hasSynced }) => !hasSynced);
-      const told = waiting.map(({ name, state }) => `${name} is ${JSON.stringify(state)}`).join(", ");
-      throw new Error(`Cannot run the module: not synced within ${SYNCED_WITHIN_MS / 1_000} s: ${told}`);
+      const states = waiting.map(({ name, state }) => `${name} is ${JSON.stringify(state)}`).join(", ");
+      throw new Error(`Cannot run the module: not synced within ${SYNCED_WITHIN_MS / 1_000} s: ${states}`);
     }
     await sleep(1);
   }
@@ -196,9 +200,9 @@ function refuseUnexported(running: readonly RunningController[], { controllers, 
     if (!running.some((one) => one.name === name && one.state.kind === "waiting")) continue;
     const missing = ownKinds(controller).filter((kind) => !installed.has(groupKind(kind)));
     if (missing.length === 0) continue;
-    const shown = missing.map(({ kind, apiVersion }) => `${kind} (${apiVersion})`).join(" and ");
+    const kinds = missing.map(({ kind, apiVersion }) => `${kind} (${apiVersion})`).join(" and ");
     throw new Error(
-      `Cannot run the module: controller '${name}' waits for ${shown}, which is not installed, because no module ` +
+      `Cannot run the module: controller '${name}' waits for ${kinds}, which is not installed, because no module ` +
         "exports it: export it, or install its CustomResourceDefinition before",
     );
   }

@@ -11,8 +11,8 @@ export function seriesValue(
   wanted: Readonly<Record<string, string>> = {},
 ): number | undefined {
   let sum: number | undefined;
-  for (const [, found, labels = "", value] of text.matchAll(LINE)) {
-    if (found !== name) continue;
+  for (const [, series, labels = "", value] of text.matchAll(LINE)) {
+    if (series !== name) continue;
     const has = new Map<string, string>();
     for (const [, label = "", escaped = ""] of labels.matchAll(LABEL))
       has.set(

@@ -36,7 +36,7 @@ export class AdmissionEndpoint implements ReviewEndpoint {
     if (problem !== undefined) return this.malformed({ code: BAD_REQUEST, message: problem });
     const { apiVersion = V1, request } = body as AdmissionReview & { readonly request: AdmissionRequest };
     const response = await this.#respond(request, deadline);
-    if ("failure" in response) return failed(response.failure);
+    if ("failure" in response) return failureAnswer(response.failure);
     return { status: 200, body: { kind: "AdmissionReview", apiVersion, response } satisfies AdmissionReview };
   }
 
@@ -50,7 +50,7 @@ export class AdmissionEndpoint implements ReviewEndpoint {
     const collected: Collected = { warnings: [], annotations: new Map() };
     const { operation } = request;
     if (isUnknown(operation)) {
-      return answer(request, collected, problemStatus(BAD_REQUEST, `unknown operation ${shown(operation)}`));
+      return answer(request, collected, problemStatus(BAD_REQUEST, `unknown operation ${excerpt(operation)}`));
     }
     const patch: PatchOperation[] = [];
     let object = operation === "DELETE" ? request.oldObject : request.object;
@@ -83,7 +83,7 @@ interface Failed {
 }
 
 /** Anything but 200 is a failure to the API server, which then does what `failurePolicy` says; a review would be a refusal. */
-function failed({ code, message = "" }: AdmissionStatus): ReviewAnswer {
+function failureAnswer({ code, message = "" }: AdmissionStatus): ReviewAnswer {
   return { status: code, body: `${message}\n` };
 }
 
@@ -108,7 +108,7 @@ function reviewProblem(body: unknown): string | undefined {
   if (!isFields(body)) return "expected an AdmissionReview, got no object";
   const { kind = "AdmissionReview", apiVersion = V1, request } = body;
   if (kind !== "AdmissionReview" || !VERSIONS.has(apiVersion)) {
-    return `expected an AdmissionReview of admission.k8s.io/v1 or v1beta1, got ${shown(kind)} of ${shown(apiVersion)}`;
+    return `expected an AdmissionReview of admission.k8s.io/v1 or v1beta1, got ${excerpt(kind)} of ${excerpt(apiVersion)}`;
   }
   if (!isFields(request)) return "the AdmissionReview has no request";
   return typeof (request["uid"] ?? "") === "string" ? undefined : "the uid of the request is no text";
@@ -120,6 +120,6 @@ function isUnknown(operation: unknown): boolean {
 }
 
 /** Shows a value briefly, whatever it is. */
-function shown(value: unknown): string {
+function excerpt(value: unknown): string {
   return (JSON.stringify(value) ?? String(value)).slice(0, 100);
 }

@@ -62,8 +62,8 @@ export class AdmissionMember {
     const { webhook } = options.scope;
     this.type = type;
     this.#options = options;
-    const given = webhook.rules?.flatMap(({ operations }) => operations ?? []) ?? [];
-    this.#operations = new Set<string>([...operationsOf(webhook, type), ...given]);
+    const ofRules = webhook.rules?.flatMap(({ operations }) => operations ?? []) ?? [];
+    this.#operations = new Set<string>([...operationsOf(webhook, type), ...ofRules]);
   }
 
   /** Whether the definition handles this operation; others that share its path may be registered for other ones. */
@@ -96,7 +96,7 @@ export class AdmissionMember {
       }
       if (!isMutating && mayBeDecision(returned)) {
         throw new Error(
-          `\`validate\`${where} returned ${shown(returned)}, which decides nothing: throw Denied to refuse the request, and return ` +
+          `\`validate\`${where} returned ${excerpt(returned)}, which decides nothing: throw Denied to refuse the request, and return ` +
             "nothing to allow it",
         );
       }
@@ -190,7 +190,7 @@ function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && "kind" in value && "metadata" in value;
 }
 
-function shown(value: unknown): string {
+function excerpt(value: unknown): string {
   try {
     return (
       value instanceof Error ? `${value.name}: ${value.message}` : (JSON.stringify(value) ?? String(value))

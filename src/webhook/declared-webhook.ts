@@ -142,7 +142,7 @@ function rulesOf(webhook: AnyWebhook, type: WebhookType): readonly RegistrationR
 
 function ruleOf(rule: AdmissionRule, defaults: readonly Operation[], type: WebhookType): readonly RegistrationRule[] {
   const { apiGroups, apiVersions, resources, scope = "*" } = rule;
-  const given = rule.operations ?? defaults;
-  const operations = type === "mutating" ? given.filter((operation) => operation !== "DELETE") : given;
+  const own = rule.operations ?? defaults;
+  const operations = type === "mutating" ? own.filter((operation) => operation !== "DELETE") : own;
   return operations.length === 0 ? [] : [{ apiGroups, apiVersions, resources, operations, scope }];
 }

@@ -32,11 +32,11 @@ export function problemStatus(code: number, message: string): AdmissionStatus {
 /** Returns the rejection for a thrown `Denied` or error of the API server; `undefined` for anything else. */
 export function thrownStatus(error: unknown, request: AdmissionRequest): AdmissionStatus | undefined {
   if (isDenied(error)) return deniedStatus(error, request);
-  return isApiError(error) ? passedOn(error) : undefined;
+  return isApiError(error) ? apiStatus(error) : undefined;
 }
 
 /** An error of the API server becomes the response, as in controller-runtime. */
-function passedOn({ status, code, reason, message }: ApiError): AdmissionStatus {
+function apiStatus({ status, code, reason, message }: ApiError): AdmissionStatus {
   return {
     metadata: NO_METADATA,
     message: status.message ?? message,
@@ -51,12 +51,12 @@ function deniedStatus(denied: Denied, request: AdmissionRequest): AdmissionStatu
   const reason = denied.reason ?? REASONS[code];
   const fields = Object.entries(denied.fields ?? {});
   const causes = fields.map(([field, what]): StatusCause => ({ reason: "FieldValueInvalid", message: what, field }));
-  const shown = causes.map(({ field, message: what }) => `${field}: ${what}`);
+  const lines = causes.map(({ field, message: what }) => `${field}: ${what}`);
   return {
     metadata: NO_METADATA,
-    message: shown.length === 0 ? message : `${message}: ${shown.length === 1 ? shown[0]! : `[${shown.join(", ")}]`}`,
+    message: lines.length === 0 ? message : `${message}: ${lines.length === 1 ? lines[0]! : `[${lines.join(", ")}]`}`,
     ...(reason !== undefined && { reason }),
-    ...(causes.length > 0 && { details: { ...named(code, request), causes } }),
+    ...(causes.length > 0 && { details: { ...objectDetails(code, request), causes } }),
     code,
   };
 }
@@ -65,7 +65,10 @@ function deniedStatus(denied: Denied, request: AdmissionRequest): AdmissionStatu
  * kubectl prints an invalid object by its kind and name and then the causes, and drops the message of a status with
  * those fields, so they are omitted when there are no causes.
  */
-function named(code: number, { kind, name }: AdmissionRequest): { name?: string; group?: string; kind?: string } {
+function objectDetails(
+  code: number,
+  { kind, name }: AdmissionRequest,
+): { name?: string; group?: string; kind?: string } {
   if (code !== UNPROCESSABLE || kind === undefined) return {};
   return { ...(name && { name }), ...(kind.group && { group: kind.group }), kind: kind.kind };
 }

@@ -145,14 +145,14 @@ export class ReviewRoutes {
 }
 
 /** Returns the milliseconds within which a response must be on its way, from the request's `timeout`, such as `10s`. */
-function timeoutOf(given: string | undefined): number {
-  const timeout = given === undefined ? DEFAULT_TIMEOUT : millisecondsOf(given);
+function timeoutOf(parameter: string | undefined): number {
+  const timeout = parameter === undefined ? DEFAULT_TIMEOUT : millisecondsOf(parameter);
   return timeout - Math.min(Math.max(timeout * MARGIN, LEAST_MARGIN), MOST_MARGIN);
 }
 
-function millisecondsOf(given: string): number {
+function millisecondsOf(parameter: string): number {
   try {
-    const timeout = parseDuration(given as Duration, "timeout");
+    const timeout = parseDuration(parameter as Duration, "timeout");
     return timeout > 0 ? Math.min(timeout, LONGEST_TIMEOUT) : DEFAULT_TIMEOUT;
   } catch {
     return DEFAULT_TIMEOUT;

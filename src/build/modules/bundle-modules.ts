@@ -4,7 +4,7 @@ import { realpathSync } from "node:fs";
 import { bundleModule } from "#runtime/bundler";
 import { closureOf } from "../../loader/closure.ts";
 import { explain } from "../../loader/explain.ts";
-import type { FoundModule } from "../../loader/scan.ts";
+import type { ModuleEntry } from "../../loader/scan.ts";
 import { printable } from "../../observe/printable.ts";
 import type { Bundle } from "../../platform/bundler.ts";
 import { BuildError } from "../build-error.ts";
@@ -33,7 +33,7 @@ export interface BundleModulesOptions {
 
 /** @throws BuildError for a module that cannot be bundled, and for two of one name. */
 export async function bundleModules(
-  found: readonly FoundModule[],
+  found: readonly ModuleEntry[],
   { offered, destination }: BundleModulesOptions,
 ): Promise<readonly BundledModule[]> {
   refuseNamesakes(found);
@@ -59,7 +59,7 @@ export async function bundleModules(
 }
 
 /** What loading the module would say, in one line for each mistake. */
-export function explained(error: unknown, { file }: FoundModule, offered: Readonly<Record<string, object>>): string {
+export function explained(error: unknown, { file }: ModuleEntry, offered: Readonly<Record<string, object>>): string {
   const text = explain(asLoaded(error), { file: printable(file), sources: closureOf(file).sources, offered });
   return text.startsWith(file) ? text : `${printable(file)}: ${text}`;
 }
@@ -75,20 +75,20 @@ function asLoaded(error: unknown): unknown {
 }
 
 /** The name of the file or folder, without the controllers folder that it is in. */
-export function moduleName({ file }: FoundModule): string {
+export function moduleName({ file }: ModuleEntry): string {
   const name = basename(file);
   return /^index\.[jt]s$/.test(name) ? basename(dirname(file)) : name;
 }
 
 /** The real path of the controllers folder that a module is in. */
-export function controllersFolder(found: FoundModule): string {
+export function controllersFolder(found: ModuleEntry): string {
   const folder = dirname(resolve(found.file));
   return realpathSync(moduleName(found) === basename(found.file) ? folder : dirname(folder));
 }
 
 /** @throws BuildError when two modules of several folders have one name. */
-function refuseNamesakes(found: readonly FoundModule[]): void {
-  const byName = new Map<string, FoundModule>();
+function refuseNamesakes(found: readonly ModuleEntry[]): void {
+  const byName = new Map<string, ModuleEntry>();
   for (const one of found) {
     const name = moduleName(one);
     const other = byName.get(name);
@@ -103,7 +103,7 @@ function refuseNamesakes(found: readonly FoundModule[]): void {
 
 /** @throws BuildError when something of the module runs on one kind of machine only. */
 function refuseAddons(
-  { file }: FoundModule,
+  { file }: ModuleEntry,
   { addons }: Pick<Bundle, "addons">,
   packages: readonly InstalledPackage[],
 ): void {

@@ -4,7 +4,7 @@ import { basename, relative, resolve, sep } from "node:path";
 import { importsOf } from "#runtime/module-host";
 import { type Closure, closureOf } from "../../loader/closure.ts";
 import { configName } from "../../loader/config-names.ts";
-import { type FoundModule, scanFolders } from "../../loader/scan.ts";
+import { type ModuleEntry, scanFolders } from "../../loader/scan.ts";
 import type { ModuleConfig } from "../../module/config/config.ts";
 import { UserError } from "../usage-error.ts";
 import { bundleModule, isPackage } from "./bundle.ts";
@@ -75,7 +75,7 @@ export async function configMapFiles(
 }
 
 /** One file of a bundle is like the other, so that a configuration would be named for the module that imports its file. */
-function refuseForeignConfig(found: FoundModule, configs: readonly ModuleConfig[]): void {
+function refuseForeignConfig(found: ModuleEntry, configs: readonly ModuleConfig[]): void {
   const foreign = configs.find(({ name, isNamed }) => !isNamed && name !== configName(found));
   if (foreign === undefined) return;
   throw new UserError(
@@ -90,7 +90,7 @@ function keyOf(path: string): string {
 }
 
 /** Returns a folder with an index, which has the name of the module, because logs, metrics and Leases use that name. */
-async function bundled({ name, file }: FoundModule, offered: readonly string[]): Promise<[path: string, text: string]> {
+async function bundled({ name, file }: ModuleEntry, offered: readonly string[]): Promise<[path: string, text: string]> {
   return [`${basename(name)}/index.js`, await bundleModule(file, { shown: file, offered })];
 }
 

@@ -169,6 +169,6 @@ function nextMonth(time: number, zone: TimeZone): number {
 function nextDay(time: number, zone: TimeZone): number {
   const { year, month, day, hour } = zone.at(time);
   const next = zone.time({ year, month, day: day + 1, hour });
-  const shown = zone.at(next).hour;
-  return shown === 0 ? next : next + (shown > 12 ? 24 - shown : -shown) * HOUR;
+  const first = zone.at(next).hour;
+  return first === 0 ? next : next + (first > 12 ? 24 - first : -first) * HOUR;
 }

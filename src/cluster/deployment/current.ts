@@ -73,8 +73,9 @@ export async function create(run: DeploymentRun, { old }: ReplicaSets): Promise<
 async function known(run: DeploymentRun, name: string): Promise<ReplicaSet> {
   const { deployment, client } = run;
   const { namespace } = deployment.metadata;
-  const found = await client.get(ReplicaSet, { namespace, name });
-  if (isControlledBy(found, deployment) && isSameTemplate(found.spec.template, deployment.spec.template)) return found;
+  const existing = await client.get(ReplicaSet, { namespace, name });
+  if (isControlledBy(existing, deployment) && isSameTemplate(existing.spec.template, deployment.spec.template))
+    return existing;
   const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
   await run.write({ ...deployment, status: { ...deployment.status, collisionCount } });
   throw new RetryError(`The name ${name} is taken: another one is tried`, { after: 0 });

@@ -24,7 +24,7 @@ interface Scaled {
 
 /** Sums up the scales of the pods' controllers. @throws Error when a pod's controller does not exist or has no scale */
 export async function expectedPods(client: Client, pods: readonly Pod[]): Promise<Expected> {
-  const seen = new Set<string>();
+  const controllers = new Set<string>();
   /** By UID, because two ReplicaSets of one Deployment count once. */
   const scales = new Map<string, number>();
   const unmanaged: string[] = [];
@@ -32,8 +32,8 @@ export async function expectedPods(client: Client, pods: readonly Pod[]): Promis
     const { name, namespace } = pod.metadata;
     const controller = controllerOf(pod);
     if (controller === undefined) unmanaged.push(name);
-    else if (!seen.has(controller.uid)) {
-      seen.add(controller.uid);
+    else if (!controllers.has(controller.uid)) {
+      controllers.add(controller.uid);
       const scaled = await scaleOf(client, controller, namespace);
       if (scaled === undefined) throw new Error(`found no controllers for pod "${name}"`);
       scales.set(scaled.uid, scaled.replicas);
@@ -46,11 +46,11 @@ async function scaleOf(client: Client, owner: OwnerReference, namespace: string)
   const { apiVersion, kind, name, uid } = owner;
   const known = scaledKinds.find((one) => one.kind === kind && one.apiVersion === apiVersion);
   if (known === undefined) return askedScale(client, owner, namespace);
-  const found = await client.find(known as typeof ReplicaSet, { namespace, name });
-  if (found?.metadata.uid !== uid) return undefined;
-  const above = kind === ReplicaSet.kind ? controllerOf(found) : undefined;
+  const workload = await client.find(known as typeof ReplicaSet, { namespace, name });
+  if (workload?.metadata.uid !== uid) return undefined;
+  const above = kind === ReplicaSet.kind ? controllerOf(workload) : undefined;
   if (above?.kind === Deployment.kind) return scaleOf(client, above, namespace);
-  return { uid, replicas: found.spec?.replicas ?? 1 };
+  return { uid, replicas: workload.spec?.replicas ?? 1 };
 }
 
 async function askedScale(client: Client, owner: OwnerReference, namespace: string): Promise<Scaled | undefined> {

@@ -107,8 +107,8 @@ function stillDisrupted({ status }: Budget, pods: readonly Pod[], now: number): 
   let nextCheck: number | undefined;
   for (const pod of pods) {
     const { name } = pod.metadata;
-    const told = status?.disruptedPods ?? {};
-    const since = Object.hasOwn(told, name) ? told[name] : undefined;
+    const evictions = status?.disruptedPods ?? {};
+    const since = Object.hasOwn(evictions, name) ? evictions[name] : undefined;
     if (since === undefined || isGoing(pod)) continue;
     const left = Date.parse(since) + DELETION_MS - now;
     if (left < 0) continue;
@@ -118,7 +118,7 @@ function stillDisrupted({ status }: Budget, pods: readonly Pod[], now: number): 
   return { disrupted, nextCheck };
 }
 
-interface Found {
+interface BudgetState {
   readonly counts?: Pick<Status, "currentHealthy" | "desiredHealthy" | "expectedPods">;
   readonly allowed: number;
   readonly disrupted?: Readonly<Record<string, string>>;
@@ -128,9 +128,9 @@ interface Found {
 }
 
 /** Writes with the version that was read, because a concurrent eviction decrements the allowance and must not be lost. */
-async function write(client: Client, budget: Budget, found: Found): Promise<void> {
+async function write(client: Client, budget: Budget, state: BudgetState): Promise<void> {
   const { name, namespace, generation } = budget.metadata;
-  const { counts, allowed, disrupted, condition, now } = found;
+  const { counts, allowed, disrupted, condition, now } = state;
   const [old] = budget.status?.conditions ?? [];
   const isSame = old?.status === condition.status;
   const next = {
@@ -140,12 +140,12 @@ async function write(client: Client, budget: Budget, found: Found): Promise<void
     lastTransitionTime: isSame ? old.lastTransitionTime : timestamp(now),
   };
   const { disruptedPods: _before, ...before } = budget.status ?? {};
-  const kept = disrupted ?? budget.status?.disruptedPods ?? {};
+  const evictions = disrupted ?? budget.status?.disruptedPods ?? {};
   const status = {
     ...before,
     ...counts,
     disruptionsAllowed: allowed,
-    ...(Object.keys(kept).length > 0 && { disruptedPods: kept }),
+    ...(Object.keys(evictions).length > 0 && { disruptedPods: evictions }),
     observedGeneration: generation,
     conditions: [next],
   };

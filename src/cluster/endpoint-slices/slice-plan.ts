@@ -43,18 +43,18 @@ export function planSlices(
   const remove: Slice[] = [];
   for (const slice of existing) {
     const had = slice.endpoints ?? [];
-    const kept: Endpoint[] = [];
+    const remaining: Endpoint[] = [];
     let isChanged = false;
     for (const endpoint of had) {
       const id = endpointId(endpoint);
       const wanted = left.get(id);
       if (wanted === undefined) continue;
       left.delete(id);
-      kept.push(wanted);
+      remaining.push(wanted);
       isChanged ||= !isSameEndpoint(wanted, endpoint);
     }
-    if (kept.length === 0 && had.length > 0) remove.push(slice);
-    else if (isChanged || kept.length !== had.length || isStale(slice)) update.set(slice, kept);
+    if (remaining.length === 0 && had.length > 0) remove.push(slice);
+    else if (isChanged || remaining.length !== had.length || isStale(slice)) update.set(slice, remaining);
     else unchanged.push(slice);
   }
   const rest = [...left.values()];
@@ -93,9 +93,9 @@ function endpointId({ addresses, hostname = "", targetRef }: Endpoint): string {
 }
 
 function isSameEndpoint(a: Endpoint, b: Endpoint): boolean {
-  const shown = ({ nodeName, zone, conditions, targetRef }: Endpoint) => {
+  const comparable = ({ nodeName, zone, conditions, targetRef }: Endpoint) => {
     const { ready, serving, terminating } = conditions ?? {};
     return [nodeName, zone, ready, serving, terminating, targetRef?.kind, targetRef?.uid];
   };
-  return sameJson(shown(a), shown(b));
+  return sameJson(comparable(a), comparable(b));
 }

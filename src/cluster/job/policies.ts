@@ -24,11 +24,11 @@ export interface FailureAction {
  */
 export function failureAction(policy: PodFailurePolicy | undefined, pod: Pod): FailureAction {
   for (const [index, { action, onExitCodes, onPodConditions }] of (policy?.rules ?? []).entries()) {
-    const found = onExitCodes === undefined ? conditionIn(pod, onPodConditions ?? []) : containerIn(pod, onExitCodes);
-    if (found !== undefined)
+    const match = onExitCodes === undefined ? conditionIn(pod, onPodConditions ?? []) : containerIn(pod, onExitCodes);
+    if (match !== undefined)
       return {
         action: action as FailureAction["action"],
-        message: `${found} matching ${action} rule at index ${index}`,
+        message: `${match} matching ${action} rule at index ${index}`,
       };
   }
   return { action: "Count", message: "" };

@@ -32,11 +32,11 @@ export function conditionsAfter(
   round: Round,
   now: string,
 ): NamespaceCondition[] | undefined {
-  const found = new Map(failures(round).map((failure) => [failure.type, failure]));
+  const byType = new Map(failures(round).map((failure) => [failure.type, failure]));
   let isChanged = false;
   const after = [...before];
   for (const [type, reason, message] of OK) {
-    const next = found.get(type) ?? { type, status: "False", reason, message };
+    const next = byType.get(type) ?? { type, status: "False", reason, message };
     const index = before.findIndex((condition) => condition.type === type);
     const old = before[index];
     if (old?.status === next.status && old.reason === next.reason && old.message === next.message) continue;
@@ -48,9 +48,9 @@ export function conditionsAfter(
 }
 
 function failures({ remaining, finalizers, errors }: Round): Omit<NamespaceCondition, "lastTransitionTime">[] {
-  const found: Omit<NamespaceCondition, "lastTransitionTime">[] = [];
+  const conditions: Omit<NamespaceCondition, "lastTransitionTime">[] = [];
   const add = (type: string, reason: string, message: string): void => {
-    found.push({ type, status: "True", reason, message });
+    conditions.push({ type, status: "True", reason, message });
   };
   if (errors.length > 0) {
     const message = `Failed to delete all resource types, ${errors.length} remaining: ${errors.toSorted().join(", ")}`;
@@ -66,5 +66,5 @@ function failures({ remaining, finalizers, errors }: Round): Omit<NamespaceCondi
     const message = `Some content in the namespace has finalizers remaining: ${names.toSorted().join(", ")}`;
     add("NamespaceFinalizersRemaining", "SomeFinalizersRemain", message);
   }
-  return found;
+  return conditions;
 }

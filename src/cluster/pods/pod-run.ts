@@ -35,14 +35,14 @@ export function nextPodStep(context: PodContext): PodStep {
     activeDeadlineSeconds === undefined ? undefined : Date.parse(startTime) + activeDeadlineSeconds * 1000 - now;
   if (deadline !== undefined && deadline <= 0) {
     const message = "Pod was active on the node longer than the specified deadline";
-    return { status: stopped(context, { reason: "DeadlineExceeded", message, exitCode: 137 }) };
+    return { status: stoppedStatuses(context, { reason: "DeadlineExceeded", message, exitCode: 137 }) };
   }
   const statuses = { init: steps.init.map(({ status }) => status), main: steps.main.map(({ status }) => status) };
   const phase = phaseOf(pod, statuses);
   const isOver = phase === "Succeeded" || phase === "Failed";
   const waits = [...steps.init, ...steps.main].map(({ again }) => again);
   const known = [...waits, deadline].filter((wait) => wait !== undefined);
-  const status = written(context, {
+  const status = statusFrom(context, {
     startTime,
     phase,
     init: isOver ? statuses.init.map((one) => stoppedStatus(one, { exitCode: 0, now })) : statuses.init,
@@ -53,7 +53,7 @@ export function nextPodStep(context: PodContext): PodStep {
 
 /** The status of a pod whose containers were stopped from outside. */
 export function stoppedPodStatus(context: PodContext): KubeletStatus {
-  return stopped(context, { exitCode: 0 });
+  return stoppedStatuses(context, { exitCode: 0 });
 }
 
 /** Returns for how many milliseconds a deleted pod still runs. */
@@ -96,7 +96,7 @@ function begun(was: ContainerStatus | undefined): ContainerStatus | undefined {
   return was?.state?.waiting !== undefined && was.lastState?.terminated === undefined ? undefined : was;
 }
 
-function stopped(
+function stoppedStatuses(
   context: PodContext,
   why: { readonly exitCode: number; readonly reason?: string; readonly message?: string },
 ): KubeletStatus {
@@ -106,7 +106,7 @@ function stopped(
   const init = (pod.status?.initContainerStatuses ?? []).map(stop);
   const main = (pod.status?.containerStatuses ?? []).map(stop);
   const failed = exitCode !== 0 || main.some(({ state }) => (state?.terminated?.exitCode ?? 1) !== 0);
-  const status = written(context, {
+  const status = statusFrom(context, {
     startTime: pod.status?.startTime ?? timestamp(now),
     phase: failed ? "Failed" : "Succeeded",
     init,
@@ -115,14 +115,17 @@ function stopped(
   return { ...status, reason, message };
 }
 
-interface Found {
+interface ContainerOutcome {
   readonly startTime: string;
   readonly phase: string;
   readonly init: readonly ContainerStatus[];
   readonly main: readonly ContainerStatus[];
 }
 
-function written({ pod, now, hostIP, newPodIP }: PodContext, { startTime, phase, init, main }: Found): KubeletStatus {
+function statusFrom(
+  { pod, now, hostIP, newPodIP }: PodContext,
+  { startTime, phase, init, main }: ContainerOutcome,
+): KubeletStatus {
   const podIP = pod.status?.podIP ?? (pod.spec.hostNetwork === true ? hostIP : newPodIP());
   return {
     phase,

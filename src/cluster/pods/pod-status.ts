@@ -54,20 +54,20 @@ export interface StatusContext {
   readonly now: number;
 }
 
-type Found = Pick<PodCondition, "type" | "status" | "reason" | "message">;
+type ConditionState = Pick<PodCondition, "type" | "status" | "reason" | "message">;
 
 /** Computes the conditions that the kubelet maintains; a transition time changes only together with its status. */
 export function conditionsOf(context: StatusContext): PodCondition[] {
   const { pod, now } = context;
   const present = pod.status?.conditions ?? [];
   const ready = containersReady(context);
-  const found: Found[] = [
+  const states: ConditionState[] = [
     { type: "PodReadyToStartContainers", status: isOver(context) ? "False" : "True" },
     initialized(context),
     { ...(ready.status === "True" ? gates(pod, ready) : ready), type: "Ready" },
     ready,
   ];
-  return found.map((condition) => {
+  return states.map((condition) => {
     const before = present.find(({ type }) => type === condition.type);
     const changed = before?.status !== condition.status;
     const { generation } = pod.metadata;
@@ -79,7 +79,7 @@ export function conditionsOf(context: StatusContext): PodCondition[] {
   });
 }
 
-function initialized({ pod, statuses, phase }: StatusContext): Found {
+function initialized({ pod, statuses, phase }: StatusContext): ConditionState {
   const type = "Initialized";
   if (phase === "Succeeded") return { type, status: "True", reason: "PodCompleted" };
   const missing = (pod.spec.initContainers ?? []).filter((one, index) => !isInitialized(one, statuses.init[index]));
@@ -91,7 +91,7 @@ function initialized({ pod, statuses, phase }: StatusContext): Found {
   return { type, status: "False", reason: "ContainersNotInitialized", message };
 }
 
-function containersReady({ pod, statuses, phase }: StatusContext): Found {
+function containersReady({ pod, statuses, phase }: StatusContext): ConditionState {
   const type = "ContainersReady";
   if (phase === "Succeeded") return { type, status: "False", reason: "PodCompleted" };
   if (phase === "Failed") return { type, status: "False", reason: "PodFailed" };
@@ -106,7 +106,7 @@ function containersReady({ pod, statuses, phase }: StatusContext): Found {
 }
 
 /** @see https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-readiness-gate */
-function gates(pod: Pod, ready: Found): Found {
+function gates(pod: Pod, ready: ConditionState): ConditionState {
   const messages = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const condition = pod.status?.conditions?.find(({ type }) => type === conditionType);
     if (condition?.status === "True") return [];

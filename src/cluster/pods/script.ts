@@ -35,7 +35,7 @@ export interface Script extends ContainerScript {
 /** Combines what the program and the pod's annotations say about a container. */
 export function scriptOf(options: ScriptOptions): Script {
   try {
-    const script = said(options);
+    const script = contentOf(options);
     const { readyAfter, exitsAfter, restartsAfter, stopsAfter } = script;
     check(readyAfter, "ready-after");
     check(exitsAfter, "exits-after");
@@ -52,7 +52,7 @@ function check(value: Duration | false | undefined, name: string): void {
   if (value !== undefined && value !== false) parseDuration(value, `${DOMAIN}/${name}`);
 }
 
-function said({ pod, container, restarts, behaviour }: ScriptOptions): ContainerScript {
+function contentOf({ pod, container, restarts, behaviour }: ScriptOptions): ContainerScript {
   const program = behaviour?.(pod, container, { restarts }) ?? {};
   const { annotations = {}, labels = {} } = pod.metadata;
   for (const annotation in annotations) checkName(annotation);

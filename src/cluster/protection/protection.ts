@@ -56,8 +56,8 @@ export function volumeProtection(): Definition {
       const claim = volume.spec?.claimRef;
       // Kubernetes looks at the phase alone, which another controller turns to Released when the claim goes.
       if (volume.status?.phase === "Bound" && claim?.name && claim.namespace) {
-        const found = await client.find(PersistentVolumeClaim, { name: claim.name, namespace: claim.namespace });
-        if (found !== undefined && (!claim.uid || found.metadata.uid === claim.uid)) return;
+        const bound = await client.find(PersistentVolumeClaim, { name: claim.name, namespace: claim.namespace });
+        if (bound !== undefined && (!claim.uid || bound.metadata.uid === claim.uid)) return;
       }
       await release(PersistentVolume, volume, { finalizer: VOLUME_FINALIZER, client });
     },

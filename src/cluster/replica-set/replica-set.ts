@@ -25,7 +25,7 @@ import { isActive, nextAvailableIn } from "../workload/pod-state.ts";
 import { slowStart } from "../workload/slow-start.ts";
 import { writeStatus } from "../workload/write-status.ts";
 import { inDeletionOrder } from "./deletion-order.ts";
-import { type Found, isWritten, statusOf } from "./status.ts";
+import { type StatusInput, isWritten, statusOf } from "./status.ts";
 
 /** The most pods that one run creates or deletes. */
 const MAX_BURST = 500;
@@ -84,13 +84,13 @@ function controllerOfReplicas(clock: Clock, variant: Variant): Definition {
     uses: [allow(Pod, "create", "patch", "delete"), allow(resource, "status/update", "get")],
     async reconcile(owner, { client, events }) {
       const claimed = await owned.claim(owner, client, isActive);
-      const thrown = await scale(owner, claimed, { client, events, now: clock.now() });
+      const problem = await scale(owner, claimed, { client, events, now: clock.now() });
       // A second list shows what has just been created and deleted.
       const pods = (await owned.controlled(owner, client)).filter(selecting(owner));
       const now = clock.now();
-      const status = statusOf(owner, { pods, failure: thrown?.failure, countsTerminating, now });
+      const status = statusOf(owner, { pods, failure: problem?.failure, countsTerminating, now });
       if (!isWritten(owner, status)) await writeStatus(client, resource, { ...owner, status });
-      if (thrown !== undefined) throw thrown.error;
+      if (problem !== undefined) throw problem.error;
       const { minReadySeconds } = owner.spec;
       const wait = nextAvailableIn(pods.filter(isActive), { minReadySeconds, now });
       return wait < Infinity ? { requeueAfter: wait } : undefined;
@@ -100,7 +100,7 @@ function controllerOfReplicas(clock: Clock, variant: Variant): Definition {
 
 interface Thrown {
   readonly error: unknown;
-  readonly failure: Found["failure"];
+  readonly failure: StatusInput["failure"];
 }
 
 /** Creates or deletes pods. @returns the failure, which is reported in the status before it is thrown. */

@@ -4,7 +4,7 @@ import { sameJson } from "../../resource/json.ts";
 import { isActive, isAvailable, isReady, isTerminating } from "../workload/pod-state.ts";
 import { timestamp } from "../workload/time.ts";
 
-export interface Found {
+export interface StatusInput {
   /** All its pods, whatever their state. */
   readonly pods: readonly Pod[];
   /** Why pods could not be created or deleted. */
@@ -15,7 +15,10 @@ export interface Found {
   readonly now: number;
 }
 
-export function statusOf(replicaSet: ReplicaSet, { pods, failure, countsTerminating, now }: Found): ReplicaSetStatus {
+export function statusOf(
+  replicaSet: ReplicaSet,
+  { pods, failure, countsTerminating, now }: StatusInput,
+): ReplicaSetStatus {
   const { generation } = replicaSet.metadata;
   const { minReadySeconds, template } = replicaSet.spec;
   const active = pods.filter(isActive);
@@ -41,7 +44,7 @@ const FAILURE = "ReplicaFailure";
 /** Keeps the first failure until pods can be created again. */
 function conditionsOf(
   { status }: ReplicaSet,
-  failure: Found["failure"],
+  failure: StatusInput["failure"],
   now: number,
 ): readonly ReplicaSetCondition[] | undefined {
   const present = status?.conditions ?? [];

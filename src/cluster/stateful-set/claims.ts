@@ -42,13 +42,13 @@ export async function createClaims(set: StatefulSet, podName: string, { client, 
 
 /** Returns the existing claims of a pod. */
 async function claimsOf(set: StatefulSet, pod: Named, client: Client): Promise<PersistentVolumeClaim[]> {
-  const found: PersistentVolumeClaim[] = [];
+  const claims: PersistentVolumeClaim[] = [];
   for (const { metadata } of claimsFor(set, ordinalOf(pod))) {
     const { name, namespace = "" } = metadata;
     const claim = await client.find(PersistentVolumeClaim, { name, namespace });
-    if (claim !== undefined) found.push(claim);
+    if (claim !== undefined) claims.push(claim);
   }
-  return found;
+  return claims;
 }
 
 /** Whether the claims have the owners that the retention policy says. */

@@ -9,7 +9,7 @@ import { hasVolumes, volumesFor } from "./volumes.ts";
 type Step = "Create" | "Update" | "Delete";
 
 /** Records an Event about a step, whether it succeeds or fails. @throws what the step throws. */
-async function told<T>(set: StatefulSet, name: string, { step, run, work }: Telling<T>): Promise<T> {
+async function withEvents<T>(set: StatefulSet, name: string, { step, run, work }: StepWork<T>): Promise<T> {
   const what = `Pod ${name} in StatefulSet ${set.metadata.name}`;
   try {
     const result = await work();
@@ -23,7 +23,7 @@ async function told<T>(set: StatefulSet, name: string, { step, run, work }: Tell
   }
 }
 
-interface Telling<T> {
+interface StepWork<T> {
   readonly step: Step;
   readonly run: SetRun;
   readonly work: () => Promise<T>;
@@ -41,7 +41,7 @@ export function createPod(set: StatefulSet, pod: PodInput, run: SetRun): Promise
     await retainClaims(set, created, run);
     return created;
   };
-  return told(set, name, { step: "Create", run, work });
+  return withEvents(set, name, { step: "Create", run, work });
 }
 
 /** Creates the claims that a pending pod still lacks. */
@@ -65,7 +65,7 @@ export async function mendPod(set: StatefulSet, pod: Pod, run: SetRun): Promise<
       if (!isMounted) Object.assign(draft.spec, { volumes: volumesFor(set, ordinal, pod.spec.volumes) });
     });
   };
-  await told(set, name, { step: "Update", run, work });
+  await withEvents(set, name, { step: "Update", run, work });
 }
 
 export function deletePod(set: StatefulSet, pod: Pod, run: SetRun): Promise<void> {
@@ -77,5 +77,5 @@ export function deletePod(set: StatefulSet, pod: Pod, run: SetRun): Promise<void
       if (!isNotFound(error)) throw error;
     }
   };
-  return told(set, name, { step: "Delete", run, work });
+  return withEvents(set, name, { step: "Delete", run, work });
 }

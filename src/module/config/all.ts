@@ -46,13 +46,13 @@ export function unusedKeys({ places }: Pick<ConfigSources, "places">, known: Kno
 
 /** Returns a sentence for each variable that two fields would take. */
 export function variableClashes(configs: readonly ModuleConfig[]): readonly string[] {
-  const taken = new Map<string, string>();
+  const fieldOfVariable = new Map<string, string>();
   const faults = new Set<string>();
   for (const { name, fields } of configs) {
     for (const { key, variable } of fields) {
       const field = `${name}.${key}`;
-      const other = taken.get(variable);
-      if (other === undefined) taken.set(variable, field);
+      const other = fieldOfVariable.get(variable);
+      if (other === undefined) fieldOfVariable.set(variable, field);
       else if (other !== field) {
         faults.add(`'${other}' and '${field}' would both be ${variable} in the environment: rename one of them`);
       }
@@ -67,8 +67,8 @@ function namesOf({ configs, unknown = [] }: KnownNames): readonly string[] {
 
 /** Returns the fields of all configurations of a name, because two modules may share one; `undefined` for none. */
 function fieldsFor(name: string, { configs }: KnownNames): readonly ConfigField[] | undefined {
-  const named = configs.filter((one) => one.name === name);
-  return named.length === 0 ? undefined : named.flatMap(({ fields }) => fields);
+  const ofName = configs.filter((one) => one.name === name);
+  return ofName.length === 0 ? undefined : ofName.flatMap(({ fields }) => fields);
 }
 
 interface Section {

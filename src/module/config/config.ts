@@ -50,8 +50,8 @@ export interface BegunLoad extends Disposable {
 }
 
 /** Gives values to what code of a module declares. Its secrets are kept out of the log until it is disposed of. */
-export function beginConfigLoad(module: object, given: Pick<ConfigLoad, "sources" | "nameFor">): BegunLoad {
-  const load: ConfigLoad = { ...given, configs: [], secrets: new DisposableStack(), hasEnded: false };
+export function beginConfigLoad(module: object, origin: Pick<ConfigLoad, "sources" | "nameFor">): BegunLoad {
+  const load: ConfigLoad = { ...origin, configs: [], secrets: new DisposableStack(), hasEnded: false };
   loads.set(module, load);
   return {
     configs: load.configs,
@@ -102,13 +102,13 @@ export function config<S extends z.ZodObject>(schema: S, options: ConfigOptions 
   if (!(schema instanceof z.ZodObject)) {
     throw new TypeError("Cannot call config: expected z.object({ … }), with a field for each value");
   }
-  const { name: asked } = options;
-  if (asked !== undefined && !/^[A-Za-z0-9][-A-Za-z0-9]*$/.test(asked)) {
-    throw new TypeError(`Cannot call config: the name '${asked}' is not made of letters, digits and '-'`);
+  const { name: ownName } = options;
+  if (ownName !== undefined && !/^[A-Za-z0-9][-A-Za-z0-9]*$/.test(ownName)) {
+    throw new TypeError(`Cannot call config: the name '${ownName}' is not made of letters, digits and '-'`);
   }
   const call = new Error("who calls config");
   const load = loadOf(call);
-  const declared = declaredConfig(schema, asked ?? load?.nameFor(filesInStack(call.stack ?? "")) ?? UNNAMED);
+  const declared = declaredConfig(schema, ownName ?? load?.nameFor(filesInStack(call.stack ?? "")) ?? UNNAMED);
   if (variableOf(declared.name, [""]).startsWith("BINNACLE_")) {
     throw new TypeError(
       `Cannot call config: the variables of '${declared.name}' would be called BINNACLE_…, as those of flags are; ` +
@@ -116,7 +116,7 @@ export function config<S extends z.ZodObject>(schema: S, options: ConfigOptions 
     );
   }
   const resolved = resolveConfig(declared, load?.sources ?? NO_SOURCES);
-  load?.configs.push({ ...declared, ...resolved, isNamed: asked !== undefined });
+  load?.configs.push({ ...declared, ...resolved, isNamed: ownName !== undefined });
   load?.secrets.use(keepSecret(resolved.secrets));
   const state: State = { declared, resolved, isFree: load === undefined, override: undefined };
   const settings = valuesOf(state);
@@ -143,8 +143,9 @@ function valuesOf(state: State): object {
     Object.defineProperty(settings, property, { enumerable: true, get: () => valueOf(state, property) });
   }
   for (const hidden of [LOGGED_AS, Symbol.for("nodejs.util.inspect.custom")]) {
-    const shown = hidden === LOGGED_AS ? { get: () => shownValues(state) } : { value: () => shownValues(state) };
-    Object.defineProperty(settings, hidden, { enumerable: false, ...shown });
+    const printed =
+      hidden === LOGGED_AS ? { get: () => printableValues(state) } : { value: () => printableValues(state) };
+    Object.defineProperty(settings, hidden, { enumerable: false, ...printed });
   }
   return Object.freeze(settings);
 }
@@ -167,12 +168,12 @@ function valueOf({ declared, resolved, isFree, override }: State, property: stri
 }
 
 /** Without values of secret fields. */
-function shownValues({ declared, resolved, override }: State): object {
+function printableValues({ declared, resolved, override }: State): object {
   const values = override ?? resolved.values;
-  const shown: Record<string, unknown> = {};
+  const printable: Record<string, unknown> = {};
   for (const property of Object.keys(declared.schema.shape)) {
     const isSecret = declared.fields.some(({ path, isSecret: hidden }) => hidden && path[0] === property);
-    shown[property] = isSecret ? "[redacted]" : values?.[property];
+    printable[property] = isSecret ? "[redacted]" : values?.[property];
   }
-  return shown;
+  return printable;
 }

@@ -5,7 +5,7 @@ import { SHORTEST_SECRET } from "../../observe/secret-search.ts";
 import { printable } from "../../observe/printable.ts";
 import { nearest } from "../nearest.ts";
 import { type ConfigField, fieldsOf, type JsonSchema, objectIn, shownType, typesOf, variableOf } from "./fields.ts";
-import { type ConfigSources, type GivenValue, givenValue, valueAt } from "./sources.ts";
+import { type ConfigSources, type SourceValue, sourceValue, valueAt } from "./sources.ts";
 import { setField } from "../../resource/any-key.ts";
 
 /** A fault of one field, or of the configuration as a whole. */
@@ -23,7 +23,7 @@ export interface Resolved {
   readonly values: Readonly<Record<string, unknown>> | undefined;
   readonly faults: readonly ConfigFault[];
   /** What was given, by the key of the field. */
-  readonly given: ReadonlyMap<string, GivenValue>;
+  readonly given: ReadonlyMap<string, SourceValue>;
   /** The texts that must not be shown. */
   readonly secrets: readonly string[];
   /** What the schema was given, which may lack values. */
@@ -43,36 +43,36 @@ export function declaredConfig(schema: z.ZodObject, name: string): DeclaredConfi
 
 /** Reads the values of all fields, and checks them together. */
 export function resolveConfig({ name, schema, fields }: DeclaredConfig, sources: ConfigSources): Resolved {
-  const given = new Map<string, GivenValue>();
+  const provisions = new Map<string, SourceValue>();
   const faults: ConfigFault[] = [];
   const input: Record<string, unknown> = {};
   const secrets: string[] = [];
   makeRoom(schema, input);
   for (const field of fields) {
-    const found = givenValue({ name, ...field }, sources);
-    if (found === undefined) {
+    const provided = sourceValue({ name, ...field }, sources);
+    if (provided === undefined) {
       if (field.isRequired)
         faults.push({ field: field.key, isMissing: true, message: missing(field, { name, sources }) });
       continue;
     }
-    given.set(field.key, found);
-    secrets.push(...(field.isSecret ? textsIn(found.value) : passwordsIn(found.value)));
-    const read = found.isText ? fromText(String(found.value), field.json) : { value: found.value };
-    if ("expected" in read) faults.push(wrong(field, found, `expected ${read.expected}`));
+    provisions.set(field.key, provided);
+    secrets.push(...(field.isSecret ? textsIn(provided.value) : passwordsIn(provided.value)));
+    const read = provided.isText ? fromText(String(provided.value), field.json) : { value: provided.value };
+    if ("expected" in read) faults.push(wrong(field, provided, `expected ${read.expected}`));
     else put(input, field.path, read.value);
   }
   const { data, issues } = parsed(schema, input);
   for (const issue of issues) {
     const field = fieldAt(fields, issue.path);
     if (field !== undefined && faults.some((fault) => fault.field === field.key)) continue;
-    faults.push(faultOf(issue, field, { name, given, sources, secrets }));
+    faults.push(faultOf(issue, field, { name, given: provisions, sources, secrets }));
   }
   const place = ({ field }: ConfigFault): number => fields.findIndex(({ key }) => key === field);
   faults.sort((a, b) => place(a) - place(b));
   const values = faults.length === 0 ? frozen(data as Readonly<Record<string, unknown>>) : undefined;
   // A schema may decode what it is given.
   for (const { isSecret, path } of fields) if (isSecret) secrets.push(...textsIn(valueAt(values, path)));
-  return { values, faults, given, secrets, input };
+  return { values, faults, given: provisions, secrets, input };
 }
 
 /** Returns one property on its own, where others may have faults; `undefined` where it has one itself. */
@@ -159,7 +159,7 @@ function fieldAt(fields: readonly ConfigField[], at: readonly PropertyKey[]): Co
 
 interface FaultContext {
   readonly name: string;
-  readonly given: ReadonlyMap<string, GivenValue>;
+  readonly given: ReadonlyMap<string, SourceValue>;
   readonly sources: ConfigSources;
   readonly secrets: readonly string[];
 }
@@ -171,12 +171,12 @@ function faultOf(issue: z.core.$ZodIssue, field: ConfigField | undefined, contex
     const message = withoutAny(at === "" ? expected : `${at}: ${expected}`, context.secrets);
     return { field: undefined, isMissing: false, message };
   }
-  const found = context.given.get(field.key);
-  if (found === undefined) return { field: field.key, isMissing: true, message: missing(field, context) };
+  const provided = context.given.get(field.key);
+  if (provided === undefined) return { field: field.key, isMissing: true, message: missing(field, context) };
   const inner = issue.path.slice(field.path.length).join(".");
   // A message about several fields may repeat the secret of another one; a short secret occurs in messages by chance.
   const others = context.secrets.filter(({ length }) => length >= SHORTEST_SECRET);
-  return wrong(field, found, withoutAny(inner === "" ? expected : `at ${inner}: ${expected}`, others));
+  return wrong(field, provided, withoutAny(inner === "" ? expected : `at ${inner}: ${expected}`, others));
 }
 
 /** `Invalid input: expected number, received NaN` names a value that nobody has written. */
@@ -187,13 +187,13 @@ function expectedBy({ message }: z.core.$ZodIssue): string {
 /** The longest value that a message repeats. */
 const LONGEST = 60;
 
-function wrong({ key, isSecret }: ConfigField, { value, from }: GivenValue, expected: string): ConfigFault {
-  const told = isSecret ? withoutAny(expected, [...textsIn(value)]) : expected;
-  const shown = isSecret || hasPassword(value) ? "" : ` ${shortText(value)}`;
+function wrong({ key, isSecret }: ConfigField, { value, from }: SourceValue, expected: string): ConfigFault {
+  const explanation = isSecret ? withoutAny(expected, [...textsIn(value)]) : expected;
+  const valueText = isSecret || hasPassword(value) ? "" : ` ${shortText(value)}`;
   return {
     field: key,
     isMissing: false,
-    message: `${key} is${shown === "" ? " not valid" : shown} in ${from}: ${told}`,
+    message: `${key} is${valueText === "" ? " not valid" : valueText} in ${from}: ${explanation}`,
   };
 }
 
@@ -240,8 +240,8 @@ function missing(
         : `write it into ${place.path}/${name}.${key}`;
   if (env === undefined) return `${key} is missing: ${elsewhere}`;
   const ours = Object.keys(env).filter((one) => one.startsWith(variableOf(name, [""])));
-  const meant = nearest(variable, ours);
-  return `${key} is missing: set ${variable}${meant === undefined ? "" : ` (there is ${meant})`}, or ${elsewhere}`;
+  const similar = nearest(variable, ours);
+  return `${key} is missing: set ${variable}${similar === undefined ? "" : ` (there is ${similar})`}, or ${elsewhere}`;
 }
 
 /** Freezes what is plain; objects of classes, which a schema may make, stay as they are. */

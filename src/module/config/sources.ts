@@ -29,7 +29,7 @@ export interface ConfigFolder {
 export const NO_SOURCES: ConfigSources = { env: undefined, places: [] };
 
 /** A value as it was given, and where. */
-export interface GivenValue {
+export interface SourceValue {
   readonly value: unknown;
   /** Whether the value is a text for any type, as variables and the files of a folder are. */
   readonly isText: boolean;
@@ -38,10 +38,10 @@ export interface GivenValue {
 }
 
 /** Returns the value of a field. An empty variable counts as none, and so does `null` in a file. */
-export function givenValue(
+export function sourceValue(
   { name, path, key, variable }: { name: string; path: readonly string[]; key: string; variable: string },
   { env, places }: ConfigSources,
-): GivenValue | undefined {
+): SourceValue | undefined {
   const text = env?.[variable];
   if (text !== undefined && text !== "") return { value: text, isText: true, from: variable };
   for (const place of places.toReversed()) {
@@ -49,8 +49,8 @@ export function givenValue(
       const value = valueAt(place.sections[name], path);
       if (value !== undefined && value !== null) return { value, isText: false, from: place.path };
     } else {
-      const found = place.texts.get(`${name}.${key}`);
-      if (found !== undefined) return { value: found.text, isText: true, from: found.file };
+      const text = place.texts.get(`${name}.${key}`);
+      if (text !== undefined) return { value: text.text, isText: true, from: text.file };
     }
   }
   return undefined;
@@ -75,12 +75,12 @@ export function isSame(a: ConfigSources, b: ConfigSources): boolean {
 
 /** Returns a text that differs whenever something that is given for these configurations differs. */
 export function printOf({ places }: ConfigSources, names: Iterable<string>): string {
-  const given = [...names].map((name) =>
+  const entries = [...names].map((name) =>
     places.map((place) =>
       place.kind === "file"
         ? place.sections[name]
         : [...place.texts].filter(([key]) => key.startsWith(`${name}.`)).map(([key, { text }]) => [key, text]),
     ),
   );
-  return JSON.stringify(given);
+  return JSON.stringify(entries);
 }

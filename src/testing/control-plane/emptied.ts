@@ -19,7 +19,7 @@ interface Resource {
   readonly asOne: boolean;
 }
 
-interface Discovered {
+interface Discovery {
   readonly items: readonly {
     readonly metadata: { readonly name?: string };
     readonly versions: readonly {
@@ -65,23 +65,23 @@ export async function emptied(plane: Plane, kinds: readonly string[] = []): Prom
 
 /** Removes what there is. @returns the paths of what there was */
 async function removeAll(plane: Plane, kinds: readonly string[]): Promise<readonly string[]> {
-  const found: string[] = [];
-  const resources = await discovered(plane);
+  const paths: string[] = [];
+  const resources = await discover(plane);
   // What refuses writes goes first. Objects go before the definitions of their kinds, and namespaces when they are empty.
   const rank = ({ api, plural }: Resource): number =>
     api.startsWith(ADMISSION) ? 0 : api.startsWith(EXTENSIONS) ? 2 : plural === "namespaces" ? 3 : 1;
   for (const step of [0, 1, 2, 3]) {
     const some = resources.filter((one) => rank(one) === step);
-    found.push(...(await Promise.all(some.map((resource) => removeOf(plane, resource, kinds)))).flat());
+    paths.push(...(await Promise.all(some.map((resource) => removeOf(plane, resource, kinds)))).flat());
   }
-  return found;
+  return paths;
 }
 
 async function removeOf(plane: Plane, resource: Resource, kinds: readonly string[]): Promise<readonly string[]> {
   const { api, plural, asOne } = resource;
   const pathOf = (namespace: string | undefined): string =>
     namespace === undefined ? `${api}/${plural}` : `${api}/namespaces/${namespace}/${plural}`;
-  const list = await asked<{ items?: readonly { readonly metadata: Meta }[] }>(plane, `${api}/${plural}`, PARTIAL);
+  const list = await get<{ items?: readonly { readonly metadata: Meta }[] }>(plane, `${api}/${plural}`, PARTIAL);
   if (list === "later") return [`${api}/${plural}`];
   const all = list?.items ?? [];
   const isKept = (metadata: Meta): boolean =>
@@ -91,16 +91,16 @@ async function removeOf(plane: Plane, resource: Resource, kinds: readonly string
     const path = pathOf(namespace);
     for (const { name, finalizers = [] } of some) {
       if (finalizers.length === 0 || api.startsWith(EXTENSIONS)) continue;
-      await sent(plane, "PATCH", `${path}/${name}`, { metadata: { finalizers: null } });
+      await send(plane, "PATCH", `${path}/${name}`, { metadata: { finalizers: null } });
     }
     const isWhole = all.filter(({ metadata }) => metadata.namespace === namespace).length === some.length;
     const options = { gracePeriodSeconds: 0, propagationPolicy: "Background" };
-    if (isWhole && asOne && some.length > 1) await sent(plane, "DELETE", path, options);
-    else for (const { name } of some) await sent(plane, "DELETE", `${path}/${name}`, options);
+    if (isWhole && asOne && some.length > 1) await send(plane, "DELETE", path, options);
+    else for (const { name } of some) await send(plane, "DELETE", `${path}/${name}`, options);
     if (plural !== "namespaces") continue;
     for (const { name } of some) {
       const object = { apiVersion: "v1", kind: "Namespace", metadata: { name }, spec: { finalizers: [] } };
-      await sent(plane, "PUT", `${path}/${name}/finalize`, object);
+      await send(plane, "PUT", `${path}/${name}/finalize`, object);
     }
   }
   return mine.map(({ namespace, name }) => `${pathOf(namespace)}/${name}`);
@@ -120,10 +120,10 @@ function isOwn({ plural }: Resource, { name, namespace = "", labels = {} }: Meta
 }
 
 /** What can be listed and deleted, in the version that the server prefers. */
-async function discovered(plane: Plane): Promise<readonly Resource[]> {
-  const both = await Promise.all(["/api", "/apis"].map((path) => asked<Discovered>(plane, path, DISCOVERY)));
+async function discover(plane: Plane): Promise<readonly Resource[]> {
+  const both = await Promise.all(["/api", "/apis"].map((path) => get<Discovery>(plane, path, DISCOVERY)));
   return both.flatMap((answer, index) =>
-    (answer as Discovered).items.flatMap(({ metadata: { name = "" }, versions: [first] }) => {
+    (answer as Discovery).items.flatMap(({ metadata: { name = "" }, versions: [first] }) => {
       if (first === undefined || LEFT_ALONE.includes(name)) return [];
       const api = index === 0 ? `/api/${first.version}` : `/apis/${name}/${first.version}`;
       return (first.resources ?? [])
@@ -138,7 +138,7 @@ async function discovered(plane: Plane): Promise<readonly Resource[]> {
 }
 
 /** @returns `undefined` where there is nothing, as with a kind whose definition has just gone. */
-async function asked<T>(plane: Plane, path: string, accept: string): Promise<T | "later" | undefined> {
+async function get<T>(plane: Plane, path: string, accept: string): Promise<T | "later" | undefined> {
   const response = await plane.request(path, { headers: { accept }, signal: AbortSignal.timeout(PATIENCE) });
   if (response.ok) return (await response.json()) as T;
   const text = await response.text();
@@ -149,7 +149,7 @@ async function asked<T>(plane: Plane, path: string, accept: string): Promise<T |
 }
 
 /** What is refused is tried again with the next look, because it is still there then. */
-async function sent(plane: Plane, method: string, path: string, body: object): Promise<void> {
+async function send(plane: Plane, method: string, path: string, body: object): Promise<void> {
   const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
   const response = await plane.request(path, {
     method,

@@ -44,7 +44,7 @@ export class AppliedParts {
     const server = new AppliedVersions({
       kind: names.kind,
       schemas: new Map([from, through].map(({ name, schema }) => [`${group}/${name}`, schema])),
-      convert: (given, apiVersion) => convert(given, apiVersions.get(apiVersion)!) as typeof given,
+      convert: (whole, apiVersion) => convert(whole, apiVersions.get(apiVersion)!) as typeof whole,
     });
     const needed = { ...object, spec: needs(from.schema.properties!["spec"]!, object.spec) };
     try {

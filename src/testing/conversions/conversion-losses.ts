@@ -58,9 +58,9 @@ export function findConversionLosses(resource: Resource, options: ConversionLoss
       [version, hub],
       [hub, version],
     ] as const) {
-      const found = lossesOf(definition, { from, through }, options);
-      if (found === undefined) unknown.add(from.name);
-      else losses.push(...found);
+      const ofWay = lossesOf(definition, { from, through }, options);
+      if (ofWay === undefined) unknown.add(from.name);
+      else losses.push(...ofWay);
     }
   }
   return { losses, unknown: [...unknown] };
@@ -87,20 +87,20 @@ function lossesOf(
     }
   }
   if (valid.length === 0) return undefined;
-  const found = new Map<string, WireObject>();
+  const examples = new Map<string, WireObject>();
   const add = (object: WireObject, differences: readonly Difference[]): void => {
-    for (const difference of differences) if (!found.has(keyOf(difference))) found.set(keyOf(difference), object);
+    for (const difference of differences) if (!examples.has(keyOf(difference))) examples.set(keyOf(difference), object);
   };
   const search = { trip, generated, seed };
   const losses = (differences: Search["differences"], runs: number): readonly ConversionLoss[] =>
-    [...found]
+    [...examples]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, object]) => smallest({ key, object }, { ...search, differences, runs }));
   for (const object of valid) {
     add(object, trip.differences(object));
-    if (found.size >= MOST_LOSSES) break;
+    if (examples.size >= MOST_LOSSES) break;
   }
-  if (found.size > 0) return losses((object) => trip.differences(object), objects * TRIES);
+  if (examples.size > 0) return losses((object) => trip.differences(object), objects * TRIES);
   const parts = new AppliedParts({ definition, from, through });
   const isLossless = (object: WireObject): boolean => trip.all(object).length === 0;
   const ofParts = (object: WireObject) => (isLossless(object) ? parts.differences(object) : []);
@@ -136,10 +136,10 @@ function smallest(
   const example = look(counterexample?.[0] ?? object)!;
   const { from, through } = trip;
   const { reason, path } = example.difference;
-  return { from, through, reason, path, message: told(example.difference, trip), object: example.object };
+  return { from, through, reason, path, message: messageOf(example.difference, trip), object: example.object };
 }
 
-function told({ reason, path, before, after, message, isPart }: Difference, { from, through }: RoundTrip): string {
+function messageOf({ reason, path, before, after, message, isPart }: Difference, { from, through }: RoundTrip): string {
   const way = `${from} → ${through} → ${from}${isPart ? ", as parts are applied," : ""}`;
   switch (reason) {
     case "failed":

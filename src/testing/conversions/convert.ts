@@ -50,8 +50,8 @@ export function convert<R extends Resource, const Version extends string>(
     );
   }
   const { metadata, ...rest } = structuredClone(object);
-  const given = { ...rest, kind: object.kind ?? resource.kind, metadata: { ...metadata } };
-  return convertObject(definition, given, { to }) as unknown as ConvertedTo<R, Version>;
+  const complete = { ...rest, kind: object.kind ?? resource.kind, metadata: { ...metadata } };
+  return convertObject(definition, complete, { to }) as unknown as ConvertedTo<R, Version>;
 }
 
 /**

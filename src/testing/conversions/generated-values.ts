@@ -79,14 +79,14 @@ function variantOf(schema: StructuralSchema, variant: StructuralSchema): Structu
 }
 
 function objects({ properties = {}, required = [], additionalProperties }: StructuralSchema): fc.Arbitrary<unknown> {
-  const named: [string, fc.Arbitrary<unknown>][] = [];
+  const fields: [string, fc.Arbitrary<unknown>][] = [];
   const rare = new Set<string>();
   for (const [name, field] of Object.entries(properties)) {
     const rarity = required.includes(name) ? 1 : rarityOf(field);
     if (rarity > MOST_COMMON) rare.add(name);
-    named.push([name, rarity > MOST_COMMON ? onceIn(rarity, valuesOf(field)) : valuesOf(field)]);
+    fields.push([name, rarity > MOST_COMMON ? onceIn(rarity, valuesOf(field)) : valuesOf(field)]);
   }
-  const all = fc.record(Object.fromEntries(named), {
+  const all = fc.record(Object.fromEntries(fields), {
     requiredKeys: [...required.filter((name) => name in properties), ...rare],
     noNullPrototype: true,
   });

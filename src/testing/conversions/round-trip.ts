@@ -61,16 +61,16 @@ export class RoundTrip {
   /** Returns intended losses too. */
   all(object: WireObject): readonly Difference[] {
     let back: WireObject;
-    const found: Difference[] = [];
+    const differences: Difference[] = [];
     try {
       const there = this.#there.admit(convertObject(this.#definition, object, { to: this.through }));
       for (const path of there.pruned)
-        found.push({ reason: "lost", path: bare(path), message: `${this.through} has no such field` });
-      if (there.errors.length > 0) return [...found, ...there.errors.map(refused)];
+        differences.push({ reason: "lost", path: bare(path), message: `${this.through} has no such field` });
+      if (there.errors.length > 0) return [...differences, ...there.errors.map(refused)];
       const answer = this.#here.admit(convertObject(this.#definition, frozen(there.object), { to: this.from }));
       for (const path of answer.pruned)
-        found.push({ reason: "lost", path: bare(path), message: `${this.from} has no such field` });
-      if (answer.errors.length > 0) return [...found, ...answer.errors.map(refused)];
+        differences.push({ reason: "lost", path: bare(path), message: `${this.from} has no such field` });
+      if (answer.errors.length > 0) return [...differences, ...answer.errors.map(refused)];
       back = answer.object;
     } catch (error) {
       return [
@@ -81,15 +81,15 @@ export class RoundTrip {
         },
       ];
     }
-    found.push(...compare(object.spec, back.spec, "spec"));
+    differences.push(...compare(object.spec, back.spec, "spec"));
     // An empty status means the same as none.
-    found.push(...compare(object.status ?? {}, back.status ?? {}, "status"));
+    differences.push(...compare(object.status ?? {}, back.status ?? {}, "status"));
     for (const name of ["labels", "annotations"]) {
       const [before, after] = [object, back].map(({ metadata }) => (metadata[name] ?? {}) as Fields);
       // A conversion may keep fields that the other version lacks in annotations.
-      found.push(...compare(before, { ...after }, `metadata.${name}`).filter(({ reason }) => reason !== "added"));
+      differences.push(...compare(before, { ...after }, `metadata.${name}`).filter(({ reason }) => reason !== "added"));
     }
-    return found;
+    return differences;
   }
 }
 

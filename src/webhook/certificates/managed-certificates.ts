@@ -89,13 +89,13 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
     const { store, clock, hosts } = this.#options;
     for (;;) {
       signal.throwIfAborted();
-      const found = await store.read(signal);
-      this.#take(found.certificates);
-      const [newest] = found.certificates?.authorities ?? [];
-      const inForce = newest === undefined || (await this.#inForce(found.certificates!, signal));
-      const step = nextStep(found.certificates, { now: clock.now(), hosts, inForce });
+      const stored = await store.read(signal);
+      this.#take(stored.certificates);
+      const [newest] = stored.certificates?.authorities ?? [];
+      const inForce = newest === undefined || (await this.#inForce(stored.certificates!, signal));
+      const step = nextStep(stored.certificates, { now: clock.now(), hosts, inForce });
       if (step.kind === "wait") return step.ms;
-      await this.#do(step, found, signal);
+      await this.#do(step, stored, signal);
     }
   }
 
@@ -116,10 +116,10 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
     return (await this.#options.inForce?.(newest, signal)) ?? true;
   }
 
-  async #do(step: Exclude<NextStep, { kind: "wait" }>, found: StoredVersion, signal: AbortSignal): Promise<void> {
+  async #do(step: Exclude<NextStep, { kind: "wait" }>, stored: StoredVersion, signal: AbortSignal): Promise<void> {
     const { store, log } = this.#options;
-    const next = await this.#next(step.kind, found.certificates);
-    if (!(await store.write(next, found.version, signal))) return; // another replica was faster, and its version is read
+    const next = await this.#next(step.kind, stored.certificates);
+    if (!(await store.write(next, stored.version, signal))) return; // another replica was faster, and its version is read
     const what = {
       authority: "Webhook authority made",
       server: "Webhook certificate issued",

@@ -113,9 +113,9 @@ interface Validity {
 }
 
 function usable(stored: StoredCertificates, now: number): Validity | undefined {
-  const found = validity(stored.cert);
-  if (found === undefined || found.until <= now || !belongTogether(stored.cert, stored.key)) return undefined;
-  return stored.authorities.some((authority) => isIssuedBy(stored.cert, authority)) ? found : undefined;
+  const period = validity(stored.cert);
+  if (period === undefined || period.until <= now || !belongTogether(stored.cert, stored.key)) return undefined;
+  return stored.authorities.some((authority) => isIssuedBy(stored.cert, authority)) ? period : undefined;
 }
 
 function validity(cert: string): Validity | undefined {

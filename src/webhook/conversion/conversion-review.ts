@@ -10,7 +10,7 @@ import { KeptSecrets } from "../../reconcile/kept-secrets.ts";
 import { sensitiveTextsOf } from "../../resource/sensitive.ts";
 import { InexactBody } from "./exact-numbers.ts";
 import { ConversionError, convertObject } from "./convert-object.ts";
-import type { GivenObject, WireObject } from "./wire-object.ts";
+import type { PartialObject, WireObject } from "./wire-object.ts";
 import type { RecentObjects } from "./recent-objects.ts";
 
 const GROUP = "apiextensions.k8s.io";
@@ -166,7 +166,7 @@ function fromOf(object: unknown): string {
   return isObject(object) ? splitVersion(object.apiVersion)[1] : "no version";
 }
 
-function isObject(value: unknown): value is GivenObject {
+function isObject(value: unknown): value is PartialObject {
   if (!isFields(value)) return false;
   const { apiVersion, kind, metadata } = value;
   return typeof apiVersion === "string" && typeof kind === "string" && (metadata == null || isFields(metadata));

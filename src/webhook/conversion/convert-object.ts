@@ -5,7 +5,7 @@ import { completed, type Filling, isComplete } from "../../resource/schema/compl
 import { withDefaults } from "../../resource/schema/defaults.ts";
 import { convertPart } from "./convert-part.ts";
 import type { RecentObjects } from "./recent-objects.ts";
-import type { GivenObject, WireObject } from "./wire-object.ts";
+import type { PartialObject, WireObject } from "./wire-object.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -31,11 +31,11 @@ export class ConversionError extends Error {
  */
 export function convertObject(
   definition: ResourceDefinition,
-  given: GivenObject,
+  input: PartialObject,
   { to, recent }: { readonly to: string; readonly recent?: RecentObjects | undefined },
 ): WireObject {
   const { group, names } = definition;
-  const object = withMetadata(given);
+  const object = withMetadata(input);
   if (object.kind !== names.kind) throw new ConversionError(`the object is a ${object.kind}, and no ${names.kind}`);
   const prefix = `${group}/`;
   if (!object.apiVersion.startsWith(prefix)) {
@@ -54,7 +54,7 @@ export function convertObject(
 }
 
 /** The API server leaves out what it has removed everything from, or leaves `null` there. */
-function withMetadata(object: GivenObject): WireObject {
+function withMetadata(object: PartialObject): WireObject {
   const { labels, annotations, ...others } = object.metadata ?? {};
   if (object.metadata != null && labels !== null && annotations !== null)
     return { ...object, metadata: object.metadata };
@@ -76,11 +76,11 @@ interface Way {
 
 function throughHub(object: WireObject, { definition, source, target, filling }: Way): WireObject {
   const { group, hub } = definition;
-  const filled = (made: WireObject, version: VersionDefinition): WireObject => {
-    if (filling === undefined) return withDefaults(version.schema, made);
+  const filled = (object: WireObject, version: VersionDefinition): WireObject => {
+    if (filling === undefined) return withDefaults(version.schema, object);
     return version === target
-      ? made
-      : (completed(version.schema, made, { ...filling, model: undefined }) as WireObject);
+      ? object
+      : (completed(version.schema, object, { ...filling, model: undefined }) as WireObject);
   };
   let converted = object;
   if (source.name !== hub) {
@@ -94,8 +94,8 @@ function throughHub(object: WireObject, { definition, source, target, filling }:
 }
 
 function versionNamed({ names, versions }: ResourceDefinition, name: string): VersionDefinition {
-  const found = versions.find((version) => version.name === name);
-  if (found !== undefined) return found;
+  const match = versions.find((version) => version.name === name);
+  if (match !== undefined) return match;
   const known = versions.map((version) => version.name).join(", ");
   throw new ConversionError(`${names.kind} has no version ${name}: its versions are ${known}`);
 }
@@ -113,53 +113,54 @@ interface Step {
 const FIELDS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "spec", "status"]);
 
 /** Completes the result of an author's function to a whole object. */
-function complete(made: unknown, step: Step): WireObject {
+function complete(result: unknown, step: Step): WireObject {
   const { object, target, group, by } = step;
-  if (!isFields(made)) throw new ConversionError(`${by} returned ${shown(made)}: expected { spec, … }`);
-  for (const name in made) {
+  if (!isFields(result)) throw new ConversionError(`${by} returned ${kindOfValue(result)}: expected { spec, … }`);
+  for (const name in result) {
     if (FIELDS.has(name)) continue;
     throw new ConversionError(`${by} returned the field '${name}', which would be lost: an object has spec and status`);
   }
   for (const name of ["spec", "status"] as const) {
-    if (made[name] === undefined || isFields(made[name])) continue;
-    throw new ConversionError(`${by} returned ${shown(made[name])} as ${name}: expected an object`);
+    if (result[name] === undefined || isFields(result[name])) continue;
+    throw new ConversionError(`${by} returned ${kindOfValue(result[name])} as ${name}: expected an object`);
   }
   return {
     apiVersion: `${group}/${target.name}`,
     kind: object.kind,
-    metadata: metadataOf(made["metadata"], step),
-    ...(made["spec"] !== undefined && { spec: made["spec"] }),
-    ...statusOf(made["status"], object),
+    metadata: metadataOf(result["metadata"], step),
+    ...(result["spec"] !== undefined && { spec: result["spec"] }),
+    ...statusOf(result["status"], object),
   };
 }
 
 /** The runtime maintains the generation that a status describes, so authors do not see it. */
-function statusOf(made: unknown, { status }: WireObject): { readonly status?: unknown } {
+function statusOf(result: unknown, { status }: WireObject): { readonly status?: unknown } {
   const observed = isFields(status) ? status["observedGeneration"] : undefined;
-  if (observed === undefined) return made === undefined ? {} : { status: made };
-  return { status: { observedGeneration: observed, ...(made as Fields | undefined) } };
+  if (observed === undefined) return result === undefined ? {} : { status: result };
+  return { status: { observedGeneration: observed, ...(result as Fields | undefined) } };
 }
 
 /** Combines the metadata of the given object with the author's labels and annotations; the API server rejects other changes. */
-function metadataOf(made: unknown, { object, by }: Step): Fields {
+function metadataOf(result: unknown, { object, by }: Step): Fields {
   const { metadata } = object;
-  if (made === undefined || made === metadata) return metadata;
-  if (!isFields(made)) throw new ConversionError(`${by} returned ${shown(made)} as metadata: expected an object`);
-  for (const name in made) {
-    if (name === "labels" || name === "annotations" || sameJson(made[name], metadata[name])) continue;
+  if (result === undefined || result === metadata) return metadata;
+  if (!isFields(result))
+    throw new ConversionError(`${by} returned ${kindOfValue(result)} as metadata: expected an object`);
+  for (const name in result) {
+    if (name === "labels" || name === "annotations" || sameJson(result[name], metadata[name])) continue;
     throw new ConversionError(`${by} changed metadata.${name}: a conversion may change only labels and annotations`);
   }
   const changed: Record<string, unknown> = { ...metadata };
   for (const name of ["labels", "annotations"] as const) {
-    const texts = made[name];
+    const texts = result[name];
     if (texts === undefined) continue;
-    if (!isFields(texts)) throw new ConversionError(`${by} returned ${shown(texts)} as metadata.${name}`);
-    const kept = Object.entries(texts).filter(([, text]) => text !== undefined);
-    for (const [key, text] of kept) {
+    if (!isFields(texts)) throw new ConversionError(`${by} returned ${kindOfValue(texts)} as metadata.${name}`);
+    const entries = Object.entries(texts).filter(([, text]) => text !== undefined);
+    for (const [key, text] of entries) {
       if (typeof text === "string") continue;
-      throw new ConversionError(`${by} returned ${shown(text)} as metadata.${name}["${key}"]: expected a text`);
+      throw new ConversionError(`${by} returned ${kindOfValue(text)} as metadata.${name}["${key}"]: expected a text`);
     }
-    if (kept.length > 0) changed[name] = Object.fromEntries(kept);
+    if (entries.length > 0) changed[name] = Object.fromEntries(entries);
     else delete changed[name];
   }
   return changed;
@@ -173,7 +174,7 @@ function isThenable(value: object): boolean {
   return "then" in value && typeof value.then === "function";
 }
 
-function shown(value: unknown): string {
+function kindOfValue(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (value === null || value === undefined) return String(value);
   if (typeof value === "object") return "a promise";

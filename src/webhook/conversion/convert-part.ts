@@ -44,9 +44,9 @@ interface Attempt<T = unknown> {
  *
  * @throws what the author's functions throw, when they refuse the part with every filling.
  */
-export function convertPart(given: WireObject, { schema, target, whole, through }: PartOptions): WireObject {
+export function convertPart(input: WireObject, { schema, target, whole, through }: PartOptions): WireObject {
   // Authors may rely on a name, and the answer has the metadata that was given.
-  const part = { ...given, metadata: { name: whole?.metadata["name"] ?? "", ...given.metadata } };
+  const part = { ...input, metadata: { name: whole?.metadata["name"] ?? "", ...input.metadata } };
   const attempts: Attempt<WireObject>[] = [];
   const errors: unknown[] = [];
   for (const filling of whole === undefined ? FILLINGS : [{ ...FILLINGS[0]!, model: whole }, ...FILLINGS]) {
@@ -67,7 +67,7 @@ export function convertPart(given: WireObject, { schema, target, whole, through 
   return {
     apiVersion,
     kind,
-    metadata: metadataOf(given, attempts),
+    metadata: metadataOf(input, attempts),
     ...(spec !== undefined && { spec }),
     ...(status !== undefined && { status }),
   };
@@ -75,9 +75,9 @@ export function convertPart(given: WireObject, { schema, target, whole, through 
 
 function metadataOf({ metadata: given }: WireObject, attempts: readonly Attempt<WireObject>[]): Fields {
   const { labels: _, annotations: __, ...metadata } = given;
-  const made = settled(fieldOf(attempts, "metadata"), { schema: undefined, keepsConstants: true }) as
+  const merged = settled(fieldOf(attempts, "metadata"), { schema: undefined, keepsConstants: true }) as
     Fields | undefined;
-  const { labels, annotations } = made ?? {};
+  const { labels, annotations } = merged ?? {};
   return {
     ...metadata,
     ...(hasFields(labels) && { labels }),
@@ -160,11 +160,11 @@ interface Place {
 
 /** Returns what the attempts agree on, without what follows from the filling; `undefined` when nothing is left. */
 function settled(attempts: readonly Attempt[], place: Place): unknown {
-  const made = attempts.map(({ part }) => part).filter(isValue);
-  if (made.length === 0) return undefined;
+  const values = attempts.map(({ part }) => part).filter(isValue);
+  if (values.length === 0) return undefined;
   const { schema, keepsConstants } = place;
-  if (made.every(isFields) && made.some(hasFields) && schema?.["x-kubernetes-map-type"] !== "atomic") {
-    const fields = [...new Set(made.flatMap(Object.keys))].flatMap((name) => {
+  if (values.every(isFields) && values.some(hasFields) && schema?.["x-kubernetes-map-type"] !== "atomic") {
+    const fields = [...new Set(values.flatMap(Object.keys))].flatMap((name) => {
       const inner = schema?.properties?.[name] ?? schema?.additionalProperties;
       const value = settled(fieldOf(attempts, name), { schema: inner, keepsConstants });
       return value === undefined ? [] : [[name, value] as const];
@@ -172,12 +172,12 @@ function settled(attempts: readonly Attempt[], place: Place): unknown {
     return fields.length === 0 ? undefined : Object.fromEntries(fields);
   }
   const items = schema && itemsOf(schema, { schema: schema.items, keepsConstants });
-  if (items !== undefined && made.every(Array.isArray) && made.some(({ length }) => length > 0)) {
+  if (items !== undefined && values.every(Array.isArray) && values.some(({ length }) => length > 0)) {
     return settledItems(attempts, items);
   }
   const fromPart = attempts.some(({ part, less }) => less.some((one) => !same(part, one)));
   const fromFilling = attempts.some(({ part }) => !same(part, attempts[0]!.part));
-  return fromPart || (keepsConstants && !fromFilling) ? made[0] : undefined;
+  return fromPart || (keepsConstants && !fromFilling) ? values[0] : undefined;
 }
 
 interface Items {
@@ -189,15 +189,15 @@ interface Items {
 
 /** Compares items by their keys, because that is how the API server tells which field is whose. */
 function settledItems(attempts: readonly Attempt[], { keys, keyOf, place }: Items): unknown {
-  const found = attempts.map(({ part, less }) => ({
+  const lists = attempts.map(({ part, less }) => ({
     part: byKey(part, keyOf),
     less: less.map((one) => byKey(one, keyOf)),
   }));
-  const items = [...new Set(found.flatMap(({ part }) => [...part.keys()]))].flatMap((key) => {
-    const named = found.map(({ part, less }) => ({ part: part.get(key), less: less.map((one) => one.get(key)) }));
-    const item = settled(named, place);
+  const items = [...new Set(lists.flatMap(({ part }) => [...part.keys()]))].flatMap((key) => {
+    const candidates = lists.map(({ part, less }) => ({ part: part.get(key), less: less.map((one) => one.get(key)) }));
+    const item = settled(candidates, place);
     if (item === undefined) return [];
-    const whole = named.find(({ part }) => part !== undefined)?.part;
+    const whole = candidates.find(({ part }) => part !== undefined)?.part;
     // An item without its key would be nobody's.
     return [isFields(item) && isFields(whole) ? { ...only(whole, keys), ...item } : item];
   });

@@ -37,8 +37,8 @@ export class ConvertedKinds {
   find(group: string, kind: string): ConvertibleKind | undefined {
     const key = groupKind({ group, kind });
     for (const kinds of this.#early) {
-      const found = kinds.get(key);
-      if (found !== undefined) return found;
+      const match = kinds.get(key);
+      if (match !== undefined) return match;
     }
     return this.#loaded.get(key);
   }

@@ -12,4 +12,4 @@ export interface WireObject {
 }
 
 /** An object, or a part of one, whose metadata may be gone as well. */
-export type GivenObject = Omit<WireObject, "metadata"> & { readonly metadata?: Fields | null | undefined };
+export type PartialObject = Omit<WireObject, "metadata"> & { readonly metadata?: Fields | null | undefined };

@@ -45,7 +45,7 @@ export interface LentDefinition {
  *
  * @param stored the definition on the server, whose webhook is put back in the end.
  */
-export function lent(process: string, stored: LentDefinition | undefined): Readonly<Record<string, string>> {
+export function loanAnnotations(process: string, stored: LentDefinition | undefined): Readonly<Record<string, string>> {
   const { annotations = {} } = stored?.metadata ?? {};
   const client = stored?.spec.conversion?.webhook?.clientConfig;
   const before = annotations[BY] === undefined ? client && JSON.stringify(client) : annotations[BEFORE];
@@ -65,7 +65,7 @@ export function isAbandoned(live: LentDefinition): boolean {
 }
 
 /** Returns a merge patch that has this process convert in place of the one that a definition is lent to. */
-export function lentInstead(process: string, { url, caBundle }: WebhookClientConfig): object {
+export function takeOverPatch(process: string, { url, caBundle }: WebhookClientConfig): object {
   const clientConfig = { service: null, url, caBundle };
   return { metadata: { annotations: { [BY]: process } }, spec: { conversion: { webhook: { clientConfig } } } };
 }
@@ -99,7 +99,7 @@ export async function giveBack(name: string, { transport, hasEnded, signal }: Gi
           body,
           signal,
         });
-      const { metadata } = await patch(givenBack(live));
+      const { metadata } = await patch(returnPatch(live));
       const { resourceVersion, managedFields = [] } = metadata;
       const others = managedFields.filter(({ manager }) => manager !== APPLIER && manager !== GIVER);
       await patch({ metadata: { resourceVersion, managedFields: others } });
@@ -111,7 +111,7 @@ export async function giveBack(name: string, { transport, hasEnded, signal }: Gi
   }
 }
 
-function givenBack({ metadata: { annotations = {}, resourceVersion }, spec }: LentDefinition): object {
+function returnPatch({ metadata: { annotations = {}, resourceVersion }, spec }: LentDefinition): object {
   const metadata = { resourceVersion, annotations: { [BY]: null, [BEFORE]: null } };
   // Somebody else may have applied the definition meanwhile, with a Service.
   if (spec.conversion?.webhook?.clientConfig?.url === undefined) return { metadata };

@@ -42,9 +42,9 @@ export async function reachableHost(options: ReachableHostOptions): Promise<stri
   for (const { status } of items) {
     for (const { type, address } of status?.addresses ?? []) {
       if (type !== "InternalIP") continue;
-      const found = own.find((one) => one.cidr !== null && isIn(address, one.cidr));
+      const match = own.find((one) => one.cidr !== null && isIn(address, one.cidr));
       // A node on this machine reaches it by the node's own address.
-      if (found !== undefined) return found.address;
+      if (match !== undefined) return match.address;
     }
   }
   const isInContainer = items.some(({ spec }) => /^(?:kind|k3s|k3d):/.test(spec?.providerID ?? ""));

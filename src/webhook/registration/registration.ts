@@ -13,7 +13,7 @@ import {
   type WebhookTarget,
 } from "./configurations.ts";
 import { KeptObject, type KeptParts, type LiveObject, type Write } from "./kept-object.ts";
-import { isAbandoned, isLent, type LentDefinition, lentInstead } from "./lent-conversion.ts";
+import { isAbandoned, isLent, type LentDefinition, takeOverPatch } from "./lent-conversion.ts";
 import { type OwnerMark, ownerName } from "./owner-mark.ts";
 
 export interface RegistrationOptions extends KeptParts {
@@ -209,7 +209,7 @@ export class Registration implements AsyncDisposable {
       if (!this.#isOurs(client)) {
         if (!this.#convertsInstead(live)) return undefined;
         const own = clientConfigOf(CONVERSION_PATH, { target, authorities });
-        return { kind: "merge", body: lentInstead(ownerName(), own) };
+        return { kind: "merge", body: takeOverPatch(ownerName(), own) };
       }
       const caBundle = caBundleOf(authorities);
       if (client.caBundle === caBundle) return undefined;
@@ -220,8 +220,8 @@ export class Registration implements AsyncDisposable {
 
   #told(kind: string) {
     const { transport, leadership, clock, log, onRepaired, onFailed } = this.#options;
-    const told = { onRepaired: () => onRepaired?.(kind), onFailed: () => onFailed?.(kind) };
-    return { transport, leadership, clock, log, ...told };
+    const reports = { onRepaired: () => onRepaired?.(kind), onFailed: () => onFailed?.(kind) };
+    return { transport, leadership, clock, log, ...reports };
   }
 
   #plan(side: Side, live: LiveConfiguration | undefined): Write | undefined {

@@ -17,12 +17,12 @@ import { groupKind, type Resource } from "../resource/handle.ts";
  *
  * @throws TypeError when there is no definition.
  */
-export function givenDefinitions(module: object): ModuleDefinitions {
-  const given = givenAlone(module);
-  const { controllers, webhooks, resources } = given;
+export function definitionsUnderTest(module: object): ModuleDefinitions {
+  const definitions = ownDefinitions(module);
+  const { controllers, webhooks, resources } = definitions;
   const naming = [...controllers, ...webhooks];
   const files = naming.length === 0 ? [] : [...loadedFiles()];
-  const named = naming.flatMap((one) => {
+  const needed = naming.flatMap((one) => {
     const home = files.find(({ exports }) => {
       const exported = collectDefinitions(exports);
       return [...exported.controllers, ...exported.webhooks].includes(one);
@@ -34,14 +34,14 @@ export function givenDefinitions(module: object): ModuleDefinitions {
     const exported = collectDefinitions(neighbours(home.file, files).flatMap(({ exports }) => exports)).resources;
     return kinds.filter((kind) => exported.includes(kind));
   });
-  const byKind = new Map([...named, ...resources].map((resource) => [groupKind(resource), resource]));
-  return { ...given, resources: [...byKind.values()] };
+  const byKind = new Map([...needed, ...resources].map((resource) => [groupKind(resource), resource]));
+  return { ...definitions, resources: [...byKind.values()] };
 }
 
-function givenAlone(module: object): ModuleDefinitions {
-  const given = collectDefinitions([module]);
-  const isNone = Object.values(given).every((some: readonly unknown[]) => some.length === 0);
-  return isNone ? definitionsOf(module as Readonly<Record<string, unknown>>) : given;
+function ownDefinitions(module: object): ModuleDefinitions {
+  const definitions = collectDefinitions([module]);
+  const isNone = Object.values(definitions).every((some: readonly unknown[]) => some.length === 0);
+  return isNone ? definitionsOf(module as Readonly<Record<string, unknown>>) : definitions;
 }
 
 /** Returns the kind of `defineResource` that a webhook is for. */
