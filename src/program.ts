@@ -1,8 +1,7 @@
 /** The program, which the entry of each runtime starts: the only file that knows what is embedded. */
 import { cli } from "./cli/cli.ts";
 import type { Embedded } from "./cli/command.ts";
-import { writeToStandardError } from "./observe/standard-error.ts";
-import { writeToStandardOutput } from "./observe/standard-output.ts";
+import { writeToStandardError, writeToStandardOutput } from "./observe/standard-streams.ts";
 import type { OfferedPackages } from "./platform/module-host.ts";
 import project from "../package.json" with { type: "json" };
 

@@ -28,10 +28,10 @@ import { AccountAccess } from "./account-access.ts";
 import { Webhooks } from "./webhooks.ts";
 import { runSettings } from "../settings/run-options.ts";
 import { Services } from "../reconcile/services.ts";
-import { informerReading } from "./informer-reading.ts";
+import { addInformerMetrics } from "./informer-metrics.ts";
 import { isolate } from "./isolation.ts";
 import type { ManagerOptions } from "./manager-options.ts";
-import { readModules } from "./module-metrics.ts";
+import { addModuleMetrics } from "./module-metrics.ts";
 import { ModuleStart } from "./module-start.ts";
 import { Readiness } from "./readiness.ts";
 import { Sharding } from "./sharding.ts";
@@ -164,10 +164,8 @@ export class Manager implements AsyncDisposable {
       log,
       signal: this.#stopping.signal,
     });
-    this.metrics.informersFrom(() =>
-      this.#runtime.informers.all().map((informer) => informerReading(informer, this.#connectionClock.now())),
-    );
-    readModules(this.metrics, this.modules);
+    addInformerMetrics(this.metrics, { informers: this.#runtime.informers, clock: this.#connectionClock });
+    addModuleMetrics(this.metrics, this.modules);
     options.memory?.show({ metrics: this.metrics, readyz, informers: this.#runtime.informers });
     this.#readiness = new Readiness({
       modules: this.modules,

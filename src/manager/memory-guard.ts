@@ -104,24 +104,24 @@ export class MemoryGuard implements ListRoom, Disposable {
   /** Adds its measurements to the metrics and to `/readyz?verbose`, and learns what takes the memory. */
   show({ metrics, readyz, informers }: MemoryDisplay): void {
     this.#informers = informers;
-    const add = (name: string, of: { help: string; type?: "counter"; read: () => number }): void => {
-      const { help, type, read } = of;
-      metrics.add({ name, help, ...(type && { type }), read: () => [{ labels: {}, value: read() }] });
-    };
-    add("binnacle_memory_limit_bytes", {
+    metrics.add({
+      name: "binnacle_memory_limit_bytes",
       help: "The limit of the memory that this process, or its container, may take",
       read: () => this.#limit.bytes,
     });
-    add("binnacle_memory_used_bytes", {
+    metrics.add({
+      name: "binnacle_memory_used_bytes",
       help: "What counts towards the limit and cannot be taken back by the kernel",
       read: () => this.#limit.used(),
     });
-    add("binnacle_memory_collections_total", {
+    metrics.add({
+      name: "binnacle_memory_collections_total",
       help: "Number of times that garbage was collected because the limit was near",
       type: "counter",
       read: () => this.#collections,
     });
-    add("binnacle_memory_warnings_total", {
+    metrics.add({
+      name: "binnacle_memory_warnings_total",
       help: "Number of times that the limit was so near that the process may be killed",
       type: "counter",
       read: () => this.#warnings,

@@ -153,18 +153,18 @@ export class Sharding implements Leaderships, AsyncDisposable {
       metrics.add({
         name: "binnacle_shard_ratio",
         help: "The part of all keys that this replica works, from 0 to 1",
-        read: () => [{ labels: {}, value: share() }],
+        read: share,
       }),
       metrics.add({
         name: "binnacle_shard_replicas",
         help: "Replicas that divide the keys among themselves, as this one sees it",
-        read: () => [{ labels: {}, value: member.members.length }],
+        read: () => member.members.length,
       }),
       metrics.add({
         name: "binnacle_shard_gains_total",
         help: "How often this replica has been given keys",
         type: "counter",
-        read: () => [{ labels: {}, value: this.#changes }],
+        read: () => this.#changes,
       }),
       healthz.add("leaderElection", () =>
         member.overdue > HEALTH_TOLERANCE

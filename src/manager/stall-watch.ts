@@ -1,7 +1,7 @@
 /** Watches the event loop: measures how late its turns are, and lets a thread report when it is blocked. */
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
-import { HistogramFamily, NumberFamily } from "../observe/series.ts";
+import { counter, HistogramFamily } from "../observe/series.ts";
 import { type Clock, monotonic } from "../platform/clock.ts";
 import { loopMarks, PLACE } from "../platform/loop-marks.ts";
 import type { StallOrder, StallReport } from "./stall-order.ts";
@@ -38,12 +38,9 @@ export class StallWatch implements Disposable {
     help: "How late the event loop came round, measured five times a second by default",
     bounds: LAG_BOUNDS,
   });
-  readonly #stalls = new NumberFamily(
-    {
-      name: "binnacle_event_loop_stalls_total",
-      help: "Number of times that the event loop was blocked for too long, by the module that probably did it",
-    },
-    "counter",
+  readonly #stalls = counter(
+    "binnacle_event_loop_stalls_total",
+    "Number of times that the event loop was blocked for too long, by the module that probably did it",
   );
   readonly #observed = this.#lag.series({});
   #worker: Worker | undefined;

@@ -1,24 +1,5 @@
 /** The metrics of reconciling, with controller-runtime's names. */
-import { HistogramFamily, NumberFamily, type Family, type Labels } from "./series.ts";
-
-/** What the workers of one controller report. */
-export interface ControllerMetrics extends Disposable {
-  /** Counts a success that took this many seconds; so do the methods below. */
-  success(seconds: number): void;
-  error(seconds: number): void;
-  requeueAfter(seconds: number): void;
-  /** Counts an error that is not retried, in addition to `error`. */
-  terminal(): void;
-  /** Counts an exception that the reconciler did not throw on purpose, in addition to `error`. */
-  panic(): void;
-  /** Counts a suspension of the controller, whose runs fail. */
-  suspended(): void;
-  /** Counts a run that passed its deadline. */
-  timeout(): void;
-  active(delta: 1 | -1): void;
-  /** Sets the number of runs whose signal fired and that have not settled. */
-  stuck(count: number): void;
-}
+import { counter, gauge, HistogramFamily, type NumberFamily } from "./series.ts";
 
 /** In seconds; controller-runtime has the same bounds. */
 const RECONCILE_BOUNDS: readonly number[] = [
@@ -27,70 +8,52 @@ const RECONCILE_BOUNDS: readonly number[] = [
 ];
 
 export class ControllerFamilies {
-  readonly total: NumberFamily = new NumberFamily(
-    { name: "controller_runtime_reconcile_total", help: "Total number of reconciliations per controller" },
-    "counter",
+  readonly total: NumberFamily = counter(
+    "controller_runtime_reconcile_total",
+    "Total number of reconciliations per controller",
   );
-  readonly errors: NumberFamily = new NumberFamily(
-    { name: "controller_runtime_reconcile_errors_total", help: "Total number of reconciliation errors per controller" },
-    "counter",
+  readonly errors: NumberFamily = counter(
+    "controller_runtime_reconcile_errors_total",
+    "Total number of reconciliation errors per controller",
   );
-  readonly terminal: NumberFamily = new NumberFamily(
-    {
-      name: "controller_runtime_terminal_reconcile_errors_total",
-      help: "Total number of terminal reconciliation errors per controller",
-    },
-    "counter",
+  readonly terminal: NumberFamily = counter(
+    "controller_runtime_terminal_reconcile_errors_total",
+    "Total number of terminal reconciliation errors per controller",
   );
-  readonly panics: NumberFamily = new NumberFamily(
-    { name: "controller_runtime_reconcile_panics_total", help: "Total number of reconciliation panics per controller" },
-    "counter",
+  readonly panics: NumberFamily = counter(
+    "controller_runtime_reconcile_panics_total",
+    "Total number of reconciliation panics per controller",
   );
-  readonly timeouts: NumberFamily = new NumberFamily(
-    {
-      name: "controller_runtime_reconcile_timeouts_total",
-      help: "Total number of reconciliation timeouts per controller",
-    },
-    "counter",
+  readonly timeouts: NumberFamily = counter(
+    "controller_runtime_reconcile_timeouts_total",
+    "Total number of reconciliation timeouts per controller",
   );
-  readonly suspensions: NumberFamily = new NumberFamily(
-    {
-      name: "binnacle_controller_suspensions_total",
-      help: "Number of times that a controller was suspended because its runs failed, per controller",
-    },
-    "counter",
+  readonly suspensions: NumberFamily = counter(
+    "binnacle_controller_suspensions_total",
+    "Number of times that a controller was suspended because its runs failed, per controller",
   );
   readonly seconds: HistogramFamily = new HistogramFamily({
     name: "controller_runtime_reconcile_time_seconds",
     help: "Length of time per reconciliation per controller",
     bounds: RECONCILE_BOUNDS,
   });
-  readonly concurrency: NumberFamily = new NumberFamily(
-    {
-      name: "controller_runtime_max_concurrent_reconciles",
-      help: "Maximum number of concurrent reconciles per controller",
-    },
-    "gauge",
+  readonly concurrency: NumberFamily = gauge(
+    "controller_runtime_max_concurrent_reconciles",
+    "Maximum number of concurrent reconciles per controller",
   );
-  readonly active: NumberFamily = new NumberFamily(
-    { name: "controller_runtime_active_workers", help: "Number of currently used workers per controller" },
-    "gauge",
+  readonly active: NumberFamily = gauge(
+    "controller_runtime_active_workers",
+    "Number of currently used workers per controller",
   );
-  readonly stuck: NumberFamily = new NumberFamily(
-    {
-      name: "binnacle_controller_stuck_runs",
-      help: "Number of runs that were told to stop and have not settled, per controller",
-    },
-    "gauge",
+  readonly stuck: NumberFamily = gauge(
+    "binnacle_controller_stuck_runs",
+    "Number of runs that were told to stop and have not settled, per controller",
   );
-
-  controller(name: string, concurrency: number): ControllerMetrics {
-    return new ControllerSeries(this, { name, concurrency });
-  }
 }
 
-class ControllerSeries implements ControllerMetrics {
-  readonly #release: (() => void)[] = [];
+/** What the workers of one controller report. The series start at 0 and exist until this is disposed of. */
+export class ControllerMetrics implements Disposable {
+  readonly #user = new DisposableStack();
   readonly #success;
   readonly #requeueAfter;
   readonly #error;
@@ -106,28 +69,25 @@ class ControllerSeries implements ControllerMetrics {
   #activeHere = 0;
   #stuckHere = 0;
 
-  constructor(families: ControllerFamilies, options: { name: string; concurrency: number }) {
-    const controller = options.name;
-    const take = <S extends { readonly labels: Labels }>(family: Family<S>, labels: Labels): S => {
-      const series = family.series(labels);
-      this.#release.push(() => family.release(series));
-      return series;
-    };
-    this.#error = take(families.total, { controller, result: "error" });
-    this.#requeueAfter = take(families.total, { controller, result: "requeue_after" });
-    take(families.total, { controller, result: "requeue" });
-    this.#success = take(families.total, { controller, result: "success" });
-    this.#errors = take(families.errors, { controller });
-    this.#terminal = take(families.terminal, { controller });
-    this.#panics = take(families.panics, { controller });
-    this.#timeouts = take(families.timeouts, { controller });
-    this.#suspensions = take(families.suspensions, { controller });
-    this.#seconds = take(families.seconds, { controller });
-    this.#active = take(families.active, { controller });
-    this.#stuck = take(families.stuck, { controller });
-    take(families.concurrency, { controller }).value = options.concurrency;
+  constructor(families: ControllerFamilies, controller: string, concurrency: number) {
+    const user = this.#user;
+    const labels = { controller };
+    this.#error = families.total.series({ ...labels, result: "error" }, user);
+    this.#requeueAfter = families.total.series({ ...labels, result: "requeue_after" }, user);
+    families.total.series({ ...labels, result: "requeue" }, user);
+    this.#success = families.total.series({ ...labels, result: "success" }, user);
+    this.#errors = families.errors.series(labels, user);
+    this.#terminal = families.terminal.series(labels, user);
+    this.#panics = families.panics.series(labels, user);
+    this.#timeouts = families.timeouts.series(labels, user);
+    this.#suspensions = families.suspensions.series(labels, user);
+    this.#seconds = families.seconds.series(labels, user);
+    this.#active = families.active.series(labels, user);
+    this.#stuck = families.stuck.series(labels, user);
+    families.concurrency.series(labels, user).value = concurrency;
   }
 
+  /** Counts a success that took this many seconds; so do {@link error} and {@link requeueAfter}. */
   success(seconds: number): void {
     this.#success.value++;
     this.#seconds.observe(seconds);
@@ -144,18 +104,22 @@ class ControllerSeries implements ControllerMetrics {
     this.#seconds.observe(seconds);
   }
 
+  /** Counts an error that is not retried, in addition to `error`. */
   terminal(): void {
     this.#terminal.value++;
   }
 
+  /** Counts an exception that the reconciler did not throw on purpose, in addition to `error`. */
   panic(): void {
     this.#panics.value++;
   }
 
+  /** Counts a suspension of the controller, whose runs fail. */
   suspended(): void {
     this.#suspensions.value++;
   }
 
+  /** Counts a run that passed its deadline. */
   timeout(): void {
     this.#timeouts.value++;
   }
@@ -165,6 +129,7 @@ class ControllerSeries implements ControllerMetrics {
     this.#activeHere += delta;
   }
 
+  /** Sets the number of runs whose signal fired and that have not settled. */
   stuck(count: number): void {
     this.#stuck.value += count - this.#stuckHere;
     this.#stuckHere = count;
@@ -174,6 +139,6 @@ class ControllerSeries implements ControllerMetrics {
     this.#active.value -= this.#activeHere;
     this.#activeHere = 0;
     this.stuck(0);
-    for (const release of this.#release.splice(0)) release();
+    this.#user.dispose();
   }
 }

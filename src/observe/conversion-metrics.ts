@@ -1,24 +1,21 @@
 /** The metrics of the conversion webhook; its requests and their latency count with those of all webhooks. */
-import { type Series, NumberFamily } from "./series.ts";
+import { counter, type NumberFamily } from "./series.ts";
 
 export class ConversionFamilies {
-  readonly panics: NumberFamily = new NumberFamily(
-    { name: "controller_runtime_conversion_webhook_panics_total", help: "Total number of conversion webhook panics" },
-    "counter",
+  readonly panics: NumberFamily = counter(
+    "controller_runtime_conversion_webhook_panics_total",
+    "Total number of conversion webhook panics",
   );
-  readonly reviews: NumberFamily = new NumberFamily(
-    { name: "binnacle_conversion_reviews_total", help: "Total number of answered ConversionReviews, by result" },
-    "counter",
+  readonly reviews: NumberFamily = counter(
+    "binnacle_conversion_reviews_total",
+    "Total number of answered ConversionReviews, by result",
   );
-  readonly objects: NumberFamily = new NumberFamily(
-    { name: "binnacle_conversion_objects_total", help: "Total number of converted objects" },
-    "counter",
-  );
+  readonly objects: NumberFamily = counter("binnacle_conversion_objects_total", "Total number of converted objects");
   readonly families: readonly NumberFamily[] = [this.panics, this.reviews, this.objects];
-  readonly #panics: Series = this.panics.series({});
-  readonly #successes: Series = this.reviews.series({ result: "Success" });
-  readonly #failures: Series = this.reviews.series({ result: "Failure" });
-  readonly #objects: Series = this.objects.series({});
+  readonly #panics = this.panics.series({});
+  readonly #successes = this.reviews.series({ result: "Success" });
+  readonly #failures = this.reviews.series({ result: "Failure" });
+  readonly #objects = this.objects.series({});
 
   /** Counts a review whose objects were all converted. */
   converted(objects: number): void {

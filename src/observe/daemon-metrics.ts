@@ -1,5 +1,5 @@
 /** The metrics of daemons, which run beside the objects of a controller. */
-import { NumberFamily, ReadFamily, type Labels } from "./series.ts";
+import { counter, type Labels, type NumberFamily, ReadFamily } from "./series.ts";
 
 /** How many objects have the daemon, by what it is doing; asked when metrics are read. */
 export interface DaemonReading {
@@ -28,14 +28,15 @@ interface Source {
 export class DaemonFamilies {
   readonly #sources = new Set<Source>();
 
-  readonly failures: NumberFamily = new NumberFamily(
-    { name: "binnacle_daemon_failures_total", help: "Total number of failures of daemons per controller and daemon" },
-    "counter",
+  readonly failures: NumberFamily = counter(
+    "binnacle_daemon_failures_total",
+    "Total number of failures of daemons per controller and daemon",
   );
-  readonly daemons: ReadFamily = new ReadFamily(
-    { name: "binnacle_daemons", help: "Number of objects that have a daemon, by what it is doing" },
-    () => this.#samples(),
-  );
+  readonly daemons: ReadFamily = new ReadFamily({
+    name: "binnacle_daemons",
+    help: "Number of objects that have a daemon, by what it is doing",
+    read: () => this.#samples(),
+  });
 
   /** Two versions of a controller have daemons of one name at the same time while those of the old one end. */
   #samples(): readonly { readonly labels: Labels; readonly value: number }[] {
@@ -53,16 +54,16 @@ export class DaemonFamilies {
   }
 
   daemon(controller: string, daemon: string): DaemonMetrics {
+    const user = new DisposableStack();
     const labels = { controller, daemon };
-    const failures = this.failures.series(labels);
+    const failures = this.failures.series(labels, user);
     const source: Source = { labels, read: () => NOTHING };
     this.#sources.add(source);
+    user.defer(() => this.#sources.delete(source));
     return {
       readFrom: (read) => void (source.read = read),
       failed: () => void failures.value++,
-      [Symbol.dispose]: () => {
-        if (this.#sources.delete(source)) this.failures.release(failures);
-      },
+      [Symbol.dispose]: () => user.dispose(),
     };
   }
 }

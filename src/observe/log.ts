@@ -8,7 +8,7 @@
 import { isTerminal } from "./terminal.ts";
 import { withoutSecrets } from "./known-secrets.ts";
 import { jsonLine, prettyLine, type Line } from "./log-line.ts";
-import { writeToStandardError } from "./standard-error.ts";
+import { writeToStandardError } from "./standard-streams.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import parse, { type ParsedFamily, type ParsedMetric } from "parse-prometheus-text-format";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import type { InformerReading } from "./readings.ts";
 
 async function read(metrics: Metrics): Promise<Map<string, ParsedFamily>> {
   const { body, contentType } = await metrics.text();
@@ -205,19 +204,6 @@ describe("queue", () => {
 });
 
 describe("others", () => {
-  const informer: InformerReading = {
-    group: "apps",
-    version: "v1",
-    kind: "Deployment",
-    selector: 'a="b"\\',
-    objects: 12,
-    bytes: 3456,
-    lastEventAgeSeconds: undefined,
-    synced: true,
-    differences: 0,
-    relists: { expired: 2 },
-  };
-
   test("MET-02 metrics count requests by code, method and host", async () => {
     const metrics = createMetrics({ host: "127.0.0.1:6443" });
     expect((await read(metrics)).get("rest_client_requests_total")?.type).toBe("COUNTER");
@@ -230,28 +216,11 @@ describe("others", () => {
     });
   });
 
-  test("metrics ask informers and modules when they are read", async () => {
+  test("metrics count Events that were not sent, by reason", async () => {
     const metrics = createMetrics();
-    metrics.informersFrom(() => [informer]);
-    metrics.modulesFrom(() => [{ module: "guestbook", file: "guestbook.ts", state: "running" }]);
     metrics.eventDropped("rate");
-    const families = await read(metrics);
-    const [objects] = families.get("binnacle_informer_objects")!.metrics;
-    expect(objects).toEqual({
-      value: "12",
-      labels: { group: "apps", version: "v1", kind: "Deployment", selector: 'a="b"\\' },
-    });
-    expect(families.get("binnacle_informer_bytes")!.metrics[0]!.value).toBe("3456");
-    expect(families.get("binnacle_informer_synced")!.metrics[0]!.value).toBe("1");
-    expect(families.get("binnacle_informer_relists_total")!.metrics[0]).toMatchObject({
-      value: "2",
-      labels: { reason: "expired" },
-    });
-    // The age is unknown before the first event.
-    expect(families.get("binnacle_informer_last_event_age_seconds")?.metrics ?? []).toBeEmpty();
-    expect(valuesOf(families.get("binnacle_module_state"))).toEqual({ "module=guestbook,state=running": 1 });
-    expect(valuesOf(families.get("binnacle_module_info"))).toEqual({ "file=guestbook.ts,module=guestbook": 1 });
-    expect(valuesOf(families.get("binnacle_events_dropped_total"))["reason=rate"]).toBe(1);
+    const dropped = valuesOf((await read(metrics)).get("binnacle_events_dropped_total"));
+    expect([dropped["reason=rate"], dropped["reason=full"]]).toEqual([1, 0]);
   });
 
   test("metrics tell of the process", async () => {

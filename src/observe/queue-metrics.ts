@@ -1,18 +1,15 @@
 /** The metrics of work queues, with client-go's names. */
-import type { QueueReading } from "./readings.ts";
-import { HistogramFamily, NumberFamily, ReadFamily, type HistogramSeries, type Labels, type Series } from "./series.ts";
+import { counter, HistogramFamily, type Labels, type NumberFamily, ReadFamily } from "./series.ts";
 
-/** What one work queue reports; values that can be asked for are read only together with the metrics. */
-export interface QueueMetrics extends Disposable {
-  /** Counts an added key, even if it was queued already. */
-  added(): void;
-  /** Records that a key was handed to a worker, so many seconds after it became ready. */
-  taken(waitedSeconds: number): void;
-  done(workedSeconds: number): void;
-  /** Counts a key that was added with a delay. */
-  retried(): void;
-  /** Sets the function that returns depth, running and parked keys when metrics are read. */
-  readFrom(read: () => QueueReading): void;
+/** The state of a queue when the metrics are read. */
+export interface QueueReading {
+  /** Ready keys by priority; priorities without keys may be left out. */
+  readonly depth: Iterable<readonly [priority: number, keys: number]>;
+  /** Seconds that the keys being processed have taken so far, summed. */
+  readonly unfinishedSeconds: number;
+  readonly longestRunningSeconds: number;
+  /** The number of keys that are not retried until something about them changes. */
+  readonly parked: number;
 }
 
 /** In seconds: 10 ns × 10ⁿ, as in client-go. */
@@ -23,16 +20,11 @@ const MAX_PRIORITIES = 25;
 const OTHER_PRIORITIES = "exceeded_cardinality_limit";
 
 export class QueueFamilies {
-  readonly #queues = new Set<QueueSeries>();
+  /** The queues that exist. */
+  readonly #queues = new Set<QueueMetrics>();
 
-  readonly adds: NumberFamily = new NumberFamily(
-    { name: "workqueue_adds_total", help: "Total number of adds handled by workqueue" },
-    "counter",
-  );
-  readonly retries: NumberFamily = new NumberFamily(
-    { name: "workqueue_retries_total", help: "Total number of retries handled by workqueue" },
-    "counter",
-  );
+  readonly adds: NumberFamily = counter("workqueue_adds_total", "Total number of adds handled by workqueue");
+  readonly retries: NumberFamily = counter("workqueue_retries_total", "Total number of retries handled by workqueue");
   readonly waited: HistogramFamily = new HistogramFamily({
     name: "workqueue_queue_duration_seconds",
     help: "How long in seconds an item stays in workqueue before being requested",
@@ -43,10 +35,11 @@ export class QueueFamilies {
     help: "How long in seconds processing an item from workqueue takes.",
     bounds: QUEUE_BOUNDS,
   });
-  readonly depth: ReadFamily = new ReadFamily(
-    { name: "workqueue_depth", help: "Current depth of workqueue by priority" },
-    () => [...this.#queues].flatMap((queue) => queue.depths()),
-  );
+  readonly depth: ReadFamily = new ReadFamily({
+    name: "workqueue_depth",
+    help: "Current depth of workqueue by priority",
+    read: () => [...this.#queues].flatMap((queue) => queue.depths()),
+  });
   readonly unfinished: ReadFamily = this.#gauge(
     "workqueue_unfinished_work_seconds",
     "How many seconds of work has been done that is in progress and hasn't been observed by work_duration.",
@@ -64,50 +57,49 @@ export class QueueFamilies {
   );
 
   queue(name: string): QueueMetrics {
-    const queue = new QueueSeries(this, {
-      labels: { name, controller: name },
-      onDispose: () => this.#queues.delete(queue),
-    });
+    const user = new DisposableStack();
+    const queue = new QueueMetrics(this, { name, controller: name }, user);
     this.#queues.add(queue);
+    user.defer(() => this.#queues.delete(queue));
     return queue;
   }
 
   #gauge(name: string, help: string, value: (reading: QueueReading) => number): ReadFamily {
-    return new ReadFamily({ name, help }, () =>
-      [...this.#queues].map((queue) => ({ labels: queue.labels, value: value(queue.read()) })),
-    );
+    const read = () => [...this.#queues].map((queue) => ({ labels: queue.labels, value: value(queue.read()) }));
+    return new ReadFamily({ name, help, read });
   }
 }
 
 const EMPTY: QueueReading = { depth: [], unfinishedSeconds: 0, longestRunningSeconds: 0, parked: 0 };
 
-class QueueSeries implements QueueMetrics {
+/** What one work queue reports. The series start at 0 and exist until this is disposed of. */
+export class QueueMetrics implements Disposable {
   readonly labels: Labels;
   read: () => QueueReading = () => EMPTY;
-  readonly #families: QueueFamilies;
-  readonly #onDispose: () => void;
-  readonly #adds: Series;
-  readonly #retries: Series;
-  readonly #waited: HistogramSeries;
-  readonly #worked: HistogramSeries;
+  readonly #user: DisposableStack;
+  readonly #adds;
+  readonly #retries;
+  readonly #waited;
+  readonly #worked;
   /** Known priorities stay at 0, because a gauge that vanishes looks like one that does not change. */
   readonly #priorities = new Set<number>();
   #others = false;
 
-  constructor(families: QueueFamilies, options: { labels: Labels; onDispose: () => void }) {
-    this.labels = options.labels;
-    this.#families = families;
-    this.#onDispose = options.onDispose;
-    this.#adds = families.adds.series(this.labels);
-    this.#retries = families.retries.series(this.labels);
-    this.#waited = families.waited.series(this.labels);
-    this.#worked = families.worked.series(this.labels);
+  constructor(families: QueueFamilies, labels: Labels, user: DisposableStack) {
+    this.labels = labels;
+    this.#user = user;
+    this.#adds = families.adds.series(labels, user);
+    this.#retries = families.retries.series(labels, user);
+    this.#waited = families.waited.series(labels, user);
+    this.#worked = families.worked.series(labels, user);
   }
 
+  /** Counts an added key, even if it was queued already. */
   added(): void {
     this.#adds.value++;
   }
 
+  /** Records that a key was handed to a worker, so many seconds after it became ready. */
   taken(waitedSeconds: number): void {
     this.#waited.observe(waitedSeconds);
   }
@@ -116,14 +108,17 @@ class QueueSeries implements QueueMetrics {
     this.#worked.observe(workedSeconds);
   }
 
+  /** Counts a key that was added with a delay. */
   retried(): void {
     this.#retries.value++;
   }
 
+  /** Sets the function that returns depth, running and parked keys when metrics are read. */
   readFrom(read: () => QueueReading): void {
     this.read = read;
   }
 
+  /** Returns the number of ready keys of each priority that the queue has had. */
   depths(): { labels: Labels; value: number }[] {
     const now = new Map<number, number>();
     let others = 0;
@@ -146,10 +141,6 @@ class QueueSeries implements QueueMetrics {
   }
 
   [Symbol.dispose](): void {
-    this.#onDispose();
-    this.#families.adds.release(this.#adds);
-    this.#families.retries.release(this.#retries);
-    this.#families.waited.release(this.#waited);
-    this.#families.worked.release(this.#worked);
+    this.#user.dispose();
   }
 }

@@ -58,54 +58,47 @@ export class HistogramSeries {
   }
 }
 
+/** What the library's registry reads of a family. */
+export interface FamilyText extends FamilyInfo {
+  readonly type: string;
+  readonly aggregator: "sum";
+  readonly values: readonly Sample[];
+}
+
 /** All series with one name, which the library's registry treats as a metric. */
 export abstract class Family<S extends { readonly labels: Labels }> {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram";
-  readonly aggregator = "sum";
   /** The series by label values; users with the same labels share one, which is removed with the last of them. */
   readonly #series = new Map<string, { readonly series: S; users: number }>();
 
-  constructor(info: FamilyInfo, type: "counter" | "gauge" | "histogram") {
-    this.name = info.name;
-    this.help = info.help;
+  constructor({ name, help }: FamilyInfo, type: "counter" | "gauge" | "histogram") {
+    this.name = name;
+    this.help = help;
     this.type = type;
   }
 
   protected abstract make(labels: Labels): S;
   protected abstract samples(series: S): Iterable<Sample>;
 
-  /** Returns the series of these labels; a new one starts at 0. */
-  series(labels: Labels): S {
-    const key = keyOf(labels);
+  /** Returns the series of these labels; a new one starts at 0. @param user the series exists until it is disposed of */
+  series(labels: Labels, user?: DisposableStack): S {
+    const key = Object.values(labels).join("\u0000");
     let entry = this.#series.get(key);
-    if (entry === undefined) {
-      entry = { series: this.make(labels), users: 0 };
-      this.#series.set(key, entry);
-    }
+    if (entry === undefined) this.#series.set(key, (entry = { series: this.make(labels), users: 0 }));
+    const { series } = entry;
     entry.users++;
-    return entry.series;
-  }
-
-  /** Undoes one `series()`. */
-  release(series: S): void {
-    const key = keyOf(series.labels);
-    const entry = this.#series.get(key);
-    if (entry === undefined || entry.series !== series) return;
-    if (--entry.users === 0) this.#series.delete(key);
-  }
-
-  get(): Promise<{ name: string; help: string; type: string; aggregator: string; values: Sample[] }> {
-    const values: Sample[] = [];
-    for (const { series } of this.#series.values()) values.push(...this.samples(series));
-    return Promise.resolve({
-      name: this.name,
-      help: this.help,
-      type: this.type,
-      aggregator: this.aggregator,
-      values,
+    user?.defer(() => {
+      if (--entry.users === 0) this.#series.delete(key);
     });
+    return series;
+  }
+
+  get(): Promise<FamilyText> {
+    const { name, help, type } = this;
+    const values = [...this.#series.values()].flatMap(({ series }) => [...this.samples(series)]);
+    return Promise.resolve({ name, help, type, aggregator: "sum", values });
   }
 }
 
@@ -146,35 +139,48 @@ export class HistogramFamily extends Family<HistogramSeries> {
   }
 }
 
-/** A gauge or counter whose samples are computed when they are read. */
+export function counter(name: string, help: string): NumberFamily {
+  return new NumberFamily({ name, help }, "counter");
+}
+
+export function gauge(name: string, help: string): NumberFamily {
+  return new NumberFamily({ name, help }, "gauge");
+}
+
+/** A metric whose samples are computed when metrics are read. */
+export interface ReadMetric extends FamilyInfo {
+  /** The name, such as `shop_orders_total`. */
+  readonly name: string;
+  /** @default "gauge" */
+  readonly type?: "gauge" | "counter" | undefined;
+  /** Returns the samples; of a metric without labels, its value. It is left out while this throws or is `undefined`. */
+  readonly read: () => number | undefined | Iterable<{ readonly labels: Labels; readonly value: number }>;
+}
+
 export class ReadFamily {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge";
-  readonly aggregator = "sum";
-  readonly #read: () => Iterable<{ readonly labels: Labels; readonly value: number }>;
+  readonly #read: ReadMetric["read"];
 
-  constructor(
-    info: FamilyInfo & { readonly type?: "counter" | "gauge" },
-    read: () => Iterable<{ readonly labels: Labels; readonly value: number }>,
-  ) {
-    this.name = info.name;
-    this.help = info.help;
-    this.type = info.type ?? "gauge";
+  constructor({ name, help, type = "gauge", read }: ReadMetric) {
+    this.name = name;
+    this.help = help;
+    this.type = type;
     this.#read = read;
   }
 
-  get(): Promise<{ name: string; help: string; type: string; aggregator: string; values: Sample[] }> {
-    return Promise.resolve({
-      name: this.name,
-      help: this.help,
-      type: this.type,
-      aggregator: this.aggregator,
-      values: [...this.#read()],
-    });
+  get(): Promise<FamilyText> {
+    const { name, help, type } = this;
+    return Promise.resolve({ name, help, type, aggregator: "sum", values: this.#samples() });
   }
-}
 
-function keyOf(labels: Labels): string {
-  return Object.values(labels).join("\u0000");
+  #samples(): readonly Sample[] {
+    try {
+      const value = this.#read() ?? [];
+      return typeof value === "number" ? [{ labels: {}, value }] : [...value];
+    } catch {
+      return [];
+    }
+  }
 }

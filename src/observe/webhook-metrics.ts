@@ -1,22 +1,13 @@
 /** The metrics of webhooks, with controller-runtime's names. */
-import type { Readable } from "./exposition.ts";
 import {
+  counter,
   type Family,
+  gauge,
   HistogramFamily,
   type HistogramSeries,
-  type Labels,
-  NumberFamily,
+  type NumberFamily,
   type Series,
 } from "./series.ts";
-
-/** What one path of the webhook listener reports. */
-export interface WebhookPathMetrics extends Disposable {
-  readonly inFlight: Series;
-  /** Seconds from the end of the request's headers to the response. */
-  readonly latency: HistogramSeries;
-  /** Counts a response by its HTTP status. */
-  answered(status: number): void;
-}
 
 /** In seconds; Prometheus' own default. */
 const LATENCY_BOUNDS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -24,45 +15,33 @@ const LATENCY_BOUNDS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 
 export type AdmissionResult = "allowed" | "denied" | "error";
 
 export class WebhookFamilies {
-  readonly requests: NumberFamily = new NumberFamily(
-    {
-      name: "controller_runtime_webhook_requests_total",
-      help: "Total number of admission requests by HTTP status code.",
-    },
-    "counter",
+  readonly requests: NumberFamily = counter(
+    "controller_runtime_webhook_requests_total",
+    "Total number of admission requests by HTTP status code.",
   );
   readonly latency: HistogramFamily = new HistogramFamily({
     name: "controller_runtime_webhook_latency_seconds",
     help: "Histogram of the latency of processing admission requests",
     bounds: LATENCY_BOUNDS,
   });
-  readonly inFlight: NumberFamily = new NumberFamily(
-    {
-      name: "controller_runtime_webhook_requests_in_flight",
-      help: "Current number of admission requests being served.",
-    },
-    "gauge",
+  readonly inFlight: NumberFamily = gauge(
+    "controller_runtime_webhook_requests_in_flight",
+    "Current number of admission requests being served.",
   );
-  readonly panics: NumberFamily = new NumberFamily(
-    { name: "controller_runtime_webhook_panics_total", help: "Total number of webhook panics" },
-    "counter",
+  readonly panics: NumberFamily = counter("controller_runtime_webhook_panics_total", "Total number of webhook panics");
+  readonly admissions: NumberFamily = counter(
+    "binnacle_webhook_admissions_total",
+    "Number of answers of each webhook, by operation and result: allowed, denied, or error when its code threw or was late",
   );
-  readonly admissions: NumberFamily = new NumberFamily(
-    {
-      name: "binnacle_webhook_admissions_total",
-      help: "Number of answers of each webhook, by operation and result: allowed, denied, or error when its code threw or was late",
-    },
-    "counter",
-  );
-  readonly #panics: Series = this.panics.series({});
+  readonly #panics = this.panics.series({});
 
-  get families(): readonly Readable[] {
+  get families(): readonly Family<Series | HistogramSeries>[] {
     return [this.requests, this.latency, this.inFlight, this.panics, this.admissions];
   }
 
-  /** Returns the series of one path, which start at 0 and exist until they are disposed of. */
+  /** Returns the metrics of one path, whose series start at 0. */
   path(webhook: string): WebhookPathMetrics {
-    return new PathSeries(this, webhook);
+    return new WebhookPathMetrics(this, webhook);
   }
 
   /** Counts an exception in an author's code. */
@@ -76,41 +55,38 @@ export class WebhookFamilies {
   }
 }
 
-class PathSeries implements WebhookPathMetrics {
+/** What one path of the webhook listener reports. The series exist until this is disposed of. */
+export class WebhookPathMetrics implements Disposable {
   readonly inFlight: Series;
+  /** Seconds from the end of the request's headers to the response. */
   readonly latency: HistogramSeries;
-  readonly #families: WebhookFamilies;
+  readonly #requests: NumberFamily;
   readonly #webhook: string;
   readonly #byStatus = new Map<number, Series>();
-  readonly #release: (() => void)[] = [];
+  readonly #user = new DisposableStack();
 
-  constructor(families: WebhookFamilies, webhook: string) {
-    this.#families = families;
+  constructor({ inFlight, latency, requests }: WebhookFamilies, webhook: string) {
+    this.#requests = requests;
     this.#webhook = webhook;
-    this.inFlight = this.#take(families.inFlight, { webhook });
-    this.latency = this.#take(families.latency, { webhook });
+    this.inFlight = inFlight.series({ webhook }, this.#user);
+    this.latency = latency.series({ webhook }, this.#user);
     this.#status(200);
     this.#status(500);
   }
 
+  /** Counts a response by its HTTP status. */
   answered(status: number): void {
     (this.#byStatus.get(status) ?? this.#status(status)).value++;
   }
 
   #status(status: number): Series {
-    const series = this.#take(this.#families.requests, { webhook: this.#webhook, code: String(status) });
+    const series = this.#requests.series({ webhook: this.#webhook, code: String(status) }, this.#user);
     this.#byStatus.set(status, series);
     return series;
   }
 
-  #take<S extends { readonly labels: Labels }>(family: Family<S>, labels: Labels): S {
-    const series = family.series(labels);
-    this.#release.push(() => family.release(series));
-    return series;
-  }
-
   [Symbol.dispose](): void {
-    for (const release of this.#release.splice(0)) release();
+    this.#user.dispose();
   }
 }
 
@@ -119,6 +95,7 @@ export class WebhookResults implements Disposable {
   readonly #family: NumberFamily;
   readonly #webhook: string;
   readonly #series = new Map<string, Series>();
+  readonly #user = new DisposableStack();
 
   constructor(family: NumberFamily, webhook: string) {
     this.#family = family;
@@ -129,14 +106,13 @@ export class WebhookResults implements Disposable {
     const key = `${operation} ${result}`;
     let series = this.#series.get(key);
     if (series === undefined) {
-      series = this.#family.series({ webhook: this.#webhook, operation, result });
+      series = this.#family.series({ webhook: this.#webhook, operation, result }, this.#user);
       this.#series.set(key, series);
     }
     series.value++;
   }
 
   [Symbol.dispose](): void {
-    for (const series of this.#series.values()) this.#family.release(series);
-    this.#series.clear();
+    this.#user.dispose();
   }
 }

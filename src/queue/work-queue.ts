@@ -1,6 +1,5 @@
 /** The work queue: keys, each queued at most once, in the order in which workers take them. */
-import type { QueueMetrics } from "../observe/queue-metrics.ts";
-import type { QueueReading } from "../observe/readings.ts";
+import type { QueueMetrics, QueueReading } from "../observe/queue-metrics.ts";
 import { type Clock, monotonic } from "../platform/clock.ts";
 import { type Cause, withCause, withEarlier } from "./cause.ts";
 import { Debouncer, DelayedItems, MinInterval } from "./delayed-items.ts";

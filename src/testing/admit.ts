@@ -3,7 +3,7 @@ import type { Client } from "../client/client.ts";
 import { asDefinition } from "../module/brand.ts";
 import type { WebhookDefinition } from "../module/define-webhook.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";
-import { writeToStandardError } from "../observe/standard-error.ts";
+import { writeToStandardError } from "../observe/standard-streams.ts";
 import type { StatusCause } from "../kube/errors/api-error.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";

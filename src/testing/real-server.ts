@@ -8,7 +8,7 @@ import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { namespaceManifest, type ServiceAccount } from "../module/rbac-manifests.ts";
 import { createLog } from "../observe/log.ts";
-import { writeToStandardError } from "../observe/standard-error.ts";
+import { writeToStandardError } from "../observe/standard-streams.ts";
 import { beginPatience } from "./eventually.ts";
 import { RealPlane } from "./real-plane.ts";
 import { type Server, type ServerOptions, withAnswer } from "./server.ts";

@@ -5,7 +5,7 @@ import { Manager } from "../manager/manager.ts";
 import type { Definition } from "../module/definition.ts";
 import type { ModuleDefinitions } from "../module/module-definitions.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";
-import { writeToStandardError } from "../observe/standard-error.ts";
+import { writeToStandardError } from "../observe/standard-streams.ts";
 import { type Clock, sleep, systemClock } from "../platform/clock.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
 import { metricsApp } from "../server/metrics-app.ts";

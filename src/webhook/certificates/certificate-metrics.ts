@@ -17,7 +17,7 @@ export function certificateMetrics(source: TrustedSource, reads: FileReads, metr
       name: "certwatcher_read_certificate_total",
       help: "Total number of certificate reads",
       type: "counter",
-      read: () => [{ labels: {}, value: reads.total }],
+      read: () => reads.total,
     }),
   );
   added.use(
@@ -25,7 +25,7 @@ export function certificateMetrics(source: TrustedSource, reads: FileReads, metr
       name: "certwatcher_read_certificate_errors_total",
       help: "Total number of certificate read errors",
       type: "counter",
-      read: () => [{ labels: {}, value: reads.errors }],
+      read: () => reads.errors,
     }),
   );
   added.use(
