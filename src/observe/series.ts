@@ -82,8 +82,13 @@ export abstract class Family<S extends { readonly labels: Labels }> {
   protected abstract make(labels: Labels): S;
   protected abstract samples(series: S): Iterable<Sample>;
 
-  /** Returns the series of these labels; a new one starts at 0. @param user the series exists until it is disposed of */
+  /**
+   * Returns the series of these labels; a new one starts at 0.
+   *
+   * @param user the series is shown until this is disposed of. What its user counts after that is not shown.
+   */
   series(labels: Labels, user?: DisposableStack): S {
+    if (user?.disposed === true) return this.make(labels);
     const key = Object.values(labels).join("\u0000");
     let entry = this.#series.get(key);
     if (entry === undefined) this.#series.set(key, (entry = { series: this.make(labels), users: 0 }));
