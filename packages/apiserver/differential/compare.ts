@@ -1,6 +1,6 @@
 /** Finds where two responses differ. */
 import { type Answer, type CaseRecord, type Exchange, noAnswer } from "./exchange.ts";
-import { comparedPart, tierOf } from "./tiers.ts";
+import { comparedPart, isOfDecoder, tierOf } from "./tiers.ts";
 
 export interface Difference {
   readonly field: string;
@@ -52,7 +52,8 @@ export function compareCases(expected: CaseRecord, actual: CaseRecord | undefine
     if (left === undefined || right === undefined) {
       differences.push({ field: "(exchange)", expected: left?.label, actual: right?.label });
     } else {
-      const tier = expected.tier ?? tierOf(left.call.path);
+      const isFree = isOfDecoder(left.answer.body) || isOfDecoder(right.answer.body);
+      const tier = isFree ? "outcome" : (expected.tier ?? tierOf(left.call.path));
       const [one, other] = [comparedPart(left.answer, tier), comparedPart(right.answer, tier)];
       compareAnswers(one, other, { into: differences, pairing });
     }

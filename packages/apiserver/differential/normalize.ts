@@ -3,6 +3,7 @@
  * addresses and ports, tokens. Each by its order of appearance within a case, so that equal stays equal and different
  * stays different.
  */
+import { parse as parseYaml } from "yaml";
 import type { Answer, CaseRecord, Exchange } from "./exchange.ts";
 
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
@@ -38,8 +39,12 @@ function normalizeExchange({ label, call, answer }: Exchange, names: Names): Exc
   const base = prefix?.slice(0, 58) ?? "";
   if (base !== "" && generated?.startsWith(base) && generated !== prefix) names.generated(generated, base);
   const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, text]) => [name, names.text(text)]));
+  const isYaml = answer.headers["content-type"]?.startsWith("application/yaml") === true;
+  const read = (one: unknown): unknown => (isYaml && typeof one === "string" ? parseYaml(one) : one);
   // The time of a bookmark is random, except for the one that ends the initial events.
-  const said = Array.isArray(answer.body) ? answer.body.filter((event) => !isTimed(event)) : answer.body;
+  const said = Array.isArray(answer.body)
+    ? answer.body.map(read).filter((event) => !isTimed(event))
+    : read(answer.body);
   const body = normalizeValue(said, "", names);
   const normalized: Answer = { status: answer.status, headers, body };
   return { label, call: { ...call, path: names.text(call.path) }, answer: normalized };

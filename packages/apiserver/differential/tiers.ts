@@ -74,7 +74,7 @@ function partOf(value: unknown, tier: Tier): unknown {
   const fields = value as Readonly<Record<string, unknown>>;
   if (fields["kind"] === "Status" && fields["status"] === "Failure") {
     const refusal = fields as Refusal;
-    return tier === "outcome" || isOfDecoder(refusal) ? outcome(refusal) : withoutFreeWords(fields);
+    return tier === "outcome" || isOfDecoder(fields) ? outcome(refusal) : withoutFreeWords(fields);
   }
   // A watch tells a refusal as the object of an event.
   return fields["type"] === "ERROR" ? { ...fields, object: partOf(fields["object"], tier) } : value;
@@ -87,8 +87,11 @@ function outcome({ code, reason, details }: Refusal): object {
 }
 
 /** Whether a body could not be read: the words are those of Go's decoders, but for what strict decoding says of fields. */
-function isOfDecoder({ code, message = "" }: Refusal): boolean {
-  return code === 400 && !message.includes("strict decoding error");
+export function isOfDecoder(body: unknown): boolean {
+  if (typeof body !== "object" || body === null) return false;
+  const { code, message = "" } = body as Refusal;
+  const isStrict = message.includes("strict decoding error") && !message.includes("already set in map");
+  return code === 400 && !isStrict;
 }
 
 /**
@@ -99,14 +102,18 @@ function withoutFreeWords(value: unknown): unknown {
   if (typeof value === "string") return textWithoutFreeWords(value);
   if (Array.isArray(value)) return value.map(withoutFreeWords);
   if (typeof value !== "object" || value === null) return value;
+  if ((value as Cause).field === "patch") return { ...value, message: "<text>" };
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withoutFreeWords(field)]));
 }
 
 function textWithoutFreeWords(text: string): string {
   const short = text
     .replace(/(: Forbidden: [^\n]*)\n[^]*/, "$1<difference>")
-    .replace(/(patch: Invalid value: )[^]*/, "$1<text>")
-    .replace(/(expected [\w ]+, got )[^\n]*/g, "$1<value>");
+    .replace(/((?:patch: Invalid value|unknown patch type|response|json parse error): )[^]*/, "$1<text>")
+    .replace(/^(map: |list element types|The order in patch list)[^]*/, "$1<text>")
+    .replace(/("<secret contents redacted>": )[^\n,]*/g, "$1<text>")
+    .replace(/(accessor error: )[^]*?(?= is of the type)/g, "$1<value>")
+    .replace(/(expected [\w ]+, got )[^]*?(?=\n {2}\.|$)/g, "$1<value>");
   let [result, rest] = ["", short];
   for (;;) {
     const start = /value: (?=\{|\[\{)/.exec(rest);

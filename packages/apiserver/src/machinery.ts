@@ -91,8 +91,6 @@ export interface Schemas {
   decode(schema: SchemaHandle, object: KubeObject, from: "json" | "value"): Decoded;
   /** Removes empty lists and maps, as storage does. */
   stored(schema: SchemaHandle, object: KubeObject): KubeObject;
-  /** Puts the fields into the order in which they are written. */
-  ordered(schema: SchemaHandle, object: KubeObject): KubeObject;
   applyDefaults(schema: SchemaHandle, object: KubeObject): void;
   /** Validates an object; `only` restricts this to the status. */
   validate(schema: SchemaHandle, object: KubeObject, options: ValidateOptions): readonly FieldError[];
@@ -112,8 +110,6 @@ export interface Patches {
   json(object: KubeObject, operations: unknown): KubeObject;
   merge(object: KubeObject, patch: unknown): KubeObject;
   strategic(schema: SchemaHandle, object: KubeObject, patch: unknown): KubeObject;
-  /** Returns what merging leaves of a strategic merge patch: kube-apiserver consumes parts of the patch and quotes the rest. */
-  strategicRest(schema: SchemaHandle, object: KubeObject, patch: unknown): unknown;
   apply(request: ApplyRequest): KubeObject;
   /** Merges fields over an object as apply does, without owners of fields. */
   lay(schema: SchemaHandle, object: KubeObject, over: KubeObject): KubeObject;

@@ -2,7 +2,6 @@
 import { createAdmission } from "./admission/admission.ts";
 import { convertObjects } from "./admission/conversion.ts";
 import type { KubeObject } from "./hooks.ts";
-import { inOrder } from "./schema/order.ts";
 import { customPrinter, printerOf } from "./printers/printers.ts";
 import type { FieldError } from "./field-error.ts";
 import { behaviourOf } from "./validation/behaviours.ts";
@@ -11,7 +10,7 @@ import { dnsSubdomain } from "./validation/formats.ts";
 import { validateMetadata } from "./validation/metadata.ts";
 import type { ApplyRequest, Machinery } from "./machinery.ts";
 import { jsonPatch, jsonPatchStrictErrors } from "./patch/json-patch.ts";
-import { mergedPatchRest, strategicMergePatch } from "./patch/strategic-merge-patch.ts";
+import { strategicMergePatch } from "./patch/strategic-merge-patch.ts";
 import { layOver } from "./patch/lay-over.ts";
 import { mergePatch } from "./patch/merge-patch.ts";
 import { scaledEntries, scaleEntries } from "./patch/scale-managers.ts";
@@ -51,7 +50,6 @@ export const wiredMachinery: Machinery = {
       });
       return { ...decoded, object: decoded.object as KubeObject };
     },
-    ordered: (handle, object) => inOrder(handle as Schema, object) as KubeObject,
     stored(handle, object) {
       const schema = handle as Schema;
       return schema.go === undefined ? object : (decodeBuiltIn(schema, object).object as KubeObject);
@@ -69,7 +67,6 @@ export const wiredMachinery: Machinery = {
     json: (object, operations) => jsonPatch(object, operations) as KubeObject,
     merge: (object, patch) => mergePatch(object, patch) as KubeObject,
     strategic: (schema, object, patch) => strategicMergePatch(schema as Schema, object, patch) as KubeObject,
-    strategicRest: (schema, object, patch) => mergedPatchRest(schema as Schema, object, patch),
     apply: (request) => serverSideApply({ ...request, ...typed(request) }).object,
     lay: (schema, object, over) => layOver(schema as Schema, object, over),
     updateManagedFields(request) {

@@ -40,8 +40,6 @@ const mistakes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       '"metadata":{"name":"#"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","nope":1},{"name":"d","image":"i","Nope":2,"ports":[{"containerPort":1,"port":2}]}]}}}',
     "repeated in a list":
       '"metadata":{"name":"#"},"spec":{"replicas":1,"replicas":2,"selector":{"matchLabels":{"a":"b","a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","name":"d","image":"i"}]}}}',
-    "both of it":
-      '"metadata":{"name":"#"},"nope":1,"nope":2,"spec":{"nope":1,"replicas":1,"replicas":1,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}',
     "another case":
       '"metadata":{"name":"#"},"spec":{"Replicas":3,"selector":{"MatchLabels":{"a":"b"},"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}',
     "a wrong type and unknown":
@@ -51,7 +49,7 @@ const mistakes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   pod: {
     "unknown in volumes":
-      '"metadata":{"name":"#"},"spec":{"volumes":[{"name":"v","emptyDir":{"nope":1},"nope":{}}],"containers":[{"name":"c","image":"i","env":[{"name":"A","value":"b","nope":1,"valueFrom":null}],"resources":{"limits":{"cpu":"1","cpu":"2"},"nope":1}}],"securityContext":{"runAsUser":1,"nope":1}}',
+      '"metadata":{"name":"#"},"spec":{"volumes":[{"name":"v","emptyDir":{"nope":1},"nope":{}}],"containers":[{"name":"c","image":"i","env":[{"name":"A","value":"b","nope":1,"valueFrom":null}],"resources":{"limits":{"cpu":"1"},"nope":1}}],"securityContext":{"runAsUser":1,"nope":1}}',
     "unknown in a quantity":
       '"metadata":{"name":"#"},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":{"nope":1}}}}]}',
     "unknown in a probe":

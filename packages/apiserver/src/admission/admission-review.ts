@@ -1,5 +1,4 @@
 /** AdmissionReview: the request that a webhook gets, and its response. */
-import { jsonProblem } from "../request/json-problem.ts";
 import type { AdmissionAttributes, Fields, GroupVersionKind, KindRow, KubeObject } from "../hooks.ts";
 import { parseJson } from "../numbers.ts";
 
@@ -129,6 +128,6 @@ function parsedPatch(text: string): unknown {
   try {
     return parseJson(patch);
   } catch (error) {
-    throw new UndecodablePatch(jsonProblem(patch) ?? (error instanceof Error ? error.message : String(error)));
+    throw new UndecodablePatch((error as Error).message);
   }
 }

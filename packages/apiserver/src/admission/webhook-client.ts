@@ -1,7 +1,6 @@
 /** Sends a review to a webhook. */
 import { post as send } from "#platform/post";
 import { boundedBytes, BodyTooLarge } from "../request/bounded-body.ts";
-import { jsonProblem } from "../request/json-problem.ts";
 import type { Fields, Reader } from "../hooks.ts";
 import { parseJson, writeJson } from "../numbers.ts";
 import type { ClientConfig } from "./webhook.ts";
@@ -46,8 +45,7 @@ export async function post(config: ClientConfig, body: unknown, { reader, timeou
   try {
     return parseJson(answer);
   } catch (error) {
-    const why = jsonProblem(answer) ?? (error instanceof Error ? error.message : String(error));
-    throw new Error(`couldn't get version/kind; json parse error: ${why}`, { cause: error });
+    throw new Error(`couldn't get version/kind; json parse error: ${(error as Error).message}`, { cause: error });
   }
 }
 

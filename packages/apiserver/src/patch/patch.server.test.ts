@@ -216,8 +216,8 @@ describe.skipIf(!bin)("patches against a real kube-apiserver", () => {
         mine = run();
       } catch (error) {
         if (!(error instanceof StatusError)) throw error;
-        const { code, message } = real.body as unknown as StatusError["status"];
-        expect({ code, message }).toEqual({ code: error.status.code, message: error.message });
+        const { code, reason } = real.body as unknown as StatusError["status"];
+        expect({ code, reason }).toEqual({ code: error.status.code, reason: error.status.reason });
         continue;
       }
       expect(real.code, JSON.stringify([patch, real.code === 200 ? "" : real.body])).toBe(200);

@@ -121,8 +121,8 @@ test.each<[string, object, object]>([
 });
 
 test.each<[object, number, string]>([
-  [{ spec: { containers: [{ image: "x" }] } }, 500, "map: map[image:x] does not contain declared merge key: name"],
-  [{ $patch: "foo" }, 500, "unknown patch type: foo in map: map[$patch:foo]"],
+  [{ spec: { containers: [{ image: "x" }] } }, 500, 'map: {"image":"x"} does not contain declared merge key: name'],
+  [{ $patch: "foo" }, 500, 'unknown patch type: "foo" in map: {"$patch":"foo"}'],
   [{ spec: { $retainKeys: "x" } }, 400, "invalid patch format of retainKeys"],
   [[], 400, "json: cannot unmarshal array into Go value of type map[string]interface {}"],
 ])("strategicMergePatch refuses %j", (patch, code, message) => {

@@ -1,5 +1,5 @@
 /** Merges and orders the lists of strategic merge patches: by a key, or as sets. */
-import { goPlain } from "../schema/go-format.ts";
+import { goJson } from "../field-error.ts";
 import { directive, type Fields, goTypeOf, identity, noMergeKey, unfit } from "./strategic-values.ts";
 
 export interface MergedList {
@@ -35,7 +35,7 @@ export function mergeSlices(original: unknown[], patch: unknown[], list: MergedL
 export function sameKind(...lists: readonly (readonly unknown[])[]): boolean {
   const types = new Set(lists.flatMap((list) => list.map(goTypeOf)));
   if (types.size === 0) throw unfit("no elements in any of the given slices");
-  if (types.size > 1) throw unfit(`list element types are not identical: [${lists.map(goPlain).join(" ")}]`);
+  if (types.size > 1) throw unfit(`list element types are not identical: [${lists.map(goJson).join(" ")}]`);
   if (types.has("[]interface {}")) throw unfit("lists of lists are not supported");
   return types.has("map[string]interface {}");
 }
@@ -60,7 +60,7 @@ function applyDirectives(
       if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
       left = left.filter((other) => identity(other, mergeKey) !== item[mergeKey]);
     } else if (what === "merge") throw unfit("merging lists cannot yet be specified in the patch");
-    else throw unfit(`unknown patch type: ${goPlain(what)} in map: ${goPlain(item)}`);
+    else throw unfit(`unknown patch type: ${goJson(what)} in map: ${goJson(item)}`);
   }
   return replace ? { original: rest, patch: [] } : { original: left, patch: rest };
 }

@@ -1,5 +1,5 @@
 /** Strategic merge patch. @see https://git.k8s.io/community/contributors/devel/sig-api-machinery/strategic-merge-patch.md */
-import { goPlain } from "../schema/go-format.ts";
+import { goJson } from "../field-error.ts";
 import type { Schema } from "../schema/schema.ts";
 import { badRequest } from "../status.ts";
 import { jsonKind } from "./json-patch.ts";
@@ -23,13 +23,6 @@ export function strategicMergePatch(schema: Schema, object: unknown, patch: unkn
     throw badRequest(`json: cannot unmarshal ${jsonKind(patch)} into Go value of type ${type}`);
   }
   return mergeFields(structuredClone(object) as Fields, structuredClone(patch), schema);
-}
-
-/** Returns what merging leaves of a patch: without its directives and the lists whose order it sets. */
-export function mergedPatchRest(schema: Schema, object: unknown, patch: unknown): unknown {
-  const rest = structuredClone(patch) as Fields;
-  mergeFields(structuredClone(object) as Fields, rest, schema);
-  return rest;
 }
 
 /** Merges the fields; it changes both arguments. */
@@ -88,7 +81,7 @@ function wholeDirective(patch: Fields): Fields {
     return patch;
   }
   if (what === "delete") return {};
-  throw unfit(`unknown patch type: ${goPlain(what)} in map: ${goPlain(patch)}`);
+  throw unfit(`unknown patch type: ${goJson(what)} in map: ${goJson(patch)}`);
 }
 
 function applyRetainKeys(original: Fields, patch: Fields): void {
@@ -146,7 +139,7 @@ function checkOrder(patch: readonly unknown[], order: readonly unknown[], mergeK
     else if (identity(items[index], mergeKey) === identity(order[place++], mergeKey)) index++;
   }
   if (index === items.length) return;
-  throw unfit(`The order in patch list:\n${goPlain(patch)}\n doesn't match ${orderPrefix} list:\n${goPlain(order)}\n`);
+  throw unfit(`The order in patch list:\n${goJson(patch)}\n doesn't match ${orderPrefix} list:\n${goJson(order)}\n`);
 }
 
 function keyBehind(name: string, prefix: string): string {

@@ -1,6 +1,6 @@
 /** Functions on JSON values that both halves of strategic merge patches share. */
 import { isFloat, isInteger, isNumber } from "../numbers.ts";
-import { goPlain } from "../schema/go-format.ts";
+import { goJson } from "../field-error.ts";
 import { StatusError } from "../status.ts";
 
 export type Fields = Record<string, unknown>;
@@ -23,7 +23,7 @@ export function identity(item: unknown, mergeKey: string): unknown {
 }
 
 export function noMergeKey(item: Fields, mergeKey: string): StatusError {
-  return unfit(`map: ${goPlain(item)} does not contain declared merge key: ${mergeKey}`);
+  return unfit(`map: ${goJson(item)} does not contain declared merge key: ${mergeKey}`);
 }
 
 export function goTypeOf(value: unknown): string {

@@ -1,6 +1,6 @@
 /** Validates an applied value against its atom. */
 import { isNumber } from "../numbers.ts";
-import { goPlain, goSyntax } from "../schema/go-format.ts";
+import { goJson } from "../field-error.ts";
 import { type Atom, type ListAtom, type MapAtom, type ScalarType, shapeOf } from "./atom.ts";
 import { itemElement } from "./list-item.ts";
 import { fieldElement, printElement } from "./path-element.ts";
@@ -40,23 +40,21 @@ function check(value: unknown, place: Place): void {
   } else if (shape === "list") {
     const items = asList(value);
     if (items) checkItems(items, { ...place, list: place.atom.list!, report });
-    else report(`expected list, got &{${goPlain(value)}}`);
+    else report(`expected list, got ${goJson(value)}`);
   } else {
     const fields = asMap(value);
     if (fields) checkFields(fields, { ...place, map: place.atom.map!, report });
-    else report(`expected map, got &{${goPlain(value)}}`);
+    else report(`expected map, got ${goJson(value)}`);
   }
 }
 
 function scalarError(value: unknown, type: ScalarType): string | undefined {
   if (type === "untyped")
-    return typeof value === "object" && !isNumber(value) ? `expected any scalar, got &{${goPlain(value)}}` : undefined;
+    return typeof value === "object" && !isNumber(value) ? `expected any scalar, got ${goJson(value)}` : undefined;
   if (type === "numeric") {
-    return isNumber(value) ? undefined : `expected numeric (int or float), got ${goTypeOf(value)}`;
+    return isNumber(value) ? undefined : `expected numeric (int or float), got ${typeName(value)}`;
   }
-  if (typeof value === type) return undefined;
-  if (type === "boolean") return `expected boolean, got &{${goPlain(value)}}`;
-  return `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`;
+  return typeof value === type ? undefined : `expected ${type}, got ${goJson(value)}`;
 }
 
 interface ItemsPlace extends Place {
@@ -99,8 +97,8 @@ function checkFields(
   }
 }
 
-/** Prints a type like Go's `%T`. */
-function goTypeOf(value: unknown): string {
+/** Names a type as Go's `%T` does. */
+function typeName(value: unknown): string {
   if (Array.isArray(value)) return "[]interface {}";
   return typeof value === "boolean" ? "bool" : typeof value === "string" ? "string" : "map[string]interface {}";
 }

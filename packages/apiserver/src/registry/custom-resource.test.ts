@@ -64,29 +64,12 @@ async function failure(response: Response): Promise<{ code: number; message: str
   return { code: response.status, message, warning: response.headers.get("warning") };
 }
 
-test.each([
-  ["v2", ['unknown field \\"spec.one\\"']],
-  ["v9", ['unknown field \\"spec\\"']],
-])(
-  "an object of %s at the path of v1 is looked through as its own version before it is refused",
-  async (version, said) => {
-    const body = {
-      apiVersion: `things.example.test/${version}`,
-      kind: "Thing",
-      metadata: { name: "b" },
-      spec: { one: "x" },
-    };
-    const warned = await failure(await send("POST", collection, { body }));
-    expect(warned.message).toBe(
-      `the API version in the data (things.example.test/${version}) does not match the expected API version (things.example.test/v1)`,
-    );
-    for (const text of said) expect(warned.warning).toContain(text);
-    const strict = await failure(await send("POST", `${collection}?fieldValidation=Strict`, { body }));
-    expect(strict.message).toStartWith(
-      `Thing in version "${version}" cannot be handled as a Thing: strict decoding error: `,
-    );
-  },
-);
+test.each(["v2", "v9"])("an object of %s at the path of v1 is refused", async (version) => {
+  const body = { apiVersion: `things.example.test/${version}`, kind: "Thing", metadata: { name: "b" } };
+  expect((await failure(await send("POST", collection, { body }))).message).toBe(
+    `the API version in the data (things.example.test/${version}) does not match the expected API version (things.example.test/v1)`,
+  );
+});
 
 test("a custom kind refuses subresources and types of patches that it lacks before forms of answers", async () => {
   const deprecated = expect.stringContaining("things.example.test/v1 Thing is deprecated");

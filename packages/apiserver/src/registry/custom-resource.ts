@@ -57,8 +57,6 @@ export function customResource(
       return found && machinery.schemas.custom(found.schema?.openAPIV3Schema ?? anything, row);
     });
 
-  const empty = (): SchemaHandle => machinery.schemas.custom({ type: "object" }, row);
-
   /** Fields that the storage version lacks are not stored; who manages them is. */
   const asStored = (object: KubeObject): KubeObject => {
     const known = schemaOf(storageVersion);
@@ -105,7 +103,6 @@ export function customResource(
     apiVersion,
     collection: storage.collection(`${row.group}/${row.plural}`),
     schema,
-    otherSchema: (other) => schemaOf(apiVersionOf({ group: row.group, version: other })) ?? empty(),
     behaviour: machinery.behaviourOf(row),
     printer: machinery.customPrinter(version.additionalPrinterColumns ?? []),
     traits: traitsOf(row),

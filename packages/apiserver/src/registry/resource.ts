@@ -18,8 +18,6 @@ export interface Resource {
   readonly apiVersion: string;
   readonly collection: Collection;
   readonly schema: SchemaHandle | undefined;
-  /** Returns the schema of another version of a custom kind, which has no fields if there is no such version. */
-  readonly otherSchema?: ((version: string) => SchemaHandle) | undefined;
   readonly behaviour: KindBehaviour;
   readonly printer: Printer;
   readonly traits: Traits;

@@ -7,7 +7,7 @@ import type { Status } from "../status.ts";
 import { builtInSchema } from "../tables/tables.ts";
 import { acceptedStatus, type Media } from "./accept.ts";
 import { warningHeaders } from "./warning-headers.ts";
-import { encodeYaml } from "../yaml/encode-yaml.ts";
+import { encodeYaml } from "./yaml.ts";
 
 /** Smaller bodies cost more to compress than to send. @see k8s.io/apiserver `defaultGzipThresholdBytes` */
 const gzipThreshold = 128 * 1024;

@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
-import { assert, json as anyJson, oneof, property, string } from "fast-check";
+import { assert, property, string } from "fast-check";
 import { StatusError } from "../status.ts";
-import { jsonProblem } from "./json-problem.ts";
 import { parseLabels } from "./label-selector.ts";
 import { listOptions } from "./query.ts";
-import { duplicateFields } from "./strict-json.ts";
+import { duplicateFields } from "./json-text.ts";
 import { parseTarget } from "./target.ts";
 
 test("parseTarget reads resources, objects, subresources and namespaces", () => {
@@ -45,39 +44,6 @@ test("listOptions checks versions against each other", () => {
   expect(read("resourceVersionMatch=Exact")).toThrow("resourceVersionMatch is forbidden unless resourceVersion is");
   expect(read("watch=1&sendInitialEvents=true")).toThrow("sendInitialEvents requires setting resourceVersionMatch");
   expect(read("limit=abc")).toThrow('strconv.ParseInt: parsing "abc": invalid syntax');
-});
-
-test.each([
-  ["", "unexpected end of JSON input"],
-  ['{"a":}', "invalid character '}' looking for beginning of value"],
-  ["{}x", "invalid character 'x' after top-level value"],
-  ["[1 2]", "invalid character '2' after array element"],
-  ["tru!", "invalid character '!' in literal true (expecting 'e')"],
-  ["nul", "invalid character ' ' in literal null (expecting 'l')"],
-  ['{"a":fa', "invalid character ' ' in literal false (expecting 'l')"],
-  ["[-", "invalid character ' ' in numeric literal"],
-  ['"a', "unexpected end of JSON input"],
-])("jsonProblem of %s is Go's", (text, problem) => {
-  expect(jsonProblem(text)).toBe(problem);
-});
-
-test("jsonProblem agrees with JSON.parse on what is JSON", () => {
-  const text = oneof(
-    anyJson(),
-    string(),
-    anyJson().map((json) => json.slice(0, -1)),
-  );
-  assert(
-    property(text, (json) => {
-      let isJson = true;
-      try {
-        JSON.parse(json);
-      } catch {
-        isJson = false;
-      }
-      expect(jsonProblem(json) === undefined).toBe(isJson);
-    }),
-  );
 });
 
 test("duplicateFields finds repeated names at every depth", () => {

@@ -43,15 +43,15 @@ export function parseWithNumberTexts(text: string): unknown {
   return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
 }
 
-/** Returns the text of the first number in a JSON text that exceeds the range of a float64. */
-export function endlessNumber(text: string): string | undefined {
-  let found: string | undefined;
-  const look: Reviver = (_, value, { source = "" }) => {
-    if (value === Infinity || value === -Infinity) found ??= source;
+/** Whether a JSON text has a number that exceeds the range of a float64. @throws SyntaxError when it is not JSON */
+export function isEndless(text: string): boolean {
+  if (!/\d[eE]\+?\d{3}/.test(text)) return false;
+  let isFound = false;
+  JSON.parse(text, (_, value: unknown) => {
+    isFound ||= value === Infinity || value === -Infinity;
     return value;
-  };
-  JSON.parse(text, look as (key: string, value: unknown) => unknown);
-  return found;
+  });
+  return isFound;
 }
 
 /** Returns the same value with plain numbers. */

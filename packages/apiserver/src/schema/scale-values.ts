@@ -1,7 +1,6 @@
 /** The fields from which the scale of a custom object is read. */
-import type { FieldError } from "../field-error.ts";
-import { isFloat, isInteger } from "../numbers.ts";
-import { goPlain } from "./go-format.ts";
+import { type FieldError, goJson, goNumber } from "../field-error.ts";
+import { isFloat, isInteger, isNumber } from "../numbers.ts";
 
 /** The paths in a definition, such as `.spec.replicas`. */
 export interface ScaleFields {
@@ -52,8 +51,8 @@ function nested(object: unknown, path: string, fits: (value: unknown) => boolean
 }
 
 function accessor(steps: readonly string[], value: unknown, wanted: string): string {
-  const shown = value === null ? "<nil>" : goPlain(value);
-  return `.${steps.join(".")} accessor error: ${shown} is of the type ${goType(value)}, expected ${wanted}`;
+  const text = isNumber(value) ? goNumber(value) : typeof value === "object" ? goJson(value) : String(value);
+  return `.${steps.join(".")} accessor error: ${text} is of the type ${goType(value)}, expected ${wanted}`;
 }
 
 function goType(value: unknown): string {

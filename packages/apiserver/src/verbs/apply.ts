@@ -2,11 +2,8 @@
 import type { Fields, KubeObject } from "../hooks.ts";
 import { hasUnusualNumbers, parseAsGo, settled } from "../numbers.ts";
 import { badRequest, conflict } from "../status.ts";
-import { strictWarnings } from "../request/body.ts";
-import { depthProblem } from "../request/json-problem.ts";
-import { duplicateFields } from "../request/strict-json.ts";
-import { YamlError } from "../yaml/cursor.ts";
-import { type DecodedYaml, decodeYaml } from "../yaml/decode-yaml.ts";
+import { depthProblem, duplicateFields } from "../request/json-text.ts";
+import { decodeYaml, YamlError } from "../request/yaml.ts";
 import { ensureNamespace } from "./create.ts";
 import { type ApiCall, managerOf, timestamp } from "./api-call.ts";
 import { acrossVersions } from "./other-versions.ts";
@@ -66,44 +63,25 @@ export function applied(
 
 interface AppliedFields {
   readonly fields: Fields;
-  /** Returns the findings of strict decoding; `undefined` when there are none. */
-  readonly repeated: () => string | undefined;
+  /** Returns what strict decoding says of keys that a map has twice. */
+  readonly repeated: () => readonly string[];
 }
 
-/** Parses the applied object. @throws StatusError 400 for invalid YAML, or for anything but a map. */
+/** Parses the applied object. @throws StatusError 400 for invalid YAML, or for anything but a map */
 function readApplied({ text }: PatchBody): AppliedFields {
-  const { value, repeated } = decoded(text);
-  if (value !== null && (typeof value !== "object" || Array.isArray(value))) {
-    const type = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
-    const why = `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
-    throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
-  }
-  return { fields: (value ?? {}) as Fields, repeated };
-}
-
-interface LazilyChecked {
-  readonly value: unknown;
-  readonly repeated: () => string | undefined;
-}
-
-function decoded(text: string): LazilyChecked {
-  if (depthProblem(text) !== undefined)
-    throw badRequest("error decoding YAML: error converting YAML to JSON: yaml: exceeded max depth of 10000");
-  const json = asJson(text);
+  const problem = depthProblem(text);
+  if (problem !== undefined) throw badRequest(`error decoding YAML: ${problem}`);
   try {
-    if (json === undefined) {
-      const yaml = decodeYaml(text);
-      return { value: yaml.value, repeated: () => said(yaml) };
-    }
-    return { value: json, repeated: () => (duplicateFields(text).length === 0 ? undefined : said(decodeYaml(text))) };
+    const json = asJson(text);
+    const yaml = json === undefined ? decodeYaml(text) : undefined;
+    const value = json ?? yaml?.value ?? {};
+    if (typeof value !== "object" || Array.isArray(value)) throw new YamlError("it is no map");
+    const isWhole = (): boolean => yaml === undefined && duplicateFields(text).length === 0;
+    return { fields: value as Fields, repeated: () => (isWhole() ? [] : (yaml ?? decodeYaml(text)).repeated) };
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
+    throw badRequest(`error decoding YAML: ${error.message}`);
   }
-}
-
-function said({ repeated }: DecodedYaml): string | undefined {
-  return repeated === undefined ? undefined : `error converting YAML to JSON: ${repeated}`;
 }
 
 /** What YAML reads as another value, or refuses: unpaired surrogates, escaped slashes, and numbers beyond all floats. */
@@ -120,8 +98,8 @@ function asJson(text: string): unknown {
 }
 
 /** Reports duplicate fields. @throws StatusError 400 when decoding is strict. */
-function checkRepeated({ warnings }: ApiCall, { options }: PatchBody, repeated: string | undefined): void {
-  if (repeated === undefined || options.fieldValidation === "Ignore") return;
-  if (options.fieldValidation === "Strict") throw badRequest(`error strict decoding YAML: ${repeated}`);
-  warnings.push(...strictWarnings(repeated).filter((each) => !warnings.includes(each)));
+function checkRepeated({ warnings }: ApiCall, { options }: PatchBody, repeated: readonly string[]): void {
+  if (repeated.length === 0 || options.fieldValidation === "Ignore") return;
+  if (options.fieldValidation === "Strict") throw badRequest(`error strict decoding YAML: ${repeated.join(", ")}`);
+  warnings.push(...repeated.filter((each) => !warnings.includes(each)));
 }

@@ -1,6 +1,4 @@
 /** Continue tokens: where a list continues, relative to what it lists, and at which version. */
-import { goKind } from "../request/body.ts";
-import { jsonProblem } from "../request/json-problem.ts";
 import { badRequest, type StatusError } from "../status.ts";
 
 const known = "meta.k8s.io/v1";
@@ -20,23 +18,22 @@ export function continueToken({ version, start }: ContinueToken, prefix: string)
 
 /** Parses a token. @throws StatusError 400 */
 export function readContinueToken(text: string, prefix: string): ContinueToken {
-  const wrong = /[^A-Za-z0-9_-]/.exec(text)?.index ?? (text.length % 4 === 1 ? text.length - 1 : -1);
-  if (wrong >= 0) throw refused(`illegal base64 data at input byte ${wrong}`);
-  const bytes = Buffer.from(text, "base64url");
-  const problem = jsonProblem(bytes.toString("latin1"), "latin1");
-  if (problem !== undefined) throw refused(problem);
-  const content: unknown = JSON.parse(bytes.toString());
-  const { v, rv, start } = (content ?? {}) as { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown };
-  if (typeof rv === "string" || Array.isArray(rv) || typeof rv === "boolean") {
-    const why = `json: cannot unmarshal ${goKind(rv)} into Go struct field continueToken.rv of type int64`;
-    throw refused(why);
-  }
+  const { v, rv, start } = contentOf(text);
   if (v !== known) throw refused(`server does not recognize this encoded version ${typeof v === "string" ? v : ""}`);
   if (typeof rv !== "number" || rv === 0) throw refused(`incorrect encoded start resourceVersion (version ${known})`);
   if (typeof start !== "string" || start === "") throw refused(`encoded start key empty (version ${known})`);
   const path = start.startsWith("/") ? start : `/${start}`;
   if (path.split("/").some((part, index) => index > 0 && ["", ".", ".."].includes(part))) throw refused(start);
   return { version: rv, start: prefix + path.slice(1).replace(/\0$/, "") };
+}
+
+function contentOf(text: string): { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown } {
+  if (/[^A-Za-z0-9_-]/.test(text) || text.length % 4 === 1) throw refused("it is not base64");
+  try {
+    return (JSON.parse(Buffer.from(text, "base64url").toString()) ?? {}) as object;
+  } catch (error) {
+    throw refused((error as Error).message);
+  }
 }
 
 function refused(why: string): StatusError {

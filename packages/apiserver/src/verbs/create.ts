@@ -28,7 +28,6 @@ export async function create(call: ApiCall): Promise<Response> {
     row: resource.row,
     schema: resource.schema,
     schemas: kernel.machinery.schemas,
-    otherSchema: resource.otherSchema,
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
     noteEmpty: () => void (call.hasEmpty = true),

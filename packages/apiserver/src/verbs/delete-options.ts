@@ -2,11 +2,10 @@
 import { type FieldError, notSupported } from "../field-error.ts";
 import { hasUnusualNumbers } from "../numbers.ts";
 import type { Fields } from "../hooks.ts";
-import { bodyBytes, decodeText, checkedMediaType, goKind, notAnObject, unsupportedMediaType } from "../request/body.ts";
-import { jsonProblem } from "../request/json-problem.ts";
+import { bodyBytes, decodeText, checkedMediaType, unsupportedMediaType } from "../request/body.ts";
 import { dryRunErrors, integer } from "../request/query.ts";
 import { isInt64, NumberText, parseWithNumberTexts } from "../schema/number-text.ts";
-import { decodeYaml } from "../yaml/decode-yaml.ts";
+import { decodeYaml } from "../request/yaml.ts";
 import { badRequest, invalid } from "../status.ts";
 import type { ApiCall } from "./api-call.ts";
 
@@ -81,94 +80,49 @@ function fromBody(
   if (type !== "" && type !== "application/json" && type !== "application/yaml")
     throw unsupportedMediaType(["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"]);
   const text = decodeText(bytes);
-  let value: unknown;
-  try {
-    value = type === "application/yaml" ? decodeYaml(text).value : parsedOptions(text);
-  } catch {
-    throw badRequest(`couldn't get version/kind; json parse error: ${jsonProblem(text) ?? "invalid"}`);
-  }
+  const value = parsedOptions(text, type);
   if (value === null) return {};
-  if (typeof value !== "object" || Array.isArray(value)) throw badRequest(notAnObject(value));
-  const fields = value as Fields;
-  checkKind(fields);
-  // Of several mistakes the first one of the text is told.
-  for (const given of Object.keys(fields)) {
-    for (const [name, type, goType] of types) if (name === given) checkType(fields, name, [type, goType]);
-  }
-  checkInside(fields);
-  return withoutNulls(fields);
+  if (typeof value !== "object" || Array.isArray(value)) throw badRequest("the options of the deletion are no object");
+  const fields = withoutNulls(value as Fields);
+  for (const [name, fits] of Object.entries(types))
+    if (fields[name] !== undefined && !fits(fields[name]))
+      throw badRequest(`the options of the deletion have a ${name} of another type`);
+  if (fields["kind"] && fields["kind"] !== "DeleteOptions")
+    throw badRequest(`the body of the deletion is a ${String(fields["kind"])}, not a DeleteOptions`);
+  return fields;
 }
 
-/** Parses JSON; a number that is not spelled as an integer is none, and neither is one beyond 64 bits. */
-function parsedOptions(text: string): unknown {
-  if (!hasUnusualNumbers(text)) return JSON.parse(text);
-  const value = parseWithNumberTexts(text);
-  const seconds = (value as Fields | null)?.["gracePeriodSeconds"];
-  if (seconds instanceof NumberText && isInt64(seconds.text)) (value as Fields)["gracePeriodSeconds"] = seconds.value;
-  return value;
-}
-
-const types = [
-  ["gracePeriodSeconds", "number", "int64"],
-  ["propagationPolicy", "string", "v1.DeletionPropagation"],
-  ["orphanDependents", "boolean", "bool"],
-  ["preconditions", "object", "v1.Preconditions"],
-  ["dryRun", "array", "[]string"],
-] as const;
-
-/** Kinds that belong to no group and are known in every version. */
-const inEveryVersion: ReadonlySet<string> = new Set([
-  "Status",
-  "APIVersions",
-  "APIGroup",
-  "APIGroupList",
-  "APIResourceList",
-]);
-
-/** Checks the kind: every version has these options, and no other kind is allowed. */
-function checkKind({ kind, apiVersion }: Fields): void {
-  for (const [name, value] of Object.entries({ apiVersion, kind })) {
-    if (value === undefined || value === null || typeof value === "string") continue;
-    const why = `json: cannot unmarshal ${goKind(value)} into Go struct field .${name} of type string`;
-    throw badRequest(`couldn't get version/kind; json parse error: ${why}`);
-  }
-  if (!kind || kind === "DeleteOptions") return;
-  if (typeof kind === "string" && inEveryVersion.has(kind))
-    throw badRequest(`converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`);
-  const version = JSON.stringify(apiVersion || "meta.k8s.io/v1");
-  throw badRequest(
-    `no kind ${JSON.stringify(kind)} is registered for version ${version} in scheme "pkg/runtime/scheme.go:111"`,
-  );
-}
-
-function checkInside({ gracePeriodSeconds, dryRun, preconditions }: Fields): void {
-  const cannot = (what: string, field: string, goType: string): Error =>
-    badRequest(`json: cannot unmarshal ${what} into Go struct field ${field} of type ${goType}`);
-  if (gracePeriodSeconds instanceof NumberText || !Number.isInteger(gracePeriodSeconds ?? 0)) {
-    const text = gracePeriodSeconds instanceof NumberText ? gracePeriodSeconds.text : String(gracePeriodSeconds);
-    throw cannot(`number ${text}`, "DeleteOptions.gracePeriodSeconds", "int64");
-  }
-  for (const value of (dryRun ?? []) as unknown[])
-    if (typeof value !== "string") throw cannot(goKind(value), "DeleteOptions.dryRun", "string");
-  for (const [name, goType] of [
-    ["uid", "types.UID"],
-    ["resourceVersion", "string"],
-  ] as const) {
-    const value = (preconditions as Fields | null | undefined)?.[name];
-    if (value === undefined || value === null || typeof value === "string") continue;
-    throw cannot(goKind(value), `Preconditions.preconditions.${name}`, goType);
+/** A number that is not spelled as an integer is none, and neither is one beyond 64 bits. @throws StatusError 400 */
+function parsedOptions(text: string, type: string): unknown {
+  try {
+    if (type === "application/yaml") return decodeYaml(text).value;
+    if (!hasUnusualNumbers(text)) return JSON.parse(text);
+    const value = parseWithNumberTexts(text) as Fields | null;
+    const seconds = value?.["gracePeriodSeconds"];
+    if (seconds instanceof NumberText && isInt64(seconds.text)) return { ...value, gracePeriodSeconds: seconds.value };
+    return value;
+  } catch (error) {
+    throw badRequest(`the options of the deletion cannot be read: ${(error as Error).message}`);
   }
 }
 
-function checkType(fields: Fields, name: string, [type, goType]: readonly [string, string]): void {
-  const value = fields[name];
-  if (value === undefined || value === null) return;
-  if (value instanceof NumberText && type === "number") return;
-  if (type === (Array.isArray(value) ? "array" : typeof value)) return;
-  throw badRequest(
-    `json: cannot unmarshal ${goKind(value)} into Go struct field DeleteOptions.${name} of type ${goType}`,
-  );
+function isText(value: unknown): boolean {
+  return typeof value === "string";
 }
+
+const types: Readonly<Record<string, (value: unknown) => boolean>> = {
+  apiVersion: isText,
+  kind: isText,
+  gracePeriodSeconds: Number.isInteger,
+  propagationPolicy: isText,
+  orphanDependents: (value) => typeof value === "boolean",
+  preconditions: (value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+    const { uid, resourceVersion } = value as Fields;
+    return isText(uid ?? "") && isText(resourceVersion ?? "");
+  },
+  dryRun: (value) => Array.isArray(value) && value.every(isText),
+};
 
 function withoutNulls(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));

@@ -39,7 +39,6 @@ export async function update(call: ApiCall): Promise<Response> {
     row: resource.row,
     schema: resource.schema,
     schemas: kernel.machinery.schemas,
-    otherSchema: resource.otherSchema,
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
     noteEmpty: () => void (call.hasEmpty = true),

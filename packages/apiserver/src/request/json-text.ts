@@ -1,44 +1,30 @@
-/** Finds duplicate fields in JSON, which `JSON.parse` ignores: the last one counts, and the server reports them. */
+/** What `JSON.parse` does not say of a text: fields that an object has twice, and how deep it is nested. */
 
-import { goQuoted } from "../field-error.ts";
+/** The depth at which kube-apiserver stops. */
+const deepest = 10_000;
 
-/** Returns the paths of duplicate fields, as `duplicate field "spec.x"` quotes them. */
+/** Returns the message for JSON that is nested too deeply, before the recursion of anything else fails at it. */
+export function depthProblem(text: string): string | undefined {
+  if (text.length < 2 * deepest) return undefined;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22 /* " */) at = stringEnd(text, at) - 1;
+    else if (code === 0x7b || code === 0x5b) depth += 1;
+    else if (code === 0x7d || code === 0x5d) depth -= 1;
+    if (depth > deepest) return "exceeded max depth";
+  }
+  return undefined;
+}
+
+/** Returns the paths of duplicate fields, such as `spec.x`. The last one counts, and the server reports them. */
 export function duplicateFields(text: string): string[] {
-  const found = new Set<string>();
-  eachField(text, (path, isRepeated) => {
-    if (isRepeated) found.add(path());
-  });
-  return [...found];
-}
-
-/**
- * Returns what strict decoding finds in text, in its order: unknown fields, each once and with nothing inside it, and
- * known ones that are repeated.
- */
-export function findingsInOrder(text: string, unknown: readonly string[]): string[] {
-  const left = new Set(unknown);
-  const found = new Set<string>();
-  let skipped = "";
-  eachField(text, (pathOf, isRepeated) => {
-    const path = pathOf();
-    if (skipped !== "" && (path.startsWith(`${skipped}.`) || path.startsWith(`${skipped}[`))) return;
-    const strange = `unknown field ${goQuoted(path)}`;
-    if (left.has(strange)) {
-      skipped = path;
-      found.add(strange);
-    } else if (isRepeated) found.add(`duplicate field ${JSON.stringify(path)}`);
-  });
-  return [...found, ...unknown.filter((one) => !found.has(one))];
-}
-
-/** Visits each field, with a function that returns its path, and whether its object had one of this name before. */
-function eachField(text: string, seen: (path: () => string, isRepeated: boolean) => void): void {
+  const repeated = new Set<string>();
   const path: string[] = [];
   // For each open bracket: the names so far, or the index in an array.
   const open: ({ names: Set<string> } | { index: number })[] = [];
   let at = 0;
   let expectsName = false;
-  const joinedPath = (): string => joined(path.slice(0, open.length), open);
   while (at < text.length) {
     const character = text.charCodeAt(at);
     const top = open.at(-1);
@@ -47,7 +33,7 @@ function eachField(text: string, seen: (path: () => string, isRepeated: boolean)
       if (expectsName && top !== undefined && "names" in top) {
         const name = JSON.parse(text.slice(at, end)) as string;
         path[open.length - 1] = name;
-        seen(joinedPath, top.names.has(name));
+        if (top.names.has(name)) repeated.add(joined(path.slice(0, open.length), open));
         top.names.add(name);
         expectsName = false;
       }
@@ -72,6 +58,7 @@ function eachField(text: string, seen: (path: () => string, isRepeated: boolean)
     }
     at += 1;
   }
+  return [...repeated];
 }
 
 function stringEnd(text: string, start: number): number {

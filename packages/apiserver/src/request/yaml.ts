@@ -1,0 +1,206 @@
+/**
+ * YAML bodies. They are read as Go's library for Kubernetes reads them: YAML 1.1, the first document, to what JSON can
+ * hold.
+ */
+import {
+  Composer,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  Parser,
+  type Scalar,
+  stringify,
+} from "yaml";
+import { asInteger, numberOf, parseJson } from "../numbers.ts";
+import { setField } from "../schema/set-field.ts";
+
+/** Why a text is not YAML, or why JSON cannot hold what it says. */
+export class YamlError extends Error {}
+
+export interface DecodedYaml {
+  readonly value: unknown;
+  /** Keys that a map has twice, as warnings and strict decoding name them. The last value counts. */
+  readonly repeated: readonly string[];
+}
+
+/** Decodes the first document of a text. @throws YamlError */
+export function decodeYaml(text: string): DecodedYaml {
+  if (/[^\t\n\r\u0020-\u007e\u0085\u00a0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(text.replace(/^\ufeff/, "")))
+    throw new YamlError("yaml: control characters are not allowed");
+  const lines = new LineCounter();
+  // The composer compares each key with all others of its map to find duplicates; the decoder has a set of them.
+  const composer = new Composer({ version: "1.1", schema: "failsafe", uniqueKeys: false });
+  try {
+    const first = composer.compose(new Parser(lines.addNewLine).parse(text)).next();
+    if (first.done === true || first.value.contents === null) return { value: null, repeated: [] };
+    const [error] = first.value.errors;
+    if (error !== undefined) throw new YamlError(`yaml: line ${lines.linePos(error.pos[0]).line}: ${error.message}`);
+    const decoder = new Decoder(lines);
+    return { value: decoder.value(first.value.contents), repeated: decoder.repeated };
+  } catch (error) {
+    if (error instanceof RangeError) throw new YamlError("yaml: exceeded max depth");
+    throw error;
+  }
+}
+
+/** How much aliases may repeat, in nodes and characters: as much as a body may have. */
+const mostRepeated = 3 * 1024 * 1024;
+
+interface Anchored {
+  readonly value: unknown;
+  readonly size: number;
+}
+
+/** Converts the nodes of a document to JSON. */
+class Decoder {
+  readonly repeated: string[] = [];
+  readonly #lines: LineCounter;
+  /** Values of the anchors so far; `undefined` while the value is being read. */
+  readonly #anchors = new Map<string, Anchored | undefined>();
+  /** The nodes and characters so far, aliases with what they repeat. */
+  #size = 0;
+  #repeatedSize = 0;
+
+  constructor(lines: LineCounter) {
+    this.#lines = lines;
+  }
+
+  value(node: unknown): unknown {
+    if (isAlias(node)) return this.#alias(node.source);
+    if (!isScalar(node) && !isMap(node) && !isSeq(node)) return null;
+    const { anchor } = node;
+    const before = this.#size++;
+    if (anchor !== undefined) this.#anchors.set(anchor, undefined);
+    const value = isScalar(node) ? this.#scalar(node) : isSeq(node) ? this.#list(node.items) : this.#map(node.items);
+    if (anchor !== undefined) this.#anchors.set(anchor, { value, size: this.#size - before });
+    return value;
+  }
+
+  #scalar(node: Scalar): unknown {
+    this.#size += String(node.value).length;
+    const value = scalarValue(node);
+    if (typeof value === "number" && !Number.isFinite(value)) throw new YamlError(`yaml: JSON has no number ${value}`);
+    return value;
+  }
+
+  #list(items: readonly unknown[]): unknown[] {
+    return items.map((item) => this.value(item));
+  }
+
+  #map(pairs: readonly Pair[]): Record<string, unknown> {
+    const fields: Record<string, unknown> = {};
+    const names = new Set<string>();
+    for (const { key, value } of pairs) {
+      if (isScalar(key) && key.value === "<<" && (key.type === "PLAIN" || key.tag?.endsWith(":merge"))) {
+        this.#merge(this.value(value), { key, fields, names });
+        continue;
+      }
+      const name = this.value(key);
+      if (name === null || typeof name === "object") throw new YamlError("yaml: a key is null, a list or a map");
+      this.#set(String(name), this.value(value), { key, fields, names });
+    }
+    return fields;
+  }
+
+  /** Sets the fields of a map, or of several of which the first counts most. */
+  #merge(merged: unknown, into: MapUnderWay): void {
+    const maps = Array.isArray(merged) ? merged.toReversed() : [merged];
+    for (const map of maps as unknown[]) {
+      if (typeof map !== "object" || map === null || Array.isArray(map))
+        throw new YamlError("yaml: map merge requires map or sequence of maps as the value");
+      for (const [name, value] of Object.entries(map)) this.#set(name, value, into);
+    }
+  }
+
+  #set(name: string, value: unknown, { key, fields, names }: MapUnderWay): void {
+    if (names.has(name)) {
+      const { line } = this.#lines.linePos((key as Scalar).range?.[0] ?? 0);
+      this.repeated.push(`line ${line}: key ${JSON.stringify(name)} already set in map`);
+    }
+    names.add(name);
+    setField(fields, name, value);
+  }
+
+  #alias(name: string): unknown {
+    if (!this.#anchors.has(name)) throw new YamlError(`yaml: unknown anchor '${name}' referenced`);
+    const anchored = this.#anchors.get(name);
+    if (anchored === undefined) throw new YamlError(`yaml: anchor '${name}' value contains itself`);
+    this.#size += anchored.size;
+    this.#repeatedSize += anchored.size;
+    if (this.#repeatedSize > mostRepeated) throw new YamlError("yaml: document contains excessive aliasing");
+    return structuredClone(anchored.value);
+  }
+}
+
+/** A map that is being read. */
+interface MapUnderWay {
+  readonly key: unknown;
+  readonly fields: Record<string, unknown>;
+  readonly names: Set<string>;
+}
+
+const core = "tag:yaml.org,2002:";
+/** Whether a value is of the type that a tag asks for. */
+const fits: Readonly<Record<string, (value: unknown, text: string) => boolean>> = {
+  bool: (value) => typeof value === "boolean",
+  int: (value, text) => isWhole.test(text.replaceAll("_", "")),
+  float: (value) => typeof value === "number" || typeof value === "bigint",
+  null: (value) => value === null,
+};
+
+/** Resolves a scalar by its tag or, when it has none and no quotes, by its text. @throws YamlError */
+function scalarValue({ value, type, tag }: Scalar): unknown {
+  const text = String(value);
+  if (tag === undefined) return type === "PLAIN" ? plainValue(text) : text;
+  const name = tag.startsWith(core) ? tag.slice(core.length) : "";
+  if (name === "binary") return fromBase64(text.replaceAll(/\s/g, ""));
+  if (!Object.hasOwn(fits, name)) return text;
+  const resolved = plainValue(text);
+  if (fits[name]!(resolved, text)) return resolved;
+  throw new YamlError(`yaml: cannot decode ${JSON.stringify(text)} as a !!${name}`);
+}
+
+function fromBase64(text: string): string {
+  if (/^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text))
+    return Buffer.from(text, "base64").toString();
+  throw new YamlError("yaml: !!binary value contains invalid base64 data");
+}
+
+const isNull = /^(?:~|null|Null|NULL)?$/;
+const isTrue = /^(?:[yY]|yes|Yes|YES|true|True|TRUE|on|On|ON)$/;
+const isFalse = /^(?:[nN]|no|No|NO|false|False|FALSE|off|Off|OFF)$/;
+const infinite = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
+const isWhole = /^([-+]?)(0b[01]+|0o?[0-7]+|0x[0-9a-fA-F]+|0|[1-9][0-9]*)$/;
+const isFloat = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
+
+/** Resolves a plain scalar as YAML 1.1 has it. Times are texts. */
+function plainValue(text: string): unknown {
+  if (isNull.test(text)) return null;
+  if (isTrue.test(text)) return true;
+  if (isFalse.test(text)) return false;
+  if (infinite.test(text)) return /nan/i.test(text) ? Number.NaN : Infinity;
+  if (!/^[-+.0-9]/.test(text)) return text;
+  const digits = text.replaceAll("_", "");
+  const [, sign, number] = isWhole.exec(digits) ?? [];
+  if (number !== undefined) {
+    const size = BigInt(number.replace(/^0(?=[0-7])/, "0o"));
+    return asInteger(sign === "-" ? -size : size);
+  }
+  const float = isFloat.test(digits) ? Number(digits) : Number.NaN;
+  // Storage takes a float through the text of JSON, in which one without a fraction has no point.
+  return Number.isFinite(float) ? numberOf(String(float)) : text;
+}
+
+/** Encodes JSON as YAML that readers of YAML 1.1 and of 1.2 read alike. */
+export function encodeYaml(json: string | Uint8Array): string {
+  const text = typeof json === "string" ? json : new TextDecoder().decode(json);
+  return stringify(parseJson(text), {
+    version: "1.1",
+    sortMapEntries: true,
+    indentSeq: false,
+    aliasDuplicateObjects: false,
+  });
+}
