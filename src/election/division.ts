@@ -8,10 +8,10 @@
  */
 import { SLOTS, SlotSet } from "../cache/slots.ts";
 
-/** Further replicas have no share and stand by. */
+/** The number of replicas that can have a share; further ones stand by. */
 export const MOST_SEATS = 64;
 
-/** Chance decides for blocks of slots, because otherwise a server would be asked for too many ranges. */
+/** The number of slots that share their random ranks, because a server would be asked for too many ranges otherwise. */
 const BLOCK = 4;
 
 /**

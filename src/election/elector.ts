@@ -21,17 +21,17 @@ export interface ElectorOptions extends ElectionDurations {
    * that one can write no more: after its lease duration. @default from nobody
    */
   readonly takesOverFrom?: ((holder: string) => boolean) | undefined;
-  /** What timers and the steady side of a term go by. */
+  /** The clock of timers, and the steady clock of terms. */
   readonly clock: Clock;
   /** @default the machine's time of day */
   readonly wall?: Pick<Clock, "now"> | undefined;
-  /** Between 0 and 1. @default Math.random */
+  /** Returns a number between 0 and 1. @default Math.random */
   readonly random?: (() => number) | undefined;
-  /** Told what happens; nothing it throws is caught. */
+  /** Receives the events of the election; nothing that it throws is caught. */
   readonly observer?: ElectionObserver | undefined;
 }
 
-/** What an election has to tell, for logs, metrics and Events. */
+/** The events of an election, for logs, metrics and Events of Kubernetes. */
 export interface ElectionObserver {
   /**
    * A candidate holds the Lease, or nobody does (an empty identity). Called once for each change, with the time since when, by the
@@ -53,9 +53,12 @@ export interface ElectionObserver {
 }
 
 const FROM_NOBODY = (): boolean => false;
-/** Of a Lease whose holder let it go, candidates wait up to this long, so that they do not all ask at once. */
+/**
+ * The longest wait of a candidate after a release, in milliseconds, so that candidates do not all send requests at
+ * once.
+ */
 const VACANCY_JITTER = 200;
-/** For how many retry periods a Lease that vanished is left to its leader, who writes it again at the next renewal. */
+/** The number of retry periods for which a Lease that vanished is left to its leader, who writes it again. */
 const GRACE_PERIODS = 2.5;
 
 /**
@@ -78,9 +81,9 @@ export class Elector implements Leadership {
   #watchFailing = false;
   /** Whether a write that makes the Lease ours was sent, and nobody else was seen to hold it since. */
   #mayHold = false;
-  /** Until the first term: from whom the Lease may be taken. */
+  /** Whether the Lease may be taken from a holder who renews it; nobody's after the first term has begun. */
   #takesOverFrom: (holder: string) => boolean;
-  /** Lets others in before it leads again. */
+  /** Whether others get a chance to lead before this candidate leads again. */
   #standsBack = false;
   #done: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
@@ -149,7 +152,7 @@ export class Elector implements Leadership {
     this.#stopping.abort(new Error("the election is over"));
     this.#term?.end("the process gave it up");
     await this.#done;
-    // A Lease that was granted at that very moment may have begun a term since.
+    // A Lease that was granted meanwhile may have begun a term.
     this.#term?.end("the process gave it up");
     const { release: releases = true, clock } = this.#options;
     if (!releases || !this.#mayHold) return;
@@ -204,7 +207,7 @@ export class Elector implements Leadership {
         const lease = isLate && this.#view.isOurs ? undefined : await this.#tryToTake(call);
         this.#succeeded();
         if (lease !== undefined) {
-          if (this.#view.outlastsFor > 0) continue; // it is held, and led by later
+          if (this.#view.outlastsFor > 0) continue; // the Lease is ours, but its last holder must be outlasted first
           if (this.#begin(lease, since)) return;
           isLate = true;
         }

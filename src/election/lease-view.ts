@@ -1,4 +1,4 @@
-/** What a candidate has seen of the Lease, with times of its own clock. */
+/** A candidate's view of the Lease, with times of its own clock. */
 import type { Clock } from "../platform/clock.ts";
 import { believedDuration } from "./durations.ts";
 import { durationOf, holderOf, isReleased, type Lease, wasNeverHeld } from "./lease.ts";
@@ -6,7 +6,7 @@ import type { LeaseLock } from "./lease-lock.ts";
 
 export interface LeaseViewOptions {
   readonly clock: Clock;
-  /** Whose view it is. */
+  /** The identity of the candidate. */
   readonly identity: string;
   /** The candidate's own lease duration in milliseconds, which bounds what it believes of others. */
   readonly leaseDuration: number;
@@ -15,7 +15,7 @@ export interface LeaseViewOptions {
   readonly observer?: { observed?(holder: string, since: string | undefined): void } | undefined;
 }
 
-/** How many claims without an answer are remembered. */
+/** The number of unanswered claims that are remembered. */
 const MOST_CLAIMS = 16;
 
 /**
@@ -34,9 +34,9 @@ export class LeaseView {
   #hasHistory = false;
   /** When the Lease was first seen to be gone. */
   #goneSince = -Infinity;
-  /** Until then somebody else may have the right to write. */
+  /** The time until which somebody else may have the right to write. */
   #outlasts = -Infinity;
-  /** What tells our own claims from Leases that others wrote in our name. */
+  /** The marks of this candidate's claims, which tell them from Leases that others wrote in its name. */
   readonly #claims = new Set<string>();
   /** The last holder that was reported; `undefined` before the first. */
   #reported: string | undefined;
@@ -181,7 +181,7 @@ export class LeaseView {
   }
 }
 
-/** Nobody else writes the same renewal in the same transition, unless he copies it. */
+/** Returns what identifies a claim: nobody else writes the same renewal time and transition, unless he copies them. */
 function markOf({ spec }: Lease): string {
   return `${spec?.renewTime} ${spec?.leaseTransitions}`;
 }

@@ -1,5 +1,3 @@
-/** The Lease object of an election. */
-
 /**
  * A `coordination.k8s.io/v1` Lease.
  *
@@ -31,7 +29,7 @@ export interface LeaseSpec {
   readonly leaseTransitions?: number | undefined;
 }
 
-/** What a holder writes into the Lease. */
+/** The claim that a holder writes into the Lease. */
 export interface Claim {
   readonly identity: string;
   /** The lease duration in milliseconds. */
@@ -80,7 +78,7 @@ export function newLease(metadata: LeaseMetadata, claim: Claim): Lease {
   };
 }
 
-/** The server refuses larger numbers, and somebody else may have written this one. */
+/** The largest number of transitions that the server accepts; somebody else may have written it. */
 const MOST_TRANSITIONS = 2 ** 31 - 1;
 
 /** Makes this candidate the holder: that is a transition unless it already is. */

@@ -63,7 +63,7 @@ export class ShardMember implements Shards {
   readonly #participants = new Set<ShardParticipant>();
   readonly #stopping = new AbortController();
   #held = SlotSet.none;
-  /** What to publish as soon as nothing outside of its share is under way. */
+  /** The division to publish as soon as nothing outside of its share is under way. */
   #wanted: Publication | undefined;
   /** The highest generation that this replica ever intended to publish. */
   #generation = 0;
@@ -231,11 +231,11 @@ export class ShardMember implements Shards {
     this.#held = share;
     this.#options.observer?.divided?.(division);
     for (const participant of this.#participants) participant.gained?.(gained);
-    // After a lost membership, less may be held than before.
+    // A replica that lost its membership may hold less than before.
     if (this.#dropping.length === 0) this.#tellDropped();
   }
 
-  /** Begins nothing outside of the share any more; when what is under way there has ended, the division is published. */
+  /** Takes the slots outside of the share out of `held`; the division is published when their work has ended. */
   #shrinkTo(share: SlotSet): void {
     const slots = this.#held.without(share);
     if (slots.size === 0) return;
@@ -250,7 +250,10 @@ export class ShardMember implements Shards {
     });
   }
 
-  /** What the next renewal publishes: the new division, unless something outside of its share is still under way. */
+  /**
+   * The publication of the next renewal: the new division, unless something outside of its share is still under
+   * way.
+   */
   get #toPublish(): Publication | undefined {
     const wanted = this.#wanted;
     if (wanted === undefined || this.#dropping.length === 0) return wanted;

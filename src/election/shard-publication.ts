@@ -1,4 +1,4 @@
-/** The publication in the Lease of a member: among whom it considers the keys to be divided. */
+/** The publication of a member in its Lease: the replicas among which it considers the keys to be divided. */
 import { holderOf, type Lease, shownHolder } from "./lease.ts";
 
 /** The label of a Lease with its group. */
@@ -39,7 +39,7 @@ export function samePublication(one: Publication | undefined, other: Publication
 
 /** Returns the member in a seat; `undefined` when nobody holds it. */
 export function memberOf(seat: number, lease: Lease | undefined): Member | undefined {
-  // Members are published in annotations, which have a limit that whoever may write Leases could exceed.
+  // Identities are shortened, because annotations are limited in size and whoever may write Leases could exceed that.
   const identity = shownHolder(holderOf(lease));
   return identity === "" ? undefined : { seat, transitions: lease?.spec?.leaseTransitions ?? 0, identity };
 }
@@ -95,7 +95,7 @@ function parseMember(text: unknown): Member {
   return { seat: Number(seat), transitions: Number(transitions), identity };
 }
 
-/** What a member knows when it decides what to publish next. */
+/** The facts from which a member decides what to publish next. */
 interface Situation {
   /** The present holders of seats, including this member, sorted by seat. */
   readonly members: readonly Member[];

@@ -48,7 +48,6 @@ export class ShardSeat {
   readonly #alarm: Alarm;
   #term: Term | undefined;
   #member: Member | undefined;
-  /** The Lease as this replica last wrote it. */
   #lease: Lease | undefined;
   /**
    * The name of the Lease that was requested last, because a write whose response did not arrive may have made it
@@ -69,7 +68,7 @@ export class ShardSeat {
     return this.#term !== undefined && this.#term.ended === undefined;
   }
 
-  /** Why nothing may be worked on; `undefined` while the seat is held. */
+  /** Why this replica may work on no key; `undefined` while it holds the seat. */
   get refused(): string | undefined {
     if (this.#term === undefined) return "this process has no share of the keys";
     const { ended } = this.#term;

@@ -1,4 +1,4 @@
-/** What a replica has seen of the seats of its group, with times of its own clock. */
+/** A replica's view of the seats of its group, with times of its own clock. */
 import type { Clock } from "../platform/clock.ts";
 import { compareVersions } from "../resource/meta.ts";
 import { believedDuration, expiryOf } from "./durations.ts";

@@ -9,7 +9,6 @@ export interface TermClocks {
   readonly wall: Pick<Clock, "now">;
 }
 
-/** A moment by both clocks. */
 export interface Moment {
   readonly steady: number;
   readonly wall: number;
@@ -40,7 +39,7 @@ export class Term {
     readonly clocks: TermClocks;
     /** The duration in milliseconds. */
     readonly duration: number;
-    /** When the request that acquired the Lease began. */
+    /** The moment at which the request that acquired the Lease began. */
     readonly since: Moment;
     /** Called once, synchronously, before whoever noticed the end continues. */
     readonly onEnd: (reason: string) => void;

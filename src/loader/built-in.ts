@@ -5,7 +5,7 @@ import type { ModuleEntry } from "./scan.ts";
 export interface BuiltInModule {
   /** The name of its file or folder, as `run` uses it. */
   readonly name: string;
-  /** The path of its code below the folder of the program's own code. */
+  /** The path of its code, relative to the folder of the program's own code. */
   readonly path: string;
   /** The paths in stack traces, the module's own file first. */
   readonly origins: readonly string[];

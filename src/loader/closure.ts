@@ -5,7 +5,7 @@ import { fingerprint } from "#runtime/digest";
 import { importsOf, resolveImport } from "#runtime/module-host";
 import { originsOf } from "./source-map.ts";
 
-/** Larger files are not read, because they must be data that is here by mistake. */
+/** The largest file that is read, in MiB; a larger one must be data that is here by mistake. */
 const MOST_MEBIBYTES = 64;
 
 export interface Closure {
@@ -15,9 +15,9 @@ export interface Closure {
   readonly origins: readonly string[];
   /** The first of its files that must not be read, such as a device. */
   readonly unusable: { readonly path: string; readonly why: string } | undefined;
-  /** Changes with any of the files, and with the folder that holds them only if that matters to what is in them. */
+  /** A hash of the files; it depends on their folder only where the code looks at its own place. */
   readonly hash: string;
-  /** Where the files are, and where those would be that are imported and missing. */
+  /** The folders of the files, and of imported files that are missing. */
   readonly folders: ReadonlySet<string>;
 }
 
@@ -58,7 +58,7 @@ function relativeImports(source: string): readonly string[] {
   try {
     imports = importsOf(source).filter((specifier) => /^[./]/.test(specifier));
   } catch {
-    // it does not parse, which loading reports
+    // loading reports that it does not parse
   }
   if (known.size >= MOST_KNOWN) known.clear();
   known.set(id, imports);
@@ -96,10 +96,13 @@ export function closureOf(file: string): Closure {
   return { sources, hash, unusable, origins, folders };
 }
 
-/** What a file says of its own place, which it may look at later. */
+/** How code refers to its own place, which it may look at later. */
 const OWN_PLACE = /\bimport\s*\(|\bimport\.meta\b|\b__dirname\b|\b__filename\b|\brequire\s*\(/;
 
-/** A mount of a ConfigMap is another folder after each change: modules that did not change then are the same as before. */
+/**
+ * Hashes relative paths, because the mount of a ConfigMap is another folder after each change. A module that refers
+ * to its own place depends on the absolute paths.
+ */
 function hashOf(
   sources: ReadonlyMap<string, string>,
   { from, flaw = "" }: { readonly from: string; readonly flaw: string | undefined },

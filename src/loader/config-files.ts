@@ -6,7 +6,7 @@ import { whyUnreadable } from "../kube/config/config-error.ts";
 import type { ConfigFolder, ConfigPlace } from "../module/config/sources.ts";
 import { readSteady, realFolders } from "./read-steady.ts";
 
-/** The largest ConfigMap or Secret, and then some; what is larger must be here by mistake. */
+/** The largest file, which is more than any ConfigMap or Secret holds; a larger one must be here by mistake. */
 const MOST_BYTES = 4 * 2 ** 20;
 
 /** Thrown for a file or folder that cannot be read as configuration. */
@@ -71,7 +71,7 @@ async function sectionsIn(path: string): Promise<Readonly<Record<string, Readonl
   try {
     parsed = await parseYaml(text);
   } catch (error) {
-    // What the parser quotes of the line may be a secret.
+    // The parser's message may quote a secret.
     const at = /at line (\d+), column (\d+)/.exec(error instanceof Error ? error.message : "");
     throw unreadable(path, `it is not YAML${at === null ? "" : ` (line ${at[1]}, column ${at[2]})`}`);
   }
@@ -121,7 +121,7 @@ function folderAt(path: string): ConfigFolder {
   return { kind: "folder", path, texts };
 }
 
-/** Names that begin with a dot are those of the kubelet, and of editors. */
+/** Lists a folder without names that begin with a dot, which belong to the kubelet and to editors. */
 function entriesOf(folder: string): readonly string[] {
   return readdirSync(folder)
     .filter((name) => !name.startsWith("."))

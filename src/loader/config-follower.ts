@@ -1,4 +1,7 @@
-/** Follows the files and folders of the modules' configuration: what cannot be used leaves the values before in force. */
+/**
+ * Follows the files and folders of the modules' configuration; while new values cannot be used, the previous ones
+ * stay in force.
+ */
 import { type KnownNames, unknownKeys } from "../module/config/all.ts";
 import { type ConfigSources, isSame } from "../module/config/sources.ts";
 import type { Log } from "../observe/log.ts";
@@ -9,7 +12,7 @@ export class ConfigFollower {
   readonly #origin: ConfigOrigin;
   readonly #log: Log;
   #sources: ConfigSources;
-  /** Why what is there now cannot be used. */
+  /** Why the present files cannot be used. */
   #refused: string | undefined;
   /** The reason that was logged last. */
   #logged: string | undefined;
@@ -20,7 +23,7 @@ export class ConfigFollower {
     this.#log = log;
   }
 
-  /** Those that modules are loaded with: another object only when something differs. */
+  /** The sources with which modules are loaded: a new object only when something differs. */
   get sources(): ConfigSources {
     return this.#sources;
   }
@@ -30,7 +33,7 @@ export class ConfigFollower {
     return watchedFoldersOf(this.#origin.paths);
   }
 
-  /** Whether what was read last could not be used; it may be usable once another version of a module is loaded. */
+  /** Whether the files that were read last cannot be used; another version of a module may make them usable. */
   get isRefused(): boolean {
     return this.#refused !== undefined;
   }

@@ -1,4 +1,7 @@
-/** The names of configurations: that of the module whose file declares one, whichever module imports that file. */
+/**
+ * The names of configurations: each has the name of the module whose file declares it, whichever module imports that
+ * file.
+ */
 import { realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { ModuleEntry } from "./scan.ts";
@@ -8,10 +11,10 @@ export function configName({ name }: Pick<ModuleEntry, "name">): string {
   return basename(name).replace(/\.[tj]s$/, "");
 }
 
-/** Where the code of a module is, as stack traces name it. */
+/** The place of a module's code, as stack traces name it. */
 interface Home {
   readonly file: string;
-  /** Of a module that is a folder. */
+  /** The folder, for a module that is one. */
   readonly folder: string | undefined;
   readonly name: string;
 }
@@ -40,7 +43,10 @@ function homeOf(entry: ModuleEntry): Home {
   return { file, folder, name: configName(entry) };
 }
 
-/** What a build has bundled is in a folder called like the module's file, and stack traces name that file. */
+/**
+ * Whether a file is in the folder of a module. A bundled module is in a folder named like its file, and stack traces
+ * name that file.
+ */
 function isBelow(file: string, folder: string | undefined): boolean {
   return folder !== undefined && (file === folder || file.startsWith(`${folder}/`));
 }

@@ -47,12 +47,12 @@ export function explain(error: unknown, context: ExplainContext): string {
   return at === undefined ? text : `${at}: ${text}`;
 }
 
-/** The engine's messages for changes of what cannot be changed. */
+/** The engine's messages for changes of frozen objects. */
 const READ_ONLY =
   /^(Attempted to assign to readonly property|Attempting to (define property on object that is not extensible|change .* (unconfigurable|readonly) property)|Unable to delete property)/;
 const SHARED = " (built-in objects cannot be changed: all modules share them)";
 
-/** What the loader of the operating system, and the runtime, say of a native addon. */
+/** Explains the messages of the operating system's loader, and of the runtime, about a native addon. */
 function addonProblem(message: string, context: ExplainContext): string | undefined {
   const failed = /^(\/.+\.node): (.+)$/s.exec(message);
   const what = failed === null ? "a native addon" : `the native addon '${normalize(displayPath(failed[1]!, context))}'`;
@@ -88,7 +88,7 @@ export function displayPath(path: string, { file, sources }: Pick<ExplainContext
 function syntaxError(message: string, position: Position, context: ExplainContext): string {
   const { file, line, column, lineText } = position;
   const path = displayPath(file, context);
-  // What a link leads to elsewhere may be no code at all, and the parser's words would quote it, too.
+  // A link may lead to a file elsewhere that is no code, and the parser's message would quote it.
   if (!isNear(file, context.file)) {
     return `${path}: it is not TypeScript, and is not shown, because it is in another place`;
   }

@@ -15,7 +15,7 @@ import { beginLoading } from "./shared-objects.ts";
 import type { ModuleEntry } from "./scan.ts";
 
 export interface LoadOptions {
-  /** What modules import from inside the binary, by exact name. */
+  /** The packages inside the binary that modules import, by exact name. */
   readonly offered: OfferedPackages;
   /** Called with what a module's code threw outside of a call, or rejected without a handler. */
   readonly onError: (module: string, error: unknown) => void;
@@ -25,7 +25,7 @@ export interface LoadOptions {
   readonly timeout?: number | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
-  /** Where configurations get their values. @default nowhere: they have their defaults */
+  /** The sources of configuration values. @default none: configurations have their defaults */
   readonly config?: LoadConfig | undefined;
 }
 
@@ -35,10 +35,10 @@ export interface LoadConfig {
   readonly nameFor: (own: ModuleEntry) => (files: readonly string[]) => string;
 }
 
-/** What was loaded, or why not. */
+/** The loaded module, or the reason why there is none. */
 export type LoadResult = ({ readonly module: LoadedModule } | { readonly broken: string }) & {
   readonly hash: string;
-  /** The configurations that it has declared, also when it could not be loaded in the end. Those of a module may have faults. */
+  /** Every configuration the module declared, even if loading failed; check `faults`. */
   readonly configs: readonly ModuleConfig[];
 };
 
@@ -88,7 +88,7 @@ export async function loadModule(entry: ModuleEntry, options: LoadOptions): Prom
     config?.end();
     config?.[Symbol.dispose]();
     const message = explain(error, { file: origin, sources, origins, offered: await allLoaded(options.offered) });
-    // What it changed is the likely cause of its own error.
+    // A change of shared objects is the likely cause of the module's own error.
     const broken = refused === undefined || message === refused ? message : `${refused}; it failed with: ${message}`;
     return { broken, hash, configs: config?.configs ?? [] };
   }

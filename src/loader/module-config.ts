@@ -1,4 +1,4 @@
-/** The configuration of the modules of a process: where it comes from, and what is wrong with it. */
+/** The configuration of a process's modules: its sources, and its faults. */
 import { unknownKeys, variableClashes } from "../module/config/all.ts";
 import type { ModuleConfig } from "../module/config/config.ts";
 import type { ConfigSources } from "../module/config/sources.ts";
@@ -8,9 +8,9 @@ import { configName, configNames } from "./config-names.ts";
 import type { LoadConfig, LoadResult } from "./load.ts";
 import type { ModuleEntry } from "./scan.ts";
 
-/** What the command line says of the configuration. */
+/** The sources that the command line names. */
 export interface ConfigOrigin {
-  /** `undefined` where it does not count. */
+  /** The environment; `undefined` where it gives no values. */
   readonly env: ConfigSources["env"];
   /** Files and folders; a later one wins. */
   readonly paths: readonly string[];

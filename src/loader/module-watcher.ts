@@ -21,7 +21,10 @@ const SETTLED_WITHIN = 500;
 const SYNCED_WITHIN = 250;
 /** Milliseconds between checks of the folders themselves, because one that was deleted and created again sends no events. */
 const LOOK_EVERY = 2_000;
-/** Some editors, and `git checkout`, delete a file before they write it anew. */
+/**
+ * Milliseconds for which a file must be gone: some editors, and `git checkout`, delete a file before they write it
+ * anew.
+ */
 const GONE_AFTER = 250;
 
 /** Receives the modules. */
@@ -53,11 +56,11 @@ interface Version {
   readonly entry: ModuleEntry;
   /** The hash of its files when loading began. */
   readonly hash: string;
-  /** What its configuration got its values from; `undefined` where none is followed. */
+  /** The sources of its configuration values; `undefined` where none is followed. */
   readonly sources: ConfigSources | undefined;
   /** Whether its files are those of the version before, and its configuration is not. */
   readonly isReconfigured: boolean;
-  /** `undefined` while it is being loaded. */
+  /** The result of loading; `undefined` until then. */
   result: LoadResult | undefined;
 }
 
@@ -147,7 +150,7 @@ export class ModuleWatcher implements AsyncDisposable {
     const outside = [...present.flatMap(({ folders }) => [...folders]), ...(config?.folders ?? [])];
     if (this.#watched.also(outside)) this.#soon(SETTLE);
     const changed = present.filter((one) => this.#isChanged(one));
-    // A new module may be a renamed one. Then the removal does not wait.
+    // A new module may be a renamed one, whose removal must not wait.
     const isRenamed = changed.some(({ entry: { name } }) => !this.#versions.has(name));
     const haveLeft = await this.#removeMissing(new Set(present.map(({ entry: { name } }) => name)), isRenamed);
     if (changed.length === 0 && !haveLeft) return;
@@ -162,7 +165,7 @@ export class ModuleWatcher implements AsyncDisposable {
       else void one.then((late) => this.#inTurn(() => this.#putAll([late]))); // nobody waits for a module that hangs
     }
     await this.#putAll(ready);
-    // What a file gives may be meant for the version that is there now.
+    // The configuration may be meant for the version that has just been loaded.
     if (config?.isRefused === true) this.#soon(SETTLE);
   }
 
@@ -175,7 +178,7 @@ export class ModuleWatcher implements AsyncDisposable {
   #isReconfigured({ sources: before, result }: Version): boolean {
     const sources = this.#options.config?.sources;
     if (sources === undefined || before === undefined || sources === before) return false;
-    if (result === undefined) return true; // it is being loaded, with the values before
+    if (result === undefined) return true; // it is being loaded with the previous values
     const names = new Set(result.configs.map(({ name }) => name));
     return printOf(sources, names) !== printOf(before, names);
   }
@@ -232,7 +235,10 @@ export class ModuleWatcher implements AsyncDisposable {
     return Object.assign(version, { result });
   }
 
-  /** Hands over loaded versions. One that another module is in the way of is tried again after the others, because a save may change both. */
+  /**
+   * Hands over loaded versions. One that conflicts with another module is tried again after the others, because a
+   * save may change both.
+   */
   async #putAll(loaded: readonly Loaded[]): Promise<void> {
     for (let left = loaded; left.length > 0;) {
       const refused: (readonly [Loaded, unknown])[] = [];
@@ -250,9 +256,8 @@ export class ModuleWatcher implements AsyncDisposable {
   }
 
   /**
-   * Hands over a loaded version. When it is broken or refused, the old one keeps running.
-   *
-   * @returns the error when only another module is in its way; trying again may then help.
+   * Hands over a loaded version. If it is broken or refused, the old one keeps running. @returns the error if only
+   * another module is in its way; trying again may then help.
    */
   async #put(one: Loaded): Promise<unknown> {
     const { log, target } = this.#options;

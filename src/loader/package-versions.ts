@@ -53,7 +53,7 @@ function packagesIn(file: string, source: string): readonly string[] {
   try {
     return importsOf(source).filter((specifier) => !/^([./]|node:|bun:)/.test(specifier));
   } catch {
-    return []; // it does not parse, which loading reports
+    return []; // loading reports that it does not parse
   }
 }
 

@@ -2,7 +2,10 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
-/** How often a mount is read again that is replaced all the time; the kubelet replaces one at most every few seconds. */
+/**
+ * The number of repeated reads of a mount that changes all the time; the kubelet replaces one at most every few
+ * seconds.
+ */
 const MOST_REPEATS = 3;
 
 /** Reads a mount again when reading failed because a new version of it took its place, and the one that was being read was removed. */
@@ -17,7 +20,7 @@ export function readSteady<T>(path: string, read: () => T): T {
   }
 }
 
-/** Where the links `..data` of a mount, and of those in it, lead. */
+/** Returns where the links `..data` of a mount, and of the mounts in it, lead. */
 function versionsIn(path: string): string {
   const linkIn = (folder: string): string => {
     try {
@@ -33,7 +36,7 @@ function versionsIn(path: string): string {
   }
 }
 
-/** Folders that are not behind a link. */
+/** Returns the names of the folders that are not behind a link. */
 export function realFolders(path: string): readonly string[] {
   const entries = readdirSync(path, { withFileTypes: true });
   return entries.filter((one) => one.isDirectory() && !one.name.startsWith(".")).map(({ name }) => name);

@@ -1,4 +1,7 @@
-/** Modules may not change the built-in objects that all of them share: one that does while it loads is refused. */
+/**
+ * Keeps modules from changing the built-in objects that all of them share; a module that changes one while it loads
+ * is refused.
+ */
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { freezeIntrinsics, type IntrinsicChange, restoreIntrinsics } from "../platform/intrinsics.ts";
 
@@ -9,7 +12,7 @@ export interface Loading {
    * @throws Error when it was this module that changed it.
    */
   check(): void;
-  /** It is loaded, or will not be. @returns why it is refused, if it is. */
+  /** Called at the end of loading, however it went. @returns why the module is refused, if it is. */
   end(): string | undefined;
 }
 
@@ -19,7 +22,7 @@ interface Suspect {
   readonly changes: IntrinsicChange[];
 }
 
-/** Modules load at the same time. */
+/** The modules that are being loaded; there may be several. */
 const suspects = new Set<Suspect>();
 
 /** @param sources the module's files, by which it is told who did it when several load at the same time. */
@@ -39,7 +42,10 @@ export function beginLoading(sources: ReadonlyMap<string, string>): Loading {
   };
 }
 
-/** Whose files name what was changed; the one that is looked at when nobody's do, because a package of it did. */
+/**
+ * Blames the modules whose files name what was changed; if none does, the one that loads, because a package of it
+ * did.
+ */
 function blame(changes: readonly IntrinsicChange[], own: Suspect): void {
   for (const change of changes) {
     const word = change.property.replace(/^Symbol\(Symbol\.(\w+)\)$/, "$1");
@@ -75,7 +81,7 @@ export function protectSharedObjects(options: {
   freezeIntrinsics();
   const look = (): Disposable =>
     clock.setTimeout(() => {
-      const changes = suspects.size > 0 ? [] : restoreIntrinsics(); // what loads is looked at by its own
+      const changes = suspects.size > 0 ? [] : restoreIntrinsics(); // modules that load check their own changes
       if (changes.length > 0) onChange([...new Set(changes.map(({ name }) => name))]);
       timer = look();
     }, LOOK_EVERY);

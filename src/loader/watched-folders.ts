@@ -4,7 +4,7 @@ import { sep } from "node:path";
 
 interface Watched {
   readonly watcher: FSWatcher | undefined;
-  /** Of the folder; another one when it was deleted and made again. `undefined` when there is none that could be watched. */
+  /** The inode of the folder, which tells one that was deleted and made again; `undefined` where there is no folder. */
   readonly identity: string | undefined;
 }
 
@@ -70,7 +70,7 @@ export class WatchedFolders implements Disposable {
       watcher.on("error", () => this.#onEvent());
       return watcher;
     } catch {
-      return undefined; // gone for now: it is another one when it is back
+      return undefined; // gone for now; when it is back, it has another identity
     }
   }
 }

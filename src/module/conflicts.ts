@@ -1,4 +1,4 @@
-/** Finds what two modules cannot both have: a controller's name, or a kind with two schemas. */
+/** Finds conflicts of modules: names of controllers and plugins, kinds with two schemas, and paths of webhooks. */
 import { controllerName } from "../controller/declarations.ts";
 import { crdOf } from "../resource/crd.ts";
 import { groupKind } from "../resource/handle.ts";

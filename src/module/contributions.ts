@@ -1,4 +1,4 @@
-/** What the plugins of one module have registered, all of which is removed together with the module. */
+/** The registrations of one module's plugins, which are removed together with the module. */
 import type { Leadership } from "../client/leadership.ts";
 import type { NamedSources } from "../controller/named-sources.ts";
 import { abortable } from "../platform/abortable.ts";
@@ -36,17 +36,20 @@ export interface ContributionsOptions {
   readonly clock: Clock;
   /** Makes the client of a plugin, which works until the signal fires. */
   readonly clientOf: (plugin: Plugin, about: { gone: AbortSignal; keep: PluginSecrets["keep"] }) => PluginClient;
-  /** What plugins put around runs and caches, by {@link Contributions.place}. */
+  /** The board on which plugins put hooks, transforms and services, by {@link Contributions.place}. */
   readonly board: PluginBoard;
-  /** What plugins offer as sources. @default nothing */
+  /** The sources of keys that plugins offer. @default nothing */
   readonly sources: NamedSources | undefined;
-  /** What plugins provide. @default nothing */
+  /** The services that plugins provide. @default nothing */
   readonly services: Services | undefined;
   /** Decides when runnables of the leader run. */
   readonly leadership: Leadership;
   /** Called with what a runnable threw, and what a metric's function threw. */
   readonly onError: (error: unknown, what: string) => void;
-  /** Those of the running version, until {@link Contributions.takeOver}. @default none: registrations take effect at once */
+  /**
+   * The contributions of the running version, until {@link Contributions.takeOver}. @default none: registrations take
+   * effect at once
+   */
   readonly before?: Contributions | undefined;
 }
 
@@ -68,7 +71,7 @@ export class Contributions {
   readonly #leaving = new AbortController();
   readonly #gone = new AbortController();
   #open = true;
-  /** What the code of controllers writes their metrics with. */
+  /** The objects with which the code of controllers writes its metrics. */
   readonly ofControllers: Map<ModuleDefinitions["controllers"][number], object> = new Map();
   /** The routes by the plugin's name. */
   readonly routes: Map<string, PluginRoutes> = new Map();
@@ -139,7 +142,7 @@ export class Contributions {
     return this.#runnables.failure ?? this.#options.board.missing(definitions.plugins, name);
   }
 
-  /** What of them has not ended: runnables that have begun, and active requests. */
+  /** The parts that have not ended: runnables that have begun, and active requests. */
   get open(): readonly string[] {
     const { open } = this.#runnables;
     const { size } = this.#calls;

@@ -1,4 +1,4 @@
-/** What a module exports: inert, frozen values with a brand. Nothing starts before the registry starts it. */
+/** The exports of a module: inert, frozen values with a brand. Nothing starts before the registry starts it. */
 
 declare const definition: unique symbol;
 

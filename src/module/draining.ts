@@ -88,7 +88,7 @@ export class Draining {
     return this.holders.reduce((sum, { objects }) => sum + objects, 0);
   }
 
-  /** What it waits for. */
+  /** The objects that it waits for, in words. */
   get message(): string {
     const [first] = this.holders;
     if (first === undefined) return "looking for objects that carry its finalizers";
@@ -97,7 +97,7 @@ export class Draining {
     return `objects that carry its finalizers: ${this.objects}, being deleted: ${deleting}${such}`;
   }
 
-  /** Returns what no other module may have: the names of controllers that it does not succeed. */
+  /** Returns the definitions that no other module may have: the controllers that these do not succeed. */
   definitionsBeside(successors: readonly AnyController[]): ModuleDefinitions {
     const controllers = this.#retired.flatMap(({ definition }) =>
       successors.some((one) => succeeds(one, definition)) ? [] : [definition],
@@ -128,7 +128,10 @@ function succeeds(one: AnyController, other: AnyController): boolean {
   return name === left || formerly.includes(left);
 }
 
-/** Does what follows the end of a module. A failure is only logged, because it is none of the module that takes over. */
+/**
+ * Calls what follows the end of a module. A failure is only logged, because the module that takes over is not to
+ * blame.
+ */
 export async function cleanUp(
   gone: () => Promise<void>,
   { module, log }: { readonly module: string; readonly log: Pick<Log, "error"> },

@@ -22,7 +22,7 @@ import {
 import { PostponedModules } from "./postponed.ts";
 
 export interface ModuleRegistryOptions {
-  /** Lists the modules, and has the checks of plugins. */
+  /** The endpoints that list the modules and have the checks of plugins. */
   readonly health: Health;
   /** Decides which modules may work. @default every module */
   readonly leaderships?: Leaderships | undefined;
@@ -226,7 +226,10 @@ export class ModuleRegistry {
     return undefined;
   }
 
-  /** Returns what a module cannot have beside the others; one that drains keeps only what the module does not take over. */
+  /**
+   * Returns the definitions with which a module may conflict; of a draining module only those that it does not take
+   * over.
+   */
   *#claims(module: Pick<LoadedModule, "definitions">, except?: ModuleVersion): Iterable<Claimant> {
     for (const { module: other, definitions, draining } of this.#running.values()) {
       if (other === except?.module) continue;
@@ -293,7 +296,7 @@ export class ModuleRegistry {
     this.#started(version);
   }
 
-  /** Its functions live as long as a version, so they are made where nothing of the version before is in scope. */
+  /** The returned functions live as long as a version, so no previous version may be in their scope. */
   #around({ name }: LoadedModule): VersionSurroundings {
     const leadership = this.#leaderships?.of(name) ?? this.#runtime.leadership;
     return {

@@ -17,7 +17,7 @@ import { mergedDefinitions, type ModuleDefinitions } from "./module-definitions.
 import type { PluginBoard } from "./plugin-board.ts";
 import { pluginClient } from "./plugin-client.ts";
 
-/** What a version needs of the process. */
+/** The parts of the process that a version needs. */
 export interface VersionSurroundings {
   readonly runtime: Runtime;
   readonly health: Health;
@@ -56,7 +56,7 @@ export class ModuleVersion {
   draining: { readonly drain: Draining; readonly gone: () => Promise<void> } | undefined;
   readonly #around: VersionSurroundings;
   readonly #listeners = new DisposableStack();
-  /** What the `retry.limiter` functions of its controllers have made. */
+  /** The rate limiters that the `retry.limiter` functions of its controllers have made. */
   readonly #limiters: ReadonlyMap<Controller, RateLimiter>;
   /** The definition from which each of {@link controllers} was started. */
   readonly #started: Controller[] = [];
@@ -228,7 +228,7 @@ function limitersOf(
   return limiters;
 }
 
-/** Not a part of the asynchronous setup, whose scope the functions that are made here would keep. */
+/** Stands outside of the asynchronous setup, because the functions that are made here would keep its scope alive. */
 function contributionsOf(
   module: LoadedModule,
   around: VersionSurroundings,

@@ -1,4 +1,4 @@
-/** What the plugins of all modules have put around runs and caches, in the order in which they require each other. */
+/** The hooks, transforms and services of all modules' plugins, in the order in which these require each other. */
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { RunHook, RunHooks } from "../controller/run-hooks.ts";
 import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
@@ -14,7 +14,7 @@ export interface KindTransform {
   readonly change: (draft: AnyObject) => void;
 }
 
-/** What one plugin has registered. */
+/** The registrations of one plugin. */
 export interface PluginPlace {
   readonly plugin: Plugin;
   readonly hooks: readonly RunHook[];
@@ -33,11 +33,11 @@ interface TransformedKind {
   readonly changes: readonly KindTransform["change"][];
 }
 
-/** What the bodies of requests to routes take together. */
+/** The bytes that the bodies of requests to routes may take together. */
 const MOST_ROUTE_BYTES = 64 * 1024 * 1024;
 
 export class PluginBoard {
-  /** Of the routes of all plugins. */
+  /** The budget for bodies of requests to all plugins' routes. */
   readonly bodies: BodyBudget = new BodyBudget({ bytes: MOST_ROUTE_BYTES });
   readonly #options: PluginBoardOptions;
   /** The registrations by module. */

@@ -62,7 +62,7 @@ export function moduleOrder<M>(modules: readonly M[], pluginsOf: (module: M) => 
   return ordered;
 }
 
-/** What keeps modules from starting together because of what their plugins require, a message each. */
+/** Returns the reasons why modules cannot start together, a message each: plugins that are missing, and circles. */
 export function requirementProblems(
   modules: readonly { readonly file: string; readonly definitions: { readonly plugins: readonly Required[] } }[],
 ): readonly string[] {

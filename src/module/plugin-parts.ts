@@ -1,4 +1,4 @@
-/** What a plugin puts around the runs and caches of the whole process, what it offers, and what it does at its end. */
+/** The hooks, transforms, sources and services of one plugin, and its functions for the end. */
 import type { NamedSources } from "../controller/named-sources.ts";
 import type { RunHook } from "../controller/run-hooks.ts";
 import type { Invoke } from "../controller/object-reconciler.ts";

@@ -1,4 +1,4 @@
-/** The HTTP routes of a plugin, and what stands before them. */
+/** The HTTP routes of a plugin, behind checks of the sender and a limit for bodies. */
 import { Hono } from "hono";
 import type { BodyBudget } from "../server/body-budget.ts";
 import { limitedBody } from "../server/limited-body.ts";
@@ -39,7 +39,7 @@ export class PluginRoutes {
     try {
       return await this.#app.fetch(await limitedBody(request, { most: largestBody, share }));
     } catch (error) {
-      // Hono passes on what is thrown and is no Error.
+      // Hono does not handle a thrown value that is no Error.
       return this.#failed(error, request);
     }
   }
@@ -48,7 +48,7 @@ export class PluginRoutes {
     if (error instanceof Error && "getResponse" in error && typeof error.getResponse === "function") {
       return error.getResponse() as Response;
     }
-    // Whoever ends a request in the middle of its body makes no error of the plugin's, and could fill the log.
+    // A client that ends a request in the middle of its body is no error of the plugin, and could fill the log.
     if (!(signal.aborted && error instanceof Error && error.name === "AbortError")) this.#onError(error);
     return new Response("500 internal server error\n", { status: 500 });
   }

@@ -36,7 +36,7 @@ export class PluginSecrets {
   }
 }
 
-/** Of what was thrown and is no error, which may be anything. */
+/** Returns the text of a thrown value that is no error and may be anything. */
 function textOf(thrown: unknown): string {
   try {
     return typeof thrown === "object" ? JSON.stringify(thrown) : String(thrown);

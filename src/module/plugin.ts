@@ -1,4 +1,4 @@
-/** What a plugin may register. Everything that a module registered is removed with it. */
+/** The interface with which a plugin registers its parts. Everything that a module registered is removed with it. */
 import type { Hono } from "hono";
 import type { Client } from "../client/client.ts";
 import type { Index } from "../client/field-index.ts";
@@ -90,7 +90,7 @@ export interface PluginSource {
   takes(key: Enqueued): boolean;
 }
 
-/** The part of the running system that one module can add to. */
+/** The parts of the running system to which a plugin can add. */
 export interface Registry {
   readonly log: Logger;
   /**

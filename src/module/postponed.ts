@@ -12,7 +12,7 @@ interface Postponed {
 /** The waiting modules with their reasons; each waits until it is started, leaves, or is replaced by another version. */
 export class PostponedModules {
   readonly #byName = new Map<string, Postponed>();
-  /** Those that are disposed of, although their start may be due already. */
+  /** The modules that are disposed of, although their start may be due already. */
   readonly #dropped = new WeakSet<LoadedModule>();
 
   /**

@@ -17,7 +17,7 @@ export interface RunnablesOptions {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** The owner of a runnable, and what it must not repeat. */
+/** The owner of a runnable, and the secrets that it must not repeat. */
 export interface Owner {
   readonly plugin: string;
   readonly secrets: Pick<PluginSecrets, "clean" | "guarded">;
@@ -56,7 +56,7 @@ export class Runnables {
     return this.#entries.find(({ failure }) => failure !== undefined)?.failure;
   }
 
-  /** What has not ended: `a runnable of plugin x` for each that has begun. */
+  /** The runnables that have begun and not ended: `a runnable of plugin x` for each. */
   get open(): readonly string[] {
     return this.#entries.filter(({ isActive }) => isActive).map(({ plugin }) => `a runnable of plugin ${plugin}`);
   }

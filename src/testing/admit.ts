@@ -46,7 +46,7 @@ interface AdmissionNotes {
   readonly auditAnnotations: Readonly<Record<string, string>>;
 }
 
-/** What the API server would be told. */
+/** The answer that the API server would get. */
 export type Admission<T extends AnyObject> = AdmissionNotes &
   (
     | {

@@ -1,4 +1,4 @@
-/** Waits for what a controller brings about. */
+/** Waits for the effects of controllers. */
 import { ApiError } from "../kube/errors/api-error.ts";
 import { type Duration, parseDuration } from "../resource/duration.ts";
 import { sleep } from "../platform/clock.ts";

@@ -56,9 +56,9 @@ export interface Faults {
   /** Rejects the n-th write from now on as a conflict. */
   conflict(nth?: number, options?: Omit<FaultOptions, "times" | "after">): ActiveFault;
   /**
-   * Another replica should lead: the module's requests for the Lease of its `leaderElection` get no response any
-   * more, as if the network were broken. It writes until its last renewal is 2 s old and nothing after that; another
-   * replica takes the Lease when it has expired, a second later. At the end of the fault the module may lead again.
+   * Makes another replica lead: the module's requests for the Lease of its `leaderElection` get no response any more,
+   * as if the network were broken. It writes until its last renewal is 2 s old and nothing after that; another replica takes the Lease
+   * when it has expired, a second later. At the end of the fault the module may lead again.
    */
   takeLease(module: RunningModule): ActiveFault;
   /** Ends all faults. */

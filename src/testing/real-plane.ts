@@ -16,7 +16,10 @@ const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /** Milliseconds for the objects of a kind that goes. */
 const GONE_WITHIN = 20_000;
 
-/** What nobody uses now, for whichever copy of this module a test file has. The programs end with this process. */
+/**
+ * The control planes that nobody uses now, for all copies of this module that test files have. The programs end with
+ * this process.
+ */
 const free: RealPlane[] = ((globalThis as { [key: symbol]: RealPlane[] | undefined })[
   Symbol.for("binnacle.real-planes")
 ] ??= []);

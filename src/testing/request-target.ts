@@ -1,4 +1,4 @@
-/** Determines from its path what a request refers to. */
+/** Determines the target of a request from its path. */
 
 import type { RunningModule } from "./running-module.ts";
 

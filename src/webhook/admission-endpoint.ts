@@ -56,7 +56,7 @@ export class AdmissionEndpoint implements ReviewEndpoint {
     let object = operation === "DELETE" ? request.oldObject : request.object;
     for (const member of this.#members) {
       if (!member.handles(operation)) continue;
-      // What one definition does to its objects is nothing to the next one; `default` changes a copy of the last one's anyway.
+      // Each definition gets objects of its own; `default` changes a copy of what the one before it has made.
       const own = this.#members.length > 1 ? copyOf(request) : request;
       if (member.type === "validating") object = operation === "DELETE" ? own.oldObject : own.object;
       if (object === undefined || object === null) {
@@ -77,7 +77,7 @@ export class AdmissionEndpoint implements ReviewEndpoint {
   }
 }
 
-/** The webhook did not decide. */
+/** The response of a webhook that could not decide. */
 interface Failed {
   readonly failure: AdmissionStatus;
 }
@@ -114,12 +114,11 @@ function reviewProblem(body: unknown): string | undefined {
   return typeof (request["uid"] ?? "") === "string" ? undefined : "the uid of the request is no text";
 }
 
-/** A request without an operation is not one that a definition handles, and is allowed. */
+/** A request without an operation is none that a definition handles, so it is allowed. */
 function isUnknown(operation: unknown): boolean {
   return operation !== undefined && operation !== "" && !OPERATIONS.has(operation);
 }
 
-/** Shows a value briefly, whatever it is. */
 function excerpt(value: unknown): string {
   return (JSON.stringify(value) ?? String(value)).slice(0, 100);
 }

@@ -10,7 +10,6 @@ import { patchBetween, type PatchOperation } from "./json-patch.ts";
 import { isDenied } from "./denied.ts";
 import { problemStatus, thrownStatus } from "./refusal.ts";
 
-/** What the calls of one definition need. */
 export interface MemberOptions {
   readonly scope: AdmissionScope;
   /** Calls the author's code in the context of its module. */
@@ -29,7 +28,10 @@ export interface MemberOptions {
 export interface Decision {
   /** The rejection; `undefined` when the request is allowed. */
   readonly refused: AdmissionStatus | undefined;
-  /** The author's code has not decided: the webhook itself failed, which a `failurePolicy` is for. @default false */
+  /**
+   * Whether the webhook itself failed, so that the `failurePolicy` decides instead of the author's code. @default
+   * false
+   */
   readonly isFailure?: boolean | undefined;
   /** The object after `default`. */
   readonly object: unknown;
@@ -47,7 +49,6 @@ const UNAVAILABLE = 503;
 const INTERNAL = 500;
 const LATE: unique symbol = Symbol("late");
 
-/** Calls one definition. */
 export class AdmissionMember {
   readonly type: WebhookType;
   readonly #options: MemberOptions;
@@ -156,7 +157,7 @@ export class AdmissionMember {
     using _timer = clock.setTimeout(end, deadline - clock.now());
     run.onClose(end);
     const settled = Promise.resolve(outcome);
-    settled.catch(() => {}); // when it fails after the response
+    settled.catch(() => {}); // a failure after the response
     return await Promise.race([settled, late.promise]);
   }
 
@@ -185,7 +186,7 @@ function messageOf(error: unknown): string {
   }
 }
 
-/** Tells an object of the API from what an arrow function may happen to return. */
+/** Whether a value is an object of the API, and not just what an arrow function happens to return. */
 function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && "kind" in value && "metadata" in value;
 }
@@ -200,7 +201,10 @@ function excerpt(value: unknown): string {
   }
 }
 
-/** Whether somebody may take what was returned for an answer, as in other frameworks. A number is what an arrow function with `push` returns. */
+/**
+ * Whether an author may mean the returned value as a decision, as in other frameworks. An arrow function with `push`
+ * returns a number.
+ */
 function mayBeDecision(returned: unknown): boolean {
   return returned !== undefined && typeof returned !== "number";
 }

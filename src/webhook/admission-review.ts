@@ -1,9 +1,10 @@
 /**
- * AdmissionReview as it is sent.
+ * The AdmissionReview of the API server.
  *
  * `admission.k8s.io/v1` and `v1beta1` have the same fields, so one set of types serves both.
  *
- * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#webhook-request-and-response
+ * @see
+ * https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#webhook-request-and-response
  */
 import type { StatusDetails } from "../kube/errors/api-error.ts";
 

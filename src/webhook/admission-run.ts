@@ -13,7 +13,7 @@ import { type SensitiveTexts, sensitiveTexts, sensitiveTextsOfKind } from "../re
 import type { AdmissionRequest, Operation, UserInfo } from "./admission-review.ts";
 import type { AdmissionContext, AnyWebhook } from "./definition.ts";
 
-/** What the calls of one webhook share. */
+/** The parts that all calls of one webhook share. */
 export interface AdmissionScope {
   readonly name: string;
   /** The module that defines it, for messages. @default not told */
@@ -26,9 +26,9 @@ export interface AdmissionScope {
   readonly services?: UseService | undefined;
 }
 
-/** What one request collects from all webhooks of its path. */
+/** The warnings and audit annotations of one request, from all webhooks of its path. */
 export interface Collected {
-  /** Texts, unless an author's code circumvents the types; so are the annotations. */
+  /** Texts, unless the author's code evades the types; the same holds for the annotations. */
   readonly warnings: unknown[];
   readonly annotations: Map<string, unknown>;
 }

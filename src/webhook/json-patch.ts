@@ -5,7 +5,10 @@ import { sameJson } from "../resource/json.ts";
 /** One operation of RFC 6902. */
 export type PatchOperation = Operation;
 
-/** The library finds the shortest patch of two arrays in a time and a depth that grow with the product of their lengths. */
+/**
+ * The largest product of two arrays' lengths for which the library computes a patch: its time and depth grow with
+ * that product.
+ */
 const MOST_CELLS = 10_000;
 
 /** Two elements of which one replaces the other. */
@@ -57,7 +60,7 @@ function boundedDiff(before: unknown, after: unknown, pointer: Pointer): Operati
 function arrayDiff(before: readonly unknown[], after: readonly unknown[], path: string): Operation[] {
   const operations = createPatch(before, after, (one: unknown, other: unknown, pointer) => {
     const place = pointer.toString();
-    if (place === "") return undefined; // these are the arrays themselves
+    if (place === "") return undefined; // the arrays themselves
     return sameJson(one, other) ? [] : [{ op: "replace", path: place, value: new Replaced(one, other) }];
   });
   return operations.flatMap((operation) => {

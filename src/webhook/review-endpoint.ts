@@ -7,7 +7,10 @@
  */
 
 export interface ReviewCall {
-  /** When the response must be on its way: milliseconds of the process's clock, a little before the caller stops waiting. */
+  /**
+   * The latest time for the response, in milliseconds of the process's clock: a little before the caller stops
+   * waiting.
+   */
   readonly deadline: number;
 }
 

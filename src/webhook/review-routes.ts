@@ -1,4 +1,6 @@
-/** What all paths of the webhook listener have in common: finding the endpoint, and reading and writing reviews. */
+/**
+ * The HTTP side of all paths of the webhook listener: finds the endpoint, reads and writes reviews, and counts them.
+ */
 import { type Context, Hono } from "hono";
 import type { Log } from "../observe/log.ts";
 import type { WebhookFamilies, WebhookPathMetrics } from "../observe/webhook-metrics.ts";
@@ -9,7 +11,10 @@ import { type Duration, parseDuration } from "../resource/duration.ts";
 import { MOST_CONVERSION_BYTES } from "./conversion/conversion-endpoint.ts";
 import type { RequestProblem, ReviewAnswer, ReviewEndpoint } from "./review-endpoint.ts";
 
-/** What the bodies of all reviews in flight may take together: the largest conversion, and two of the largest admissions beside it. */
+/**
+ * The bytes that the bodies of all reviews in flight may take together: the largest conversion, and two of the
+ * largest admissions.
+ */
 const MOST_BODIES_BYTES = MOST_CONVERSION_BYTES + 16 * 1024 * 1024;
 
 export interface ReviewRoutesOptions {
@@ -110,7 +115,7 @@ export class ReviewRoutes {
     }
   }
 
-  /** client-go, and so the API server, sends the request again after the seconds that this names, within its own timeout. */
+  /** Refuses a review for want of room. client-go, and so the API server, repeats the request after `Retry-After`. */
   #refuse({ path }: ReviewEndpoint): Response {
     const others = this.#busy.next(path);
     if (others !== undefined) {
@@ -209,7 +214,7 @@ async function textOf(request: Request, within: Limits): Promise<ReadText> {
   );
   try {
     const read = boundedText(request, within);
-    read.catch(() => {}); // when it ends after the deadline
+    read.catch(() => {}); // an end after the deadline
     return await Promise.race([read, late.promise]);
   } catch (error) {
     return problem(400, `cannot read the request body: ${error instanceof Error ? error.message : String(error)}`);
@@ -225,7 +230,7 @@ async function boundedText(request: Request, { share, endpoint }: Limits): Promi
   for await (const piece of request.body!) {
     bytes += piece.length;
     if (bytes > mostBytes) return tooLarge(mostBytes);
-    // What is not read stays with the client.
+    // Bytes that are not read here stay with the client.
     if (!(await share.take(piece.length))) return { isBusy: true };
     pieces.push(piece);
   }

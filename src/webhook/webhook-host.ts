@@ -42,7 +42,7 @@ export interface ServedWebhooks {
 /** Removes registrations of webhooks that are about to leave; awaited before their handlers end. */
 export type BeforeLeaving = (left: ServedWebhooks) => Promise<void>;
 
-/** What the calls of a definition share, and what ends with its module. */
+/** The client and caches of a definition, which end with its module. */
 export interface ScopedWebhook extends Disposable {
   readonly scope: AdmissionScope;
   /** Why its caches are not synced; `undefined` when they are. */
@@ -62,7 +62,7 @@ export interface WebhookHostOptions {
   readonly ensureListening: (module: string) => void;
   /** Called when a module's code threw, after that was logged. */
   readonly onError: (module: string) => void;
-  /** What the webhooks are registered with in place of what they declare. @default as declared */
+  /** The failure policy of all webhooks, instead of what they declare. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
   /** Whether to freeze the objects that `validate` sees. @default false */
   readonly freeze?: boolean | undefined;
@@ -165,7 +165,7 @@ export class WebhookHost {
       const next = [...this.#others(module.name), module];
       await this.#announceLeaving(leaving(this.served, servedBy(next)));
     }
-    // A concurrent change of the module has ended what was there then.
+    // A concurrent change may have replaced what was loaded before the announcement.
     const before = this.#loaded.get(module.name);
     this.#loaded.set(module.name, loaded);
     this.#mount();
@@ -292,7 +292,7 @@ function sameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((value, index) => value === other[index]);
 }
 
-/** Returns what one has and the other lacks. */
+/** Returns the webhooks and kinds that are served now, and will not be any more. */
 function leaving(now: ServedWebhooks, next: ServedWebhooks): ServedWebhooks {
   const paths = new Set(next.webhooks.map(({ path }) => path));
   const kinds = new Set(next.converted.map(groupKind));

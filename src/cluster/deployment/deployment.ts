@@ -32,7 +32,7 @@ export function deploymentController(clock: Clock): Definition {
     name: "deployment",
     concurrency: 16,
     for: Deployment,
-    // A step's own write must start the next step.
+    // Each write of a step starts the next step.
     watches: [
       watch(ReplicaSet, { enqueue: (set, { client }) => deploymentsOf(set, client) }),
       // Recreate waits until the last pod is gone; everything else about pods shows in the status of their

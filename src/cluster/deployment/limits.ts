@@ -1,4 +1,4 @@
-/** How many pods above and below the desired number a rollout may have. */
+/** The numbers of pods above and below the desired one that a rollout may have. */
 import type { Deployment, ReplicaSet } from "../../resource/builtin/index.ts";
 import { sizeOf, total } from "./run.ts";
 import { portionOf } from "../workload/portion.ts";

@@ -122,7 +122,7 @@ function hasTimedOut({ spec }: Deployment, progressing: DeploymentCondition | un
   return Date.parse(progressing.lastUpdateTime ?? "") + spec.progressDeadlineSeconds! * 1000 < now;
 }
 
-/** What keeps ReplicaSets from creating pods; the current one's reason comes first. */
+/** Adds the condition of a ReplicaSet that cannot create pods; the current one comes first. */
 function withFailure(conditions: readonly DeploymentCondition[], sets: ReplicaSets): readonly DeploymentCondition[] {
   const type = "ReplicaFailure";
   const failure = [...(sets.current === undefined ? [] : [sets.current]), ...sets.old]

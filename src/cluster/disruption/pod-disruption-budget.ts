@@ -96,7 +96,7 @@ async function wanted(client: Client, { spec }: Budget, pods: readonly Pod[]): P
 }
 
 interface Disrupted {
-  /** When the eviction of each pod was granted, by the pod's name. */
+  /** The times at which evictions were granted, by the pod's name. */
   readonly disrupted: Readonly<Record<string, string>>;
   /** Milliseconds until the next of them stops counting. */
   readonly nextCheck: number | undefined;

@@ -8,7 +8,7 @@ import type { PortGroup, Slice } from "./slice-plan.ts";
 export const SERVICE = "kubernetes.io/service-name";
 export const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
 
-/** What all slices of one owner and one address type have in common. */
+/** The parts that all slices of one owner and one address type have in common. */
 export interface SliceFrame {
   readonly owner: Owner;
   readonly addressType: "IPv4" | "IPv6";

@@ -17,12 +17,12 @@ export async function servicesOf(pod: Pod, client: Pick<Client, "list">): Promis
   return services.filter((service) => selects(service, pod));
 }
 
-/** Pods change often in ways that do not affect services. */
+/** Whether a pod has changed in a way that affects services, which most changes do not. */
 export function isChanged({ object, old }: { readonly object: Pod; readonly old?: Pod | undefined }): boolean {
   return old === undefined || !sameJson(relevant(object), relevant(old));
 }
 
-/** What of a pod matters to services. */
+/** Returns the fields of a pod that matter to services. */
 function relevant(pod: Pod): unknown {
   const { metadata, spec, status } = pod;
   const { labels, deletionTimestamp } = metadata;

@@ -1,10 +1,10 @@
-/** Turns what happens to objects into keys to run, and keeps the graph current while the controller runs. */
+/** Turns changes of objects into keys to run, and keeps the graph current while the controller runs. */
 import { type MappedWatch, watch } from "../../index.ts";
 import { builtinKinds } from "../kinds/stored-kinds.ts";
 import { isIgnored, type ObjectFeed, type OwnedChange, PendingNames } from "./object-feed.ts";
 import type { OwnerGraph } from "./owner-graph.ts";
 
-/** The current graph, and what keeps it current. */
+/** The graph, and the watches that keep it current. */
 export interface Attention {
   readonly graph: OwnerGraph;
   readonly watches: readonly MappedWatch[];

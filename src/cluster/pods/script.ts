@@ -1,5 +1,5 @@
 /**
- * What is to happen to a container: the program's word first, then the pod's annotations.
+ * The script of a container: the program's word first, then the pod's annotations.
  *
  *     pods.binnacle.dev/ready-after: 2s            # or "never"; default at once
  *     pods.binnacle.dev/exits-after: 1s            # or "never"

@@ -1,4 +1,4 @@
-/** Remembers a little of each object besides its status, for a limited number of objects. */
+/** A memory of a few facts about each object besides its status, for a limited number of objects. */
 
 /** Forgets the oldest entries beyond `limit`, because nothing reports that an object is gone. */
 export class Remembered<T> {

@@ -1,4 +1,4 @@
-/** What the configurations of all modules have to fit together: their sources, and each other. */
+/** Checks what concerns the configurations of all modules together: their sources, and each other. */
 import { suggestion } from "../nearest.ts";
 import type { ModuleConfig } from "./config.ts";
 import type { ConfigField } from "./fields.ts";
@@ -7,11 +7,14 @@ import type { ConfigPlace, ConfigSources } from "./sources.ts";
 /** Names that files and folders may use. */
 export interface KnownNames {
   readonly configs: readonly ModuleConfig[];
-  /** Those of modules that may have a configuration, although it is not known: they could not be loaded. */
+  /** The names of modules that could not be loaded, so that their configurations are unknown. */
   readonly unknown?: readonly string[];
 }
 
-/** Returns what files give that no module takes, one sentence each. What a folder holds may be for others, see {@link unusedKeys}. */
+/**
+ * Returns the values of files that no module takes, one sentence each. Values of a folder may be for others, see
+ * {@link unusedKeys}.
+ */
 export function unknownKeys({ places }: Pick<ConfigSources, "places">, known: KnownNames): readonly string[] {
   const faults: string[] = [];
   const names = namesOf(known);

@@ -1,4 +1,4 @@
-/** What a module says about its configuration: `config(z.object({ … }))`. */
+/** The declaration of a module's configuration: `config(z.object({ … }))`. */
 import { z } from "zod";
 import { currentModule, moduleInStack } from "#runtime/current-module";
 import { keepSecret } from "../../observe/known-secrets.ts";
@@ -29,7 +29,7 @@ export interface ModuleConfig extends DeclaredConfig, Resolved {
   readonly isNamed: boolean;
 }
 
-/** A module that is being loaded, and what it says meanwhile. */
+/** A module that is being loaded, and the configurations that it declares meanwhile. */
 interface ConfigLoad {
   readonly sources: ConfigSources;
   /** The name for a configuration that is declared in one of these files, innermost first. */
@@ -39,11 +39,11 @@ interface ConfigLoad {
   hasEnded: boolean;
 }
 
-/** By what the runtime returns while code of the module runs. */
+/** The loads, by the object that stands for the running module. */
 const loads = new WeakMap<object, ConfigLoad>();
 
 export interface BegunLoad extends Disposable {
-  /** What has been declared so far. */
+  /** The configurations that have been declared so far. */
   readonly configs: readonly ModuleConfig[];
   /** From here on nothing can be declared. */
   end(): void;
@@ -60,19 +60,22 @@ export function beginConfigLoad(module: object, origin: Pick<ConfigLoad, "source
   };
 }
 
-/** What is behind the values. */
+/** The state behind the values of a configuration. */
 interface State {
   readonly declared: DeclaredConfig;
   readonly resolved: Resolved;
-  /** Where no module is loaded, which is in tests. */
+  /** Whether no module is being loaded, as in tests. */
   readonly isFree: boolean;
-  /** What a test gives. */
+  /** The values that a test gives. */
   override: Readonly<Record<string, unknown>> | undefined;
 }
 
 const states = new WeakMap<object, State>();
 
-/** Returns what is behind the values. @throws TypeError for anything else than what `config` has returned. */
+/**
+ * Returns the state behind the values of a configuration. @throws TypeError for anything that `config` has not
+ * returned.
+ */
 export function stateOf(settings: unknown): State {
   const state = typeof settings === "object" && settings !== null ? states.get(settings) : undefined;
   if (state === undefined) throw new TypeError("Cannot configure: expected what config(…) has returned");
@@ -124,7 +127,7 @@ export function config<S extends z.ZodObject>(schema: S, options: ConfigOptions 
   return settings as Config<S>;
 }
 
-/** In a test no module is loaded, and nothing is read from outside. */
+/** The name of a configuration in a test, where no module is loaded and nothing is read from outside. */
 const UNNAMED = "module";
 
 function loadOf(call: Error): ConfigLoad | undefined {
@@ -136,7 +139,7 @@ function loadOf(call: Error): ConfigLoad | undefined {
   return load;
 }
 
-/** Each property is asked for when it is read, so that a fault of one is no fault of the others. */
+/** Defines each property by a getter, so that a fault of one field is no fault of the others. */
 function valuesOf(state: State): object {
   const settings: object = {};
   for (const property of Object.keys(state.declared.schema.shape)) {
@@ -167,7 +170,7 @@ function valueOf({ declared, resolved, isFree, override }: State, property: stri
   throw new Error(`Cannot read the configuration of '${declared.name}': ${message}`);
 }
 
-/** Without values of secret fields. */
+/** Returns the values for logs, without those of secret fields. */
 function printableValues({ declared, resolved, override }: State): object {
   const values = override ?? resolved.values;
   const printable: Record<string, unknown> = {};

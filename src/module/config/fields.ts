@@ -34,12 +34,12 @@ export function fieldsOf(schema: z.ZodObject, name: string): readonly ConfigFiel
   return [...fieldsBelow(schema, { name, path: [], isRequired: true, isSecret: undefined })];
 }
 
-/** Where the walk is, with what holds for everything below. */
+/** A position in the schema, with what holds for everything below it. */
 interface Position {
   readonly name: string;
   readonly path: readonly string[];
   readonly isRequired: boolean;
-  /** What `.meta({ sensitive })` of something around it says. */
+  /** The value of `.meta({ sensitive })` of an enclosing type. */
   readonly isSecret: boolean | undefined;
 }
 
@@ -94,7 +94,7 @@ function snake(text: string): string {
     .replace(/[^A-Za-z0-9]+/g, "_");
 }
 
-/** What a name ends with when its value is a secret: `secretName` and `tokenFile` say where one is. */
+/** Endings of names whose values are secrets. `secretName` and `tokenFile` only name the place of one. */
 const SECRET_NAME =
   /(^|_)(password|passwd|passphrase|pwd|secret|token|credential|(private|secret|access|api|signing|encryption)_?key|dsn|connection_string)s?$/;
 

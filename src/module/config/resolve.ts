@@ -22,15 +22,15 @@ export interface Resolved {
   /** The values, frozen; `undefined` where there are faults. */
   readonly values: Readonly<Record<string, unknown>> | undefined;
   readonly faults: readonly ConfigFault[];
-  /** What was given, by the key of the field. */
+  /** The values from the sources, by the key of the field. */
   readonly given: ReadonlyMap<string, SourceValue>;
   /** The texts that must not be shown. */
   readonly secrets: readonly string[];
-  /** What the schema was given, which may lack values. */
+  /** The input of the schema, which may lack values. */
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** What a module has said about a configuration. */
+/** A configuration as a module declares it. */
 export interface DeclaredConfig {
   readonly name: string;
   readonly schema: z.ZodObject;
@@ -70,7 +70,7 @@ export function resolveConfig({ name, schema, fields }: DeclaredConfig, sources:
   const place = ({ field }: ConfigFault): number => fields.findIndex(({ key }) => key === field);
   faults.sort((a, b) => place(a) - place(b));
   const values = faults.length === 0 ? frozen(data as Readonly<Record<string, unknown>>) : undefined;
-  // A schema may decode what it is given.
+  // A schema may decode its input, and so make new secrets.
   for (const { isSecret, path } of fields) if (isSecret) secrets.push(...textsIn(valueAt(values, path)));
   return { values, faults, given: provisions, secrets, input };
 }
@@ -93,7 +93,7 @@ function parsed(
     const result = schema.safeParse(input);
     return result.success ? { data: result.data, issues: [] } : { issues: result.error.issues };
   } catch (error) {
-    // Such as a refinement that is asynchronous.
+    // For example, an asynchronous refinement.
     const message = error instanceof Error ? error.message : String(error);
     return { issues: [{ code: "custom", path: [], message, input: undefined }] };
   }

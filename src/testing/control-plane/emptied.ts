@@ -1,4 +1,4 @@
-/** Takes away what tests have made on a control plane. */
+/** Empties a control plane of everything that tests have made. */
 import { sleep } from "../../platform/clock.ts";
 import type { ControlPlane } from "./running.ts";
 
@@ -12,7 +12,7 @@ interface Meta {
 }
 
 interface Resource {
-  /** Of its group and version, such as `/apis/apps/v1`. */
+  /** The path of its group and version, such as `/apis/apps/v1`. */
   readonly api: string;
   readonly plural: string;
   /** Whether a collection can be deleted with one request. */
@@ -67,7 +67,8 @@ export async function emptied(plane: Plane, kinds: readonly string[] = []): Prom
 async function removeAll(plane: Plane, kinds: readonly string[]): Promise<readonly string[]> {
   const paths: string[] = [];
   const resources = await discover(plane);
-  // What refuses writes goes first. Objects go before the definitions of their kinds, and namespaces when they are empty.
+  // Webhooks and policies go first, because they may refuse writes. Objects go before the definitions of their kinds,
+  // and namespaces when they are empty.
   const rank = ({ api, plural }: Resource): number =>
     api.startsWith(ADMISSION) ? 0 : api.startsWith(EXTENSIONS) ? 2 : plural === "namespaces" ? 3 : 1;
   for (const step of [0, 1, 2, 3]) {
@@ -119,7 +120,7 @@ function isOwn({ plural }: Resource, { name, namespace = "", labels = {} }: Meta
   return ["services", "endpoints", "endpointslices", "servicecidrs"].includes(plural) && name === "kubernetes";
 }
 
-/** What can be listed and deleted, in the version that the server prefers. */
+/** Returns the resources that can be listed and deleted, in the version that the server prefers. */
 async function discover(plane: Plane): Promise<readonly Resource[]> {
   const both = await Promise.all(["/api", "/apis"].map((path) => get<Discovery>(plane, path, DISCOVERY)));
   return both.flatMap((answer, index) =>
@@ -148,7 +149,7 @@ async function get<T>(plane: Plane, path: string, accept: string): Promise<T | "
   throw new Error(`GET ${path}: ${response.status} ${text}`);
 }
 
-/** What is refused is tried again with the next look, because it is still there then. */
+/** Sends a request. A refusal is ignored, because the object is still there at the next look. */
 async function send(plane: Plane, method: string, path: string, body: object): Promise<void> {
   const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
   const response = await plane.request(path, {

@@ -52,7 +52,7 @@ export class AppliedParts {
       const others = asApplied(convert(before, through.name));
       for (const part of [object, needed]) {
         if (this.#here.admit(part).errors.length > 0) continue;
-        // What is refused without the other version is not lost by a conversion.
+        // A refusal without the other version is no loss of a conversion.
         if (this.#here.admit(server.apply(before, asApplied(part), MANAGER)).errors.length > 0) continue;
         const live = server.apply(before, others, MANAGER);
         const after = server.apply(live, asApplied(part), MANAGER);
@@ -75,7 +75,7 @@ function asWebhook(definition: ResourceDefinition): Convert {
   return (object, to) => convertObject(definition, object, { to, recent });
 }
 
-/** Returns what somebody writes into a manifest. */
+/** Returns the fields that people write into a manifest. */
 function asApplied({ apiVersion, kind, metadata, spec }: WireObject): Fields {
   const { name, namespace, labels, annotations } = metadata;
   return {

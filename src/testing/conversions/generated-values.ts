@@ -9,11 +9,11 @@ const MOST_CHARACTERS = 12;
 /** An optional field is there in every second object. */
 const MOST_COMMON = 2;
 /**
- * One that consists of more values than that is there less often, because an object with half of what a template of pods can
- * hold has thousands of values, and conversions of hundreds of them take most of a minute.
+ * An optional field with more values than that is there less often, because an object with half of what a template of
+ * pods can hold has thousands of values, and conversions of hundreds of them take most of a minute.
  */
 const AMPLE = 2;
-/** Even then it is there in some of a few hundred objects. */
+/** The rarest field is in one of so many objects, which is some of a few hundred. */
 const RAREST = 16;
 
 /** Values of a schema. */
@@ -234,7 +234,7 @@ function javaScriptPattern(pattern: string): RegExp | undefined {
     .replaceAll("(?P<", "(?<")
     .replaceAll(/\\x\{([0-9A-Fa-f]+)\}/g, "\\u{$1}");
   try {
-    // What matches in its own case matches in any.
+    // The flag is dropped: a text that matches in its own case matches in any.
     return new RegExp(source, `${flags?.[1]?.replace("i", "") ?? ""}u`);
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-/** When the certificate of the webhooks expires, and how often its files were read. */
+/** Metrics of the webhooks' certificate: when it expires, and how often its files were read. */
 import type { Metrics } from "../../observe/metrics.ts";
 import type { TrustedSource } from "./trusted-source.ts";
 import { certificatesOf, expiryOf } from "./stored-certificates.ts";

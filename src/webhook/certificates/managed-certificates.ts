@@ -140,7 +140,7 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
       const all = [...new Set([...hosts, ...named])];
       const issued = await issueServerCertificate(authority, { ...lifetime(SERVER_LIFETIME), hosts: all });
       const missing = missingHosts(issued.cert, hosts);
-      // It would be replaced at once, by one that does not name it either, and so on.
+      // The next pass would replace such a certificate by one that lacks the name as well, and so on.
       if (missing.length > 0)
         throw new Error(`A certificate cannot name ${missing.map((h) => JSON.stringify(h)).join(", ")}`);
       return issued;

@@ -32,7 +32,7 @@ const ASK_AGAIN = 1_000;
 /** With less time than this left, the certificate is replaced even if its authority is not known to be in force. */
 const URGENT = DAY;
 
-/** What to do and why; or for how many milliseconds there is nothing to do. */
+/** The next action with its reason, or the milliseconds for which there is nothing to do. */
 export type NextStep =
   | { readonly kind: "wait"; readonly ms: number }
   | { readonly kind: "authority" | "server" | "forget"; readonly why: string };

@@ -18,7 +18,7 @@ import {
 /** The path under which the API server finds it, as in kubebuilder's projects. */
 export const CONVERSION_PATH = "/convert";
 
-/** The API server sends whole lists, whose size is not limited. */
+/** The limit for a body. The API server sends whole lists, and does not limit their size. */
 export const MOST_CONVERSION_BYTES: number = 64 * 1024 * 1024;
 
 export interface ConversionEndpointOptions {
@@ -64,7 +64,7 @@ export class ConversionEndpoint implements ReviewEndpoint {
   }
 
   malformed({ code, message }: RequestProblem): ReviewAnswer {
-    // Anybody who reaches the listener can send as many as they like. The metrics count all of them.
+    // Anybody who reaches the listener can send malformed requests, so few are logged; the metrics count all of them.
     const others = this.#malformed.next(code);
     if (others !== undefined) {
       const about = { reason: message, ...(others > 0 && { othersNotLogged: others }) };

@@ -43,7 +43,7 @@ export interface ConvertibleKind {
 /** Returns the kind with a group and a name; `undefined` when no module defines it. */
 export type KindLookup = (group: string, kind: string) => ConvertibleKind | undefined;
 
-/** Why a review failed. */
+/** The failure of a review: its error, and the object that caused it. */
 export interface ConversionFailure {
   readonly error: unknown;
   /** The object, such as `Guestbook default/first`. */
@@ -91,7 +91,7 @@ export function answerReview(
   { find, remembered }: { readonly find: KindLookup; readonly remembered?: RecentObjects | undefined },
 ): ReviewedConversion {
   const { apiVersion, uid, desiredAPIVersion, objects } = review;
-  // Parts come alone, and a list would push out what they are compared with.
+  // Only a single object may be a part; a list would push the objects that parts are compared with out of the memory.
   const recent = objects.length === 1 ? remembered : undefined;
   const [group, version] = splitVersion(desiredAPIVersion);
   const converted: WireObject[] = [];
@@ -124,7 +124,10 @@ export function answerReview(
   }
 }
 
-/** The response is written to the logs of API servers, and shown to whoever requests a list. */
+/**
+ * Returns a function that removes sensitive values, because API servers log the response and show it to whoever
+ * requests a list.
+ */
 function cleanerOf(object: unknown, definition: ResourceDefinition | undefined): (text: string) => string {
   const schema = definition?.versions.find(({ name }) => name === fromOf(object))?.schema;
   const texts = schema && sensitiveTextsOf(schema);

@@ -53,7 +53,7 @@ export function convertObject(
   return convertPart(object, { schema, target: way.target.schema, whole: recent?.wholeOf(object), through });
 }
 
-/** The API server leaves out what it has removed everything from, or leaves `null` there. */
+/** Completes the metadata. The API server omits a field from which it has removed everything, or sets it to `null`. */
 function withMetadata(object: PartialObject): WireObject {
   const { labels, annotations, ...others } = object.metadata ?? {};
   if (object.metadata != null && labels !== null && annotations !== null)
@@ -70,7 +70,10 @@ interface Way {
   readonly definition: ResourceDefinition;
   readonly source: VersionDefinition;
   readonly target: VersionDefinition;
-  /** What fills a part of an object on its way; it has no defaults at the end. @default the defaults of each version */
+  /**
+   * The values that complete a part of an object on its way; at the end it gets no defaults. @default the defaults of
+   * each version
+   */
   readonly filling?: Filling | undefined;
 }
 
@@ -133,7 +136,7 @@ function complete(result: unknown, step: Step): WireObject {
   };
 }
 
-/** The runtime maintains the generation that a status describes, so authors do not see it. */
+/** Keeps `observedGeneration`, which the runtime maintains and authors do not see. */
 function statusOf(result: unknown, { status }: WireObject): { readonly status?: unknown } {
   const observed = isFields(status) ? status["observedGeneration"] : undefined;
   if (observed === undefined) return result === undefined ? {} : { status: result };

@@ -24,14 +24,14 @@ export interface PartOptions {
   readonly through: (object: WireObject, filling: Filling) => WireObject;
 }
 
-/** Every sample next to the defaults as they are, and two next to other defaults. */
+/** Fillings: every sample with the schema's defaults, and two samples with other defaults. */
 const FILLINGS: readonly Filling[] = [
   ...Array.from({ length: SAMPLES }, (_, variant) => ({ variant, otherDefaults: false })),
   { variant: 0, otherDefaults: true },
   { variant: 1, otherDefaults: true },
 ];
 
-/** What became of the part with one filling, and of less than the part with the same filling. */
+/** The results of converting the part with one filling, and less than the part with the same filling. */
 interface Attempt<T = unknown> {
   readonly part: T;
   readonly less: readonly T[];
@@ -45,7 +45,7 @@ interface Attempt<T = unknown> {
  * @throws what the author's functions throw, when they refuse the part with every filling.
  */
 export function convertPart(input: WireObject, { schema, target, whole, through }: PartOptions): WireObject {
-  // Authors may rely on a name, and the answer has the metadata that was given.
+  // Authors may rely on a name. The answer gets the part's own metadata again.
   const part = { ...input, metadata: { name: whole?.metadata["name"] ?? "", ...input.metadata } };
   const attempts: Attempt<WireObject>[] = [];
   const errors: unknown[] = [];
@@ -61,7 +61,8 @@ export function convertPart(input: WireObject, { schema, target, whole, through 
   const pick = (name: string, keepsConstants: boolean): unknown =>
     settled(fieldOf(attempts, name), { schema: target.properties?.[name], keepsConstants });
   const { apiVersion, kind } = attempts[0]!.part;
-  // A constant, such as a name for what has no name in the other version, belongs to whatever else is there.
+  // A constant that an author's function adds, such as a name, is kept where the part has other fields of `spec` or
+  // `status`.
   const spec = pick("spec", hasFields(part.spec));
   const status = pick("status", hasFields(part.status));
   return {
@@ -198,7 +199,7 @@ function settledItems(attempts: readonly Attempt[], { keys, keyOf, place }: Item
     const item = settled(candidates, place);
     if (item === undefined) return [];
     const whole = candidates.find(({ part }) => part !== undefined)?.part;
-    // An item without its key would be nobody's.
+    // An item needs its key, because nobody could own it otherwise.
     return [isFields(item) && isFields(whole) ? { ...only(whole, keys), ...item } : item];
   });
   return items.length === 0 ? undefined : items;
@@ -230,7 +231,7 @@ function same(one: unknown, other: unknown): boolean {
   return Object.is(one, other) || sameJson(one, other);
 }
 
-/** What an author makes of a sample may be no value, such as the number of an empty text. */
+/** Whether a conversion made a value at all: of a sample it may make none, such as the number of an empty text. */
 function isValue(value: unknown): boolean {
   return value !== undefined && !Number.isNaN(value);
 }

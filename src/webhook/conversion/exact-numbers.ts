@@ -18,7 +18,7 @@ export class InexactBody {
 
 type Reviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown;
 
-/** The platform passes the text of each value, which the compiler's library does not know yet. */
+/** `JSON.parse` with the text of each value, which the platform passes and the compiler's library does not know yet. */
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
 /** Parses JSON. @returns an {@link InexactBody} if a whole number would change. @throws SyntaxError */

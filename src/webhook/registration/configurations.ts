@@ -125,7 +125,7 @@ export function caBundleOf(authorities: string): string {
   return Buffer.from(authorities, "utf8").toString("base64");
 }
 
-/** Makes a name unique in its configuration: of two versions of a kind the second one gets a number. */
+/** Makes a name unique in its configuration: of two webhooks with one name the second gets a number. */
 function unused(name: string, taken: Set<string>): string {
   let free = name;
   for (let number = 2; taken.has(free); number++) free = `${number}.${name}`;

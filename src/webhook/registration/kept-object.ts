@@ -81,7 +81,6 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
   #live: T | undefined | null = null;
   #repairedAt = 0;
 
-  /** Begins at once. */
   constructor(options: KeptObjectOptions<T>) {
     this.#options = options;
     this.#path = `${options.collection}/${options.name}`;
@@ -111,7 +110,7 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
     });
     const leading = leadership.onChange(() => this.#passes.look());
     this.#running = Promise.all([this.#passes.run(signal), following]).finally(() => leading[Symbol.dispose]());
-    this.#running.catch(() => {}); // awaited at the end
+    this.#running.catch(() => {}); // the end awaits it
   }
 
   /** Why the object is not as wanted; `undefined` while it is. */

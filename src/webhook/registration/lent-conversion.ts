@@ -8,18 +8,19 @@ import type { WebhookClientConfig } from "../../resource/crd-conversion.ts";
 import { isGone } from "./owner-mark.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-/** The process that converts. */
+/** The annotation with the process that converts. */
 const BY = "binnacle.dev/converted-by";
-/** How the API server reached the webhook before, as JSON. */
+/** The annotation with the client configuration of before, as JSON. */
 const BEFORE = "binnacle.dev/converted-before";
 
-/** The managers under which the definition was applied, and is given back. */
+/** The field managers that apply the definition, and that give it back. */
 const APPLIER = "binnacle";
 const GIVER = "binnacle-gives-back";
 
 /**
- * Where nobody converts. The API server refuses what needs a conversion, because without a webhook it would drop the fields
- * that the other version does not have; and whoever applies a definition with a Service replaces it.
+ * The client configuration of a definition whose objects nobody converts. The API server refuses what needs a
+ * conversion, because without a webhook it would drop the fields that the other version does not have; and whoever
+ * applies a definition with a Service replaces it.
  */
 const NOBODY: WebhookClientConfig = {
   service: { namespace: "default", name: "binnacle-process-has-ended", port: 443, path: "/convert" },
@@ -27,7 +28,7 @@ const NOBODY: WebhookClientConfig = {
 
 const ATTEMPTS = 5;
 
-/** What is read of a definition. */
+/** The fields of a CustomResourceDefinition that this file reads. */
 export interface LentDefinition {
   readonly metadata: {
     readonly annotations?: Readonly<Record<string, string>> | undefined;
@@ -72,7 +73,7 @@ export function takeOverPatch(process: string, { url, caBundle }: WebhookClientC
 
 export interface GiveBackOptions {
   readonly transport: Pick<Transport, "request">;
-  /** Whether the process of this name converts no more. */
+  /** Whether the process of this name no longer converts. */
   readonly hasEnded: (process: string) => boolean;
   readonly signal: AbortSignal;
 }

@@ -70,7 +70,7 @@ export function isGone(
   return Number(pid) === owner.pid ? Number(began) !== owner.began : !isRunning(Number(pid));
 }
 
-/** Returns the same time throughout a period, so that writing the mark again changes nothing before the next period. */
+/** Returns the end of the present period, so that writing the mark again changes nothing before the next one. */
 function endOfPeriod(now: number): number {
   return Math.ceil(now / RENEW_EVERY) * RENEW_EVERY;
 }

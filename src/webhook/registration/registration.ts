@@ -39,7 +39,7 @@ export interface RegistrationOptions extends KeptParts {
   readonly onFailed?: ((kind: string) => void) | undefined;
 }
 
-/** What the binary serves. */
+/** The webhooks and conversions that the binary serves. */
 export interface Registered {
   readonly webhooks: readonly DeclaredWebhook[];
   /** The names of the CustomResourceDefinitions whose objects it converts. */
@@ -81,7 +81,7 @@ export class Registration implements AsyncDisposable {
   readonly #configurations: readonly KeptObject<LiveConfiguration>[];
   readonly #crds = new Map<string, KeptObject<LiveCrd>>();
   readonly #subscription: Disposable;
-  /** `undefined` until it is known; nothing is written before that. */
+  /** What the binary serves; until it is known, nothing is written. */
   #registered: Registered | undefined;
   /** Paths that are not served any more; entries for them are never kept. */
   readonly #withdrawn = new Set<string>();
@@ -241,7 +241,10 @@ export class Registration implements AsyncDisposable {
     return live === undefined ? undefined : { kind: "delete" };
   }
 
-  /** Each change refers to the entry that was read, wherever others may have moved it since. */
+  /**
+   * Returns the change that injects the authorities. Each operation tests the name of its entry, which others may
+   * have moved.
+   */
   #injection(live: LiveConfiguration | undefined, authorities: string | undefined): Write | undefined {
     if (live === undefined || authorities === undefined) return undefined;
     const value = caBundleOf(authorities);
