@@ -17,6 +17,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { BYTECODE_ORDER, filesIn, pack } from "../src/platform/unpack.ts";
+import { serverEntries } from "./house/files.ts";
 import { parseModule } from "./house/module.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -53,12 +54,13 @@ export async function packSdk(): Promise<{ bytes: number; files: number }> {
 async function nameServerByPath(): Promise<void> {
   for await (const file of new Bun.Glob("src/**/*.d.ts").scan(declarations)) {
     const text = await readFile(join(declarations, file), "utf8");
-    const server = relative(dirname(file), "packages/apiserver/src/index.js");
-    if (text.includes(SERVER)) await writeFile(join(declarations, file), text.replaceAll(SERVER, `"${server}"`));
+    const byPath = text.replaceAll(/"(binnacle-apiserver[^"]*)"/g, (name, entry: string) => {
+      const source = serverEntries[entry];
+      return source === undefined ? name : `"${relative(dirname(file), source.replace(/\.ts$/, ".js"))}"`;
+    });
+    if (byPath !== text) await writeFile(join(declarations, file), byPath);
   }
 }
-
-const SERVER = '"binnacle-apiserver"';
 
 /** Adds to dist/sdk.json.zst in which order the program uses its bytecode, for what `binnacle build` makes of it. */
 export async function packOrder(order: string): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { serverEntries } from "./files.ts";
 import type { Check, Finding } from "./finding.ts";
 
 interface Config {
@@ -18,7 +19,7 @@ export const checkEntries: Check = async (root) => {
   const findings: Finding[] = [];
   for (const entry of new Set([
     ...exported.keys(),
-    ...Object.keys(paths).filter((path) => path !== "binnacle-apiserver"),
+    ...Object.keys(paths).filter((path) => !Object.hasOwn(serverEntries, path)),
   ])) {
     const [here, there] = [exported.get(entry), paths[entry]?.[0]];
     if (here === there) continue;

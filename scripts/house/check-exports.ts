@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { apiServer, houseModules, isTest, modulesIn, partFiles, resolveImport } from "./files.ts";
+import { houseModules, isTest, modulesIn, partFiles, resolveImport, serverEntries } from "./files.ts";
 import type { Check, Finding } from "./finding.ts";
 
 const rule = "Nothing is exported from src that only its own file or tests use, except what the package exports";
@@ -57,7 +57,7 @@ function entryFiles(root: string): Set<string> {
   const { imports = {} } = (existsSync(deno) ? JSON.parse(readFileSync(deno, "utf8")) : {}) as typeof manifest;
   const named = [...Object.values(manifest.exports ?? {}), ...Object.values(imports)];
   return new Set([
-    `${apiServer}/index.ts`,
+    ...Object.values(serverEntries),
     "src/main.ts",
     "src/main.deno.ts",
     ...named.map((file) => file.replace(/^\.\//, "")),

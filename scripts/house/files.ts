@@ -32,6 +32,12 @@ export const runtimes: readonly string[] = ["bun", "deno"];
 /** The folder of the API server, which is a package of its own. */
 export const apiServer = "packages/apiserver/src";
 
+/** What the package of the API server exports, as its `package.json` says. */
+export const serverEntries: Readonly<Record<string, string>> = {
+  "binnacle-apiserver": `${apiServer}/index.ts`,
+  "binnacle-apiserver/certificates": `${apiServer}/certificates/certificate.ts`,
+};
+
 /** Folders of the program's code. */
 export const houses: readonly string[] = ["src", apiServer];
 
@@ -69,6 +75,6 @@ export function resolveImport(file: string, from: string): string | undefined {
     const runtime = runtimes.find((name) => file.includes(`/platform/${name}/`));
     return others.find((name) => name.includes(`/platform/${runtime}/`)) ?? first;
   }
-  if (from === "binnacle-apiserver") return `${apiServer}/index.ts`;
+  if (Object.hasOwn(serverEntries, from)) return serverEntries[from];
   return from.startsWith(".") ? join(file, "..", from) : undefined;
 }

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, issueServerCertificate } from "../../src/webhook/certificates/issue.ts";
+import { createAuthority, issue } from "binnacle-apiserver/certificates";
 
 let folder: string;
 beforeAll(() => {
@@ -68,8 +68,8 @@ const canDownload = process.platform !== "win32" && Bun.which("curl") !== null;
 test.skipIf(!canDownload)("a secure address leads to no other one, and one that is not secure may", async () => {
   const now = Date.now();
   const lifetime = { from: now - 3_600_000, until: now + 3_600_000 };
-  const authority = await createAuthority(lifetime);
-  const tls = await issueServerCertificate(authority, { ...lifetime, hosts: ["127.0.0.1"] });
+  const authority = createAuthority("releases", lifetime);
+  const tls = issue(authority, { ...lifetime, subject: { name: "releases" }, hosts: ["127.0.0.1"] });
   writeFileSync(join(folder, "ca.pem"), authority.cert);
   const asked: string[] = [];
   await using open = Bun.serve({
@@ -97,8 +97,8 @@ const hasOnlyWget = process.platform !== "win32" && tools.every((tool) => Bun.wh
 test.skipIf(!hasOnlyWget)("a secure address leads to no other one on a machine without curl", async () => {
   const now = Date.now();
   const lifetime = { from: now - 3_600_000, until: now + 3_600_000 };
-  const authority = await createAuthority(lifetime);
-  const tls = await issueServerCertificate(authority, { ...lifetime, hosts: ["127.0.0.1"] });
+  const authority = createAuthority("releases", lifetime);
+  const tls = issue(authority, { ...lifetime, subject: { name: "releases" }, hosts: ["127.0.0.1"] });
   writeFileSync(join(folder, "wget.pem"), authority.cert);
   writeFileSync(join(folder, "wgetrc"), `ca_certificate = ${join(folder, "wget.pem")}\n`);
   const bin = join(folder, "no-curl");

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunSettings, runSettings } from "../settings/run-options.ts";
-import { createAuthority } from "../webhook/certificates/issue.ts";
+import { createAuthority } from "binnacle-apiserver/certificates";
 import { reachOf } from "./webhook-address.ts";
 import { type WebhookSurroundings, webhooksOf } from "./webhook-options.ts";
 
@@ -72,7 +72,7 @@ test("webhooksOf: files are followed, and their authorities are somebody else's 
   expect(await webhooksOf(given, run).catch(String)).toContain(
     `Cannot read ${folder}/tls.crt: there is no such file (--webhook-cert-path)`,
   );
-  const { cert, key } = await createAuthority({ from: Date.now() - 1_000, until: Date.now() + 3_600_000 });
+  const { cert, key } = createAuthority("webhooks");
   writeFileSync(join(folder, "tls.crt"), cert);
   writeFileSync(join(folder, "tls.key"), key);
   const found = await webhooksOf(given, run);

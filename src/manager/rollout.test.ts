@@ -13,7 +13,7 @@ import { ConfigMap, Pod } from "../resource/builtin/core.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { Manager } from "./manager.ts";
 
-const authority = { ...createAuthority("webhooks"), name: "webhooks" };
+const authority = createAuthority("webhooks");
 const pair = issue(authority, { subject: { name: "webhook" }, hosts: ["127.0.0.1"] });
 
 function moduleOf(name: string, definitions: Readonly<Record<string, Definition>>): LoadedModule {

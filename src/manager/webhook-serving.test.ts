@@ -13,7 +13,7 @@ import { eventually } from "../testing/eventually.ts";
 import { Denied } from "../webhook/denied.ts";
 import { Manager } from "./manager.ts";
 
-const authority = { ...createAuthority("webhooks"), name: "webhooks" };
+const authority = createAuthority("webhooks");
 const pair = (): ServingCertificate => issue(authority, { subject: { name: "webhook" }, hosts: ["127.0.0.1"] });
 
 class TestCertificates implements CertificateSource {

@@ -93,7 +93,7 @@ test("an API server that does not answer gives 500, which is not remembered", as
 });
 
 test("a secured listener speaks TLS, and answers those whom the API server lets ask", async () => {
-  const authority = { ...createAuthority("metrics"), name: "metrics" };
+  const authority = createAuthority("metrics");
   const pair = issue(authority, { subject: { name: "metrics" }, hosts: ["127.0.0.1"] });
   const certificates = { current: () => pair, subscribe: () => ({ [Symbol.dispose]: () => {} }) };
   const app = new Hono().get("/metrics", (context) => context.text("numbers"));

@@ -17,7 +17,7 @@ const PER_SECOND = 200;
 /** Seconds of load; longer runs need a quiet machine. */
 const SECONDS = Number(process.env["WEBHOOK_LOAD_SECONDS"] ?? 3);
 
-const authority = { ...createAuthority("files"), name: "files" };
+const authority = createAuthority("files");
 
 /** Returns the certificate of a handshake. */
 function shown(port: number): Promise<string | undefined> {

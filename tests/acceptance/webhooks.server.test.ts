@@ -66,7 +66,7 @@ export const scaling = defineWebhook({
 
 const BROKEN = `throw new Error("this module never loads");`;
 const PODS = "/validate--v1-pod";
-const authority = { ...createAuthority("webhooks"), name: "webhooks" };
+const authority = createAuthority("webhooks");
 
 function pod(image: string, name = "web"): object {
   const metadata = { name, namespace: "default" };

@@ -67,7 +67,7 @@ export async function readAdministrator(dir: string): Promise<Record<"server" | 
 
 async function writeKeys(pki: string): Promise<void> {
   const write = (file: string, pem: string) => writeFile(join(pki, file), pem, { mode: 0o600 });
-  const authority = { ...createAuthority(AUTHORITY), name: AUTHORITY };
+  const authority = createAuthority(AUTHORITY);
   await write("ca.crt", authority.cert);
   await write("ca.key", authority.key);
   const service = [

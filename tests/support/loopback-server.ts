@@ -33,7 +33,7 @@ export interface LoopbackOptions {
   readonly proxy?: string | undefined;
 }
 
-const ca = { ...createAuthority("loopback"), name: "loopback" };
+const ca = createAuthority("loopback");
 const serverCert = issue(ca, { subject: { name: "server" }, hosts: ["127.0.0.1", "::1", "localhost"] });
 const clientCert = issue(ca, { subject: { name: "jane", groups: ["testers"] } });
 

@@ -21,7 +21,7 @@ const subject = { name: "kubernetes-admin", groups: ["system:masters"] };
 /** Starts `<program> apiserver`. */
 async function processTarget(program: string): Promise<Started> {
   const folder = await mkdtemp(join(tmpdir(), "differential-"));
-  const users = { ...createAuthority("users"), name: "users" };
+  const users = createAuthority("users");
   const [authority, kubeconfig] = [join(folder, "users.crt"), join(folder, "kubeconfig")];
   await writeFile(authority, users.cert);
   const own = ["apiserver", "--client-ca-file", authority, "--write-kubeconfig", kubeconfig];

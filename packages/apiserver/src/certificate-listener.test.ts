@@ -6,7 +6,7 @@ import { createAuthority, issue } from "./certificates/certificate.ts";
 import { listenWithCertificates } from "./certificate-listener.ts";
 
 test("listenWithCertificates sends headers before a body that has nothing to say yet", async () => {
-  const authority = { ...createAuthority("listener"), name: "listener" };
+  const authority = createAuthority("listener");
   const tls = issue(authority, { subject: { name: "server" }, hosts: ["127.0.0.1"] });
   const listener = await listenWithCertificates({
     host: "127.0.0.1",
@@ -29,7 +29,7 @@ test("listenWithCertificates sends headers before a body that has nothing to say
 });
 
 test("a connection that opens streams without end, and takes no answers, has 1,000 of them and is closed", async () => {
-  const authority = { ...createAuthority("listener"), name: "listener" };
+  const authority = createAuthority("listener");
   const tls = issue(authority, { subject: { name: "server" }, hosts: ["127.0.0.1"] });
   let answered = 0;
   const listener = await listenWithCertificates({

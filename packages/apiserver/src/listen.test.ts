@@ -101,7 +101,7 @@ test("without credentials only health and version are answered, a wrong token is
 });
 
 test("a client certificate names its user where its authority is known", async () => {
-  const authority = { ...createAuthority("people"), name: "people" };
+  const authority = createAuthority("people");
   const { cert, key } = issue(authority, { subject: { name: "alice", groups: ["zoo"] } });
   await using listening = await listenApiServer({ clientAuthority: authority.cert });
   const ca = Buffer.from(/authority-data: (.*)/.exec(listening.kubeconfig)?.[1] ?? "", "base64").toString();

@@ -69,7 +69,7 @@ export async function listenApiServer(options: ListenOptions = {}): Promise<List
   const { authority } = credentials;
   const hosts = [...new Set([host, "127.0.0.1", "localhost", hostname(), "kubernetes.default.svc"])];
   const names = new Set([...hosts, "kubernetes", "kubernetes.default"].map((name) => name.toLowerCase()));
-  const own = issue({ ...authority, name: authorityName }, { subject: { name: "apiserver" }, hosts });
+  const own = issue(authority, { subject: { name: "apiserver" }, hosts });
   let server: ApiServer | undefined;
   const listener = await listen(host, options.port || credentials.port || 0, {
     isFixed: Boolean(options.port),

@@ -74,7 +74,7 @@ test("an address that other machines reach needs clients with certificates", asy
   for (const host of ["0.0.0.0", "::", "192.0.2.1"]) {
     expect(listenApiServer({ host })).rejects.toThrow("clients have to be authenticated by certificates");
   }
-  const people = { ...createAuthority("people"), name: "people" };
+  const people = createAuthority("people");
   const { cert, key } = issue(people, { subject: { name: "ann", groups: ["system:masters"] } });
   await using listening = await listenApiServer({ host: "0.0.0.0", clientAuthority: people.cert });
   const { port } = new URL(listening.url);

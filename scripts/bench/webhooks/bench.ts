@@ -179,7 +179,7 @@ if (!existsSync(kept)) {
   if (!build.success) throw new Error(`Cannot build the server of controller-runtime: ${build.stderr.toString()}`);
 }
 const dir = await mkdtemp(join(tmpdir(), "binnacle-bench-"));
-const authority = { ...createAuthority("bench"), name: "bench" };
+const authority = createAuthority("bench");
 const pair = issue(authority, { subject: { name: "bench" }, hosts: ["127.0.0.1"] });
 await writeFile(join(dir, "tls.crt"), pair.cert);
 await writeFile(join(dir, "tls.key"), pair.key);

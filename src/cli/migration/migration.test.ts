@@ -48,7 +48,7 @@ let clientConfig: { url: string; caBundle: string };
 
 beforeAll(() => {
   const authority = createAuthority("webhook");
-  const tls = issue({ ...authority, name: "webhook" }, { subject: { name: "webhook" }, hosts: ["127.0.0.1"] });
+  const tls = issue(authority, { subject: { name: "webhook" }, hosts: ["127.0.0.1"] });
   webhook = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

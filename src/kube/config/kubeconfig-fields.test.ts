@@ -8,7 +8,7 @@ import { loadKubeconfig } from "./kubeconfig.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "kubeconfig-fields-"));
 afterAll(() => rm(dir, { recursive: true }));
-const ca = { ...createAuthority("ca"), name: "ca" };
+const ca = createAuthority("ca");
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 let count = 0;
 

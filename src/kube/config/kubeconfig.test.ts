@@ -11,9 +11,9 @@ import { loadKubeconfig, type LoadOptions } from "./kubeconfig.ts";
 const dir = await mkdtemp(join(tmpdir(), "kubeconfig-"));
 afterAll(() => rm(dir, { recursive: true }));
 
-const ca = { ...createAuthority("ca"), name: "ca" };
+const ca = createAuthority("ca");
 const client = issue(ca, { subject: { name: "jane" } });
-const expired = issue(ca, { subject: { name: "jane" }, notAfter: new Date("2020-01-02T03:04:05Z") });
+const expired = issue(ca, { subject: { name: "jane" }, until: Date.parse("2020-01-02T03:04:05Z") });
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 await mkdir(join(dir, "pki"));
 for (const [name, text] of Object.entries({

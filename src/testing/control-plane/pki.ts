@@ -28,7 +28,7 @@ export async function openPki(dir: string): Promise<Pki> {
   const write = (file: string, pem: string) => writeFile(join(dir, file), pem, { mode: 0o600 });
   if (!existsSync(join(dir, "ca.crt"))) {
     const authority = createAuthority(authorityName);
-    const server = issue({ ...authority, name: authorityName }, { subject: { name: "kube-apiserver" }, hosts });
+    const server = issue(authority, { subject: { name: "kube-apiserver" }, hosts });
     await write("ca.key", authority.key);
     await write("apiserver.crt", server.cert);
     await write("apiserver.key", server.key);
@@ -36,6 +36,6 @@ export async function openPki(dir: string): Promise<Pki> {
     await write("ca.crt", authority.cert);
   }
   const [cert, key] = await Promise.all(["ca.crt", "ca.key"].map((file) => readFile(join(dir, file), "utf8")));
-  const authority = { cert: cert ?? "", key: key ?? "", name: authorityName };
-  return { authority, client: (subject, notAfter) => issue(authority, { subject, notAfter }) };
+  const authority = { cert: cert ?? "", key: key ?? "" };
+  return { authority, client: (subject, notAfter) => issue(authority, { subject, until: notAfter?.getTime() }) };
 }

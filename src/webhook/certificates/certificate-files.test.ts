@@ -10,7 +10,7 @@ import { eventually } from "../../testing/eventually.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
 import { CertificateFiles } from "./certificate-files.ts";
 
-const authority = { ...createAuthority("files"), name: "files" };
+const authority = createAuthority("files");
 const pair = () => issue(authority, { subject: { name: "hook" }, hosts: ["127.0.0.1"] });
 
 let folder: string;

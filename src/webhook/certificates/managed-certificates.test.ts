@@ -11,7 +11,7 @@ import type { TrustedCertificate } from "./trusted-source.ts";
 import { MemoryStore } from "./certificate-store.ts";
 import { ManagedCertificates } from "./managed-certificates.ts";
 import { SecretStore } from "./secret-store.ts";
-import { createAuthority, issueServerCertificate, type KeyPair } from "./issue.ts";
+import { type Certificate, createAuthority, issue } from "binnacle-apiserver/certificates";
 import { AUTHORITY_LIFETIME, BACKDATED, certificatesOf, SERVER_LIFETIME } from "./stored-certificates.ts";
 
 const hosts = ["hook.shop.svc", "127.0.0.1"];
@@ -51,7 +51,7 @@ test("a host that no certificate can name is told, and does not keep the end wai
 });
 
 test("a certificate of which a third is left is replaced, and its authority stays", async () => {
-  const authority = await createAuthority({ from: START - BACKDATED, until: START + AUTHORITY_LIFETIME });
+  const authority = createAuthority("webhooks", { from: START - BACKDATED, until: START + AUTHORITY_LIFETIME });
   const { certificates, clock, told } = await alone({ authority, until: START + 30 * DAY + MINUTE });
   await eventually(() => expect(certificates.current()).toBeDefined());
   const first = certificates.current()!;
@@ -64,7 +64,7 @@ test("a certificate of which a third is left is replaced, and its authority stay
 
 test("an authority of which a third is left is replaced in three steps, and every certificate is trusted", async () => {
   const made = START - (AUTHORITY_LIFETIME * 2) / 3;
-  const authority = await createAuthority({ from: made, until: made + AUTHORITY_LIFETIME + MINUTE });
+  const authority = createAuthority("webhooks", { from: made, until: made + AUTHORITY_LIFETIME + MINUTE });
   let inForce = false;
   const isInForce = () => Promise.resolve(inForce);
   const { certificates, clock, told } = await alone({ authority, until: START + SERVER_LIFETIME }, isInForce);
@@ -163,7 +163,7 @@ test("what keeps it from its Secret is told once, and it tries again", async () 
 
 /** Makes a replica that shares its certificate with nobody, with one that is stored already. */
 async function alone(
-  stored: { authority: KeyPair; until: number } | undefined,
+  stored: { authority: Certificate; until: number } | undefined,
   inForce?: () => Promise<boolean>,
   named: readonly string[] = hosts,
 ) {
@@ -172,7 +172,7 @@ async function alone(
   if (stored !== undefined) {
     const { authority, until } = stored;
     const from = until - SERVER_LIFETIME - BACKDATED;
-    const server = await issueServerCertificate(authority, { from, until, hosts: named });
+    const server = issue(authority, { from, until, subject: { name: "hook" }, hosts: named });
     await store.write({ authorities: [authority.cert], authorityKey: authority.key, ...server }, undefined);
   }
   const certificates = new ManagedCertificates({ store, hosts: named, clock, log: logInto([]), inForce });

@@ -1,4 +1,5 @@
 /** A certificate that the binary issues itself, shares with its other replicas, and replaces ahead of time. */
+import type { Certificate } from "binnacle-apiserver/certificates";
 import type { Log } from "../../observe/log.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { Passes } from "../passes.ts";
@@ -133,12 +134,15 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
     stored: StoredCertificates | undefined,
   ): Promise<StoredCertificates> {
     if (kind === "forget" && stored !== undefined) return { ...stored, authorities: stored.authorities.slice(0, 1) };
-    const { createAuthority, issueServerCertificate } = await import("./issue.ts");
+    // Most processes read certificates that somebody else has issued, so the issuer is loaded here.
+    const { createAuthority, issue } = await import("binnacle-apiserver/certificates");
     const { clock, hosts } = this.#options;
     const lifetime = (ms: number) => ({ from: clock.now() - BACKDATED, until: clock.now() + ms });
-    const issue = async (authority: { cert: string; key: string }, named: readonly string[]) => {
-      const all = [...new Set([...hosts, ...named])];
-      const issued = await issueServerCertificate(authority, { ...lifetime(SERVER_LIFETIME), hosts: all });
+    const serverCertificate = (authority: Certificate, otherHosts: readonly string[]): Certificate => {
+      const all = [...new Set([...hosts, ...otherHosts])];
+      // A host that is too long for a common name is still an alternative name, and only those count.
+      const subject = { name: all.find((host) => host.length <= 64) ?? "webhook" };
+      const issued = issue(authority, { ...lifetime(SERVER_LIFETIME), subject, hosts: all });
       const missing = missingHosts(issued.cert, hosts);
       // The next pass would replace such a certificate by one that lacks the name as well, and so on.
       if (missing.length > 0)
@@ -148,13 +152,15 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
     if (kind === "server" && stored !== undefined) {
       const authority = { cert: stored.authorities[0]!, key: stored.authorityKey };
       // Replicas of another version may be reached by another name.
-      return { ...stored, ...(await issue(authority, hostsOf(stored.cert))) };
+      return { ...stored, ...serverCertificate(authority, hostsOf(stored.cert)) };
     }
-    const authority = await createAuthority(lifetime(AUTHORITY_LIFETIME));
+    // Each authority has a name of its own, because two of them are trusted side by side for a while.
+    const name = `binnacle webhook authority ${crypto.randomUUID()}`;
+    const authority = createAuthority(name, lifetime(AUTHORITY_LIFETIME));
     // The certificate in use stays until the API server trusts the new authority.
     const usable = [stored, this.#known].find((one) => one !== undefined && isUsable(one, clock.now()));
     if (usable === undefined) {
-      return { authorities: [authority.cert], authorityKey: authority.key, ...(await issue(authority, [])) };
+      return { authorities: [authority.cert], authorityKey: authority.key, ...serverCertificate(authority, []) };
     }
     const { cert, key, authorities } = usable;
     return { authorities: [authority.cert, ...authorities], authorityKey: authority.key, cert, key };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createAuthority, issueServerCertificate, type KeyPair } from "./issue.ts";
+import { type Certificate, createAuthority, issue } from "binnacle-apiserver/certificates";
 import {
   AUTHORITY_LIFETIME,
   BACKDATED,
@@ -16,9 +16,15 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const hosts = ["hook.shop.svc"];
 
-const authorityOf = (made: number) => createAuthority({ from: made - BACKDATED, until: made + AUTHORITY_LIFETIME });
-const serverOf = (authority: KeyPair, made: number, named = hosts) =>
-  issueServerCertificate(authority, { from: made - BACKDATED, until: made + SERVER_LIFETIME, hosts: named });
+const authorityOf = (made: number) =>
+  createAuthority(`webhooks ${crypto.randomUUID()}`, { from: made - BACKDATED, until: made + AUTHORITY_LIFETIME });
+const serverOf = (authority: Certificate, made: number, named = hosts) =>
+  issue(authority, {
+    from: made - BACKDATED,
+    until: made + SERVER_LIFETIME,
+    subject: { name: "hook" },
+    hosts: named,
+  });
 
 const [old, young] = await Promise.all([authorityOf(NOW - 100 * DAY), authorityOf(NOW)]);
 const [ofOld, ofYoung] = await Promise.all([serverOf(old, NOW), serverOf(young, NOW)]);

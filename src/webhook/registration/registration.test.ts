@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createApiServer } from "binnacle-apiserver";
+import { createApiServer, createAuthority } from "binnacle-apiserver";
 import type { ClusterConfig } from "../../kube/config/cluster-config.ts";
 import { createTransport } from "../../kube/transport/transport.ts";
 import { alwaysLeader, type Leadership } from "../../client/leadership.ts";
@@ -296,8 +296,7 @@ test("authorities are injected into CustomResourceDefinitions that this binary c
     return Buffer.from(found.spec.conversion.webhook.clientConfig.caBundle ?? "", "base64").toString();
   };
   // The API server requires PEM here.
-  const { createAuthority } = await import("../certificates/issue.ts");
-  const { cert } = await createAuthority({ from: Date.now(), until: Date.now() + 3_600_000 });
+  const { cert } = createAuthority("webhooks");
   certificates.set({ cert: "c", key: "k", authorities: cert });
   await using kept = registration();
   kept.set({ webhooks: [], converted: ["ours.a.io", "theirs.a.io", "absent.a.io"], keepsOthers: false });

@@ -60,7 +60,7 @@ function certificate(wanted: Wanted, signer?: Certificate | "itself"): Certifica
   return { cert, key: privateKey.export({ type: "pkcs8", format: "pem" }) };
 }
 
-const other = { ...createAuthority("loopback"), name: "loopback" };
+const other = createAuthority("loopback");
 /** No authority: its certificates are those of a server. */
 const server = issue(loopbackAuthority, { subject: { name: "loopback" }, hosts: ["127.0.0.1"] });
 

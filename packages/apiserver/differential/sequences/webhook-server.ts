@@ -12,10 +12,7 @@ export interface WebhookServer extends AsyncDisposable {
 
 export function webhookServer(): WebhookServer {
   const authority = createAuthority("webhook");
-  const { cert, key } = issue(
-    { ...authority, name: "webhook" },
-    { subject: { name: "webhook" }, hosts: ["127.0.0.1"] },
-  );
+  const { cert, key } = issue(authority, { subject: { name: "webhook" }, hosts: ["127.0.0.1"] });
   const replies = new Map<string, (review: Loose) => unknown>();
   const asked: Loose[] = [];
   const server = Bun.serve({

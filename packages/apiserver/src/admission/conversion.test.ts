@@ -17,7 +17,7 @@ interface Review {
 beforeAll(async () => {
   const authority = createAuthority("webhook");
   const hosts = ["127.0.0.1", "converter.conversion.svc"];
-  const tls = issue({ ...authority, name: "webhook" }, { subject: { name: "webhook" }, hosts });
+  const tls = issue(authority, { subject: { name: "webhook" }, hosts });
   caBundle = Buffer.from(authority.cert).toString("base64");
   webhook = Bun.serve({
     port: 0,

@@ -24,7 +24,7 @@ const registration = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfi
 test("a rule about autoscaling/v1 is asked about autoscaling/v2, which keeps what v1 cannot say", async () => {
   const authority = createAuthority("webhook");
   const subject = { subject: { name: "webhook" }, hosts: ["127.0.0.1"] };
-  const { cert, key } = issue({ ...authority, name: "webhook" }, subject);
+  const { cert, key } = issue(authority, subject);
   const asked: Fields[] = [];
   await using webhook = Bun.serve({
     port: 0,

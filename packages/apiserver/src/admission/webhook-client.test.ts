@@ -3,7 +3,7 @@ import { createAuthority, issue } from "../certificates/certificate.ts";
 import type { Reader } from "../hooks.ts";
 import { post } from "./webhook-client.ts";
 
-const authority = { ...createAuthority("webhooks"), name: "webhooks" };
+const authority = createAuthority("webhooks");
 const tls = issue(authority, { subject: { name: "webhook" }, hosts: ["127.0.0.1", "localhost"] });
 const caBundle = Buffer.from(authority.cert).toString("base64");
 const servers: Bun.Server<undefined>[] = [];

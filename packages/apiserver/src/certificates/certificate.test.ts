@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import { createAuthority, issue } from "./certificate.ts";
 
-const authority = { ...createAuthority("kubernetes"), name: "kubernetes" };
+const authority = createAuthority("kubernetes");
 const root = new X509Certificate(authority.cert);
 
 test("createAuthority signs itself and may sign others", () => {
@@ -26,9 +26,9 @@ test("issue gives a client its name and groups", () => {
   expect(client.keyUsage).toEqual(["1.3.6.1.5.5.7.3.2"]);
 });
 
-test("issue keeps notAfter, also in the past and after 2049", () => {
+test("issue keeps the end of the validity, also in the past and after 2049", () => {
   for (const date of ["2020-01-02T03:04:05.000Z", "2051-01-02T03:04:05.000Z"]) {
-    const { cert } = issue(authority, { subject: { name: "x" }, notAfter: new Date(date) });
+    const { cert } = issue(authority, { subject: { name: "x" }, until: Date.parse(date) });
     const certificate = new X509Certificate(cert);
     expect(new Date(certificate.validTo).toISOString()).toBe(date);
     expect(new Date(certificate.validFrom).getTime()).toBeLessThan(new Date(date).getTime());
@@ -40,4 +40,30 @@ test("issue does not verify against another authority", () => {
   expect(new X509Certificate(cert).verify(new X509Certificate(createAuthority("kubernetes").cert).publicKey)).toBe(
     false,
   );
+});
+
+test("createAuthority keeps its lifetime", () => {
+  const from = "2026-01-02T03:04:05.000Z";
+  const until = "2027-01-02T03:04:05.000Z";
+  const { cert } = createAuthority("webhooks", { from: Date.parse(from), until: Date.parse(until) });
+  const { validFrom, validTo } = new X509Certificate(cert);
+  expect([validFrom, validTo].map((text) => new Date(text).toISOString())).toEqual([from, until]);
+});
+
+test("issue names hosts and addresses of both families", () => {
+  const hosts = ["hook.system.svc", "hook.system.svc.cluster.local", "127.0.0.1", "fd00::1:2", "::1"];
+  const certificate = new X509Certificate(issue(authority, { subject: { name: "hook" }, hosts }).cert);
+  for (const host of hosts.slice(0, 2)) expect(certificate.checkHost(host)).toBe(host);
+  for (const host of hosts.slice(2)) expect(certificate.checkIP(host)).toBe(host);
+  expect(certificate.checkHost("other.system.svc")).toBeUndefined();
+});
+
+test("a TLS client that trusts the authority accepts the server, also beside another authority of the same age", async () => {
+  const old = createAuthority("one");
+  const next = createAuthority("two");
+  const tls = issue(next, { subject: { name: "server" }, hosts: ["127.0.0.1"] });
+  await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", tls, fetch: () => new Response("hello") });
+  const trusted = await fetch(server.url, { tls: { ca: `${old.cert}${next.cert}` } });
+  expect(await trusted.text()).toBe("hello");
+  expect(fetch(server.url, { tls: { ca: old.cert } })).rejects.toThrow();
 });

@@ -1,6 +1,6 @@
-/** Issues the certificates of a control plane: an authority, a server, clients. They use ECDSA P-256 with SHA-256. */
+/** Issues certificates: an authority that signs itself, and servers and clients that it signs, with ECDSA P-256 and SHA-256. */
 
-import { createHash, createPublicKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { createHash, generateKeyPairSync, randomBytes, sign, X509Certificate } from "node:crypto";
 import { isIPv4, isIPv6 } from "node:net";
 import { bits, boolean, explicit, identifier, integer, octets, sequence, set, text, time, value } from "./der.ts";
 
@@ -17,12 +17,18 @@ export interface Subject {
   readonly groups?: readonly string[] | undefined;
 }
 
-export interface IssueOptions {
-  readonly subject: Subject;
-  /** The DNS names and IPv4 addresses of a server; a certificate without any is a client's. */
-  readonly hosts?: readonly string[] | undefined;
+/** When a certificate is valid, in milliseconds since the epoch. */
+export interface Lifetime {
+  /** @default a day ago */
+  readonly from?: number | undefined;
   /** @default in ten years */
-  readonly notAfter?: Date | undefined;
+  readonly until?: number | undefined;
+}
+
+export interface IssueOptions extends Lifetime {
+  readonly subject: Subject;
+  /** The DNS names and IP addresses of a server; a certificate without any is a client's. */
+  readonly hosts?: readonly string[] | undefined;
 }
 
 interface Names {
@@ -34,7 +40,7 @@ const day = 24 * 60 * 60 * 1000;
 const ecdsaWithSha256 = sequence(identifier("1.2.840.10045.4.3.2"));
 
 /** Creates an authority that is signed by itself. */
-export function createAuthority(name: string): Certificate {
+export function createAuthority(name: string, lifetime: Lifetime = {}): Certificate {
   const { privateKey: key, publicKey } = newKeyPair();
   const spki = publicKey.export({ type: "spki", format: "der" });
   const extensions = [
@@ -43,14 +49,19 @@ export function createAuthority(name: string): Certificate {
     extension("2.5.29.14", octets(keyIdentifier(spki))),
   ];
   const names = { subject: distinguishedName({ name }), issuer: distinguishedName({ name }) };
-  return { cert: signed(names, spki, { extensions, signer: key }), key: pkcs8(key) };
+  return { cert: signed(names, spki, { ...lifetime, extensions, signer: key }), key: pkcs8(key) };
 }
 
-/** Issues a certificate for a server or client, signed by the authority. */
-export function issue(authority: Certificate & { readonly name: string }, options: IssueOptions): Certificate {
+/**
+ * Issues a certificate for a server or client, signed by an authority of {@link createAuthority}.
+ *
+ * @throws Error when a host is neither an address nor ASCII.
+ */
+export function issue(authority: Certificate, options: IssueOptions): Certificate {
   const { privateKey: key, publicKey } = newKeyPair();
   const spki = publicKey.export({ type: "spki", format: "der" });
-  const authoritySpki = createPublicKey(authority.cert).export({ type: "spki", format: "der" });
+  const { publicKey: authorityKey, subject: authorityName } = new X509Certificate(authority.cert);
+  const authoritySpki = authorityKey.export({ type: "spki", format: "der" });
   const usage = options.hosts === undefined ? "1.3.6.1.5.5.7.3.2" : "1.3.6.1.5.5.7.3.1"; // clientAuth, serverAuth
   const extensions = [
     extension("2.5.29.15", bits(Buffer.from([0b10000000]), 7), true), // digitalSignature
@@ -58,8 +69,11 @@ export function issue(authority: Certificate & { readonly name: string }, option
     extension("2.5.29.35", sequence(value(0x80, keyIdentifier(authoritySpki)))),
     ...(options.hosts === undefined ? [] : [extension("2.5.29.17", sequence(...options.hosts.map(generalName)))]),
   ];
-  const names = { subject: distinguishedName(options.subject), issuer: distinguishedName({ name: authority.name }) };
-  const cert = signed(names, spki, { extensions, signer: authority.key, notAfter: options.notAfter });
+  const names = {
+    subject: distinguishedName(options.subject),
+    issuer: distinguishedName({ name: authorityName.slice("CN=".length) }),
+  };
+  const cert = signed(names, spki, { ...options, extensions, signer: authority.key });
   return { cert, key: pkcs8(key) };
 }
 
@@ -73,21 +87,19 @@ export function createKey(): string {
 
 type PrivateKey = ReturnType<typeof newKeyPair>["privateKey"];
 
-interface SigningOptions {
+interface SigningOptions extends Lifetime {
   readonly extensions: readonly Buffer[];
   readonly signer: PrivateKey | string;
-  readonly notAfter?: Date | undefined;
 }
 
-function signed(names: Names, spki: Buffer, { extensions, signer, notAfter }: SigningOptions): string {
-  const until = notAfter ?? new Date(Date.now() + 3650 * day);
-  const from = new Date(Math.min(Date.now(), until.getTime()) - day);
+function signed(names: Names, spki: Buffer, { extensions, signer, ...lifetime }: SigningOptions): string {
+  const { until = Date.now() + 3650 * day, from = Math.min(Date.now(), until) - day } = lifetime;
   const body = sequence(
     explicit(0, integer(Buffer.from([2]))),
     integer(randomBytes(16)),
     ecdsaWithSha256,
     names.issuer,
-    sequence(time(from), time(until)),
+    sequence(time(new Date(from)), time(new Date(until))),
     names.subject,
     spki,
     explicit(3, sequence(...extensions)),
@@ -110,7 +122,10 @@ function distinguishedName({ name, groups = [] }: Subject): Buffer {
 
 function generalName(host: string): Buffer {
   if (isIPv4(host)) return value(0x87, Buffer.from(host.split(".").map(Number)));
-  return isIPv6(host) ? value(0x87, addressBytes(host)) : value(0x82, Buffer.from(host));
+  if (isIPv6(host)) return value(0x87, addressBytes(host));
+  // Names are ASCII: other characters are written in Punycode.
+  if (!/^[\x21-\x7e]+$/.test(host)) throw new Error(`A certificate cannot name ${JSON.stringify(host)}`);
+  return value(0x82, Buffer.from(host));
 }
 
 /** The 16 bytes of an address of IPv6, without its zone. The URL parser writes it with at most one run of zeros omitted. */
