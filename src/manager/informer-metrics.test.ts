@@ -27,7 +27,7 @@ test("metrics ask informers when they are read, and leave out what is unknown", 
     differences: 0,
   };
   const all = () => [informer as unknown as SharedInformer];
-  addInformerMetrics(metrics, { informers: { all }, clock: { now: () => 5_000 } });
+  addInformerMetrics({ metrics, informers: { all }, connectionClock: { now: () => 5_000 } });
   const labels = String.raw`group="apps",version="v1",kind="Deployment",selector="namespaces=x|y labels=a=\"b\"\\ shardBy=uid"`;
   expect(await lines(metrics, "binnacle_informer_")).toEqual([
     `binnacle_informer_objects{${labels}} 12`,

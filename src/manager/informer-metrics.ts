@@ -4,14 +4,14 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { Labels } from "../observe/series.ts";
 import type { Clock } from "../platform/clock.ts";
 
-export interface InformersInMetrics {
+export interface InformerMetricsSource {
+  readonly metrics: Metrics;
   readonly informers: { all(): Iterable<SharedInformer> };
-  /** The clock of the informers' events. */
-  readonly clock: Pick<Clock, "now">;
+  readonly connectionClock: Pick<Clock, "now">;
 }
 
 /** Adds what each informer holds, how old that is, and how often it had to list again. */
-export function addInformerMetrics(metrics: Metrics, { informers, clock }: InformersInMetrics): void {
+export function addInformerMetrics({ metrics, informers, connectionClock: clock }: InformerMetricsSource): void {
   const add = (name: string, help: string, value: (informer: SharedInformer) => number | undefined): void => {
     const samples = (): { labels: Labels; value: number }[] =>
       [...informers.all()].flatMap((informer) => {

@@ -5,7 +5,7 @@ import { tellOwner } from "../platform/error-owner.ts";
 import { restoreIntrinsics } from "../platform/intrinsics.ts";
 
 /** Handles uncaught exceptions and unhandled rejections of the process, until disposed of. */
-export function isolate({ log, metrics }: { log: Log; metrics: Metrics }): Disposable {
+export function isolate({ log, metrics }: { readonly log: Log; readonly metrics: Metrics }): Disposable {
   const counts = { uncaughtException: 0, unhandledRejection: 0 };
   const taker = (kind: keyof typeof counts) => (error: unknown) => {
     restoreIntrinsics(); // the error may come from what was changed, and what follows needs it

@@ -1,59 +1,33 @@
-/** Puts a process together: what starts and what stops, in which order, with the reason of each step. */
-import { hostname } from "node:os";
-import { InformerRegistry } from "../cache/informer-registry.ts";
-import { alwaysLeader } from "../client/leadership.ts";
-import { openGate } from "../client/write-gate.ts";
-import { DefinedKinds } from "../controller/defined-kinds.ts";
-import { FinalizerClaims } from "../controller/finalizer-claims.ts";
-import { ImmediateTurns, RunTurns } from "../controller/run-turns.ts";
-import { NamedSources } from "../controller/named-sources.ts";
-import { RunHooks } from "../controller/run-hooks.ts";
-import type { Runtime } from "../controller/runtime.ts";
-import { createEventRecorder } from "../events/recorder.ts";
-import { RestMapper } from "../kube/api/mapper.ts";
-import type { KubeRequest } from "../kube/transport/kube-request.ts";
-import { createTransport, type Transport } from "../kube/transport/transport.ts";
-import { ModuleRegistry } from "../module/module-registry.ts";
+/** One process: a cluster, listeners, and modules that come and go. */
 import type { LoadedModule } from "../module/loaded-module.ts";
-import { createMetrics, type Metrics } from "../observe/metrics.ts";
-import { hostBound, hostClock } from "../platform/as-host.ts";
-import { type Clock, monotonic, sleep, systemClock } from "../platform/clock.ts";
+import { ModuleRegistry } from "../module/module-registry.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import { sleep } from "../platform/clock.ts";
 import { healthApp } from "../server/health-app.ts";
-import { HealthChecks } from "../server/health-checks.ts";
 import { type Listeners, startListeners } from "../server/listeners.ts";
 import type { Connection } from "../server/local-request.ts";
 import { metricsApp } from "../server/metrics-app.ts";
-import { Elections } from "./elections.ts";
-import { AccountAccess } from "./account-access.ts";
-import { Webhooks } from "./webhooks.ts";
-import { runSettings } from "../settings/run-options.ts";
-import { Services } from "../reconcile/services.ts";
+import type { Elections } from "./elections.ts";
 import { addInformerMetrics } from "./informer-metrics.ts";
 import { isolate } from "./isolation.ts";
 import type { ManagerOptions } from "./manager-options.ts";
 import { addModuleMetrics } from "./module-metrics.ts";
 import { ModuleStart } from "./module-start.ts";
+import { createProcess } from "./create-process.ts";
+import type { Process } from "./process.ts";
 import { Readiness } from "./readiness.ts";
-import { Sharding } from "./sharding.ts";
 import { activeRuns, openParts, type StopStep, stopInOrder } from "./stop-steps.ts";
+import { Webhooks } from "./webhooks.ts";
 
 /** Milliseconds for taking the address of this process out of definitions. */
 const GIVE_BACK_WITHIN = 5_000;
 
-/** One process: a cluster, listeners, and modules that come and go. */
 export class Manager implements AsyncDisposable {
   readonly modules: ModuleRegistry;
-  readonly metrics: Metrics;
-  readonly #options: ManagerOptions;
-  readonly #health = { healthz: new HealthChecks(), livez: new HealthChecks(), readyz: new HealthChecks() };
-  readonly #transport: Transport;
-  readonly #start: ModuleStart;
-  readonly #installer: Transport | undefined;
-  readonly #connectionClock: Clock;
-  readonly #runtime: Runtime;
-  readonly #elections: Elections | undefined;
-  readonly #sharding: Sharding | undefined;
   readonly webhooks: Webhooks;
+  readonly #options: ManagerOptions;
+  readonly #process: Process;
+  readonly #start: ModuleStart;
   readonly #stopping = new AbortController();
   readonly #isolation: Disposable | undefined;
   readonly #reachability: Disposable;
@@ -63,122 +37,36 @@ export class Manager implements AsyncDisposable {
 
   /** Creates the manager, which neither listens nor sends anything before {@link start}. */
   constructor(options: ManagerOptions) {
-    const { log, development = false } = options;
-    const settings = runSettings(options.settings);
-    const { namespace: namespaces = [], "kube-api-qps": qps, "kube-api-burst": burst } = settings;
     this.#options = options;
-    this.metrics = createMetrics({ host: new URL(options.cluster.server).host });
-    if (options.isolate !== false) this.#isolation = isolate({ log, metrics: this.metrics });
-    // Modules call the SDK in their own context; what it opens for them must outlive them.
-    const clock = hostClock(options.clock ?? systemClock);
-    this.#connectionClock = options.connectionClock === undefined ? clock : hostClock(options.connectionClock);
-    const timed = { clock: this.#connectionClock };
-    const access = options.access && new AccountAccess(options.access, { ...timed, namespaces });
-    const cluster = access?.through(options.cluster) ?? options.cluster;
-    this.#transport = createTransport(cluster, {
-      clock: this.#connectionClock,
-      rate: qps === undefined ? undefined : { qps, burst },
-      onWarning: (text) => log.warn("The API server warns", { warning: text }),
-      userAgent: userAgent(options.version),
-      onRequest: (method, code) => this.metrics.requests.observe(method, code),
-    });
-    const transport = hostBound(this.#transport);
-    const mapper = new RestMapper(transport);
-    const { healthz, readyz } = this.#health;
-    const runTurns = options.runsAtOnce === true ? undefined : hostBound(new RunTurns());
-    const electing = {
-      transport: runTurns === undefined ? this.#transport : leaseFirst(this.#transport, runTurns),
-      clock: hostClock(monotonic(options.clock)),
-      wall: clock,
-      log,
-      metrics: this.metrics,
-      healthz,
-      readyz,
-    };
-    this.#sharding = options.sharding && new Sharding(options.sharding, electing);
-    this.#runtime = {
-      transport,
-      mapper,
-      informers: new InformerRegistry({
-        transport: this.#transport,
-        mapper,
-        log,
-        clock: this.#connectionClock,
-        freeze: development,
-        room: options.memory,
-      }),
-      events: createEventRecorder({
-        transport,
-        gate: openGate,
-        clock,
-        log,
-        metrics: this.metrics,
-        instance: hostname(),
-      }),
-      finalizers: new FinalizerClaims({ clock, log }),
-      definedKinds: new DefinedKinds(),
-      turns: runTurns ?? hostBound(new ImmediateTurns()),
-      hooks: new RunHooks(),
-      sources: new NamedSources(),
-      services: new Services(),
-      leadership: alwaysLeader,
-      pause: options.pause,
-      shards: this.#sharding?.shards,
-      settings,
-      clock,
-      log,
-      metrics: this.metrics,
-      // A call that the account may not make is refused, and the error names the line to add.
-      warnUndeclared: development && options.access === undefined,
-      logsRuns: options.logsRuns,
-      reportsFailures: options.reportsFailures,
-    };
-    this.#elections =
-      options.election && new Elections(options.election, { ...electing, events: this.#runtime.events });
-    this.#installer = options.installer && createTransport(options.installer, timed);
-    this.webhooks = new Webhooks(options.webhooks, {
-      runtime: this.#runtime,
-      transport: this.#installer === undefined ? transport : hostBound(this.#installer),
-      readyz: this.#health.readyz,
-      clock: this.#connectionClock,
-      freeze: development,
+    const process = createProcess(options, this.#stopping.signal);
+    const { metrics, health, elections, sharding, connection } = process;
+    this.#process = process;
+    this.#isolation = options.isolate === false ? undefined : isolate(process);
+    this.webhooks = new Webhooks(process, options.webhooks, {
       plugins: (request, connection) => this.#plugin(request, connection),
-      leadership: () => this.#elections?.ofProcess() ?? this.#sharding?.ofProcess() ?? alwaysLeader,
       isComplete: () => this.modules.statuses().every(({ name }) => this.modules.has(name)),
       onError: (module) => this.modules.countError(module),
     });
-    this.modules = new ModuleRegistry(this.#runtime, {
+    this.modules = new ModuleRegistry(process, {
+      health,
       webhooks: this.webhooks.host,
-      health: this.#health,
-      leaderships: this.#elections ?? this.#sharding,
+      leaderships: elections ?? sharding,
     });
-    this.#start = new ModuleStart({
+    this.#start = new ModuleStart(process, {
       modules: this.modules,
-      webhooks: this.webhooks.host,
-      conversionClient: this.webhooks.conversionClient,
-      installer: settings["install-crds"] ? (this.#installer ?? transport) : undefined,
+      webhooks: this.webhooks,
       retries: options.retryInstalling !== false,
-      access,
-      clock,
-      connectionClock: this.#connectionClock,
-      log,
-      signal: this.#stopping.signal,
     });
-    addInformerMetrics(this.metrics, { informers: this.#runtime.informers, clock: this.#connectionClock });
-    addModuleMetrics(this.metrics, this.modules);
-    options.memory?.show({ metrics: this.metrics, readyz, informers: this.#runtime.informers });
-    this.#readiness = new Readiness({
-      modules: this.modules,
-      transport: this.#transport,
-      clock: this.#connectionClock,
-      stopping: this.#stopping.signal,
-      development,
-    });
-    readyz.add("controllers", () => this.#readiness.notReady());
-    this.#reachability = this.#transport.reachability.onChange((reachable) => {
-      if (reachable) log.info("The API server answers again", { server: cluster.server });
-      else log.warn("Cannot reach the API server: trying again until it answers", { server: cluster.server });
-    });
+    this.#readiness = new Readiness(process, this.modules);
+    health.readyz.add("controllers", () => this.#readiness.notReady());
+    this.#reachability = connection.reachability.onChange((reachable) => this.#tellReachability(reachable));
+    addInformerMetrics(process);
+    addModuleMetrics(metrics, this.modules);
+    options.memory?.show(process);
+  }
+
+  get metrics(): Metrics {
+    return this.#process.metrics;
   }
 
   /**
@@ -191,9 +79,9 @@ export class Manager implements AsyncDisposable {
    * @throws Error naming the flag and the address that cannot be listened on.
    */
   async start(): Promise<void> {
-    const { secureMetrics: certificates, log } = this.#options;
-    const { settings } = this.#runtime;
-    const secured = certificates && { certificates, transport: this.#installer ?? this.#transport };
+    const { secureMetrics: certificates } = this.#options;
+    const { settings, log, installer: transport } = this.#process;
+    const secured = certificates && { certificates, transport };
     this.#listeners = await startListeners(
       [
         { name: "health-probe", address: settings["health-probe-bind-address"], app: this.#healthApp() },
@@ -212,7 +100,7 @@ export class Manager implements AsyncDisposable {
 
   /** The elections that this process takes part in; `undefined` when it always works. */
   get elections(): Pick<Elections, "isLeader" | "leaderIsKnown"> | undefined {
-    return this.#elections;
+    return this.#process.elections;
   }
 
   /** Whether the stop has begun, which causes failures from then on. */
@@ -242,8 +130,8 @@ export class Manager implements AsyncDisposable {
   /** Called when all modules that were found at start have been added, or are known to be broken. */
   loaded(): void {
     this.#readiness.loaded();
-    this.#elections?.allLoaded();
-    this.#sharding?.start();
+    this.#process.elections?.allLoaded();
+    this.#process.sharding?.start();
     this.webhooks.loaded();
   }
 
@@ -261,7 +149,8 @@ export class Manager implements AsyncDisposable {
   }
 
   async #stop(): Promise<void> {
-    const { clock, informers, events, log, settings } = this.#runtime;
+    const { access, clock, elections, events, informers, installer, log, settings, sharding, transport } =
+      this.#process;
     const { "grace-period": grace, "shutdown-delay-duration": shutdownDelay } = settings;
     const steps: readonly StopStep[] = [
       {
@@ -310,14 +199,14 @@ export class Manager implements AsyncDisposable {
         what: "events",
         why: "the last runs may have recorded some, and no run records more; the last Event says that this process leads no more",
         run: () => {
-          this.#elections?.resigning();
+          elections?.resigning();
           return events.close();
         },
       },
       {
         what: "election",
         why: "the next leader begins at once, so nothing of ours may be written from here on",
-        run: () => Promise.all([this.#elections?.stop(), this.#sharding?.stop()]),
+        run: () => Promise.all([elections?.stop(), sharding?.stop()]),
         atLeast: 5_000, // the release is tried again for so long
       },
       {
@@ -332,7 +221,7 @@ export class Manager implements AsyncDisposable {
         run: async () => {
           this.#reachability[Symbol.dispose]();
           this.#readiness[Symbol.dispose]();
-          await Promise.all([this.#transport.close(), this.#installer?.close(), this.#start.close()]);
+          await Promise.all([transport.close(), installer === transport || installer.close(), access?.close()]);
         },
       },
       {
@@ -349,13 +238,20 @@ export class Manager implements AsyncDisposable {
     await stopInOrder(steps, { grace, clock, log });
   }
 
+  #tellReachability(reachable: boolean): void {
+    const { log } = this.#process;
+    const { server } = this.#options.cluster;
+    if (reachable) log.info("The API server answers again", { server });
+    else log.warn("Cannot reach the API server: trying again until it answers", { server });
+  }
+
   /** Answers a request as the health listener does: with its checks and the routes of plugins. */
   async answer(request: Request): Promise<Response> {
     return this.#healthApp().fetch(request);
   }
 
   #healthApp(): ReturnType<typeof healthApp> {
-    return healthApp(this.#health).all("/plugins/:plugin/*", (context) =>
+    return healthApp(this.#process.health).all("/plugins/:plugin/*", (context) =>
       this.#plugin(context.req.raw, (context.env as Connection | undefined) ?? {}),
     );
   }
@@ -369,25 +265,4 @@ export class Manager implements AsyncDisposable {
       plugin === "" ? undefined : await this.modules.answer(plugin, { request: new Request(url, request), connection });
     return answer ?? new Response("404 page not found\n", { status: 404 });
   }
-}
-
-/** Makes runs wait for requests for the Lease, which is lost when it is renewed too late. */
-function leaseFirst(
-  transport: Transport,
-  turns: Pick<RunTurns, "giveWay">,
-): Pick<Transport, "request" | "stream" | "endRefused"> {
-  return {
-    request: <T>(request: KubeRequest): Promise<T> => {
-      const answer = transport.request<T>(request);
-      if (request.traffic === "lease") turns.giveWay(answer);
-      return answer;
-    },
-    stream: (request) => transport.stream(request),
-    endRefused: () => transport.endRefused(),
-  };
-}
-
-/** Returns a text such as `binnacle/1.2.3 (linux/x64)`. */
-function userAgent(version: string | undefined): string {
-  return `binnacle${version === undefined ? "" : `/${version}`} (${process.platform}/${process.arch})`;
 }

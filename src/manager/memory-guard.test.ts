@@ -20,7 +20,7 @@ function setUp({ limit = 128, used = 40 } = {}) {
     collect: () => (memory.garbage = 0),
     clock,
   });
-  guard.show({ metrics, readyz, informers: { all: () => [] } });
+  guard.show({ metrics, health: { readyz }, informers: { all: () => [] } });
   const metric = async (name: string): Promise<number> => {
     const line = (await metrics.text()).body.split("\n").find((one) => one.startsWith(`${name} `));
     return Number(line?.split(" ")[1]);

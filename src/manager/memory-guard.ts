@@ -26,7 +26,7 @@ export interface MemoryGuardOptions {
 /** Where the state of memory is shown, and what takes it. */
 export interface MemoryDisplay {
   readonly metrics: Metrics;
-  readonly readyz: HealthChecks;
+  readonly health: { readonly readyz: HealthChecks };
   readonly informers: Pick<InformerRegistry, "all">;
 }
 
@@ -102,7 +102,7 @@ export class MemoryGuard implements ListRoom, Disposable {
   }
 
   /** Adds its measurements to the metrics and to `/readyz?verbose`, and learns what takes the memory. */
-  show({ metrics, readyz, informers }: MemoryDisplay): void {
+  show({ metrics, health, informers }: MemoryDisplay): void {
     this.#informers = informers;
     metrics.add({
       name: "binnacle_memory_limit_bytes",
@@ -126,7 +126,7 @@ export class MemoryGuard implements ListRoom, Disposable {
       type: "counter",
       read: () => this.#warnings,
     });
-    readyz.note("memory", () => this.#note());
+    health.readyz.note("memory", () => this.#note());
   }
 
   make(signal?: AbortSignal): Promise<void> | undefined {

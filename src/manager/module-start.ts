@@ -1,44 +1,22 @@
 /** Prepares the start of a module: its kinds on the server, and the permissions that it declares. */
 import { isApiError } from "../kube/errors/api-error.ts";
-import type { Transport } from "../kube/transport/transport.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { ModuleRegistry } from "../module/module-registry.ts";
-import type { Log } from "../observe/log.ts";
-import { type Clock, sleep } from "../platform/clock.ts";
-import type { WebhookClientConfig } from "../resource/crd-conversion.ts";
+import { sleep } from "../platform/clock.ts";
 import { ListenError } from "../server/bind-address.ts";
 import { giveBack } from "../webhook/registration/lent-conversion.ts";
 import { ownerName } from "../webhook/registration/owner-mark.ts";
-import type { WebhookHost } from "../webhook/webhook-host.ts";
-import type { AccountAccess } from "./account-access.ts";
+import type { Process } from "./process.ts";
+import type { Webhooks } from "./webhooks.ts";
 import { installCrds, installGate } from "./install-crds.ts";
 
-export interface ModuleStartOptions {
+export interface ModuleStartParts {
   readonly modules: ModuleRegistry;
-  /** Installs CustomResourceDefinitions; `undefined` when nothing does. */
-  readonly installer: Transport | undefined;
   /** Converts objects of modules that are about to start. */
-  readonly webhooks: Pick<WebhookHost, "convertFor">;
-  /** How the API server reaches the conversion webhook, which begins to listen for a module; `undefined` when it cannot. */
-  readonly conversionClient: ConversionClient | undefined;
-  /** Whether to try again when the server refuses them, instead of throwing. */
+  readonly webhooks: Webhooks;
+  /** Whether to try again when the server refuses CustomResourceDefinitions, instead of throwing. */
   readonly retries: boolean;
-  /** Grants what modules declare; `undefined` when they may do it anyway. */
-  readonly access: AccountAccess | undefined;
-  /** The clock by which controllers wait and retry. */
-  readonly clock: Clock;
-  /** The clock of requests. */
-  readonly connectionClock: Clock;
-  readonly log: Log;
-  /** Fires when the process stops. */
-  readonly signal: AbortSignal;
 }
-
-/** @throws the signal's reason. */
-export type ConversionClient = (to: {
-  readonly module: string;
-  readonly signal: AbortSignal;
-}) => Promise<WebhookClientConfig>;
 
 interface Beginning {
   readonly start: () => Promise<void>;
@@ -58,13 +36,15 @@ const LAST_RETRY = 30_000;
 const INVALID = 422;
 
 export class ModuleStart {
-  readonly #options: ModuleStartOptions;
+  readonly #process: Process;
+  readonly #parts: ModuleStartParts;
   readonly #installing = installGate();
   /** The definitions that got an address of this process alone. */
   readonly #lent = new Set<string>();
 
-  constructor(options: ModuleStartOptions) {
-    this.#options = options;
+  constructor(process: Process, parts: ModuleStartParts) {
+    this.#process = process;
+    this.#parts = parts;
   }
 
   /**
@@ -73,11 +53,12 @@ export class ModuleStart {
    * @throws what keeps it from running for good.
    */
   async begin(module: LoadedModule, start: () => Promise<void>): Promise<void> {
-    const { modules, signal: stopping } = this.#options;
+    const { modules, retries } = this.#parts;
+    const { stopping } = this.#process;
     stopping.throwIfAborted();
     using _converting = this.#convert(module);
     const lacking = this.#lacking(module);
-    if (lacking !== undefined && !this.#options.retries) throw new Error(lacking);
+    if (lacking !== undefined && !retries) throw new Error(lacking);
     const hindrance = await this.#tryToBegin(module, { start, signal: stopping });
     if (hindrance === undefined) return;
     const signal = modules.postpone(module, hindrance.message, hindrance.lacksListener);
@@ -90,21 +71,17 @@ export class ModuleStart {
 
   /** Ends a module, and revokes what it was permitted; one that drains keeps its permissions until it is gone. */
   async end(name: string): Promise<void> {
-    await this.#options.modules.remove(name, async () => this.#options.access?.leave(name));
-  }
-
-  async close(): Promise<void> {
-    await this.#options.access?.close();
+    await this.#parts.modules.remove(name, async () => this.#process.access?.leave(name));
   }
 
   /** From the change of its definitions on, the API server requests conversions of the new version of a module. */
   #convert({ definitions, invoke }: LoadedModule): Disposable {
-    return this.#options.webhooks.convertFor({ resources: definitions.resources, invoke });
+    return this.#parts.webhooks.host.convertFor({ resources: definitions.resources, invoke });
   }
 
   /** Returns a required plugin that no module has. */
   #lacking({ name, definitions }: LoadedModule): string | undefined {
-    return this.#options.modules.plugins.missing(definitions.plugins, name);
+    return this.#parts.modules.plugins.missing(definitions.plugins, name);
   }
 
   /** Waits until the next try; a module that lacks a plugin is tried when one was added. @throws the signal's reason. */
@@ -112,18 +89,18 @@ export class ModuleStart {
     module: LoadedModule,
     { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
   ): Promise<void> {
-    const { clock, modules } = this.#options;
+    const { clock } = this.#process;
     if (this.#lacking(module) === undefined) return sleep(ms, { clock, signal });
     const woken = new AbortController();
-    using _listening = modules.plugins.onChange(() => woken.abort());
+    using _listening = this.#parts.modules.plugins.onChange(() => woken.abort());
     const either = AbortSignal.any([signal, woken.signal]);
     await sleep(ms, { clock, signal: either }).catch(() => signal.throwIfAborted());
   }
 
   /** Takes the address of this process out of the definitions that got it. Never rejects. @param within milliseconds. */
   async giveBack(within: number): Promise<void> {
-    const { installer: transport, connectionClock: clock, log } = this.#options;
-    if (transport === undefined) return;
+    const { installer: transport, connectionClock: clock, log } = this.#process;
+    if (this.#lent.size === 0) return;
     const late = new AbortController();
     using _timer = clock.setTimeout(() => late.abort(new Error("it took too long")), within);
     const hasEnded = (process: string): boolean => process === ownerName();
@@ -140,13 +117,13 @@ export class ModuleStart {
   }
 
   #permitted(module: LoadedModule, start: () => Promise<void>): Promise<void> {
-    const { access, modules } = this.#options;
-    return access?.run(module, start, () => modules.settled(module.name)) ?? start();
+    const ended = () => this.#parts.modules.settled(module.name);
+    return this.#process.access?.run(module, start, ended) ?? start();
   }
 
   /** Tries to begin until the module leaves or runs. */
   async #beginLater(module: LoadedModule, { start, signal }: Beginning): Promise<void> {
-    const { modules } = this.#options;
+    const { modules } = this.#parts;
     for (let pause = FIRST_RETRY; ; pause = Math.min(2 * pause, LAST_RETRY)) {
       await this.#pause(module, { ms: pause * (0.5 + Math.random() / 2), signal });
       using _converting = this.#convert(module);
@@ -165,7 +142,7 @@ export class ModuleStart {
       return undefined;
     } catch (error) {
       // Another process may end and leave the port, as the one before this one does.
-      if (!(error instanceof ListenError) || !this.#options.retries) throw error;
+      if (!(error instanceof ListenError) || !this.#parts.retries) throw error;
       return { message: error.message, lacksListener: true };
     }
   }
@@ -177,8 +154,9 @@ export class ModuleStart {
    * @throws errors that will not go away by themselves.
    */
   async #install(module: LoadedModule, signal: AbortSignal): Promise<string | undefined> {
-    const { installer: transport, retries, log, connectionClock: clock, conversionClient } = this.#options;
-    if (transport === undefined) return undefined;
+    const { installer: transport, log, connectionClock: clock, settings } = this.#process;
+    if (!settings["install-crds"]) return undefined;
+    const { conversionClient } = this.#parts.webhooks;
     const conversion =
       conversionClient && ((gone: AbortSignal) => conversionClient({ module: module.name, signal: gone }));
     const onLent = (name: string): void => void this.#lent.add(name);
@@ -187,7 +165,7 @@ export class ModuleStart {
       await installCrds(module.definitions.resources, options);
       return undefined;
     } catch (error) {
-      if (!retries || !isApiError(error) || error.code === INVALID) throw error;
+      if (!this.#parts.retries || !isApiError(error) || error.code === INVALID) throw error;
       return `Cannot install the CustomResourceDefinitions of ${module.file}: ${error.message}`;
     }
   }

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { Readiness, type ReadinessParts } from "./readiness.ts";
+import { Readiness, type ReadinessModules, type ReadinessProcess } from "./readiness.ts";
 
-type Controller = Pick<ReadinessParts["modules"]["controllers"][number], "name" | "state" | "hasSynced">;
+type Controller = Pick<ReadinessModules["controllers"][number], "name" | "state" | "hasSynced">;
 
 interface Situation {
   readonly loaded: boolean;
   readonly stopping: boolean;
   readonly controllers: readonly Controller[];
-  readonly stats: ReadinessParts["transport"]["stats"];
+  readonly stats: ReadinessProcess["connection"]["stats"];
   readonly noneRuns: string | undefined;
   readonly neverRan: string | undefined;
   readonly silence: number;
@@ -15,23 +15,25 @@ interface Situation {
 
 function readinessIn({ loaded, stopping, controllers, stats, noneRuns, neverRan, silence }: Situation): Readiness {
   let now = 0;
-  const readiness = new Readiness({
-    modules: { controllers: controllers as never, noneRuns: () => noneRuns, neverRan: () => neverRan },
-    transport: {
-      stats,
-      reachability: {
-        reachable: silence === 0,
-        wait: () => Promise.resolve(),
-        onChange(listener) {
-          if (silence > 0) listener(false);
-          return { [Symbol.dispose]() {} };
+  const readiness = new Readiness(
+    {
+      connection: {
+        stats,
+        reachability: {
+          reachable: silence === 0,
+          wait: () => Promise.resolve(),
+          onChange(listener) {
+            if (silence > 0) listener(false);
+            return { [Symbol.dispose]() {} };
+          },
         },
       },
+      connectionClock: { now: () => now, setTimeout: () => ({ [Symbol.dispose]() {} }) },
+      stopping: stopping ? AbortSignal.abort() : new AbortController().signal,
+      development: false,
     },
-    clock: { now: () => now },
-    stopping: stopping ? AbortSignal.abort() : new AbortController().signal,
-    development: false,
-  });
+    { controllers: controllers as never, noneRuns: () => noneRuns, neverRan: () => neverRan },
+  );
   if (loaded) readiness.loaded();
   now += silence;
   return readiness;

@@ -1,79 +1,42 @@
 /** Decides when `/readyz` passes. */
-import type { Reachability } from "../kube/transport/reachability.ts";
 import type { ModuleRegistry } from "../module/module-registry.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { RunningController } from "../controller/controller.ts";
-import type { TransportStats } from "../kube/transport/transport-stats.ts";
 import type { Told } from "../server/health-checks.ts";
-
-interface ReadinessInput {
-  /** Whether every module found at start was started or is known to be broken. */
-  readonly loaded: boolean;
-  readonly stopping: boolean;
-  readonly controllers: readonly Pick<RunningController, "name" | "state" | "hasSynced">[];
-  readonly stats: Pick<TransportStats, "answers">;
-  /** Why none of the modules runs; `undefined` when one does, or when there are none. */
-  readonly noneRuns: string | undefined;
-  /** Why a module that was found at the start has never run; `undefined` when all have, or once they had. */
-  readonly neverRan: string | undefined;
-  /** For how many milliseconds the server has been unreachable. */
-  readonly silence: number;
-}
+import type { Process } from "./process.ts";
 
 /** Milliseconds for which the server may be unreachable: a restart of it is no reason to take a process out of service. */
 const LONGEST_SILENCE = 30_000;
 
+export interface ReadinessProcess extends Pick<Process, "connectionClock" | "development" | "stopping"> {
+  readonly connection: {
+    readonly reachability: Process["connection"]["reachability"];
+    readonly stats: Pick<Process["connection"]["stats"], "answers">;
+  };
+}
+
+export type ReadinessModules = Pick<ModuleRegistry, "controllers" | "noneRuns" | "neverRan">;
+
 /**
- * Returns why the process is not ready; `undefined` when it is.
- *
- * Every module that was found at the start must have run once, so that a rollout does not go on with a broken one, and every
- * loaded controller must have synced once. One that waits for a kind, or is refused one, does not delay the others, once the server
- * has responded at all.
+ * The process is ready when every module that was found at the start has run once, so that a rollout does not go on with
+ * a broken one, and every loaded controller has synced once. A controller that waits for a kind, or is refused one, does
+ * not delay the others, once the server has responded at all.
  */
-function notReady(input: ReadinessInput): Told | undefined {
-  const { loaded, stopping, controllers, stats, noneRuns, neverRan, silence } = input;
-  if (stopping) return { cause: "stopping", text: "stopping" };
-  if (!loaded) return { cause: "modules are being loaded", text: "modules are being loaded" };
-  if (noneRuns !== undefined) return { cause: "no module runs", text: noneRuns };
-  if (neverRan !== undefined) return { cause: "a module has never run", text: neverRan };
-  if (silence > LONGEST_SILENCE) {
-    const cause = "the API server does not answer";
-    return { cause, text: `${cause}, and has not for ${Math.floor(silence / 1_000)}s` };
-  }
-  const answered = [...stats.answers.keys()].some((answer) => / \d+$/.test(answer));
-  for (const { name, state, hasSynced } of controllers) {
-    if (hasSynced) continue;
-    if (answered && (state.kind === "waiting" || state.kind === "unavailable")) continue;
-    const why = state.kind === "running" ? "starting" : (state.message ?? state.kind);
-    return { cause: "a controller has not synced", text: `controller ${name} has not synced: ${why}` };
-  }
-  return undefined;
-}
-
-export interface ReadinessParts {
-  readonly modules: Pick<ModuleRegistry, "controllers" | "noneRuns" | "neverRan">;
-  readonly transport: { readonly stats: ReadinessInput["stats"]; readonly reachability: Reachability };
-  readonly clock: Pick<Clock, "now">;
-  readonly stopping: AbortSignal;
-  /** Whether modules are being written, so that they may be broken at the start. */
-  readonly development: boolean;
-}
-
-/** Remembers what the answer depends on besides the present. */
 export class Readiness implements Disposable {
-  readonly #parts: ReadinessParts;
+  readonly #process: ReadinessProcess;
+  readonly #modules: ReadinessModules;
   readonly #reachability: Disposable;
+  /** Whether every module that was found at the start was started or is known to be broken. */
   #loaded = false;
   /** Whether every module has run at some moment; one that comes later and is broken takes nothing out of service. */
   #allRan: boolean;
   /** Since when the API server cannot be reached. */
   #silentSince: number | undefined;
 
-  constructor(parts: ReadinessParts) {
-    this.#parts = parts;
-    this.#allRan = parts.development;
-    this.#reachability = parts.transport.reachability.onChange((reachable) => {
-      this.#silentSince = reachable ? undefined : parts.clock.now();
+  constructor(process: ReadinessProcess, modules: ReadinessModules) {
+    this.#process = process;
+    this.#modules = modules;
+    this.#allRan = process.development; // modules that are being written may be broken at the start
+    this.#reachability = process.connection.reachability.onChange((reachable) => {
+      this.#silentSince = reachable ? undefined : process.connectionClock.now();
     });
   }
 
@@ -83,26 +46,43 @@ export class Readiness implements Disposable {
     this.#neverRan();
   }
 
+  /** Returns why the process is not ready; `undefined` when it is. */
   notReady(): Told | undefined {
-    const { modules, transport, clock, stopping } = this.#parts;
-    return notReady({
-      loaded: this.#loaded,
-      stopping: stopping.aborted,
-      controllers: modules.controllers,
-      stats: transport.stats,
-      noneRuns: modules.noneRuns(),
-      neverRan: this.#neverRan(),
-      silence: this.#silentSince === undefined ? 0 : clock.now() - this.#silentSince,
-    });
+    const { connection, stopping } = this.#process;
+    if (stopping.aborted) return { cause: "stopping", text: "stopping" };
+    if (!this.#loaded) return { cause: "modules are being loaded", text: "modules are being loaded" };
+    const noneRuns = this.#modules.noneRuns();
+    if (noneRuns !== undefined) return { cause: "no module runs", text: noneRuns };
+    const neverRan = this.#neverRan();
+    if (neverRan !== undefined) return { cause: "a module has never run", text: neverRan };
+    const silence = this.#silence;
+    if (silence > LONGEST_SILENCE) {
+      const cause = "the API server does not answer";
+      return { cause, text: `${cause}, and has not for ${Math.floor(silence / 1_000)}s` };
+    }
+    const answered = [...connection.stats.answers.keys()].some((answer) => / \d+$/.test(answer));
+    for (const { name, state, hasSynced } of this.#modules.controllers) {
+      if (hasSynced) continue;
+      if (answered && (state.kind === "waiting" || state.kind === "unavailable")) continue;
+      const why = state.kind === "running" ? "starting" : (state.message ?? state.kind);
+      return { cause: "a controller has not synced", text: `controller ${name} has not synced: ${why}` };
+    }
+    return undefined;
   }
 
   [Symbol.dispose](): void {
     this.#reachability[Symbol.dispose]();
   }
 
+  /** For how many milliseconds the API server has been unreachable. */
+  get #silence(): number {
+    return this.#silentSince === undefined ? 0 : this.#process.connectionClock.now() - this.#silentSince;
+  }
+
+  /** Returns why a module that was found at the start has never run; `undefined` when all have, or once they had. */
   #neverRan(): string | undefined {
     if (this.#allRan) return undefined;
-    const reason = this.#parts.modules.neverRan();
+    const reason = this.#modules.neverRan();
     this.#allRan = this.#loaded && reason === undefined;
     return reason;
   }

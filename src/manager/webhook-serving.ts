@@ -4,17 +4,15 @@
  * Processes whose modules have no webhooks use no port and need no certificate.
  */
 import { Hono } from "hono";
-import type { Runtime } from "../controller/runtime.ts";
-import type { ConversionFamilies } from "../observe/conversion-metrics.ts";
-import type { WebhookFamilies } from "../observe/webhook-metrics.ts";
-import { type Clock, sleep } from "../platform/clock.ts";
+import { sleep } from "../platform/clock.ts";
 import type { CertificateSource } from "../server/certificate-source.ts";
-import type { HealthChecks, Told } from "../server/health-checks.ts";
+import type { Told } from "../server/health-checks.ts";
 import type { Connection } from "../server/local-request.ts";
 import { TlsListener } from "../server/tls-listener.ts";
 import { MOST_CONVERSION_BYTES } from "../webhook/conversion/conversion-endpoint.ts";
 import { WebhookHost } from "../webhook/webhook-host.ts";
 import { webhookScope } from "../webhook/webhook-scope.ts";
+import type { Process } from "./process.ts";
 
 export interface WebhookServingOptions {
   /** The address: `:9443`, `127.0.0.1:0` for a free port, `0` for none. */
@@ -30,15 +28,7 @@ export interface WebhookServingOptions {
   readonly failurePolicy?: "Ignore" | undefined;
 }
 
-/** What a webhook listener shares with the rest of the process. */
-export interface WebhookSurroundings {
-  readonly runtime: Runtime;
-  readonly metrics: WebhookFamilies;
-  readonly conversions: ConversionFamilies;
-  readonly readyz: HealthChecks;
-  /** The clock of the deadlines of requests. */
-  readonly clock: Clock;
-  readonly freeze: boolean;
+export interface WebhookServingParts {
   /** Serves routes of plugins, which this listener has too. */
   readonly plugins: (request: Request, connection: Connection) => Promise<Response>;
   /** Called when a module's code threw, after that was logged. */
@@ -51,24 +41,26 @@ const ROOM = 1024 * 1024;
 export class WebhookServing {
   readonly host: WebhookHost;
   readonly #options: WebhookServingOptions | undefined;
-  readonly #surroundings: WebhookSurroundings;
+  readonly #process: Process;
+  readonly #plugins: WebhookServingParts["plugins"];
   #listener: TlsListener | undefined;
   #retiredAt: number | undefined;
 
   /** Creates the listener. @param options `undefined` means that webhooks are not served. */
-  constructor(options: WebhookServingOptions | undefined, surroundings: WebhookSurroundings) {
-    const { runtime, metrics, conversions, clock, freeze, onError } = surroundings;
+  constructor(process: Process, options: WebhookServingOptions | undefined, parts: WebhookServingParts) {
+    const { log, metrics, connectionClock, development } = process;
     this.#options = options;
-    this.#surroundings = surroundings;
+    this.#process = process;
+    this.#plugins = parts.plugins;
     this.host = new WebhookHost({
-      log: runtime.log,
-      metrics,
-      conversions,
-      clock,
-      freeze,
+      log,
+      metrics: metrics.webhooks,
+      conversions: metrics.conversions,
+      clock: connectionClock,
+      freeze: development,
       failurePolicy: options?.failurePolicy,
-      onError,
-      scopeOf: (webhook, { name }) => webhookScope(webhook, name, runtime),
+      onError: parts.onError,
+      scopeOf: (webhook, { name }) => webhookScope(webhook, name, process),
       ensureListening: (module) => this.listen(module),
     });
   }
@@ -80,7 +72,7 @@ export class WebhookServing {
 
   /** From now on each response is the last one of its connection, so that clients turn to other replicas. */
   retire(): void {
-    this.#retiredAt ??= this.#surroundings.clock.now();
+    this.#retiredAt ??= this.#process.connectionClock.now();
     this.#listener?.retire();
   }
 
@@ -88,7 +80,7 @@ export class WebhookServing {
   async stop({ grace }: { readonly grace: number }): Promise<void> {
     if (this.#listener === undefined) return;
     this.retire();
-    const { clock } = this.#surroundings;
+    const { connectionClock: clock } = this.#process;
     const { drain = 0 } = this.#options!;
     const left = this.#retiredAt! + Math.min(drain, grace) - clock.now();
     if (left > 0) await sleep(left, { clock });
@@ -97,27 +89,27 @@ export class WebhookServing {
 
   /** Starts the listener for a module, unless it is running. @throws Error naming the flag and the address. */
   listen(module: string): void {
-    const { runtime, readyz, plugins } = this.#surroundings;
+    const { health, log } = this.#process;
     if (this.#listener !== undefined) return;
     if (this.#options === undefined || this.#options.address === "0") {
-      runtime.log.warn("Webhooks are not served: there is no listener for them", { module });
+      log.warn("Webhooks are not served: there is no listener for them", { module });
       return;
     }
     const { address, certificates } = this.#options;
     const routes = this.host.routes.app();
     const app = new Hono()
-      .all("/plugins/*", (context) => plugins(context.req.raw, context.env as Connection))
+      .all("/plugins/*", (context) => this.#plugins(context.req.raw, context.env as Connection))
       .route("/", routes);
     this.#listener = new TlsListener({
       name: "webhook",
       address,
       certificates,
-      log: runtime.log,
+      log,
       largestBody: MOST_CONVERSION_BYTES + ROOM,
       fetch: (request, connection) => app.fetch(request, connection),
     });
-    readyz.add("webhooks", () => this.#notReady());
-    runtime.log.info("Listening for webhooks", { address: this.#listener.address });
+    health.readyz.add("webhooks", () => this.#notReady());
+    log.info("Listening for webhooks", { address: this.#listener.address });
   }
 
   #notReady(): Told | undefined {

@@ -1,15 +1,15 @@
 /** The webhooks of a process: their listener, its certificate, and their registration with the API server. */
-import type { Leadership } from "../client/leadership.ts";
-import type { Transport } from "../kube/transport/transport.ts";
+import { alwaysLeader } from "../client/leadership.ts";
 import type { CertificateSource } from "../server/certificate-source.ts";
 import type { TrustedSource } from "../webhook/certificates/trusted-source.ts";
 import { CONVERSION_PATH } from "../webhook/conversion/conversion-endpoint.ts";
 import type { WebhookHost } from "../webhook/webhook-host.ts";
-import type { ConversionClient } from "./module-start.ts";
+import type { WebhookClientConfig } from "../resource/crd-conversion.ts";
+import type { Process } from "./process.ts";
 import { sleep } from "../platform/clock.ts";
 import { type CertificateChoice, WebhookCertificates } from "./webhook-certificates.ts";
 import { type RegistrationChoice, WebhookRegistrar } from "./webhook-registrar.ts";
-import { WebhookServing, type WebhookServingOptions, type WebhookSurroundings } from "./webhook-serving.ts";
+import { WebhookServing, type WebhookServingOptions, type WebhookServingParts } from "./webhook-serving.ts";
 
 export interface WebhooksOptions extends Omit<WebhookServingOptions, "certificates"> {
   /** The source of the certificate, or a source without authorities. */
@@ -18,11 +18,7 @@ export interface WebhooksOptions extends Omit<WebhookServingOptions, "certificat
   readonly registration?: RegistrationChoice | undefined;
 }
 
-export interface WebhooksParts extends Omit<WebhookSurroundings, "metrics" | "conversions"> {
-  /** Writes Secrets, configurations and definitions. */
-  readonly transport: Pick<Transport, "request" | "stream">;
-  /** Tells which of several replicas registers; called when that is needed. */
-  readonly leadership: () => Leadership;
+export interface WebhooksParts extends WebhookServingParts {
   /** Whether every module that was found runs, so that what none of them serves belongs to nobody. */
   readonly isComplete: () => boolean;
 }
@@ -30,18 +26,23 @@ export interface WebhooksParts extends Omit<WebhookSurroundings, "metrics" | "co
 /** Milliseconds for removing at the end what belongs to this process alone. */
 const LEAVE_WITHIN = 5_000;
 
+/** Returns how the API server reaches the conversion webhook. @throws the signal's reason. */
+export type ConversionClient = (to: {
+  readonly module: string;
+  readonly signal: AbortSignal;
+}) => Promise<WebhookClientConfig>;
+
 export class Webhooks {
   readonly #serving: WebhookServing;
   readonly #registrar: WebhookRegistrar | undefined;
   readonly #certificates: WebhookCertificates | undefined;
-  readonly #parts: WebhooksParts;
+  readonly #process: Process;
 
   /** Creates the webhooks. @param options `undefined` means that webhooks are not served. */
-  constructor(options: WebhooksOptions | undefined, parts: WebhooksParts) {
-    this.#parts = parts;
-    const { transport, clock, readyz, runtime } = parts;
-    const { metrics, log } = runtime;
-    const around = { transport, metrics, clock, readyz, log };
+  constructor(process: Process, options: WebhooksOptions | undefined, parts: WebhooksParts) {
+    this.#process = process;
+    const { installer: transport, connectionClock: clock, health, metrics, log, elections, sharding } = process;
+    const around = { transport, metrics, clock, readyz: health.readyz, log };
     if (options !== undefined && "kind" in options.certificates) {
       const inForce = async (authority: string, signal: AbortSignal): Promise<boolean> =>
         (await this.#registrar?.trusts(authority, signal)) ?? true;
@@ -52,18 +53,14 @@ export class Webhooks {
       certificates: this.#sourceOf(options),
       failurePolicy: options.registration?.failurePolicy,
     };
-    this.#serving = new WebhookServing(served, {
-      ...parts,
-      metrics: metrics.webhooks,
-      conversions: metrics.conversions,
-    });
+    this.#serving = new WebhookServing(process, served, parts);
     if (options?.registration !== undefined) {
       this.#registrar = new WebhookRegistrar(options.registration, {
         ...around,
         host: this.#serving.host,
         address: () => this.#serving.address,
         certificates: this.#trusted(options),
-        leadership: parts.leadership,
+        leadership: () => elections?.ofProcess() ?? sharding?.ofProcess() ?? alwaysLeader,
         isComplete: parts.isComplete,
       });
     }
@@ -115,8 +112,11 @@ export class Webhooks {
    */
   async unregister({ grace }: { readonly grace: number }): Promise<void> {
     const late = new AbortController();
-    const { clock } = this.#parts;
-    using _timer = clock.setTimeout(() => late.abort(new Error("it took too long")), Math.min(grace, LEAVE_WITHIN));
+    const { connectionClock } = this.#process;
+    using _timer = connectionClock.setTimeout(
+      () => late.abort(new Error("it took too long")),
+      Math.min(grace, LEAVE_WITHIN),
+    );
     await this.#registrar?.stop(late.signal);
   }
 

@@ -1,0 +1,29 @@
+/** What the parts of a process share. */
+import type { Runtime } from "../controller/runtime.ts";
+import type { Transport } from "../kube/transport/transport.ts";
+import type { Health } from "../module/contributions.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { AccountAccess } from "./account-access.ts";
+import type { Elections } from "./elections.ts";
+import type { Sharding } from "./sharding.ts";
+
+/** The runtime of the controllers, and what the manager's own parts use besides. */
+export interface Process extends Runtime {
+  /** The same transport as `transport`, for what is never called in the context of a module. */
+  readonly connection: Transport;
+  /** Installs kinds and writes what webhooks need, with rights that the modules may not have. @default `transport` */
+  readonly installer: Transport;
+  readonly health: Health;
+  /** The clock of requests, watches and installations. */
+  readonly connectionClock: Clock;
+  /** Whether modules are being written: cached objects are frozen, and mistakes are told. */
+  readonly development: boolean;
+  /** Grants what modules declare; `undefined` when they may do it anyway. */
+  readonly access: AccountAccess | undefined;
+  /** The election of a leader among the replicas. */
+  readonly elections: Elections | undefined;
+  /** The division of the keys among the replicas. */
+  readonly sharding: Sharding | undefined;
+  /** Fires when the process stops. */
+  readonly stopping: AbortSignal;
+}
