@@ -25,22 +25,13 @@ import { statefulSetController } from "./stateful-set/stateful-set.ts";
 
 /** The options of a cluster's controllers. */
 export interface ClusterOptions {
-  /**
-   * The clock for deadlines, ages and schedules; the manager that runs the controllers needs the same one. @default
-   * systemClock
-   */
+  /** The clock for deadlines, ages and schedules, which the manager needs too. @default systemClock */
   readonly clock?: Clock | undefined;
-  /**
-   * How pods behave. With `false` there is no scheduler and no node, and pods stay pending. @default every container
-   * runs and is ready at once
-   */
+  /** How pods behave; with `false` they stay pending. @default every container runs and is ready at once */
   readonly pods?: PodBehaviour | false | undefined;
   /** Reports all objects of the server. @default none: the garbage collector watches the built-in kinds */
   readonly objects?: ObjectFeed | undefined;
-  /**
-   * The server's certificates (PEM), for ConfigMaps `kube-root-ca.crt` and Secrets with tokens. @default none: nobody
-   * creates these
-   */
+  /** The server's certificates (PEM), for root certificates and tokens. @default none: nobody creates these */
   readonly rootCertificates?: string | undefined;
 }
 

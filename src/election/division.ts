@@ -14,10 +14,7 @@ export const MOST_SEATS = 64;
 /** The number of slots that share their random ranks, because a server would be asked for too many ranges otherwise. */
 const BLOCK = 4;
 
-/**
- * For each slot, the owners when the lowest 64, 63, 62 … seats are taken: in falling order, each named once, with
- * seat 0 last.
- */
+/** For each slot, its owners while the lowest 64, 63, 62 … seats are taken: each once, seat 0 last. */
 let lines: readonly (readonly number[])[] | undefined;
 
 function linesOfSlots(): readonly (readonly number[])[] {

@@ -11,10 +11,7 @@ export interface ElectionDurations {
 
 /** By which factor a candidate may wait longer than the retry period between two attempts. */
 export const JITTER_FACTOR = 1.2;
-/**
- * A holder of a seat stops working at the renew deadline; by their own clocks, others wait a quarter longer before
- * they begin.
- */
+/** By which factor others wait longer, by their own clocks, than a holder of a seat works. */
 const EXPIRY_FACTOR = 1.25;
 
 /** By which factor a lease duration that somebody else wrote may exceed one's own. */
@@ -53,11 +50,7 @@ export function expiryOf({ leaseDuration, renewDeadline }: Omit<ElectionDuration
   return Math.min(leaseDuration, renewDeadline * EXPIRY_FACTOR);
 }
 
-/**
- * Checks the same conditions as client-go.
- *
- * @throws RangeError naming the duration that is too short and the one that it must exceed.
- */
+/** Checks the same conditions as client-go. @throws RangeError naming the duration that is too short. */
 export function checkDurations({ leaseDuration, renewDeadline, retryPeriod }: ElectionDurations): void {
   if (!(leaseDuration >= 1_000)) {
     throw new RangeError(`Cannot elect a leader: the lease duration must be at least 1s, and is ${leaseDuration}ms`);

@@ -33,10 +33,7 @@ export interface ElectorOptions extends ElectionDurations {
 
 /** The events of an election, for logs, metrics and Events of Kubernetes. */
 export interface ElectionObserver {
-  /**
-   * A candidate holds the Lease, or nobody does (an empty identity). Called once for each change, with the time since when, by the
-   * holder's clock.
-   */
+  /** The holder of the Lease has changed, to nobody if empty; `since` is a time of the holder's clock. */
   observed?(holder: string, since: string | undefined): void;
   acquired?(lease: Lease): void;
   /** The Lease was taken from a holder, who is outlasted for so many milliseconds. */
@@ -53,10 +50,7 @@ export interface ElectionObserver {
 }
 
 const FROM_NOBODY = (): boolean => false;
-/**
- * The longest wait of a candidate after a release, in milliseconds, so that candidates do not all send requests at
- * once.
- */
+/** The longest wait after a release, in milliseconds, so that candidates do not all send requests at once. */
 const VACANCY_JITTER = 200;
 /** The number of retry periods for which a Lease that vanished is left to its leader, who writes it again. */
 const GRACE_PERIODS = 2.5;
@@ -127,11 +121,7 @@ export class Elector implements Leadership {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /**
-   * Begins to seek the Lease.
-   *
-   * @param ready what must be done before the Lease may be taken; meanwhile it is only read. @default nothing
-   */
+  /** Begins to seek the Lease. @param ready until then the Lease is only read. @default nothing */
   start(ready: Promise<void> = Promise.resolve()): void {
     this.#done ??= this.#run(ready);
   }

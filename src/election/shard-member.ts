@@ -250,10 +250,7 @@ export class ShardMember implements Shards {
     });
   }
 
-  /**
-   * The publication of the next renewal: the new division, unless something outside of its share is still under
-   * way.
-   */
+  /** The publication of the next renewal: the new division, unless work outside of its share goes on. */
   get #toPublish(): Publication | undefined {
     const wanted = this.#wanted;
     if (wanted === undefined || this.#dropping.length === 0) return wanted;

@@ -49,10 +49,7 @@ export class ShardSeat {
   #term: Term | undefined;
   #member: Member | undefined;
   #lease: Lease | undefined;
-  /**
-   * The name of the Lease that was requested last, because a write whose response did not arrive may have made it
-   * this replica's.
-   */
+  /** The name of the Lease that was requested last; a write without a response may have made it ours. */
   #requested: string | undefined;
   #published: Publication | undefined;
   /** Counts changes of the view, so that nobody waits for one that has already happened. */
@@ -85,10 +82,7 @@ export class ShardSeat {
     return this.#published;
   }
 
-  /**
-   * By how many milliseconds the last renewal is older than the lease duration while the seat is believed to be held;
-   * 0 otherwise.
-   */
+  /** For how many milliseconds the Lease has been expired without this replica noticing; 0 otherwise. */
   get overdue(): number {
     return this.#term?.overdue(this.#options.durations.leaseDuration) ?? 0;
   }

@@ -39,10 +39,7 @@ export class ShardView {
     this.#numbers = new Map(Array.from({ length: options.seats }, (_, seat) => [options.nameOf(seat), seat]));
   }
 
-  /**
-   * Takes a list. @param wasBlind whether others may have renewed their Leases while this replica saw nothing; then
-   * they get their time again.
-   */
+  /** Takes a list. @param wasBlind whether renewals may have been missed; then all get their time again. */
   list(leases: readonly Lease[], wasBlind: boolean): void {
     const now = this.#options.clock.now();
     const seatsInList = new Set<number>();

@@ -75,11 +75,7 @@ export class Term {
     return this.#duration - passed;
   }
 
-  /**
-   * Records a successful renewal that began at `since`.
-   *
-   * @returns false when the term was over already; then it stays over.
-   */
+  /** Records a successful renewal that began at `since`. @returns false when the term was over already. */
   renew(since: Moment): boolean {
     if (this.ended !== undefined) return false;
     this.#renewed = since;

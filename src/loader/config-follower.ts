@@ -1,7 +1,4 @@
-/**
- * Follows the files and folders of the modules' configuration; while new values cannot be used, the previous ones
- * stay in force.
- */
+/** Follows the configuration of modules; while new values cannot be used, the previous ones stay in force. */
 import { type KnownNames, unknownKeys } from "../module/config/all.ts";
 import { type ConfigSources, isSame } from "../module/config/sources.ts";
 import type { Log } from "../observe/log.ts";
@@ -38,11 +35,7 @@ export class ConfigFollower {
     return this.#refused !== undefined;
   }
 
-  /**
-   * Reads everything anew.
-   *
-   * @param known the names that files may use. @returns whether it should be read again soon, because an editor may be writing.
-   */
+  /** Reads everything anew. @returns whether it should be read again soon, because an editor may be writing. */
   async read(known: KnownNames): Promise<boolean> {
     if (this.#origin.paths.length === 0) return false;
     const refused = await this.#take(known);

@@ -1,7 +1,4 @@
-/**
- * The names of configurations: each has the name of the module whose file declares it, whichever module imports that
- * file.
- */
+/** Names a configuration after the module whose file declares it, whichever module imports that file. */
 import { realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { ModuleEntry } from "./scan.ts";
@@ -43,10 +40,7 @@ function homeOf(entry: ModuleEntry): Home {
   return { file, folder, name: configName(entry) };
 }
 
-/**
- * Whether a file is in the folder of a module. A bundled module is in a folder named like its file, and stack traces
- * name that file.
- */
+/** Whether a file is in the folder of a module. A bundled module is in a folder named like its file. */
 function isBelow(file: string, folder: string | undefined): boolean {
   return folder !== undefined && (file === folder || file.startsWith(`${folder}/`));
 }

@@ -10,11 +10,7 @@ export interface Loaded {
   readonly result: LoadResult;
 }
 
-/**
- * Returns the modules of the folders.
- *
- * @throws FolderError when a folder does not exist, cannot be read, or when none of them has a module.
- */
+/** Returns the modules of the folders. @throws FolderError for a folder that cannot be read, and without a module. */
 export function findModules(folders: readonly string[]): readonly ModuleEntry[] {
   const entries = scanFolders(folders);
   if (entries.length === 0) {

@@ -21,10 +21,7 @@ const SETTLED_WITHIN = 500;
 const SYNCED_WITHIN = 250;
 /** Milliseconds between checks of the folders themselves, because one that was deleted and created again sends no events. */
 const LOOK_EVERY = 2_000;
-/**
- * Milliseconds for which a file must be gone: some editors, and `git checkout`, delete a file before they write it
- * anew.
- */
+/** Milliseconds for which a file must be gone: some editors delete a file before they write it anew. */
 const GONE_AFTER = 250;
 
 /** Receives the modules. */
@@ -235,10 +232,7 @@ export class ModuleWatcher implements AsyncDisposable {
     return Object.assign(version, { result });
   }
 
-  /**
-   * Hands over loaded versions. One that conflicts with another module is tried again after the others, because a
-   * save may change both.
-   */
+  /** Hands over loaded versions. One that conflicts is tried again after the others: a save may change both. */
   async #putAll(loaded: readonly Loaded[]): Promise<void> {
     for (let left = loaded; left.length > 0;) {
       const refused: (readonly [Loaded, unknown])[] = [];

@@ -2,10 +2,7 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
-/**
- * The number of repeated reads of a mount that changes all the time; the kubelet replaces one at most every few
- * seconds.
- */
+/** The number of repeated reads of a mount, which the kubelet replaces at most every few seconds. */
 const MOST_REPEATS = 3;
 
 /** Reads a mount again when reading failed because a new version of it took its place, and the one that was being read was removed. */

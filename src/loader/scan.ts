@@ -53,11 +53,7 @@ function moduleFile(folder: string, { name }: Dirent): string | undefined {
   return isModuleFile(name) ? path : undefined;
 }
 
-/**
- * Returns the modules of the folders, ordered by name.
- *
- * @throws FolderError when a folder does not exist or cannot be read.
- */
+/** Returns the modules of the folders, ordered by name. @throws FolderError for one that cannot be read. */
 export function scanFolders(folders: readonly string[]): readonly ModuleEntry[] {
   const modules: ModuleEntry[] = [];
   for (const folder of new Set(folders)) {

@@ -1,16 +1,9 @@
-/**
- * Keeps modules from changing the built-in objects that all of them share; a module that changes one while it loads
- * is refused.
- */
+/** Refuses modules that change built-in objects, which all modules share, while they load. */
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { freezeIntrinsics, type IntrinsicChange, restoreIntrinsics } from "../platform/intrinsics.ts";
 
 export interface Loading {
-  /**
-   * Puts back what was changed since the last look.
-   *
-   * @throws Error when it was this module that changed it.
-   */
+  /** Puts back what was changed since the last look. @throws Error when this module has changed it. */
   check(): void;
   /** Called at the end of loading, however it went. @returns why the module is refused, if it is. */
   end(): string | undefined;
@@ -42,10 +35,7 @@ export function beginLoading(sources: ReadonlyMap<string, string>): Loading {
   };
 }
 
-/**
- * Blames the modules whose files name what was changed; if none does, the one that loads, because a package of it
- * did.
- */
+/** Blames the modules whose files name what was changed; if none does, the one that is checked. */
 function blame(changes: readonly IntrinsicChange[], own: Suspect): void {
   for (const change of changes) {
     const word = change.property.replace(/^Symbol\(Symbol\.(\w+)\)$/, "$1");

@@ -5,10 +5,7 @@ import { printable } from "../observe/printable.ts";
 import type { CheckTypesOptions } from "../platform/type-checker.ts";
 import { closureOf } from "./closure.ts";
 
-/**
- * Checks the types. @returns the errors as the compiler prints them, with paths relative to the working directory;
- * empty when there are none.
- */
+/** Checks the types. @returns the errors as the compiler prints them, with relative paths; empty for none. */
 export async function typeErrors(files: readonly string[], options: CheckTypesOptions): Promise<string> {
   const included = files.filter(isUsable).map((file) => resolve(file));
   return included.length === 0 ? "" : await checkTypes(included, options);

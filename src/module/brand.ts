@@ -20,11 +20,7 @@ export function branded(defined: Defined): Definition {
   return Object.freeze({ ...defined, [brand]: CONTRACT_VERSION }) as unknown as Definition;
 }
 
-/**
- * Returns the definition behind a value; `undefined` for any other value.
- *
- * @throws TypeError when the value was made for another version of the contract.
- */
+/** Returns the definition behind a value, if it is one. @throws TypeError for another version of the contract. */
 export function asDefinition(value: unknown): Defined | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const version = (value as { readonly [brand]?: unknown })[brand];

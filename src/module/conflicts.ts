@@ -25,11 +25,7 @@ function places(a: string, b: string): string {
   return a === b ? `twice in ${a}` : `in ${a} and in ${b}`;
 }
 
-/**
- * Checks that modules can run beside each other.
- *
- * @throws ModuleConflict that names both files.
- */
+/** Checks that modules can run beside each other. @throws ModuleConflict that names both files. */
 export function checkConflicts(modules: Iterable<Claimant>): void {
   const names = new Map<string, string>();
   const plugins = new Map<string, string>();

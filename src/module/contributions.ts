@@ -46,10 +46,7 @@ export interface ContributionsOptions {
   readonly leadership: Leadership;
   /** Called with what a runnable threw, and what a metric's function threw. */
   readonly onError: (error: unknown, what: string) => void;
-  /**
-   * The contributions of the running version, until {@link Contributions.takeOver}. @default none: registrations take
-   * effect at once
-   */
+  /** The running version's, until {@link Contributions.takeOver}. @default none: registrations take effect at once */
   readonly before?: Contributions | undefined;
 }
 
@@ -104,11 +101,7 @@ export class Contributions {
     }
   }
 
-  /**
-   * Waits for the work.
-   *
-   * @throws what the work throws, or an Error when it takes too long.
-   */
+  /** Waits for the work. @throws what the work throws, or an Error when it takes too long. */
   async #inTime(work: Promise<void>, what: string, signal?: AbortSignal): Promise<void> {
     const late = new AbortController();
     const tooLate = new Error(`${what} did not end within 10 s`);
@@ -178,10 +171,7 @@ export class Contributions {
     }
   }
 
-  /**
-   * Puts checks and metrics in place of those of the previous version. @throws when another module has one with the
-   * same name.
-   */
+  /** Puts checks and metrics in place of the previous version's. @throws when a name is taken. */
   takeOver(before: Contributions): void {
     this.#checks.takeOver();
     try {

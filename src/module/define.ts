@@ -1,7 +1,4 @@
-/**
- * The functions with which an author defines what runs. Definitions are checked here and stay inert until a registry
- * starts them.
- */
+/** The functions with which an author defines what runs: they check definitions, which stay inert. */
 import {
   allowedVerbs,
   type AnyObjectController,

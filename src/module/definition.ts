@@ -2,10 +2,7 @@
 
 declare const definition: unique symbol;
 
-/**
- * The result of `defineController`, `defineKeyController`, `defineWebhook` and `definePlugin`: export it, and the
- * binary runs it.
- */
+/** The result of `defineController`, `defineWebhook` and the like: export it, and the binary runs it. */
 export interface Definition {
   readonly [definition]: 1;
 }

@@ -128,10 +128,7 @@ function succeeds(one: AnyController, other: AnyController): boolean {
   return name === left || formerly.includes(left);
 }
 
-/**
- * Calls what follows the end of a module. A failure is only logged, because the module that takes over is not to
- * blame.
- */
+/** Calls what follows the end of a module, and logs a failure, for which the next module is not to blame. */
 export async function cleanUp(
   gone: () => Promise<void>,
   { module, log }: { readonly module: string; readonly log: Pick<Log, "error"> },

@@ -25,12 +25,7 @@ export class GracePeriod {
     return Math.max(0, Math.ceil(this.#endsAt - this.#clock.now()));
   }
 
-  /**
-   * Waits for work during the period; then its signal fires. Work that begins after the period gets a moment to
-   * react.
-   *
-   * @returns whether it ended.
-   */
+  /** Waits for work, at least a moment; at the end of the period its signal fires. @returns whether it ended. */
   async within(work: (signal: AbortSignal) => Promise<unknown> | undefined): Promise<boolean> {
     const over = new AbortController();
     const ending = Promise.resolve(work(over.signal)).then(() => {});

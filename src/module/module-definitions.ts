@@ -18,11 +18,7 @@ export interface ModuleDefinitions {
   readonly plugins: readonly Plugin[];
 }
 
-/**
- * Collects every definition among values, alone or in arrays, each once.
- *
- * @throws TypeError for a definition of another contract version.
- */
+/** Collects the definitions among values and arrays of them. @throws TypeError for another contract version. */
 export function collectDefinitions(values: Iterable<unknown>): ModuleDefinitions {
   const seen = new Set<unknown>();
   const controllers: AnyController[] = [];
@@ -43,11 +39,7 @@ export function collectDefinitions(values: Iterable<unknown>): ModuleDefinitions
   return { controllers, resources, webhooks, plugins };
 }
 
-/**
- * Collects every definition that a module exports, named or default.
- *
- * @throws TypeError when there is none, or one of another contract version.
- */
+/** Collects the definitions that a module exports. @throws TypeError for none, and another contract version. */
 export function definitionsOf(exports: Readonly<Record<string, unknown>>): ModuleDefinitions {
   const definitions = collectNamed(exports);
   if (Object.values(definitions).some((some: readonly unknown[]) => some.length > 0)) return definitions;

@@ -226,10 +226,7 @@ export class ModuleRegistry {
     return undefined;
   }
 
-  /**
-   * Returns the definitions with which a module may conflict; of a draining module only those that it does not take
-   * over.
-   */
+  /** Returns the definitions with which a module may conflict, without those that it takes over. */
   *#claims(module: Pick<LoadedModule, "definitions">, except?: ModuleVersion): Iterable<Claimant> {
     for (const { module: other, definitions, draining } of this.#running.values()) {
       if (other === except?.module) continue;
@@ -326,11 +323,7 @@ export class ModuleRegistry {
     this.#runtime.log.info("Module started", { module: name, file, controllers: controllers.map((one) => one.name) });
   }
 
-  /**
-   * Lets a module only finalize, when objects have finalizers of its controllers.
-   *
-   * @returns false when there is nothing to wait for.
-   */
+  /** Lets a module only finalize. @returns false when no object has finalizers of its controllers. */
   async #drain(running: ModuleVersion, gone: () => Promise<void>): Promise<boolean> {
     if (this.#runtime.settings["force-removal"] || this.#ending !== undefined) return false;
     const drain = await Draining.begin(running, { grace: this.#newGrace(), webhooks: this.#webhooks });

@@ -57,10 +57,7 @@ export class PluginBoard {
     return missingPlugin(plugins, (name) => there.has(name));
   }
 
-  /**
-   * Returns these plugins of a module in the order of their setups. @throws Error for a circle, to which other
-   * plugins may belong.
-   */
+  /** Returns these plugins in the order of their setups. @throws Error for a circle, also with other plugins. */
   inOrder(plugins: readonly Plugin[], module: string): readonly Plugin[] {
     return pluginOrder([...this.#others(module), ...plugins]).filter((plugin) => plugins.includes(plugin));
   }

@@ -1,7 +1,4 @@
-/**
- * Makes the client of a plugin, which reads what the plugin declares from the caches, and writes with the plugin's
- * name as field manager.
- */
+/** The client of a plugin: it reads declared kinds from the caches, and writes under the plugin's name. */
 import type { InformerLease } from "../cache/informer-registry.ts";
 import type { Client } from "../client/client.ts";
 import { definedIndex, type Index } from "../client/field-index.ts";

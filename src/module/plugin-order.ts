@@ -3,11 +3,7 @@ import type { Plugin } from "./plugin.ts";
 
 type Required = Pick<Plugin, "name" | "requires">;
 
-/**
- * Returns the plugins in the order of their setup: each after those that it requires, and otherwise by name.
- *
- * @throws Error that names a circle.
- */
+/** Orders plugins for setup: each after those that it requires, otherwise by name. @throws Error for a circle. */
 export function pluginOrder<P extends Required>(plugins: Iterable<P>): readonly P[] {
   const byName = new Map([...plugins].sort((a, b) => (a.name < b.name ? -1 : 1)).map((one) => [one.name, one]));
   const ordered = new Set<P>();

@@ -15,10 +15,7 @@ import type { Definition } from "./definition.ts";
 /** Throws, or rejects, when something is wrong; the message is shown. */
 export type Check = () => void | Promise<void>;
 
-/**
- * Runs beside the controllers while the module is loaded, and ends soon after the signal aborts. One that rejects is
- * started again after a while.
- */
+/** Runs beside the controllers until the signal aborts. One that rejects is started again after a while. */
 export type Runnable = (context: RunnableContext) => Promise<void>;
 
 export interface RunnableContext {
@@ -160,10 +157,7 @@ export interface Registry {
 
 export interface Plugin {
   readonly name: string;
-  /**
-   * Plugins of this or of other modules that are set up before this one. A module waits while no module has a plugin
-   * that it requires. @default none
-   */
+  /** Plugins that are set up before this one; its module waits until a module has each. @default none */
   readonly requires?: readonly string[];
   /** The services that its setup provides, named by `service("<plugin>/<name>")`. @default none */
   readonly provides?: readonly Service<object>[];

@@ -28,10 +28,7 @@ export interface Leases {
 
 const RBAC = "rbac.authorization.k8s.io";
 
-/**
- * A Lease is read, watched and renewed by its name; a rule cannot name what is to be created. An Event beside it says
- * who leads.
- */
+/** The rules for Leases by name, for creating them, which no rule can do by name, and for Events. */
 function leaseRules({ names, areListed }: Leases): readonly Rule[] {
   if (names.length === 0) return [];
   const leases = { apiGroup: "coordination.k8s.io", resources: ["leases"] };

@@ -17,10 +17,7 @@ export interface Rule {
 const ORDER = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
 
 export interface RuleOptions {
-  /**
-   * Whether to return what is permitted in a namespace, or in the whole cluster: kinds without namespaces, and what
-   * is permitted everywhere. @default both
-   */
+  /** The permissions to return: those in a namespace, or those in the whole cluster. @default both */
   readonly scope?: "Namespaced" | "Cluster" | undefined;
   /** Returns only what is permitted in this namespace alone; `undefined` for what is permitted wherever the process watches. */
   readonly namespace?: string | undefined;

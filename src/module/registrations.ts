@@ -11,21 +11,14 @@ export class Registrations {
     this.#before = before;
   }
 
-  /**
-   * Registers one thing, or makes sure that it can be registered later.
-   *
-   * @throws what `make` throws, such as when the name is taken.
-   */
+  /** Registers one thing, or makes sure that it can be registered later. @throws what `make` throws. */
   add(make: () => Disposable): void {
     if (this.#before === undefined) this.#active.push(make());
     else this.#rehearse(make);
     this.#makers.push(make);
   }
 
-  /**
-   * Removes the registrations of the previous version and registers these. @throws what one of them throws; then the
-   * previous ones are back.
-   */
+  /** Replaces the previous version's registrations. @throws what one throws; then the previous ones are back. */
   takeOver(): void {
     const before = this.#before;
     if (before === undefined) return;

@@ -1,7 +1,4 @@
-/**
- * Injects faults between the transport and the server. One layer serves both kinds of servers, so that a test means
- * the same on each.
- */
+/** Injects faults between the transport and the server, in the same way for both kinds of servers. */
 import { abortable } from "../platform/abortable.ts";
 import { sleep } from "../platform/clock.ts";
 import type { ActiveFault, FaultOptions, Faults, RefuseOptions } from "./faults.ts";

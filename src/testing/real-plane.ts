@@ -16,10 +16,7 @@ const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /** Milliseconds for the objects of a kind that goes. */
 const GONE_WITHIN = 20_000;
 
-/**
- * The control planes that nobody uses now, for all copies of this module that test files have. The programs end with
- * this process.
- */
+/** The control planes that nobody uses now, for all copies of this module. They end with this process. */
 const free: RealPlane[] = ((globalThis as { [key: symbol]: RealPlane[] | undefined })[
   Symbol.for("binnacle.real-planes")
 ] ??= []);

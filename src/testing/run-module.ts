@@ -189,10 +189,7 @@ async function synced(manager: Manager, definitions: ModuleDefinitions): Promise
   }
 }
 
-/**
- * Rejects controllers of unexported kinds. @throws Error when a controller waits for a kind that `run` and `dev`
- * would not install either.
- */
+/** Rejects controllers of kinds that no module exports. @throws Error when one waits for such a kind. */
 function refuseUnexported(running: readonly RunningController[], { controllers, resources }: ModuleDefinitions): void {
   const installed = new Set(resources.map(groupKind));
   for (const controller of controllers) {

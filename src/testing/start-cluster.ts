@@ -128,11 +128,7 @@ export class TestCluster implements AsyncDisposable {
     return file;
   }
 
-  /**
-   * Lets a module run as a service account of its own, which has no permissions until they are granted.
-   *
-   * @internal
-   */
+  /** Lets a module run as a service account of its own, without permissions until they are granted. @internal */
   async account(module: RunningModule): Promise<ModuleAccount> {
     this.#accounts += 1;
     const name = this.#accounts === 1 ? "binnacle" : `binnacle-${this.#accounts}`;

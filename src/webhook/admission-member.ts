@@ -28,10 +28,7 @@ export interface MemberOptions {
 export interface Decision {
   /** The rejection; `undefined` when the request is allowed. */
   readonly refused: AdmissionStatus | undefined;
-  /**
-   * Whether the webhook itself failed, so that the `failurePolicy` decides instead of the author's code. @default
-   * false
-   */
+  /** Whether the webhook itself failed, so that the `failurePolicy` decides. @default false */
   readonly isFailure?: boolean | undefined;
   /** The object after `default`. */
   readonly object: unknown;
@@ -201,10 +198,7 @@ function excerpt(value: unknown): string {
   }
 }
 
-/**
- * Whether an author may mean the returned value as a decision, as in other frameworks. An arrow function with `push`
- * returns a number.
- */
+/** Whether an author may mean a value as a decision; a number is what an arrow function with `push` returns. */
 function mayBeDecision(returned: unknown): boolean {
   return returned !== undefined && typeof returned !== "number";
 }

@@ -49,10 +49,7 @@ export interface AdmissionContext<T> {
   /** Returns what a plugin provides under this name. Using it while no module provides it fails the call. */
   readonly service: UseService;
   readonly log: Logger;
-  /**
-   * Fires shortly before the API server stops waiting, when the webhook responds with an error by itself, and when
-   * the module must leave.
-   */
+  /** Fires shortly before the API server stops waiting, and when the module must leave. */
   readonly signal: AbortSignal;
   /** Adds a warning that clients such as kubectl print, whether or not the request is allowed. */
   readonly warn: (message: string) => void;
@@ -83,10 +80,7 @@ export interface WebhookOptions<S extends Shape, Sub extends string> {
   readonly name?: string;
   /** The kind for which the webhook is called; `rules` names any resources instead. */
   readonly for?: Resource<S>;
-  /**
-   * The subresource, such as `"status"`, `"scale"` or, with `operations: ["CONNECT"]`, `"exec"`. @default the objects
-   * themselves
-   */
+  /** The subresource: `"status"`, `"scale"`, `"exec"` (with `["CONNECT"]`). @default the objects themselves */
   readonly subresource?: Sub;
   /** Any resources instead of `for`; their objects are untyped. It requires a `name`. */
   readonly rules?: readonly AdmissionRule[];

@@ -5,10 +5,7 @@ import { sameJson } from "../resource/json.ts";
 /** One operation of RFC 6902. */
 export type PatchOperation = Operation;
 
-/**
- * The largest product of two arrays' lengths for which the library computes a patch: its time and depth grow with
- * that product.
- */
+/** The largest product of two arrays' lengths for the library, whose time and depth grow with it. */
 const MOST_CELLS = 10_000;
 
 /** Two elements of which one replaces the other. */
@@ -22,10 +19,7 @@ class Replaced {
   }
 }
 
-/**
- * Returns the operations from one value to the other; none when their JSON is equal. Fields that are `undefined`
- * count as absent.
- */
+/** Returns the operations from one value to the other. Fields that are `undefined` count as absent. */
 export function patchBetween(before: unknown, after: unknown): readonly PatchOperation[] {
   const operations = createPatch(before, after, boundedDiff);
   for (const operation of operations) {
@@ -35,10 +29,7 @@ export function patchBetween(before: unknown, after: unknown): readonly PatchOpe
   return operations;
 }
 
-/**
- * Handles equal values, which is faster without the library, and long arrays, which are compared element by element,
- * or replaced when their lengths differ.
- */
+/** Handles equal values, which is faster, and long arrays, which are compared by position or replaced. */
 function boundedDiff(before: unknown, after: unknown, pointer: Pointer): Operation[] | undefined {
   if (sameJson(before, after)) return [];
   if (!Array.isArray(before) || !Array.isArray(after)) return undefined;

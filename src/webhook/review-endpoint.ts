@@ -7,10 +7,7 @@
  */
 
 export interface ReviewCall {
-  /**
-   * The latest time for the response, in milliseconds of the process's clock: a little before the caller stops
-   * waiting.
-   */
+  /** The latest time for the response by the process's clock, a little before the caller stops waiting. */
   readonly deadline: number;
 }
 

@@ -1,6 +1,4 @@
-/**
- * The HTTP side of all paths of the webhook listener: finds the endpoint, reads and writes reviews, and counts them.
- */
+/** The HTTP side of all webhook paths: finds the endpoint, reads and writes reviews, and counts them. */
 import { type Context, Hono } from "hono";
 import type { Log } from "../observe/log.ts";
 import type { WebhookFamilies, WebhookPathMetrics } from "../observe/webhook-metrics.ts";
@@ -11,10 +9,7 @@ import { type Duration, parseDuration } from "../resource/duration.ts";
 import { MOST_CONVERSION_BYTES } from "./conversion/conversion-endpoint.ts";
 import type { RequestProblem, ReviewAnswer, ReviewEndpoint } from "./review-endpoint.ts";
 
-/**
- * The bytes that the bodies of all reviews in flight may take together: the largest conversion, and two of the
- * largest admissions.
- */
+/** The bytes of all bodies in flight: the largest conversion, and two of the largest admissions. */
 const MOST_BODIES_BYTES = MOST_CONVERSION_BYTES + 16 * 1024 * 1024;
 
 export interface ReviewRoutesOptions {

@@ -55,10 +55,7 @@ export interface WebhookHostOptions {
   readonly conversions: ConversionFamilies;
   /** Makes the client and the caches of a definition. */
   readonly scopeOf: (webhook: AnyWebhook, module: WebhookModule) => ScopedWebhook;
-  /**
-   * Called before a module with webhooks, or with kinds of several versions, is served. If it throws, the module does
-   * not start.
-   */
+  /** Called before a module with webhooks or conversions is served; if it throws, the module does not start. */
   readonly ensureListening: (module: string) => void;
   /** Called when a module's code threw, after that was logged. */
   readonly onError: (module: string) => void;
@@ -266,10 +263,7 @@ export class WebhookHost {
   }
 }
 
-/**
- * Returns what the API server must know of the webhooks of some modules. It needs no running process, so `manifests`
- * uses it too.
- */
+/** Returns what the API server must know of some modules. `manifests` needs it without a running process. */
 export function servedBy(modules: readonly Pick<WebhookModule, "webhooks" | "resources">[]): ServedWebhooks {
   const converted = new Map<string, Resource>();
   for (const resource of modules.flatMap(({ resources }) => resources)) {

@@ -41,10 +41,7 @@ function wholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/**
- * Returns the Deployment's own annotations and the revision; a ReplicaSet that becomes current again lists its
- * earlier revisions.
- */
+/** Returns the Deployment's own annotations and the revision; an earlier revision goes into the history. */
 export function revisionAnnotations(
   before: Readonly<Record<string, string>>,
   { metadata }: Deployment,

@@ -13,11 +13,7 @@ interface Deletion {
   readonly inForeground: boolean;
 }
 
-/**
- * Deletes the object, unless its owners have changed since it was read.
- *
- * @returns false when it was gone.
- */
+/** Deletes the object, unless its owners have changed since it was read. @returns false when it was gone. */
 export async function deleteUnowned(
   client: Client,
   kind: StoredKind,

@@ -1,10 +1,7 @@
 /** Handles dependents that describe the same owner UID differently; at most one description is right. */
 import { idOf, type Identity, isSame, matches, type Node, ownerIdentity } from "./node.ts";
 
-/**
- * Splits dependents into those that mean the object and those that give its UID another identity. One with two
- * references may be in both.
- */
+/** Splits dependents by whether they mean the object; one with two references may be in both lists. */
 export function splitByIdentity(
   dependents: Iterable<Node>,
   identity: Identity,

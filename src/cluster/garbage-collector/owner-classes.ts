@@ -20,10 +20,7 @@ export class OwnerClasses {
     this.#absent = absent;
   }
 
-  /**
-   * Classifies the owners. @throws NamespacedOwner, and RetryError when an owner's kind is not served, because it may
-   * still exist.
-   */
+  /** Classifies the owners. @throws NamespacedOwner, and RetryError when the kind of an owner is not served. */
   async take(owners: readonly OwnerReference[], namespace: string | undefined): Promise<void> {
     for (const owner of owners) (await this.#classOf(owner, namespace)).push(owner);
   }

@@ -22,10 +22,7 @@ import { timestamp } from "../workload/time.ts";
 /** The names of this many pods make a status of 20 KB. */
 const MOST_UNCOUNTED = 500;
 
-/**
- * Counts the pods. @param isChanged whether the status differs already. @throws what the server says; what was
- * counted until then is kept.
- */
+/** Counts the pods. @param isChanged whether the status differs already. @throws what the server says. */
 export async function trackPods(run: JobRun, isChanged: boolean): Promise<void> {
   const tracked = new Set(run.pods.filter(isTracked).map(({ metadata }) => metadata.uid));
   let mustWrite = settle(run, tracked) || isChanged;

@@ -22,11 +22,7 @@ const OK = [
   ["NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished"],
 ] as const;
 
-/**
- * Returns the conditions after a round; `undefined` when they have not changed.
- *
- * @param now RFC 3339
- */
+/** Returns the conditions after a round; `undefined` when they have not changed. @param now RFC 3339 */
 export function conditionsAfter(
   before: readonly NamespaceCondition[],
   round: Round,

@@ -16,10 +16,7 @@ export interface ContainerScript {
   readonly exitCode?: number | undefined;
   /** The reason why it cannot start, such as `ImagePullBackOff`; the container waits as long as there is one. */
   readonly fails?: string | undefined;
-  /**
-   * The time from its end to the next start, where the restart policy asks for one. @default at once, then 10 s,
-   * doubled up to 5 minutes
-   */
+  /** The time from its end to the next start. @default at once, then 10 s, doubled up to 5 minutes */
   readonly restartsAfter?: Duration | undefined;
   /** The time from the deletion of the pod to its end, at most the grace period. @default at once */
   readonly stopsAfter?: Duration | undefined;

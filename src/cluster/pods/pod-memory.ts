@@ -1,7 +1,4 @@
-/**
- * The kubelet's memory of its pods besides their objects: times to the millisecond, because a status has only
- * seconds.
- */
+/** The kubelet's memory of its pods: times to the millisecond, because a status has only seconds. */
 
 /** Times in milliseconds since the epoch; 0 for never. */
 interface Times {

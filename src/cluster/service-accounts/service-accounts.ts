@@ -16,10 +16,7 @@ import { sameJson } from "../../resource/json.ts";
 import { isNamespaceTerminating } from "../workload/pod-control.ts";
 import { tokenSecrets } from "./token-secrets.ts";
 
-/**
- * Returns the controllers of service accounts. @param certificates the server's, PEM; without them only the accounts
- * are created
- */
+/** Returns the controllers of service accounts. @param certificates PEM; without them there are only accounts. */
 export function serviceAccountControllers(certificates: string | undefined): readonly Definition[] {
   if (certificates === undefined) return [defaultAccounts()];
   return [defaultAccounts(), rootCertificates(certificates), tokenSecrets(certificates)];
@@ -52,11 +49,7 @@ const TEXT =
   "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the " +
   "internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.";
 
-/**
- * Maintains a ConfigMap with the cluster's certificate authority in each namespace, for pods that call the API server.
- *
- * @param certificates PEM
- */
+/** Maintains a ConfigMap with the certificate authority (PEM) in each namespace, for pods that call the server. */
 function rootCertificates(certificates: string): Definition {
   const data = { "ca.crt": certificates };
   return defineController({

@@ -29,10 +29,7 @@ interface StepWork<T> {
   readonly work: () => Promise<T>;
 }
 
-/**
- * Creates the claims first, because the pod waits for them, then the pod, then the claims' owners, of which the pod
- * may be one.
- */
+/** Creates the claims, for which the pod waits, then the pod, then the claims' owners, which may be the pod. */
 export function createPod(set: StatefulSet, pod: PodInput, run: SetRun): Promise<Pod> {
   const { name } = pod.metadata;
   const work = async () => {

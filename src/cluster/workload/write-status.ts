@@ -5,11 +5,7 @@ interface WithStatus {
   readonly metadata: { readonly name: string; readonly namespace?: string | undefined; readonly uid: string };
 }
 
-/**
- * Replaces the status. It tries once more when the object changed since it was read and is still the same one.
- *
- * @returns the object after the write
- */
+/** Replaces the status, if need be of a newer version of the same object. @returns the object after the write */
 export async function writeStatus<S extends Shape>(
   client: Client,
   resource: Resource<S>,

@@ -11,10 +11,7 @@ export interface KnownNames {
   readonly unknown?: readonly string[];
 }
 
-/**
- * Returns the values of files that no module takes, one sentence each. Values of a folder may be for others, see
- * {@link unusedKeys}.
- */
+/** Returns the values of files that no module takes, a sentence each; for folders see {@link unusedKeys}. */
 export function unknownKeys({ places }: Pick<ConfigSources, "places">, known: KnownNames): readonly string[] {
   const faults: string[] = [];
   const names = namesOf(known);

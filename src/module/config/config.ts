@@ -72,10 +72,7 @@ interface State {
 
 const states = new WeakMap<object, State>();
 
-/**
- * Returns the state behind the values of a configuration. @throws TypeError for anything that `config` has not
- * returned.
- */
+/** Returns the state behind the values. @throws TypeError for anything that `config` has not returned. */
 export function stateOf(settings: unknown): State {
   const state = typeof settings === "object" && settings !== null ? states.get(settings) : undefined;
   if (state === undefined) throw new TypeError("Cannot configure: expected what config(…) has returned");

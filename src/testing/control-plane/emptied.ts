@@ -47,10 +47,7 @@ const LEFT_ALONE = ["flowcontrol.apiserver.k8s.io", "apiregistration.k8s.io", "i
 /** Namespaces of the server, where tests only make Leases. */
 const SYSTEM = ["kube-system", "kube-public", "kube-node-lease"];
 
-/**
- * Resolves when the server has nothing but what it makes itself, and the definitions of these kinds. @throws when something
- * stays
- */
+/** Removes everything but the server's own objects and these kinds. @throws when something stays */
 export async function emptied(plane: Plane, kinds: readonly string[] = []): Promise<void> {
   const began = performance.now();
   for (;;) {

@@ -22,10 +22,7 @@ export interface ControlPlaneOptions {
   readonly controllerFlags?: readonly string[] | undefined;
   /** Whether each request writes a line to `audit.log`, which `audit()` reads. @default false */
   readonly audit?: boolean | undefined;
-  /**
-   * The folder of data, certificates and logs; those of an earlier start are used again. @default a new one, which
-   * stop() removes
-   */
+  /** The folder of data and logs; those of an earlier start are used again. @default a new, temporary one */
   readonly dir?: string | undefined;
   /** Whether the programs outlive this process. @default false */
   readonly detached?: boolean | undefined;

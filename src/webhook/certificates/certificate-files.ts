@@ -124,11 +124,7 @@ export class CertificateFiles implements TrustedSource, AsyncDisposable {
   }
 }
 
-/**
- * Reads a certificate, its key and, if there are any, its authorities.
- *
- * @throws Error that names the file that is missing or invalid.
- */
+/** Reads a certificate, its key and any authorities. @throws Error that names the file that is invalid. */
 export function readCertificate(folder: string): TrustedCertificate {
   const cert = textOf(folder, CERT);
   const key = textOf(folder, KEY);

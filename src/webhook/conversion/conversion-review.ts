@@ -124,10 +124,7 @@ export function answerReview(
   }
 }
 
-/**
- * Returns a function that removes sensitive values, because API servers log the response and show it to whoever
- * requests a list.
- */
+/** Returns a function that removes sensitive values: API servers log the response and show it to clients. */
 function cleanerOf(object: unknown, definition: ResourceDefinition | undefined): (text: string) => string {
   const schema = definition?.versions.find(({ name }) => name === fromOf(object))?.schema;
   const texts = schema && sensitiveTextsOf(schema);

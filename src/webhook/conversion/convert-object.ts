@@ -9,10 +9,7 @@ import type { PartialObject, WireObject } from "./wire-object.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * Thrown when a conversion is impossible, or when an author's function returned something other than an object of its
- * version.
- */
+/** Thrown for an impossible conversion, and for a wrong result of an author's function. */
 export class ConversionError extends Error {
   override readonly name = "ConversionError" as const;
 }
@@ -70,10 +67,7 @@ interface Way {
   readonly definition: ResourceDefinition;
   readonly source: VersionDefinition;
   readonly target: VersionDefinition;
-  /**
-   * The values that complete a part of an object on its way; at the end it gets no defaults. @default the defaults of
-   * each version
-   */
+  /** The values that complete a part on its way to its last version. @default the defaults of each version */
   readonly filling?: Filling | undefined;
 }
 

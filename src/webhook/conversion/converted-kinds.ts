@@ -10,10 +10,7 @@ export interface ConvertingModule {
   readonly invoke: <T>(call: () => T) => T;
 }
 
-/**
- * The kinds of loaded modules, and of those that are about to be loaded. Of several modules with one kind the first
- * one converts.
- */
+/** The kinds of modules that are loaded or about to be; of several modules with a kind the first converts. */
 export class ConvertedKinds {
   #loaded: ReadonlyMap<string, ConvertibleKind> = new Map();
   readonly #early = new Set<ReadonlyMap<string, ConvertibleKind>>();

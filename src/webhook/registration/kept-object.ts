@@ -118,10 +118,7 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
     return this.#passes.failure;
   }
 
-  /**
-   * Called when the wanted state has changed. Resolves when a pass that began after this call has succeeded, or when
-   * the signal fires.
-   */
+  /** Says that the wanted state has changed. Resolves when a later pass has succeeded, or the signal fires. */
   touch(signal?: AbortSignal): Promise<void> {
     const mine = ++this.#touched;
     this.#passes.look();

@@ -1,7 +1,4 @@
-/**
- * Marks a registration that belongs to a single process with its owner and an expiry, so that what a crash leaves
- * behind can be removed.
- */
+/** Marks the registration of a single process with owner and expiry, so that a crash leaves nothing for ever. */
 import { hostname } from "node:os";
 import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";

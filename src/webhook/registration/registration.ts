@@ -29,10 +29,7 @@ export interface RegistrationOptions extends KeptParts {
   readonly definitionsOnly?: boolean | undefined;
   /** Replaces what the webhooks declare. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
-  /**
-   * The owner of a registration that belongs to this process alone, as long as it leads, and is removed at its end.
-   * @default all replicas share it
-   */
+  /** The owner, for a registration of this process alone, which ends with it. @default all replicas share it */
   readonly owner?: OwnerMark | undefined;
   /** Called when a change by somebody else was repaired, and when the server rejects a registration. */
   readonly onRepaired?: ((kind: string) => void) | undefined;
@@ -134,11 +131,7 @@ export class Registration implements AsyncDisposable {
     await Promise.all([...this.#kept()].map((kept) => kept.touch(signal)));
   }
 
-  /**
-   * Whether every registration on the server has this authority.
-   *
-   * @throws ApiError, UnreachableError, the signal's reason.
-   */
+  /** Whether every registration has this authority. @throws ApiError, UnreachableError, the signal's reason. */
   async trusts(authority: string, signal: AbortSignal): Promise<boolean> {
     const configurations = await Promise.all(this.#configurations.map((kept) => kept.read(signal)));
     const crds = await Promise.all([...this.#crds.values()].map((kept) => kept.read(signal)));
@@ -241,10 +234,7 @@ export class Registration implements AsyncDisposable {
     return live === undefined ? undefined : { kind: "delete" };
   }
 
-  /**
-   * Returns the change that injects the authorities. Each operation tests the name of its entry, which others may
-   * have moved.
-   */
+  /** Returns the change that injects the authorities; it tests each entry's name, because others may move it. */
   #injection(live: LiveConfiguration | undefined, authorities: string | undefined): Write | undefined {
     if (live === undefined || authorities === undefined) return undefined;
     const value = caBundleOf(authorities);
