@@ -15,7 +15,6 @@ export type Defined =
   | { readonly type: "webhook"; readonly webhook: AnyWebhook }
   | { readonly type: "plugin"; readonly plugin: Plugin };
 
-/** Brands a definition. */
 export function branded(defined: Defined): Definition {
   return Object.freeze({ ...defined, [brand]: CONTRACT_VERSION }) as unknown as Definition;
 }

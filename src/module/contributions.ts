@@ -1,12 +1,9 @@
 /** The registrations of one module's plugins, which are removed together with the module. */
-import type { Leadership } from "../client/leadership.ts";
-import type { NamedSources } from "../controller/named-sources.ts";
+import type { Runtime } from "../controller/runtime.ts";
 import { abortable } from "../platform/abortable.ts";
-import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../observe/log.ts";
 import type { Resource } from "../resource/handle.ts";
 import { AuthorMetrics } from "../observe/author-metrics.ts";
-import type { Metrics } from "../observe/metrics.ts";
 import type { HealthChecks } from "../server/health-checks.ts";
 import { asDefinition } from "./brand.ts";
 import type { Definition } from "./definition.ts";
@@ -14,13 +11,13 @@ import type { LoadedModule } from "./loaded-module.ts";
 import { collectDefinitions, type ModuleDefinitions } from "./module-definitions.ts";
 import type { Check, Plugin, PluginMetric, Registry } from "./plugin.ts";
 import type { PluginBoard } from "./plugin-board.ts";
-import type { PluginClient } from "./plugin-client.ts";
+import { pluginClient, type PluginClient } from "./plugin-client.ts";
 import { PluginParts } from "./plugin-parts.ts";
 import { type RouteRequest, PluginRoutes } from "./plugin-routes.ts";
 import { PluginSecrets } from "./plugin-secrets.ts";
 import { Registrations } from "./registrations.ts";
 import { Runnables } from "./runnables.ts";
-import { noServices, type Services } from "../reconcile/services.ts";
+import { noServices } from "../reconcile/services.ts";
 
 /** The checks behind the endpoints of the health listener. */
 export interface Health {
@@ -29,21 +26,12 @@ export interface Health {
   readonly readyz: HealthChecks;
 }
 
-export interface ContributionsOptions {
+interface ContributionsOptions {
+  /** The process, with the leadership of what only one replica does. */
+  readonly runtime: Runtime;
   readonly health: Health;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly clock: Clock;
-  /** Makes the client of a plugin, which works until the signal fires. */
-  readonly clientOf: (plugin: Plugin, about: { gone: AbortSignal; keep: PluginSecrets["keep"] }) => PluginClient;
   /** The board on which plugins put hooks, transforms and services, by {@link Contributions.place}. */
   readonly board: PluginBoard;
-  /** The sources of keys that plugins offer. @default nothing */
-  readonly sources: NamedSources | undefined;
-  /** The services that plugins provide. @default nothing */
-  readonly services: Services | undefined;
-  /** Decides when runnables of the leader run. */
-  readonly leadership: Leadership;
   /** Called with what a runnable threw, and what a metric's function threw. */
   readonly onError: (error: unknown, what: string) => void;
   /** The running version's, until {@link Contributions.takeOver}. @default none: registrations take effect at once */
@@ -56,6 +44,7 @@ const WITHIN = 10_000;
 export class Contributions {
   readonly #module: LoadedModule;
   readonly #options: ContributionsOptions;
+  readonly #log: Log;
   readonly #added: (Definition | Resource)[] = [];
   readonly #runnables: Runnables;
   readonly #checks: Registrations;
@@ -79,8 +68,10 @@ export class Contributions {
     this.#options = around; // without the previous version, which would keep all versions in memory
     this.#checks = new Registrations(before === undefined ? undefined : before.#checks);
     this.#metrics = new Registrations(before === undefined ? undefined : before.#metrics);
-    const { clock, leadership, log, onError } = options;
-    this.#runnables = new Runnables({ clock, leadership, log, onError, invoke: module.invoke });
+    const { onError, runtime } = options;
+    const { clock, leadership } = runtime;
+    this.#log = runtime.log.with({ module: module.name });
+    this.#runnables = new Runnables({ clock, leadership, log: this.#log, onError, invoke: module.invoke });
   }
 
   /**
@@ -105,7 +96,7 @@ export class Contributions {
   async #inTime(work: Promise<void>, what: string, signal?: AbortSignal): Promise<void> {
     const late = new AbortController();
     const tooLate = new Error(`${what} did not end within 10 s`);
-    using _timer = this.#options.clock.setTimeout(() => late.abort(tooLate), WITHIN);
+    using _timer = this.#options.runtime.clock.setTimeout(() => late.abort(tooLate), WITHIN);
     await abortable(work, signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]));
   }
 
@@ -206,13 +197,17 @@ export class Contributions {
 
   #facade(definition: Plugin, secrets: PluginSecrets): Registry {
     const { name: plugin, reads = [] } = definition;
-    let pluginClient: PluginClient | undefined;
+    let own: PluginClient | undefined;
     const client = (): PluginClient => {
-      if (pluginClient === undefined) {
-        pluginClient = this.#options.clientOf(definition, { gone: this.#gone.signal, keep: secrets.keep });
-        this.#clients.push(pluginClient);
+      if (own === undefined) {
+        own = pluginClient(definition, this.#options.runtime, {
+          module: this.#module.name,
+          gone: this.#gone.signal,
+          keep: secrets.keep,
+        });
+        this.#clients.push(own);
       }
-      return pluginClient;
+      return own;
     };
     if (reads.length > 0) client();
     const parts = this.#partsOf(definition, secrets);
@@ -227,7 +222,7 @@ export class Contributions {
     };
     const { healthz, livez, readyz } = this.#options.health;
     return {
-      log: this.#options.log.with({ plugin }, secrets.clean),
+      log: this.#log.with({ plugin }, secrets.clean),
       get client() {
         return client().client;
       },
@@ -242,7 +237,7 @@ export class Contributions {
       transform: (resource, change) => parts().transform(resource, change),
       source: (name) => parts().source(name),
       provide: (service, instance) => parts().provide(service, instance),
-      service: this.#options.services?.use ?? noServices,
+      service: this.#options.runtime.services?.use ?? noServices,
       onLeave: (end) => parts().onLeave(end),
       index: (index) => {
         this.#mustBeOpen(plugin);
@@ -274,11 +269,11 @@ export class Contributions {
 
   /** Returns what the plugin puts around runs and caches, as long as it may register. */
   #partsOf(plugin: Plugin, secrets: PluginSecrets): () => PluginParts {
-    const { sources, onError } = this.#options;
+    const { runtime, onError } = this.#options;
     const parts = new PluginParts({
       plugin,
       invoke: this.#module.invoke,
-      sources,
+      sources: runtime.sources,
       gone: this.#gone.signal,
       onError: (error, what) => onError(secrets.cleaned(error), what),
       call: this.#calledByOthers,
@@ -318,7 +313,7 @@ export class Contributions {
   }
 
   #authorMetrics(): AuthorMetrics {
-    return new AuthorMetrics((family) => this.#metrics.add(() => this.#options.metrics.addFamily(family)));
+    return new AuthorMetrics((family) => this.#metrics.add(() => this.#options.runtime.metrics.addFamily(family)));
   }
 
   #addMetric({ name, help, type = "gauge", value }: PluginMetric, secrets: PluginSecrets): void {
@@ -330,6 +325,6 @@ export class Contributions {
         return [];
       }
     };
-    this.#metrics.add(() => this.#options.metrics.add({ name, help, type, read }));
+    this.#metrics.add(() => this.#options.runtime.metrics.add({ name, help, type, read }));
   }
 }

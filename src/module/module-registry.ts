@@ -35,10 +35,7 @@ export interface ModuleRegistryOptions {
 export class ModuleRegistry {
   readonly plugins: PluginBoard;
   readonly #runtime: Runtime;
-  readonly #start: typeof startController;
-  readonly #leaderships: Leaderships | undefined;
-  readonly #health: Health;
-  readonly #webhooks: WebhookHost | undefined;
+  readonly #options: ModuleRegistryOptions;
   readonly #listing: ModuleListing;
   readonly #running = new Map<string, ModuleVersion>();
   readonly #broken = new Map<string, ModuleProblem>();
@@ -51,18 +48,14 @@ export class ModuleRegistry {
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(runtime: Runtime, options: ModuleRegistryOptions) {
-    const { health, leaderships, start = startController } = options;
-    this.#leaderships = leaderships;
-    this.#webhooks = options.webhooks;
     this.#runtime = runtime;
-    this.#health = health;
+    this.#options = options;
     this.#listing = new ModuleListing({
-      readyz: health.readyz,
+      readyz: options.health.readyz,
       strict: runtime.settings.strict,
       statuses: () => this.statuses(),
     });
     this.#leaving = new LeavingVersions(runtime.log);
-    this.#start = start;
     this.plugins = new PluginBoard(runtime);
   }
 
@@ -249,9 +242,10 @@ export class ModuleRegistry {
       version.startRunnables();
       this.#started(version);
     } catch (error) {
-      if (version === undefined) await this.#newGrace().within((signal) => this.#webhooks?.remove(name, { signal }));
+      if (version === undefined)
+        await this.#newGrace().within((signal) => this.#options.webhooks?.remove(name, { signal }));
       else await this.#end(version, { keepGraph: true });
-      await this.#leaderships?.leave(name);
+      await this.#options.leaderships?.leave(name);
       throw error;
     }
   }
@@ -295,16 +289,16 @@ export class ModuleRegistry {
 
   /** The returned functions live as long as a version, so no previous version may be in their scope. */
   #around({ name }: LoadedModule): VersionSurroundings {
-    const leadership = this.#leaderships?.of(name) ?? this.#runtime.leadership;
+    const leadership = this.#options.leaderships?.of(name) ?? this.#runtime.leadership;
     return {
       runtime: this.#runtime,
-      health: this.#health,
+      health: this.#options.health,
       board: this.plugins,
       leadership,
-      alone: this.#leaderships?.alone?.(name) ?? leadership,
-      start: this.#start,
+      alone: this.#options.leaderships?.alone?.(name) ?? leadership,
+      start: this.#options.start ?? startController,
       onError: (error, what) => this.reportError(name, error, what),
-      onWarm: () => this.#leaderships?.warm(name),
+      onWarm: () => this.#options.leaderships?.warm(name),
     };
   }
 
@@ -326,12 +320,12 @@ export class ModuleRegistry {
   /** Lets a module only finalize. @returns false when no object has finalizers of its controllers. */
   async #drain(running: ModuleVersion, gone: () => Promise<void>): Promise<boolean> {
     if (this.#runtime.settings["force-removal"] || this.#ending !== undefined) return false;
-    const drain = await Draining.begin(running, { grace: this.#newGrace(), webhooks: this.#webhooks });
+    const drain = await Draining.begin(running, { grace: this.#newGrace(), webhooks: this.#options.webhooks });
     if (drain === undefined || drain.hasEnded) return false;
     running.draining = { drain, gone };
     const about = { module: running.module.name, left: drain.message };
     this.#runtime.log.warn("The module is draining: it only finalizes while objects have its finalizers", about);
-    this.#leaderships?.yield?.(running.module.name);
+    this.#options.leaderships?.yield?.(running.module.name);
     void drain.ended.then(() => this.#inTurn(() => this.#drained(running)));
     return true;
   }
@@ -357,7 +351,7 @@ export class ModuleRegistry {
   async #leave(running: ModuleVersion): Promise<void> {
     await this.#end(running);
     await this.settled(running.module.name);
-    await this.#leaderships?.leave(running.module.name);
+    await this.#options.leaderships?.leave(running.module.name);
   }
 
   /** Refuses to begin anything after the others have ended, because nobody would end it. */
@@ -367,16 +361,18 @@ export class ModuleRegistry {
 
   /** Serves a module's webhooks, or those of its new version in place of the old one's. */
   async #serve({ name, invoke }: LoadedModule, { webhooks, resources }: ModuleDefinitions): Promise<void> {
-    await this.#newGrace().within((signal) => this.#webhooks?.put({ name, webhooks, resources, invoke }, { signal }));
+    await this.#newGrace().within((signal) =>
+      this.#options.webhooks?.put({ name, webhooks, resources, invoke }, { signal }),
+    );
   }
 
   async #end(version: ModuleVersion, { keepGraph = false } = {}): Promise<void> {
     const { module, definitions } = version;
     const grace = this.#ending ?? this.#newGrace();
     // Runs that are ending may write objects that need conversion.
-    using _converting = this.#webhooks?.convertFor({ ...module, ...definitions });
+    using _converting = this.#options.webhooks?.convertFor({ ...module, ...definitions });
     // The registrations are removed first, then the handlers, so that the API server sends no requests in vain.
-    await grace.within((signal) => this.#webhooks?.remove(module.name, { signal }));
+    await grace.within((signal) => this.#options.webhooks?.remove(module.name, { signal }));
     await version.end(grace);
     this.#running.delete(module.name);
     // This comes last: nothing of the module is called any more.

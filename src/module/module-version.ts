@@ -15,7 +15,6 @@ import type { GracePeriod } from "./grace-period.ts";
 import type { LoadedModule } from "./loaded-module.ts";
 import { mergedDefinitions, type ModuleDefinitions } from "./module-definitions.ts";
 import type { PluginBoard } from "./plugin-board.ts";
-import { pluginClient } from "./plugin-client.ts";
 
 /** The parts of the process that a version needs. */
 export interface VersionSurroundings {
@@ -25,7 +24,6 @@ export interface VersionSurroundings {
   readonly leadership: Leadership;
   /** The leadership of what only one replica does. */
   readonly alone: Leadership;
-  /** Starts a controller. */
   readonly start: typeof startController;
   /** Called with what the module's code threw outside of a run. */
   readonly onError: (error: unknown, what: string) => void;
@@ -92,7 +90,14 @@ export class ModuleVersion {
     around: VersionSurroundings,
     { before, accept, signal }: SetUpOptions,
   ): Promise<ModuleVersion> {
-    const contributions = contributionsOf(module, around, before?.contributions);
+    const { runtime, alone, health, board, onError } = around;
+    const contributions = new Contributions(module, {
+      runtime: { ...runtime, leadership: alone },
+      health,
+      board,
+      onError,
+      before: before?.contributions,
+    });
     try {
       await contributions.setup(module.definitions.plugins, { signal });
       contributions.close();
@@ -226,29 +231,6 @@ function limitersOf(
     limiters.set(controller, new GuardedLimiter(limiter, { invoke, onError: (error) => onError(error, what) }));
   }
   return limiters;
-}
-
-/** Stands outside of the asynchronous setup, because the functions that are made here would keep its scope alive. */
-function contributionsOf(
-  module: LoadedModule,
-  around: VersionSurroundings,
-  before: Contributions | undefined,
-): Contributions {
-  const { runtime, health, board, alone, onError } = around;
-  const { name } = module;
-  return new Contributions(module, {
-    log: runtime.log.with({ module: name }),
-    metrics: runtime.metrics,
-    clock: runtime.clock,
-    leadership: alone,
-    health,
-    board,
-    sources: runtime.sources,
-    services: runtime.services,
-    clientOf: (plugin, about) => pluginClient(plugin, { ...runtime, leadership: alone }, { module: name, ...about }),
-    onError,
-    before,
-  });
 }
 
 /** The states that are logged, each with its level and its text. */

@@ -258,7 +258,6 @@ class FaultRule implements ActiveFault {
   }
 }
 
-/** Whether the options' kind, verbs and function select a request. */
 function selects({ module, kind, verbs, on }: FaultOptions, target: RequestTarget): boolean {
   if (target.verb === "other" || !isFrom(module, target)) return false;
   if (kind === undefined ? target.plural === "events" : !isOf(target, kind)) return false;

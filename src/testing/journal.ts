@@ -5,7 +5,6 @@ import { targetOf } from "./request-target.ts";
 /** The maximum number of entries of each kind for a long wait; the newest are kept. */
 const MOST_ENTRIES = 20_000;
 
-/** An object as the server returns it. */
 export interface ServerObject {
   readonly apiVersion?: string;
   readonly kind?: string;

@@ -36,7 +36,6 @@ function isSameTaint(a: Toleration, b: Toleration): boolean {
   return a.key === b.key && a.effect === b.effect && a.operator === b.operator && (a.value ?? "") === (b.value ?? "");
 }
 
-/** Returns the pod template for one node. */
 export function templateFor({ spec, metadata }: DaemonSet, node: string, hash: string): PodTemplateSpec {
   const { template } = spec;
   const generation = metadata.annotations?.[GENERATION_ANNOTATION];

@@ -28,7 +28,6 @@ export function revisionOf({ metadata }: Annotated): number {
   return Number(metadata.annotations?.[REVISION] ?? 0) || 0;
 }
 
-/** The desired replicas that a ReplicaSet carries. */
 export function desiredReplicas({ metadata }: Annotated): number | undefined {
   return wholeNumber(metadata.annotations?.[DESIRED]);
 }

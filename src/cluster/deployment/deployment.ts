@@ -26,7 +26,6 @@ const owned = new OwnedKind({
   selects: ({ spec }) => selectedBy(spec.selector),
 });
 
-/** Returns the controller of Deployments. */
 export function deploymentController(clock: Clock): Definition {
   return defineController({
     name: "deployment",

@@ -20,7 +20,6 @@ export interface ContainerContext {
   readonly now: number;
 }
 
-/** The context of one start of the container. */
 interface OneStart extends Omit<ContainerContext, "script"> {
   readonly script: Script;
 }
@@ -45,7 +44,6 @@ export function nextStep(was: ContainerStatus | undefined, context: ContainerCon
   return start(was, context, was?.restartCount ?? 0);
 }
 
-/** The status of a container that waits for its turn. */
 export function waitingStatus(container: Container, reason: string): ContainerStatus {
   return statusOf(container, { state: { waiting: { reason } }, ready: false, started: false, restartCount: 0 });
 }

@@ -24,7 +24,6 @@ export class PodMemory {
   }
 }
 
-/** The times of one pod. */
 export class PodTimes {
   readonly uid: string;
   readonly #containers = new Map<string, Times>();

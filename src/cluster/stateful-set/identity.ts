@@ -29,7 +29,6 @@ export function replicasOf({ spec }: StatefulSet): number {
   return spec.replicas ?? 1;
 }
 
-/** Whether the set wants a pod of this ordinal. */
 export function isWanted(set: StatefulSet, ordinal: number): boolean {
   const index = ordinal - firstOrdinal(set);
   return index >= 0 && index < replicasOf(set);

@@ -19,7 +19,6 @@ export function isTerminating(pod: Pod): boolean {
   return !isFinished(pod) && pod.metadata.deletionTimestamp !== undefined;
 }
 
-/** Returns the pod's condition of this type. */
 export function podCondition({ status }: Pod, type: string): PodCondition | undefined {
   return status?.conditions?.find((condition) => condition.type === type);
 }

@@ -43,36 +43,31 @@ export interface UserOptions {
   readonly notAfter?: Date | undefined;
 }
 
+interface ControlPlaneParts {
+  readonly dir: string;
+  readonly ports: Ports;
+  readonly pki: Pki;
+  readonly programs: ReadonlyMap<ProgramName, Program>;
+  readonly kubectl: string;
+  /** Whether the folder goes at the end. */
+  readonly temporary: boolean;
+}
+
 export class ControlPlane {
   readonly dir: string;
   /** The address, `https://127.0.0.1:<port>`. */
   readonly url: string;
   /** A file with embedded CA, client certificate and key, group system:masters, context kind-kind. */
   readonly kubeconfig: string;
-  readonly #pki: Pki;
   readonly #tls: { readonly ca: string; readonly cert: string; readonly key: string };
-  readonly #programs: ReadonlyMap<ProgramName, Program>;
-  readonly #kubectl: string;
-  readonly #ports: Ports;
-  readonly #temporary: boolean;
+  readonly #parts: ControlPlaneParts;
 
   /** @internal startControlPlane creates it. */
-  constructor(parts: {
-    dir: string;
-    ports: Ports;
-    pki: Pki;
-    programs: ReadonlyMap<ProgramName, Program>;
-    kubectl: string;
-    temporary: boolean;
-  }) {
+  constructor(parts: ControlPlaneParts) {
     this.dir = parts.dir;
     this.url = `https://127.0.0.1:${parts.ports.api}`;
     this.kubeconfig = join(parts.dir, "kubeconfig");
-    this.#ports = parts.ports;
-    this.#pki = parts.pki;
-    this.#programs = parts.programs;
-    this.#kubectl = parts.kubectl;
-    this.#temporary = parts.temporary;
+    this.#parts = parts;
     const admin = parts.pki.client({ name: "kubernetes-admin", groups: ["system:masters"] });
     this.#tls = { ca: parts.pki.authority.cert, ...admin };
   }
@@ -83,7 +78,7 @@ export class ControlPlane {
     await writeKubeconfig(this.kubeconfig, { server: this.url, authority: ca, client: { cert, key } });
     this.#program("etcd").start();
     await this.restart("kube-apiserver");
-    if (this.#programs.has("kube-controller-manager")) await this.restart("kube-controller-manager");
+    if (this.#parts.programs.has("kube-controller-manager")) await this.restart("kube-controller-manager");
   }
 
   async kubectl(...args: string[]): Promise<Output> {
@@ -116,8 +111,8 @@ export class ControlPlane {
   /** Writes the kubeconfig of another user, who has no permissions without RBAC, and returns its path. */
   async userKubeconfig(name: string, { groups, notAfter }: UserOptions = {}): Promise<string> {
     const file = join(this.dir, `kubeconfig-${encodeURIComponent(name)}${notAfter ? `-${notAfter.getTime()}` : ""}`);
-    const client = this.#pki.client({ name, groups }, notAfter);
-    await writeKubeconfig(file, { server: this.url, authority: this.#pki.authority.cert, client, context: name });
+    const client = this.#parts.pki.client({ name, groups }, notAfter);
+    await writeKubeconfig(file, { server: this.url, authority: this.#parts.pki.authority.cert, client, context: name });
     return file;
   }
 
@@ -143,8 +138,8 @@ export class ControlPlane {
 
   /** Ends every program; the data are removed unless the caller named the folder. */
   async stop(): Promise<void> {
-    for (const program of [...this.#programs.values()].reverse()) await program.kill();
-    if (this.#temporary) await rm(this.dir, { recursive: true, force: true });
+    for (const program of [...this.#parts.programs.values()].reverse()) await program.kill();
+    if (this.#parts.temporary) await rm(this.dir, { recursive: true, force: true });
     else await removeState(this.dir);
   }
 
@@ -153,21 +148,21 @@ export class ControlPlane {
   }
 
   async #remember(): Promise<void> {
-    const pids = [...this.#programs.values()].flatMap((program) => program.pid ?? []);
-    await writeState(this.dir, { ports: this.#ports, pids });
+    const pids = [...this.#parts.programs.values()].flatMap((program) => program.pid ?? []);
+    await writeState(this.dir, { ports: this.#parts.ports, pids });
   }
 
   #program(name: ProgramName): Program {
-    const program = this.#programs.get(name);
+    const program = this.#parts.programs.get(name);
     if (!program)
       throw new Error(`This control plane was started without ${name}: use startControlPlane({ controllers: true })`);
     return program;
   }
 
   async #ready(name: ProgramName): Promise<boolean> {
-    if (name === "etcd") return await answers(`http://127.0.0.1:${this.#ports.etcd}/health`);
+    if (name === "etcd") return await answers(`http://127.0.0.1:${this.#parts.ports.etcd}/health`);
     if (name === "kube-controller-manager") {
-      return await answers(`https://127.0.0.1:${this.#ports.controllers}/healthz`, { rejectUnauthorized: false });
+      return await answers(`https://127.0.0.1:${this.#parts.ports.controllers}/healthz`, { rejectUnauthorized: false });
     }
     // The namespaces are created a moment after the server reports that it is ready.
     const ready = await answers(`${this.url}/readyz`, this.#tls);
@@ -177,7 +172,7 @@ export class ControlPlane {
   async #runKubectl(args: readonly string[], input?: string): Promise<Output> {
     const own = ["--kubeconfig", this.kubeconfig, "--cache-dir", join(this.dir, "kubectl-cache")];
     const { DISABLE_HTTP2: _ours, ...env } = process.env; // kubectl would remark on it
-    const child = spawn(this.#kubectl, [...own, ...args], { env, stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn(this.#parts.kubectl, [...own, ...args], { env, stdio: ["pipe", "pipe", "pipe"] });
     child.stdin.on("error", () => undefined);
     child.stdin.end(input);
     const exited = new Promise<number>((done, reject) => {

@@ -16,7 +16,6 @@ const AMPLE = 2;
 /** The rarest field is in one of so many objects, which is some of a few hundred. */
 const RAREST = 16;
 
-/** Values of a schema. */
 export function valuesOf(schema: StructuralSchema): fc.Arbitrary<unknown> {
   const values = orAlternatives(schema);
   return schema.nullable === true ? fc.oneof({ weight: 5, arbitrary: values }, fc.constant(null)) : values;
