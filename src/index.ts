@@ -197,16 +197,20 @@ export type {
   WriteOptions,
 } from "./client/client.ts";
 export type { Index, IndexQuery } from "./client/field-index.ts";
-export type { Children, OnForeign, SkippedChild, SyncOptions } from "./reconcile/children.ts";
 export type {
   Cause,
   CauseOf,
+  Children,
   DaemonContext,
   Logger,
   ObjectContext,
+  OnForeign,
   Result,
   RunContext,
   RunEvents,
+  SkippedChild,
+  StatusWriter,
+  SyncOptions,
 } from "./reconcile/context.ts";
 export type {
   Counter,
@@ -217,5 +221,4 @@ export type {
   WrittenMetrics,
 } from "./observe/author-metric.ts";
 export type { Service, UseService } from "./reconcile/services.ts";
-export type { StatusWriter } from "./reconcile/status.ts";
 export type { Status } from "./kube/errors/api-error.ts";

@@ -1,7 +1,6 @@
 /** Executes one run of an object: membership, deletion, finalizer, the author's code, the status. */
 import type { Result } from "../reconcile/context.ts";
-import { takeBackFailure, tellFailure } from "../reconcile/finalize-failure.ts";
-import { addFinalizer, hasFinalizer, removeFinalizers } from "../reconcile/finalizer.ts";
+import { addFinalizer, hasFinalizer, removeFinalizers, takeBackFailure, tellFailure } from "../reconcile/finalizer.ts";
 import type { ObjectRun } from "../reconcile/object-run.ts";
 import type { ObjectControllerEnvironment } from "../reconcile/run.ts";
 import type { AnyObject } from "../resource/handle.ts";

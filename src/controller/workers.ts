@@ -1,19 +1,19 @@
 /** Takes keys from the queue and runs them, several at a time and never two for one key. */
-import { ActiveRun } from "./active-run.ts";
-import { type BudgetState, ErrorBudget, type ErrorBudgetOptions } from "./error-budget.ts";
-import type { ControllerScope } from "./controller-scope.ts";
-import { LOW_PRIORITY } from "./event-mapping.ts";
-import type { FailureReports } from "./failure-reports.ts";
-import { runLimit, timeoutError, type RunLimit } from "./run-limit.ts";
-import type { RunStarter } from "./run-turns.ts";
 import type { ControllerMetrics } from "../observe/controller-metrics.ts";
 import { causesText, causesWithValues } from "../queue/cause.ts";
 import type { QueueItem } from "../queue/entries.ts";
 import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import type { Result } from "../reconcile/context.ts";
-import { failureMessage } from "../reconcile/failure-message.ts";
+import { failureMessage } from "../reconcile/errors.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
+import { ActiveRun } from "./active-run.ts";
+import type { ControllerScope } from "./controller-scope.ts";
+import { type BudgetState, ErrorBudget, type ErrorBudgetOptions } from "./error-budget.ts";
+import { LOW_PRIORITY } from "./event-mapping.ts";
+import type { FailureReports } from "./failure-reports.ts";
 import { isPanic, type Outcome, outcomeOf, outcomeOfError } from "./outcome.ts";
+import { type RunLimit, runLimit, timeoutError } from "./run-limit.ts";
+import type { RunStarter } from "./run-turns.ts";
 
 /** Makes and executes the runs of keys. */
 export interface RunExecutor {

@@ -3,9 +3,9 @@ import { isAlreadyExists, isApiError, isNotFound } from "../kube/errors/api-erro
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { EventDropReason } from "../observe/metrics.ts";
-import { sleep, type Clock } from "../platform/clock.ts";
-import { eventBody, seriesBody } from "./event.ts";
+import { type Clock, sleep } from "../platform/clock.ts";
 import type { EventSeries } from "./event-series.ts";
+import { eventBody, seriesBody } from "./event.ts";
 
 export interface EventSenderOptions {
   readonly transport: Pick<Transport, "request">;

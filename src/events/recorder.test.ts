@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { sendJson, sendStatus, startLoopback, type LoopbackServer } from "../../tests/support/loopback-server.ts";
+import { type LoopbackServer, sendJson, sendStatus, startLoopback } from "../../tests/support/loopback-server.ts";
+import { until } from "../../tests/support/until.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
 import { createLog } from "../observe/log.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { createEventRecorder, type EventRecorder } from "./recorder.ts";
-import { until } from "../../tests/support/until.ts";
 
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 0, 2, 3, 4, 5, 678);

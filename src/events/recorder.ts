@@ -5,10 +5,9 @@ import type { Log } from "../observe/log.ts";
 import type { EventDropReason, Metrics } from "../observe/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import { eventKey, identify, objectKey, reporterFor, type EventInput, type Occurrence } from "./event.ts";
-import { isDue, SeriesCache } from "./event-series.ts";
 import { EventSender } from "./event-sender.ts";
-import { ObjectLimiter } from "./object-limiter.ts";
+import { isDue, SeriesCache } from "./event-series.ts";
+import { type EventInput, eventKey, identify, objectKey, type Occurrence, reporterFor } from "./event.ts";
 
 /** Records the Events of one controller; never waits and never throws. */
 export interface ControllerEvents {
@@ -144,5 +143,40 @@ async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined
     await Promise.race([work, promise]);
   } finally {
     signal.removeEventListener("abort", onAbort);
+  }
+}
+
+const BURST = 25;
+/** Milliseconds until one more Event is allowed. */
+const REFILL = 300_000;
+const MAX_OBJECTS = 4096;
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+/** A token bucket for each reporter and object: 25 at once, then one every 5 minutes, like client-go's spam filter. */
+class ObjectLimiter {
+  readonly #clock: Clock;
+  /** The least recently used first. */
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Takes a token. @returns false when the object has used up its Events. */
+  take(objectKey: string): boolean {
+    const now = this.#clock.now();
+    const bucket = this.#buckets.get(objectKey) ?? { tokens: BURST, at: now };
+    bucket.tokens = Math.min(BURST, bucket.tokens + (now - bucket.at) / REFILL);
+    bucket.at = now;
+    this.#buckets.delete(objectKey);
+    this.#buckets.set(objectKey, bucket);
+    if (this.#buckets.size > MAX_OBJECTS) this.#buckets.delete(this.#buckets.keys().next().value!);
+    if (bucket.tokens < 1) return false;
+    bucket.tokens--;
+    return true;
   }
 }

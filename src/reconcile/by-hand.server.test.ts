@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { allow, of, type ObjectContext, TerminalError } from "binnacle";
+import { allow, type ObjectContext, of, TerminalError } from "binnacle";
 import { ConfigMap, Secret } from "binnacle/resources";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
+  Behaviours,
   type Box,
   Box as Boxes,
-  Behaviours,
   boxController,
   BOXES,
   type BoxShape,

@@ -27,9 +27,19 @@ import {
 } from "../kube/errors/api-error.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString, type ManagedFieldsEntry } from "../resource/meta.ts";
-import { CLAIM, type Held, heldOf, isUnclaimed, namesOn, takeOver } from "./child-ownership.ts";
+import {
+  CLAIM,
+  deleteEarlier,
+  hasItsName,
+  type Held,
+  heldOf,
+  isCollectable,
+  isUnclaimed,
+  namesOn,
+  namesOwner,
+  takeOver,
+} from "./child-ownership.ts";
 import type { PlannedChild } from "./child-plan.ts";
-import { deleteEarlier, hasItsName, isCollectable, namesOwner } from "./earlier-child.ts";
 import { AlreadyOwned, NotOwned } from "./errors.ts";
 import { controllerOf, isChildOf, labelledOwner, OWNER_UID_LABEL } from "./owner.ts";
 import type { ObjectRunState } from "./run.ts";

@@ -1,13 +1,13 @@
 /** Deletes, keeps or releases the children that the set no longer names. */
-import { guardedPatch } from "../client/write-body.ts";
-import type { JsonPatchOperation } from "../client/client.ts";
 import { childUpdates, isMadeBy } from "../client/child-entry.ts";
+import type { JsonPatchOperation } from "../client/client.ts";
 import { handOver } from "../client/handover.ts";
+import { guardedPatch } from "../client/write-body.ts";
 import { isConflict, isNotFound } from "../kube/errors/api-error.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
-import type { SyncOptions } from "./children.ts";
-import { childId, OWNER_INDEX, type OwnedKind } from "./owned-kind.ts";
+import type { SyncOptions } from "./context.ts";
+import { childId, type OwnedKind, OWNER_INDEX } from "./owned-kind.ts";
 import {
   appliedAnnotation,
   CHILD_ANNOTATION,

@@ -1,14 +1,12 @@
 /** `children.sync`: brings the children of an object in the cluster to the desired set. */
-import { applyChild, isDue, knownChild } from "./child-application.ts";
-import { PlannedChild } from "./child-plan.ts";
-import { prune, removeTracked, surplusOf } from "./child-pruning.ts";
-import type { SkippedChild, SyncOptions } from "./children.ts";
-import { checkSet, type DesiredSet, objectsOf } from "./desired-object.ts";
-import { AlreadyOwned, NotOwned, WaitingForChildren } from "./errors.ts";
-import { isReady } from "./readiness.ts";
-import { dryRunOf } from "./dry-run.ts";
-import type { ObjectRunState } from "./run.ts";
 import { ownField, setField } from "../resource/any-key.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import { applyChild, isDue, knownChild } from "./child-application.ts";
+import { checkSet, type DesiredSet, objectsOf, PlannedChild } from "./child-plan.ts";
+import { prune, removeTracked, surplusOf } from "./child-pruning.ts";
+import type { SkippedChild, SyncOptions } from "./context.ts";
+import { AlreadyOwned, NotOwned, WaitingForChildren } from "./errors.ts";
+import { dryRunOf, type ObjectRunState } from "./run.ts";
 
 export class ChildSet {
   readonly #run: ObjectRunState;
@@ -169,4 +167,50 @@ function resultOf(desired: DesiredSet, children: readonly PlannedChild[]): Recor
 function adopts(options: SyncOptions<string>, name: string): boolean {
   const { adopt } = options;
   return typeof adopt === "boolean" ? adopt : adopt?.includes(name) === true;
+}
+
+interface Workload {
+  readonly spec?: { readonly replicas?: number; readonly completions?: number };
+  readonly status?: Readonly<Record<string, unknown>> & {
+    readonly conditions?: readonly { type: string; status: string }[];
+  };
+}
+
+/**
+ * Whether an object is ready: workloads by their replicas, other kinds by a condition, the rest by their existence.
+ *
+ * @see https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
+ */
+function isReady(object: AnyObject): boolean {
+  if (object.metadata.deletionTimestamp !== undefined) return false;
+  const { spec, status = {} } = object as AnyObject & Workload;
+  const number = (field: string): number => (typeof status[field] === "number" ? status[field] : 0);
+  const observed = number("observedGeneration") >= (object.metadata.generation ?? 0);
+  switch (`${object.kind}.${object.apiVersion}`) {
+    case "Deployment.apps/v1":
+      return (
+        observed &&
+        number("updatedReplicas") >= (spec?.replicas ?? 1) &&
+        number("availableReplicas") >= (spec?.replicas ?? 1)
+      );
+    case "StatefulSet.apps/v1":
+    case "ReplicaSet.apps/v1":
+      return observed && number("readyReplicas") >= (spec?.replicas ?? 1);
+    case "DaemonSet.apps/v1":
+      return observed && number("numberReady") >= number("desiredNumberScheduled");
+    case "Job.batch/v1":
+      return isTrue(status, "Complete");
+    case "PersistentVolumeClaim.v1":
+      return status["phase"] === "Bound";
+    case "Namespace.v1":
+      return status["phase"] === "Active";
+    case "CustomResourceDefinition.apiextensions.k8s.io/v1":
+      return isTrue(status, "Established");
+    default:
+      return !status.conditions?.some((condition) => condition.type === "Ready") || isTrue(status, "Ready");
+  }
+}
+
+function isTrue(status: NonNullable<Workload["status"]>, type: string): boolean {
+  return status.conditions?.some((condition) => condition.type === type && condition.status === "True") === true;
 }

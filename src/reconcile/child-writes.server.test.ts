@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { of } from "binnacle";
 import { ConfigMap, Deployment } from "binnacle/resources";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Behaviours, boxController, Lab, servers } from "../../tests/support/integration/lab.ts";
 import type { ShapeOf } from "../controller/definition.ts";
 

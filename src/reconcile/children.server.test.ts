@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defineController, defineResource, type ObjectContext, type ObjectOf, of, watch, z } from "binnacle";
 import { ConfigMap, Deployment, Namespace, Secret } from "binnacle/resources";
-import { until } from "../../tests/support/until.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { available, Cluster, type Json } from "../../tests/support/cluster.ts";
 import { FaultyProxy } from "../../tests/support/integration/faulty-proxy.ts";
 import { InProcess } from "../../tests/support/integration/in-process.ts";
+import { until } from "../../tests/support/until.ts";
 import type { ShapeOf } from "../controller/definition.ts";
 
 const Box = defineResource({

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defineController, defineResource, type Resource, z } from "binnacle";
 import * as kinds from "binnacle/resources";
-import { until } from "../../tests/support/until.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { available, Cluster } from "../../tests/support/cluster.ts";
 import { FaultyProxy } from "../../tests/support/integration/faulty-proxy.ts";
 import { InProcess } from "../../tests/support/integration/in-process.ts";
 import { notOwned, typicalObjects } from "../../tests/support/integration/typical-objects.ts";
+import { until } from "../../tests/support/until.ts";
 
 const Everything = defineResource({
   group: "converged.binnacle.dev",

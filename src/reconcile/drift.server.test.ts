@@ -1,11 +1,14 @@
-/** What others do to children, and what `children.sync` makes of it: what is declared is there again, and then there is silence. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+/**
+ * What others do to children, and what `children.sync` makes of it: what is declared is there again, and then there is
+ * silence.
+ */
 import { defineResource, of, type Resource, z } from "binnacle";
 import { ConfigMap, Deployment, ResourceQuota, Secret, Service, ServiceAccount } from "binnacle/resources";
-import { Behaviours, boxController, Lab, servers } from "../../tests/support/integration/lab.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Json } from "../../tests/support/cluster.ts";
-import type { Shape } from "../resource/handle.ts";
+import { Behaviours, boxController, Lab, servers } from "../../tests/support/integration/lab.ts";
 import { isSubset } from "../../tests/support/subset.ts";
+import type { Shape } from "../resource/handle.ts";
 
 const Free = defineResource({
   group: "drift.binnacle.dev",

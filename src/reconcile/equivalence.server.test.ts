@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import * as fc from "fast-check";
 import { of } from "binnacle";
 import { ConfigMap, Deployment } from "binnacle/resources";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
 import { Behaviours, boxController, Lab, servers } from "../../tests/support/integration/lab.ts";
 import type { ShapeOf } from "../controller/definition.ts";
 import type { AnyObject } from "../resource/handle.ts";

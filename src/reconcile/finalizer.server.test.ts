@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defineController, watch } from "binnacle";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Json } from "../../tests/support/cluster.ts";
-import { until } from "../../tests/support/until.ts";
-import type { Result } from "./context.ts";
 import {
   Behaviours,
   type Box,
-  BOXES,
   Box as BoxKind,
   boxController,
+  BOXES,
   Lab,
   servers,
 } from "../../tests/support/integration/lab.ts";
+import { until } from "../../tests/support/until.ts";
+import type { Result } from "./context.ts";
 
 describe.each(servers)("finalizers on the %s server", (server) => {
   const behaviours = new Behaviours();

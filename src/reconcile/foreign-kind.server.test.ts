@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { conditions, defineController, defineResource, foreignResource, resource, watch, z } from "binnacle";
-import { until } from "../../tests/support/until.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Behaviours, Lab, servers } from "../../tests/support/integration/lab.ts";
+import { until } from "../../tests/support/until.ts";
 
 const GROUP = "foreign.example.com";
 

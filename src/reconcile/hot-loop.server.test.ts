@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { of } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { available } from "../../tests/support/cluster.ts";
-import { Behaviours, BOXES, Box, boxController, Lab, type Reconcile } from "../../tests/support/integration/lab.ts";
+import { Behaviours, Box, boxController, BOXES, Lab, type Reconcile } from "../../tests/support/integration/lab.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 

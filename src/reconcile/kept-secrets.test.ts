@@ -1,6 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import { defineResource, z } from "binnacle";
 import { ConfigMap, Secret } from "binnacle/resources";
+import { describe, expect, test } from "bun:test";
 import { INSTEAD_OF_TEXT } from "../observe/secret-search.ts";
 import { crdOf } from "../resource/define.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";

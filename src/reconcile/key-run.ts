@@ -1,7 +1,7 @@
 /** One run of one key: the context of a key controller's `reconcile`, and the base of an object's run. */
+import type { RequestContext } from "../client/client-scope.ts";
 import type { Client } from "../client/client.ts";
 import { KubeClient } from "../client/kube-client.ts";
-import type { RequestContext } from "../client/client-scope.ts";
 import type { WriteGate } from "../client/write-gate.ts";
 import { withoutSecrets } from "../observe/known-secrets.ts";
 import { sleep } from "../platform/clock.ts";
@@ -11,8 +11,8 @@ import { type Key, parseKey } from "../resource/meta.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
 import type { Cause, Logger, RunContext } from "./context.ts";
 import { KeptSecrets } from "./kept-secrets.ts";
+import { type ControllerEnvironment, handOriginOf, originOf, type RunItem } from "./run.ts";
 import { noServices, type UseService } from "./services.ts";
-import { handOriginOf, originOf, type RunItem, type ControllerEnvironment } from "./run.ts";
 
 const NO_METRICS = Object.freeze({});
 

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defineController, of } from "binnacle";
 import { ConfigMap, Deployment } from "binnacle/resources";
-import { type Box, Behaviours, boxController, BOXES, Lab, servers } from "../../tests/support/integration/lab.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Behaviours, type Box, boxController, BOXES, Lab, servers } from "../../tests/support/integration/lab.ts";
 import { until } from "../../tests/support/until.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
@@ -43,7 +43,9 @@ describe.each(servers)("a later object of the name (%s server)", (server) => {
     return { uid: made.metadata.uid, seen: () => void (lab.proxy.delay = 0) };
   }
 
-  /** Runs the object once, replaces it during the run, and gives what the new one looks like after the old one's run. */
+  /**
+   * Runs the object once, replaces it during the run, and gives what the new one looks like after the old one's run.
+   */
   async function replacedDuring(
     name: string,
     rest: (context: Parameters<Parameters<typeof lab.box>[1]>[1]) => Promise<void>,

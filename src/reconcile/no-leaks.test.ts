@@ -1,9 +1,11 @@
-/** What a run says of a failure, in Events, conditions and the log, repeats no sensitive value that it read or wrote. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+/**
+ * What a run says of a failure, in Events, conditions and the log, repeats no sensitive value that it read or wrote.
+ */
 import { defineController, defineResource, of, TerminalError, z } from "binnacle";
 import { Secret, ServiceAccount } from "binnacle/resources";
-import { until } from "../../tests/support/until.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Behaviours, boxController, Lab, type Reconcile } from "../../tests/support/integration/lab.ts";
+import { until } from "../../tests/support/until.ts";
 
 const EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events";
 const SECRETS = "/api/v1/namespaces/default/secrets";

@@ -5,15 +5,16 @@
  * first use.
  */
 import type { AnyObject, Shape } from "../resource/handle.ts";
+import type { Condition } from "../resource/meta.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
 import { ChildSet } from "./child-set.ts";
-import type { Children, SkippedChild } from "./children.ts";
-import type { ObjectContext, RunEvents } from "./context.ts";
+import type { Children, ObjectContext, RunEvents, SkippedChild, StatusWriter } from "./context.ts";
 import { KeyRun } from "./key-run.ts";
-import type { ObjectControllerEnvironment, RunItem, ObjectRunState } from "./run.ts";
-import { saysSkipped, tellSkipped } from "./skipped-children.ts";
-import type { StatusWriter } from "./status.ts";
+import type { ObjectControllerEnvironment, ObjectRunState, RunItem } from "./run.ts";
 import { ObjectStatusWriter } from "./status-writer.ts";
+
+/** The longest message of the condition that reports skipped children. */
+const LONGEST_MESSAGE = 1_024;
 
 /** A run with an object: status, children and events belong to it. */
 export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, ObjectRunState {
@@ -100,11 +101,31 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ob
     this.#toldSkipped = true;
     const isAny = children.skipped.length > 0;
     this.environment.skippedChildren(this.item.key, isAny);
-    return isAny || saysSkipped(this);
+    return isAny || this.#saysSkipped;
   }
 
+  /** Whether the object's condition reports skipped children. */
+  get #saysSkipped(): boolean {
+    const { status } = this.latest() as { readonly status?: { readonly conditions?: readonly Condition[] } };
+    const type = this.environment.childrenCondition;
+    return status?.conditions?.some((condition) => condition.type === type && condition.status === "False") === true;
+  }
+
+  /**
+   * Reports which children were skipped and why, or withdraws the report; the condition is written with the rest of the
+   * status.
+   */
   async #flushWithSkipped(skipped: readonly SkippedChild[]): Promise<void> {
-    await tellSkipped(this, skipped);
+    for (const { message } of skipped) this.events.warning("ChildSkipped", message);
+    const { statusShape, childrenCondition: type } = this.environment;
+    if ((await statusShape.get()).conditions) {
+      const message = skipped.map((child) => child.message).join("; ");
+      this.statusWriter.condition(
+        skipped.length === 0
+          ? { type, status: true, reason: "Synced" }
+          : { type, status: false, reason: "ChildSkipped", message: message.slice(0, LONGEST_MESSAGE) },
+      );
+    }
     await this.#status?.flush();
   }
 }

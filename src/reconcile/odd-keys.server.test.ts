@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { defineController, defineResource, of, z, conditions } from "binnacle";
+import { conditions, defineController, defineResource, of, z } from "binnacle";
 import { ConfigMap, Secret } from "binnacle/resources";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Behaviours, Lab, servers } from "../../tests/support/integration/lab.ts";
 
 /** Names that every object of JavaScript seems to have. */

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { conditions, defineController, defineResource, of, watch, z } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
-import { until } from "../../tests/support/until.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { available, Cluster } from "../../tests/support/cluster.ts";
 import { InProcess } from "../../tests/support/integration/in-process.ts";
+import { until } from "../../tests/support/until.ts";
 
 const Pin = defineResource({
   group: "outside.binnacle.dev",

@@ -1,6 +1,6 @@
-import { expect, test } from "bun:test";
 import { allow, controllerReference, defineController, of, watch } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
+import { expect, test } from "bun:test";
 import { runModule, startCluster } from "../testing/index.ts";
 
 test("an object that is written by hand with a controller reference is owned: its changes run the owner, and it goes with it", async () => {

@@ -1,13 +1,13 @@
 /** What the runs of a controller share, and the view of a run that its parts (children, status, finalizer) have. */
-import type { ClientCore } from "../client/kube-client.ts";
+import { AppliedMemory } from "../client/applied-memory.ts";
 import type { RequestContext } from "../client/client-scope.ts";
+import type { ClientCore } from "../client/kube-client.ts";
 import type { WriteGate } from "../client/write-gate.ts";
 import type { ControllerEvents } from "../events/recorder.ts";
-import type { Clock } from "../platform/clock.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
-import type { AppliedMemory } from "../client/applied-memory.ts";
 import type { Cause, Logger } from "./context.ts";
 import type { OwnedKind } from "./owned-kind.ts";
 import type { UseService } from "./services.ts";
@@ -84,4 +84,24 @@ export function handOriginOf(controller: string, key: string): string {
 /** The origin of what a daemon of the key's object writes: news to the key, as what anybody else writes. */
 export function daemonOriginOf(controller: string, key: string): string {
   return `~${controller}:${key}`; // no controller's name begins with a tilde
+}
+
+/** The same run with dry writes; their responses are not remembered. */
+export function dryRunOf(run: ObjectRunState): ObjectRunState {
+  const { environment, gate, origin, item, deleting, log } = run;
+  return {
+    environment: { ...environment, memory: new AppliedMemory() },
+    gate,
+    origin,
+    item,
+    deleting,
+    log,
+    dryRun: true,
+    object: run.object,
+    get requestSignal() {
+      return run.requestSignal;
+    },
+    latest: () => run.latest(),
+    keep: (resource, object) => run.keep(resource, object),
+  };
 }

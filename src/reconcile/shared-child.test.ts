@@ -1,7 +1,7 @@
 /** A child that two controllers of one object give different fields. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { of } from "binnacle";
 import { Deployment } from "binnacle/resources";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Behaviours, boxController, Lab } from "../../tests/support/integration/lab.ts";
 import type { ShapeOf } from "../controller/definition.ts";
 

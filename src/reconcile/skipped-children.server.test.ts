@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ObjectContext, of } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
-import { until } from "../../tests/support/until.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Behaviours, boxController, type BoxShape, Lab, servers } from "../../tests/support/integration/lab.ts";
+import { until } from "../../tests/support/until.ts";
 import type { ShapeOf } from "../controller/definition.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";

@@ -1,8 +1,8 @@
 /** Which of the status fields that the runtime writes by itself a kind has. */
 import { publishedSchema } from "../kube/api/published-schema.ts";
+import type { Transport } from "../kube/transport/transport.ts";
 import { hostBound } from "../platform/as-host.ts";
 import { sleep, systemClock } from "../platform/clock.ts";
-import type { Transport } from "../kube/transport/transport.ts";
 import { definitionOf } from "../resource/definition.ts";
 import { hasField, isForeign, schemaOfForeign } from "../resource/foreign.ts";
 import type { Resource } from "../resource/handle.ts";

@@ -1,15 +1,19 @@
 /**
  * Writes the status of a run's object: merged over what this controller wrote before, once, and only when it differs.
  */
-import { isApiError, isNotFound } from "../kube/errors/api-error.ts";
+import { changesOf, type FieldChanges, holdsMore, mergedWith } from "../client/field-changes.ts";
+import { withoutUnwanted } from "../client/field-removal.ts";
+import { guardedOperations } from "../client/guarded-operations.ts";
+import { handOver } from "../client/handover.ts";
+import { appliedFields, extract, heldFields } from "../client/managed-fields.ts";
+import { guardedPatch } from "../client/write-body.ts";
+import { isApiError, isConflict, isNotFound, isTestFailed } from "../kube/errors/api-error.ts";
 import type { AnyObject, Shape } from "../resource/handle.ts";
 import type { Condition, FieldsV1 } from "../resource/meta.ts";
-import { extract } from "../client/managed-fields.ts";
-import type { StatusWriter } from "./status.ts";
-import type { ObjectRunState } from "./run.ts";
-import { dryRunOf } from "./dry-run.ts";
+import type { StatusWriter } from "./context.ts";
+import { isCustomKind } from "./custom-kind.ts";
+import { dryRunOf, type ObjectRunState } from "./run.ts";
 import type { StatusShape } from "./status-shape.ts";
-import { type Fields, writeStatus } from "./status-write.ts";
 
 /** A condition as the author sets it; the other fields follow from the live condition. */
 interface WantedCondition {
@@ -134,4 +138,174 @@ export class ObjectStatusWriter implements StatusWriter<Shape> {
 /** RFC 3339 with seconds, as `metav1.Time`. */
 function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+const ATTEMPTS = 5;
+/** From this attempt on a write names the UID alone, because others change the object too often to name a version. */
+const CROWDED = 3;
+
+export type Fields = Record<string, unknown>;
+
+/** The live and the desired status of an object. */
+interface StatusState {
+  readonly desired: Fields;
+  readonly live: Fields;
+  /** The fields of the status that this controller owns. */
+  readonly fields: FieldsV1 | undefined;
+}
+
+/**
+ * Writes the desired status if it differs. After a conflict, which any change by others causes, the object is read and
+ * the write starts over. An object of another UID is left alone.
+ */
+async function writeStatus(
+  run: ObjectRunState,
+  desiredOf: (object: AnyObject, fields: FieldsV1 | undefined) => Fields,
+): Promise<void> {
+  const { environment } = run;
+  const { resource, core, contention } = environment;
+  const { uid } = run.object.metadata;
+  const read = (): Promise<AnyObject | undefined> => core.reader.findLive(resource, run.object.metadata);
+  let object: AnyObject | undefined = environment.latest(run.item.key) ?? run.object;
+  /** The object with the managed fields of all managers; cached objects have only our own. */
+  let whole: AnyObject | undefined;
+  let isPruned = false;
+  for (let attempt = 1; ;) {
+    if (object === undefined || object.metadata.uid !== uid) return;
+    try {
+      if (isHeldByFormer(run, object)) {
+        object = await takeOver(run, object);
+        continue;
+      }
+      const state = stateOf(run, object, desiredOf);
+      const plan = planOf(run, object, state);
+      if (plan === undefined) return;
+      const { changes } = plan;
+      const isLess = plan.isLess && !isPruned;
+      // What the caches have dropped of a status must not be dropped by a write of it.
+      if ((isLess || core.reader.isReduced(resource)) && whole !== object) {
+        object = whole = await read();
+        continue;
+      }
+      const isFirst = state.fields === undefined;
+      const isCrowded = attempt === 1 ? contention.isLikely(object, { isFirst }) : attempt >= CROWDED;
+      const answer = await write(run, object, { ...state, changes, isLess, isCrowded });
+      run.object = answer;
+      if (changes !== undefined || !isLess) return remember(run, answer, state.desired);
+      object = answer; // what is no longer desired has been removed; the rest needs an apply
+      isPruned = true;
+    } catch (error) {
+      if (!isOvertaken(error)) throw error;
+      contention.lost();
+      if (attempt++ === ATTEMPTS) throw error;
+      object = whole = await read();
+    }
+  }
+}
+
+/** Whether the object has changed since it was read. */
+function isOvertaken(error: unknown): boolean {
+  return isConflict(error) || isTestFailed(error);
+}
+
+/** Whether an earlier name of the controller owns fields of the status. */
+function isHeldByFormer({ environment: { controller, managers } }: ObjectRunState, object: AnyObject): boolean {
+  if (managers.length === 1) return false;
+  return managers.some((manager) => manager !== controller && heldFields(object, manager, "status") !== undefined);
+}
+
+/** Moves the ownership to the controller's current name. */
+function takeOver(run: ObjectRunState, object: AnyObject): Promise<AnyObject | undefined> {
+  const { controller, managers, resource, core } = run.environment;
+  const from = managers.filter((manager) => manager !== controller);
+  const move = { from, to: controller, subresource: "status", asApplied: false };
+  return handOver(core, run, { resource, object, move });
+}
+
+interface StatusPlan {
+  /** `undefined` when only the server can merge what is desired. */
+  readonly changes: FieldChanges | undefined;
+  /** Whether a field that we own must be removed. */
+  readonly isLess: boolean;
+}
+
+function stateOf(
+  run: ObjectRunState,
+  object: AnyObject,
+  desiredOf: (object: AnyObject, fields: FieldsV1 | undefined) => Fields,
+): StatusState {
+  const { controller, resource } = run.environment;
+  const fieldsOf = isCustomKind(resource) ? heldFields : appliedFields;
+  const fields = fieldsOf(object, controller, "status")?.["f:status"];
+  return { desired: desiredOf(object, fields), live: statusOf(object), fields };
+}
+
+/** @returns `undefined` when nothing is to be written. */
+function planOf(run: ObjectRunState, object: AnyObject, state: StatusState): StatusPlan | undefined {
+  const { memory, resource } = run.environment;
+  if (memory.isApplied(idOf(run), object, state)) return undefined;
+  if (!isCustomKind(resource)) return { changes: undefined, isLess: false };
+  const changes = changesOf({ ...state, mayAdd: anywhere });
+  const isLess = state.fields !== undefined && holdsMore(state.desired, state.fields);
+  return changes !== undefined && changes.patch === undefined && !isLess ? undefined : { changes, isLess };
+}
+
+/** Fields may be added anywhere, because the server is asked to refuse those that the schema does not have. */
+function anywhere(): boolean {
+  return true;
+}
+
+interface StatusChange extends StatusState, StatusPlan {
+  readonly isCrowded: boolean;
+}
+
+function write(run: ObjectRunState, object: AnyObject, change: StatusChange): Promise<AnyObject> {
+  const { resource, core, controller } = run.environment;
+  const { desired, live, fields, changes, isLess, isCrowded } = change;
+  const options = { subresource: "status", key: run.item.key };
+  if (changes === undefined && !isLess) {
+    const { apiVersion, kind } = resource;
+    const { name, namespace, resourceVersion } = object.metadata;
+    const body = { apiVersion, kind, metadata: { name, namespace, resourceVersion }, status: desired };
+    return core.writer.apply(resource, body, run, { ...options, force: true });
+  }
+  if (isCrowded && changes !== undefined && !isLess) {
+    const operations = guardedOperations("/status", (object as { readonly status?: Fields }).status, changes.patch);
+    return core.writer.patch(resource, object.metadata, guardedPatch(object, operations), run, {
+      ...options,
+      isStrict: true,
+    });
+  }
+  let status = changes === undefined ? live : mergedWith(live, changes.patch ?? {});
+  if (isLess) {
+    const others = othersOf(object, controller);
+    status = withoutUnwanted({ live: status, desired, fields: fields!, others });
+  }
+  return core.writer.update(resource, { ...object, status } as AnyObject, run, { ...options, isStrict: true });
+}
+
+/** The fields of the status that other managers own. */
+function othersOf(object: AnyObject, manager: string): readonly FieldsV1[] {
+  const others: FieldsV1[] = [];
+  for (const { manager: other, subresource = "", fieldsV1 } of object.metadata.managedFields ?? []) {
+    const status = fieldsV1?.["f:status"];
+    if (status !== undefined && (other !== manager || subresource !== "status")) others.push(status);
+  }
+  return others;
+}
+
+/** Remembers the response if the server has normalised values, which would otherwise look different forever. */
+function remember(run: ObjectRunState, answer: AnyObject, desired: Fields): void {
+  const { memory } = run.environment;
+  const state = stateOf(run, answer, () => desired);
+  memory.forgetAnswer(idOf(run));
+  if (planOf(run, answer, state) !== undefined) memory.remember(idOf(run), answer, state);
+}
+
+function idOf(run: ObjectRunState): string {
+  return `status:${run.item.key}`;
+}
+
+function statusOf(object: AnyObject): Fields {
+  return (object as { readonly status?: Fields }).status ?? {};
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Behaviours, Box, BOXES, boxController, Lab, servers } from "../../tests/support/integration/lab.ts";
+import { Behaviours, Box, boxController, BOXES, Lab, servers } from "../../tests/support/integration/lab.ts";
 
 const STATUS = "application/merge-patch+json";
 

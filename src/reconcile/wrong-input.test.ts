@@ -1,7 +1,7 @@
 /** What the types refuse, and what a module meets all the same that runs without a type check. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ObjectContext, of } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Behaviours, boxController, BOXES, type BoxShape, Lab } from "../../tests/support/integration/lab.ts";
 import type { ShapeOf } from "../controller/definition.ts";
 
