@@ -1,5 +1,7 @@
 /** Handles the events of one controller: adds keys to the queue, and forgets what was remembered of deleted objects. */
 import { type ClientCore, KubeClient } from "../client/kube-client.ts";
+import type { Log } from "../observe/log.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import { childId } from "../reconcile/owned-kind.ts";
 import { appliedAnnotation } from "../reconcile/owner.ts";
@@ -9,9 +11,9 @@ import { keyString } from "../resource/meta.ts";
 import type { ControllerScope } from "./controller-scope.ts";
 import { type EventMappingHost, type OwnNews, ownNewsOf } from "./event-mapping.ts";
 import type { FailureReports } from "./failure-reports.ts";
-import type { PendingEnqueues } from "./pending-enqueues.ts";
 import type { PendingFinalizations } from "./pending-finalizations.ts";
 import type { WatchedKinds } from "./watched-kinds.ts";
+import { within } from "./within.ts";
 import type { Workers } from "./workers.ts";
 
 export interface ControllerEventsParts {
@@ -33,6 +35,7 @@ export class ControllerEvents implements EventMappingHost {
   readonly finalizers: readonly string[];
   readonly ownNews: OwnNews;
   readonly client: KubeClient;
+  readonly call: ControllerScope["call"];
   readonly #scope: ControllerScope;
   readonly #parts: ControllerEventsParts;
   readonly #appliedAnnotation: string;
@@ -45,18 +48,10 @@ export class ControllerEvents implements EventMappingHost {
     this.finalizers = declarations.finalizers;
     this.ownNews = ownNewsOf(controller);
     this.client = new KubeClient(parts.core, { gate, requestSignal: parts.mapping, origin: "" });
+    this.call = scope.call;
     this.#scope = scope;
     this.#parts = parts;
     this.#appliedAnnotation = appliedAnnotation(this.controller);
-  }
-
-  call<T>(what: string, call: () => T): T | undefined {
-    try {
-      return this.#scope.invoke(call);
-    } catch (error) {
-      this.#scope.log.error(`A '${what}' function threw`, { error });
-      return undefined;
-    }
   }
 
   primary(key: string): AnyObject | undefined {
@@ -101,5 +96,45 @@ export class ControllerEvents implements EventMappingHost {
 
   childGone(resource: Resource, key: string): void {
     this.#parts.core.applied.forget(childId(resource, key));
+  }
+}
+
+const DEADLINE_MS = 30_000;
+
+export class PendingEnqueues {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #pending: Promise<unknown>[] = [];
+  /** Every function that has not settled, whether or not the start waits for it. */
+  readonly #open = new Set<Promise<unknown>>();
+
+  constructor({ runtime, log }: ControllerScope) {
+    this.#clock = runtime.clock;
+    this.#log = log;
+  }
+
+  /** @param awaited whether `answered` waits for it too. */
+  add(work: Promise<unknown>, awaited: boolean): void {
+    const guarded = work.catch((error: unknown) => this.#log.error("An 'enqueue' function failed", { error }));
+    this.#open.add(guarded);
+    void guarded.finally(() => this.#open.delete(guarded));
+    if (awaited) this.#pending.push(guarded);
+  }
+
+  /** Resolves when everything that was added has settled. */
+  async idle(): Promise<void> {
+    while (this.#open.size > 0) await Promise.all(this.#open);
+  }
+
+  /** Waits for all of them and for those that are added meanwhile, up to a deadline. */
+  async answered(): Promise<void> {
+    const deadline = this.#clock.now() + DEADLINE_MS;
+    while (this.#pending.length > 0) {
+      const work = Promise.all(this.#pending.splice(0)).then(() => undefined);
+      if (await within(deadline - this.#clock.now(), { work, clock: this.#clock })) continue;
+      const seconds = DEADLINE_MS / 1000;
+      this.#log.warn(`An 'enqueue' function has not answered for ${seconds} s: runs begin without it`);
+      return;
+    }
   }
 }

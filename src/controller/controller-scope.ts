@@ -1,10 +1,29 @@
 /** What the parts of one controller share: its definition, the process around it, and its log, gate and end. */
+import type { WriteGate } from "../client/write-gate.ts";
 import type { Log } from "../observe/log.ts";
-import { ControllerGate } from "./controller-gate.ts";
 import { type Declarations, declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
-import type { Invoke } from "./object-reconciler.ts";
 import type { Runtime } from "./runtime.ts";
+
+export class ControllerGate implements WriteGate {
+  readonly #outer: WriteGate;
+  #closed: string | undefined;
+
+  constructor(outer: WriteGate) {
+    this.#outer = outer;
+  }
+
+  get refused(): string | undefined {
+    return this.#closed ?? this.#outer.refused;
+  }
+
+  close(reason: string): void {
+    this.#closed ??= reason;
+  }
+}
+
+/** Calls a function of the author in the context of its module. */
+export type Invoke = <T>(call: () => T) => T;
 
 export interface ControllerScope {
   readonly controller: AnyController;
@@ -19,6 +38,8 @@ export interface ControllerScope {
   readonly gate: ControllerGate;
   /** Calls into the author's code in the context of its module. */
   readonly invoke: Invoke;
+  /** Calls a function of the author. An error is logged with the name of its option, and the result is `undefined`. */
+  readonly call: <T>(what: string, call: () => T) => T | undefined;
   /** Fires when the controller is to stop. */
   readonly stopping: AbortSignal;
 }
@@ -29,14 +50,23 @@ export function controllerScope(
   { module, invoke, stopping }: Pick<ControllerScope, "module" | "invoke" | "stopping">,
 ): ControllerScope {
   const declarations = declarationsOf(controller);
+  const log = runtime.log.with({ module, controller: declarations.name });
   return {
     controller,
     declarations,
     runtime,
     module,
-    log: runtime.log.with({ module, controller: declarations.name }),
+    log,
     gate: new ControllerGate(runtime.leadership),
     invoke,
+    call: (what, call) => {
+      try {
+        return invoke(call);
+      } catch (error) {
+        log.error(`A '${what}' function threw`, { error });
+        return undefined;
+      }
+    },
     stopping,
   };
 }

@@ -1,6 +1,6 @@
 /** Decides which keys a controller works when several replicas divide them. */
 import type { Portion } from "../cache/portion.ts";
-import { SlotSet, slotOfName } from "../cache/slots.ts";
+import { slotOfName, SlotSet } from "../cache/slots.ts";
 import type { ShardParticipant, Shards } from "../client/shards.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";

@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
+import { listOf, refusal, ScriptedServer } from "../../tests/support/scripted-server.ts";
+import { until } from "../../tests/support/until.ts";
 import { InformerRegistry } from "../cache/informer-registry.ts";
 import { alwaysLeader, type Leadership } from "../client/leadership.ts";
 import { createEventRecorder } from "../events/recorder.ts";
@@ -10,17 +12,15 @@ import { createMetrics } from "../observe/metrics.ts";
 import type { RunContext } from "../reconcile/context.ts";
 import { TerminalError } from "../reconcile/errors.ts";
 import { ConfigMap, Secret } from "../resource/builtin/core.ts";
-import { FakeClock } from "../testing/fake-clock.ts";
-import { listOf, refusal, ScriptedServer } from "../../tests/support/scripted-server.ts";
-import { until } from "../../tests/support/until.ts";
-import { DefinedKinds } from "./defined-kinds.ts";
-import { FinalizerClaims } from "./finalizer-claims.ts";
-import { startController } from "./controller.ts";
 import { runSettings } from "../settings/run-options.ts";
-import { RunTurns } from "./run-turns.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+import { startController } from "./controller.ts";
+import { DefinedKinds } from "./defined-kinds.ts";
 import type { KeyController } from "./definition.ts";
+import { FinalizerClaims } from "./finalizer-claims.ts";
+import { RunTurns } from "./run-turns.ts";
 import { source } from "./source.ts";
-import { watch, type MapOptions } from "./watch.ts";
+import { type MapOptions, watch } from "./watch.ts";
 
 let cleanup = new AsyncDisposableStack();
 afterEach(async () => {

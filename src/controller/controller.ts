@@ -5,27 +5,28 @@
  * unavailable, and it continues by itself afterwards.
  */
 import type { SlotSet } from "../cache/slots.ts";
-import type { WorkQueue } from "../queue/work-queue.ts";
-import type { AnyObject } from "../resource/handle.ts";
-import type { QueueMetrics } from "../observe/queue-metrics.ts";
 import type { AppliedMemory } from "../client/applied-memory.ts";
+import type { QueueMetrics } from "../observe/queue-metrics.ts";
+import { DEFAULT_BACK_OFF, exponential, type RateLimiter } from "../queue/rate-limiter.ts";
+import { WorkQueue } from "../queue/work-queue.ts";
+import type { Cause } from "../resource/cause.ts";
+import { parseDuration } from "../resource/duration.ts";
+import type { AnyObject } from "../resource/handle.ts";
 import { controllerEnvironment } from "./controller-environment.ts";
-import { ControllerEvents } from "./controller-events.ts";
-import { ControllerShare } from "./controller-share.ts";
-import { controllerQueue } from "./controller-queue.ts";
+import { ControllerEvents, PendingEnqueues } from "./controller-events.ts";
 import { type ControllerScope, controllerScope } from "./controller-scope.ts";
-import { ReconcileExecutor } from "./reconcile-executor.ts";
-import { Retirement } from "./retirement.ts";
-import { ASKED, GAINED, NEW_TERM, RELOADED } from "./causes.ts";
-import { type ControllerState, stateOf, STOPPED } from "./controller-state.ts";
+import { ControllerShare } from "./controller-share.ts";
+import { type ControllerState, LateSync, stateOf, STOPPED } from "./controller-state.ts";
 import type { AnyController } from "./definition.ts";
-import type { Duty } from "./duty.ts";
 import { endAllRuns, endRuns } from "./end-runs.ts";
 import { FailureReports } from "./failure-reports.ts";
-import { type ControllerVersion, controllerVersion, type Handover, retelling } from "./handover.ts";
-import { LateSync } from "./late-sync.ts";
+import { type Handover, retelling } from "./handover.ts";
 import { ControllerSources } from "./key-sources.ts";
-import { PendingEnqueues } from "./pending-enqueues.ts";
+import { Members } from "./members.ts";
+import { ObjectSources } from "./object-sources.ts";
+import { MissedFinalizations, PendingFinalizations } from "./pending-finalizations.ts";
+import { type Duty, ReconcileExecutor } from "./reconcile-executor.ts";
+import { Retirement } from "./retirement.ts";
 import type { RunningController, StartOptions } from "./running-controller.ts";
 import type { Runtime } from "./runtime.ts";
 import { WatchedKinds } from "./watched-kinds.ts";
@@ -40,7 +41,6 @@ export function startController(controller: AnyController, runtime: Runtime, opt
 class ControllerEngine implements RunningController {
   readonly queue: WorkQueue;
   readonly #scope: ControllerScope;
-  readonly #version: ControllerVersion;
   readonly #sources: ControllerSources;
   readonly #kinds: WatchedKinds;
   readonly #cleanup = new DisposableStack();
@@ -54,6 +54,11 @@ class ControllerEngine implements RunningController {
   readonly #events: ControllerEvents;
   #beginning = false;
   #stopped: Promise<void> | undefined;
+  readonly #members: Members;
+  readonly #pendingFinalizations: PendingFinalizations;
+  readonly #missed: MissedFinalizations;
+  /** Daemons and timers of the objects. */
+  readonly #objects: ObjectSources;
   readonly #executor: ReconcileExecutor;
   readonly #pending: PendingEnqueues;
   /** The part of the keys that this replica works; `undefined` for all. */
@@ -96,36 +101,45 @@ class ControllerEngine implements RunningController {
     });
     const { core } = environment;
     this.#applied = core.applied;
-    const { queue } = this;
-    const kinds = this.#kinds;
-    this.#executor = new ReconcileExecutor(scope, { environment, kinds, queue, share: this.#share }, before);
+    this.#pendingFinalizations = before?.pendingFinalizations ?? new PendingFinalizations();
+    const parts = {
+      kinds: this.#kinds,
+      queue: this.queue,
+      share: this.#share,
+      pendingFinalizations: this.#pendingFinalizations,
+    };
+    this.#members = new Members(scope, parts);
+    this.#missed = new MissedFinalizations(scope, parts);
+    this.#objects = new ObjectSources(scope, { ...parts, environment, members: this.#members }, before?.objects);
+    this.#executor = new ReconcileExecutor(scope, {
+      ...parts,
+      environment,
+      daemonsEnded: (key) => this.#objects.ended(key),
+    });
     const reports = new FailureReports(scope);
     this.#workers = new Workers(scope, {
-      queue,
+      queue: this.queue,
       executor: this.#executor,
       reports,
       keys: () => this.#kinds.primary?.store.size,
       onBudget: () => this.#changed(),
     });
     this.#events = new ControllerEvents(scope, {
+      ...parts,
       core,
-      queue,
       workers: this.#workers,
-      kinds,
       reports,
-      pendingFinalizations: this.#executor.pendingFinalizations,
       pendingEnqueues: this.#pending,
       isWorking: () => this.#working,
       mapping: this.#mapping.signal,
     });
-    this.#version = controllerVersion(scope.declarations, this.#events);
     this.#sources = new ControllerSources(
       scope,
       {
         add: (key, cause) => this.queue.add(key, { cause }),
         refuses: (key) => runtime.leadership.refused ?? this.#share?.refuses(key, this.#kinds.primary?.store),
         everything: (cause) => {
-          if (runtime.leadership.isLeader) this.#executor.addAll(this.#events, cause);
+          if (runtime.leadership.isLeader) this.#members.addAll(cause);
         },
       },
       before?.sourcesSince,
@@ -142,14 +156,14 @@ class ControllerEngine implements RunningController {
 
   /** Watches, and follows what decides whether runs may begin. */
   #start(before: Handover | undefined): void {
-    const { controller, declarations, runtime } = this.#scope;
+    const { declarations, runtime } = this.#scope;
     const { leadership, pause, shards, transport } = runtime;
     before?.workers.handOver(this.#workers);
     this.#hasLed = before?.hasLed === true;
     this.#events.cause = before && RELOADED;
-    this.#kinds.watch(this.#events, before && retelling(controller, this.#version, before));
-    this.#cleanup.use(this.#executor.objects.follow());
-    if (before?.hasFoundMissed === true && this.#kinds.hasSamePrimary) this.#executor.missed = "found";
+    this.#kinds.watch(this.#events, before && retelling(this.#scope, this.#members, before));
+    this.#cleanup.use(this.#objects.follow());
+    this.#missed.areComplete = before?.hasFoundMissed === true && this.#kinds.hasSamePrimary;
     this.#sources.listen();
     this.#cleanup.use(runtime.finalizers.own(declarations, this.#kinds.primary));
     this.#cleanup.use(leadership.onChange((isLeader) => this.#onLeadership(isLeader)));
@@ -187,7 +201,7 @@ class ControllerEngine implements RunningController {
   }
 
   get stuck(): readonly { readonly key: string; readonly since: number }[] {
-    return [...this.#workers.stuck, ...this.#executor.objects.stuck];
+    return [...this.#workers.stuck, ...this.#objects.stuck];
   }
 
   onChange(listener: () => void): Disposable {
@@ -204,14 +218,15 @@ class ControllerEngine implements RunningController {
     this.quiesce();
     this.#kinds.detach();
     return {
-      ...this.#version,
+      declarations: this.#scope.declarations,
+      members: this.#members,
       queue: this.queue,
       queueMetrics: this.#queueMetrics,
       workers: this.#workers,
       applied: this.#applied,
-      pendingFinalizations: this.#executor.pendingFinalizations,
-      objects: this.#executor.objects,
-      hasFoundMissed: this.#executor.missed === "found",
+      pendingFinalizations: this.#pendingFinalizations,
+      objects: this.#objects,
+      hasFoundMissed: this.#missed.areComplete,
       share: this.#share,
       hasSynced: this.#hasSynced,
       hasLed: this.#hasLed,
@@ -236,13 +251,13 @@ class ControllerEngine implements RunningController {
   }
 
   async drained(): Promise<void> {
-    await Promise.all([this.#workers.drained(), this.#executor.objects.drained()]);
+    await Promise.all([this.#workers.drained(), this.#objects.drained()]);
   }
 
   reconcileAll(): void {
     if (this.#stopping.signal.aborted) return;
     const { for: primary, sources } = this.#scope.declarations;
-    if (primary !== undefined || sources.length > 0) this.#executor.addAll(this.#events, ASKED);
+    if (primary !== undefined || sources.length > 0) this.#members.addAll(ASKED);
     if (primary === undefined) this.#kinds.redeliver();
   }
 
@@ -252,9 +267,11 @@ class ControllerEngine implements RunningController {
       workers: this.#workers,
       kinds: this.#kinds,
       queue: this.queue,
+      pendingFinalizations: this.#pendingFinalizations,
+      missed: this.#missed,
     });
     this.#retirement = this.#cleanup.use(retirement);
-    this.#executor.objects.leave("its controller only finalizes from now on");
+    this.#objects.leave("its controller only finalizes from now on");
     await retirement.begin(duty, options);
     return retirement;
   }
@@ -264,7 +281,7 @@ class ControllerEngine implements RunningController {
     this.quiesce();
     await endAllRuns(this.#scope, {
       workers: this.#workers,
-      others: [this.#executor.objects.drained(), this.#isHandedOver ? this.#pending.idle() : undefined],
+      others: [this.#objects.drained(), this.#isHandedOver ? this.#pending.idle() : undefined],
       grace,
       why,
     });
@@ -299,7 +316,7 @@ class ControllerEngine implements RunningController {
     this.#beginning = false;
     if (this.#stopping.signal.aborted || !this.#kinds.synced) return;
     this.#working = true;
-    if (!this.#share) void this.#executor.findAllMissed();
+    if (!this.#share) void this.#missed.findAll();
     this.#hasSynced = true;
     this.#late.end();
     this.#openWorkers();
@@ -326,7 +343,7 @@ class ControllerEngine implements RunningController {
       this.#workers.open = false;
       return;
     }
-    if (this.#hasLed) this.#executor.addAll(this.#events, NEW_TERM);
+    if (this.#hasLed) this.#members.addAll(NEW_TERM);
     this.#lead();
     this.#openWorkers();
   }
@@ -340,30 +357,67 @@ class ControllerEngine implements RunningController {
   /** Runs all of these keys, because the replica that worked them before may have left one half done. */
   #gained(slots: SlotSet): void {
     const isMeant = (object: AnyObject): boolean => this.#share!.isIn(slots, object);
-    this.#executor.addAll(this.#events, GAINED, isMeant);
-    this.#executor.objects.lookAgain(isMeant);
+    this.#members.addAll(GAINED, isMeant);
+    this.#objects.lookAgain(isMeant);
     // Only the watched kinds show which keys without an object exist.
     if (this.#scope.declarations.for === undefined) this.#kinds.redeliver();
-    void this.#executor.findMissedFinalizations({ isMeant });
+    void this.#missed.find({ isMeant });
   }
 
   /** Ends the runs of these keys, or cuts them off from writing. Then another replica begins. */
   async #drop(slots: SlotSet): Promise<void> {
     const share = this.#share!;
-    const daemonsEnded = this.#executor.objects.handOver((object) => share.isIn(slots, object));
+    const daemonsEnded = this.#objects.handOver((object) => share.isIn(slots, object));
     await endRuns(this.#scope, { workers: this.#workers, isMeant: (run) => share.isRunIn(slots, run) });
     await daemonsEnded;
-    this.#executor.pendingFinalizations.retain((object) => !share.isIn(slots, object));
+    this.#pendingFinalizations.retain((object) => !share.isIn(slots, object));
   }
 
   #openWorkers(): void {
     const { leadership, pause, transport } = this.#scope.runtime;
     const isWorking = this.#working && !this.#stopping.signal.aborted && leadership.isLeader;
-    if (isWorking && this.#retirement === undefined) this.#executor.objects.open();
+    if (isWorking && this.#retirement === undefined) this.#objects.open();
     this.#workers.open = isWorking && transport.reachability.reachable && pause?.isPaused !== true;
   }
 
   #changed(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** This replica has taken over the keys from another one. */
+const GAINED: Cause = Object.freeze({ source: "shards", type: "generic" });
+/** The process leads again. */
+const NEW_TERM: Cause = Object.freeze({ source: "leadership", type: "generic" });
+/** Someone has requested the run. */
+const ASKED: Cause = Object.freeze({ source: "by request", type: "generic" });
+/** A new version of the module works. */
+const RELOADED: Cause = Object.freeze({ source: "reload", type: "generic" });
+
+interface ControllerQueueOptions {
+  readonly metrics: QueueMetrics;
+  /** What the author's `retry.limiter` has made. @default exponential back-off */
+  readonly limiter: RateLimiter | undefined;
+  /** The queue of the previous version, which continues with the options of this one. @default a new queue */
+  readonly before: WorkQueue | undefined;
+  /** Called when a key is ready. */
+  readonly onReady: () => void;
+}
+
+function controllerQueue(
+  { controller, declarations, runtime }: ControllerScope,
+  { metrics, limiter, before, onReady }: ControllerQueueOptions,
+): WorkQueue {
+  const { retry = {}, minInterval = 0, debounce = 0 } = controller;
+  const { first = DEFAULT_BACK_OFF.first, max = DEFAULT_BACK_OFF.max } = retry;
+  const settings = {
+    onReady,
+    limiter: limiter ?? exponential(parseDuration(first, "retry.first"), parseDuration(max, "retry.max")),
+    minInterval: parseDuration(minInterval, "minInterval"),
+    debounce: parseDuration(debounce, "debounce"),
+  };
+  if (before === undefined)
+    return new WorkQueue({ ...settings, name: declarations.name, clock: runtime.clock, metrics });
+  before.configure(settings);
+  return before;
 }

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defineController, of } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Behaviours, Box, BOXES, Lab, servers } from "../../tests/support/integration/lab.ts";
 import { until } from "../../tests/support/until.ts";
 

@@ -1,8 +1,7 @@
 /** Daemons: code that an author runs beside each object for as long as the object exists. */
 import type { z } from "zod";
 import type { DaemonContext } from "../reconcile/context.ts";
-import type { Duration } from "../resource/duration.ts";
-import { parseDuration } from "../resource/duration.ts";
+import { type Duration, parseDuration } from "../resource/duration.ts";
 import type { AnyObject, Shape } from "../resource/handle.ts";
 import type { Predicate } from "./predicate.ts";
 

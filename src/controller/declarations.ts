@@ -1,10 +1,10 @@
 /** The declarations of a controller: its kinds, its sources, and the permissions that follow from them. */
 import { isNamespaceSelector, Namespace } from "../cache/selected-namespaces.ts";
 import { Permissions } from "../client/permissions.ts";
+import { isCustomKind } from "../reconcile/custom-kind.ts";
+import { finalizerName } from "../reconcile/finalizer.ts";
 import { hasField, schemaOfForeign } from "../resource/foreign.ts";
 import { handle, type Resource } from "../resource/handle.ts";
-import { finalizerName } from "../reconcile/finalizer.ts";
-import { isCustomKind } from "../reconcile/custom-kind.ts";
 import { allowedVerbs, type AnyController, type AnyObjectController, type Permission } from "./definition.ts";
 import { type KeySource, keySource } from "./source.ts";
 import { type KindWatch, kindWatch } from "./watch.ts";

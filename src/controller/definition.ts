@@ -1,7 +1,7 @@
 /** What an author writes: the options of `defineController` and `defineKeyController`. */
 import type { MetricDeclaration } from "../observe/author-metric.ts";
-import type { ObjectContext, Result, RunContext } from "../reconcile/context.ts";
 import type { RateLimiter } from "../queue/rate-limiter.ts";
+import type { ObjectContext, Result, RunContext } from "../reconcile/context.ts";
 import type { Duration } from "../resource/duration.ts";
 import type { Resource, Shape } from "../resource/handle.ts";
 import type { Key } from "../resource/meta.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { AnyObject, Scope } from "../resource/handle.ts";
-import { handle } from "../resource/handle.ts";
-import { type EventMappingHost, mappedHandler, type OwnNews, ownedHandler, primaryHandler } from "./event-mapping.ts";
+import { type AnyObject, handle, type Scope } from "../resource/handle.ts";
+import { type EventMappingHost, mappedHandler, ownedHandler, type OwnNews, primaryHandler } from "./event-mapping.ts";
 import { changed } from "./predicate.ts";
 import { kindWatch, watch } from "./watch.ts";
 

@@ -18,10 +18,10 @@
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
 import type { Client } from "../client/client.ts";
+import type { AddOptions } from "../queue/work-queue.ts";
 import { hasFinalizer } from "../reconcile/finalizer.ts";
 import { controllerOf, labelledOwner } from "../reconcile/owner.ts";
 import { handOriginOf, originOf } from "../reconcile/run.ts";
-import type { AddOptions } from "../queue/work-queue.ts";
 import { type AnyObject, groupOf, type Resource } from "../resource/handle.ts";
 import { type Key, keyString, type OwnerReference } from "../resource/meta.ts";
 import type { AnyController } from "./definition.ts";

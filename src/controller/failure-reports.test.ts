@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defineController, TerminalError } from "binnacle";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Behaviours, Box, boxController, Lab } from "../../tests/support/integration/lab.ts";
 import { until } from "../../tests/support/until.ts";
-import { Behaviours, boxController, Box, Lab } from "../../tests/support/integration/lab.ts";
 
 const EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events";
 const DEFAULT_CONDITION = "lab.binnacle.dev/box-reconciled";

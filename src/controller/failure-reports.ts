@@ -1,7 +1,7 @@
 /** Reports runs that keep failing on their object: by an Event, and by a condition if the controller asks for one. */
 import type { Clock } from "../platform/clock.ts";
-import { failureMessage } from "../reconcile/errors.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
+import { failureMessage } from "../reconcile/kept-secrets.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
 import { ObjectRun } from "../reconcile/object-run.ts";
 import type { Condition } from "../resource/meta.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { FakeClock } from "../testing/fake-clock.ts";
-import { type AnyObject, handle } from "../resource/handle.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
+import { type AnyObject, handle } from "../resource/handle.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
 import { declarationsOf } from "./declarations.ts";
 import { FinalizerClaims } from "./finalizer-claims.ts";
 

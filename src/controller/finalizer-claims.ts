@@ -9,8 +9,8 @@ import type { InformerHandler } from "../cache/informer-handler.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { AnyObject } from "../resource/handle.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
+import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 import type { Declarations } from "./declarations.ts";
 

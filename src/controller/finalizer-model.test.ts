@@ -6,9 +6,9 @@
  * - `reconcile` was called for no object that was no member all the time;
  * - members have the finalizer, nothing else has it, and nothing that was deleted is stuck.
  */
-import { expect, test } from "bun:test";
 import { defineController, type ObjectOf, watch, type WatchOptions } from "binnacle";
 import { createApiServer } from "binnacle-apiserver";
+import { expect, test } from "bun:test";
 import { ApiObjects, type Json } from "../../tests/support/cluster.ts";
 import { FaultyProxy } from "../../tests/support/integration/faulty-proxy.ts";
 import { InProcess } from "../../tests/support/integration/in-process.ts";

@@ -1,24 +1,26 @@
 /** What a controller passes to its next version when its module is reloaded. */
-import type { InformerHandler } from "../cache/informer-handler.ts";
 import { isStub } from "../cache/projection.ts";
-import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { AppliedMemory } from "../client/applied-memory.ts";
 import type { QueueMetrics } from "../observe/queue-metrics.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
 import { type AnyObject, groupKind } from "../resource/handle.ts";
+import type { ControllerScope } from "./controller-scope.ts";
 import type { ControllerShare } from "./controller-share.ts";
 import { type Declarations, declarationsOf, isObjectController } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
-import type { EventMappingHost } from "./event-mapping.ts";
+import type { Members } from "./members.ts";
 import type { ObjectSources } from "./object-sources.ts";
 import type { PendingFinalizations } from "./pending-finalizations.ts";
+import type { Retelling } from "./watched-kinds.ts";
 import type { Workers } from "./workers.ts";
 
 /**
  * From here on the previous version begins nothing: it receives no event, and begins no run. Its active runs go on;
  * the queue withholds their keys from the next version until they end or can no longer write.
  */
-export interface Handover extends ControllerVersion {
+export interface Handover {
+  readonly declarations: Declarations;
+  readonly members: Pick<Members, "has">;
   /**
    * The queue with all keys that wait, are delayed, back off, are parked, or are with the workers of the previous
    * version.
@@ -43,32 +45,6 @@ export interface Handover extends ControllerVersion {
   readonly handled: ReadonlySet<string>;
 }
 
-/** What distinguishes one version of a controller from another. */
-export interface ControllerVersion {
-  readonly declarations: Declarations;
-  isMember(object: AnyObject): boolean;
-}
-
-export function controllerVersion(
-  declarations: Declarations,
-  events: Pick<EventMappingHost, "call">,
-): ControllerVersion {
-  const { match } = declarations.for?.options ?? {};
-  return {
-    declarations,
-    isMember: (object) => match === undefined || events.call("match", () => match(object)) === true,
-  };
-}
-
-export type HandlerRole = "for" | "owns" | "watches";
-
-/** Calls handlers that replace earlier ones with what those did not receive. */
-export interface Retelling {
-  /** The earlier handlers, by role and informer. */
-  readonly handled: ReadonlySet<string>;
-  tell(role: HandlerRole, informer: SharedInformer, handler: InformerHandler): void;
-}
-
 const THERE = Object.freeze({ isInInitialList: true });
 
 /** Whether a controller is the next version of another one: of the same name, for the same keys. */
@@ -86,16 +62,17 @@ export function isNextVersion(next: AnyController, before: AnyController): boole
  * those of objects that a change of `match` has made members, and those of former members, which must be released.
  */
 export function retelling(
-  { onReload = "reconcile-all" }: Pick<AnyController, "onReload">,
-  now: ControllerVersion,
-  before: ControllerVersion & Pick<Handover, "handled">,
+  { controller, declarations }: Pick<ControllerScope, "controller" | "declarations">,
+  members: Pick<Members, "has">,
+  before: Pick<Handover, "declarations" | "members" | "handled">,
 ): Retelling {
-  const isKeyed = now.declarations.for === undefined;
+  const { onReload = "reconcile-all" } = controller;
+  const isKeyed = declarations.for === undefined;
   // An object without the finalizer of a new `finalize` could be deleted without it.
-  const isFinalizedAlike = now.declarations.finalizers.join() === before.declarations.finalizers.join();
+  const isFinalizedAlike = declarations.finalizers.join() === before.declarations.finalizers.join();
   const isAll = onReload === "reconcile-all" || !isFinalizedAlike;
-  const mayDiffer = [now, before].some(({ declarations }) => declarations.for?.options.match !== undefined);
-  const isTold = (object: AnyObject): boolean => isAll || now.isMember(object) !== before.isMember(object);
+  const mayDiffer = [declarations, before.declarations].some(({ for: watch }) => watch?.options.match !== undefined);
+  const isTold = (object: AnyObject): boolean => isAll || members.has(object) !== before.members.has(object);
   return {
     handled: before.handled,
     tell: (role, { store }, handler) => {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { changed, defineController, defineKeyController, of, watch } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
-import { until } from "../../tests/support/until.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Behaviours, boxController, Lab, servers } from "../../tests/support/integration/lab.ts";
+import { until } from "../../tests/support/until.ts";
 import { collectDefinitions } from "../module/module-definitions.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";

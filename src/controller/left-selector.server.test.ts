@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { defineController, watch, type WatchOptions } from "binnacle";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { Behaviours, Box, BOXES, Lab, servers } from "../../tests/support/integration/lab.ts";
 
 const TEAM = { team: "a" };

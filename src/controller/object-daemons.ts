@@ -3,14 +3,14 @@ import type { DaemonMetrics, DaemonReading } from "../observe/daemon-metrics.ts"
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import { DaemonRun } from "../reconcile/daemon-run.ts";
-import { failureMessage } from "../reconcile/errors.ts";
+import { failureMessage } from "../reconcile/kept-secrets.ts";
 import type { ControllerEnvironment } from "../reconcile/run.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
+import type { Invoke } from "./controller-scope.ts";
 import type { DaemonDeclaration } from "./daemon.ts";
 import type { EventMappingHost } from "./event-mapping.ts";
-import type { Invoke } from "./object-reconciler.ts";
 import type { ObjectSource } from "./object-source.ts";
 import { type Outcome, outcomeOfError } from "./outcome.ts";
 import { within } from "./within.ts";

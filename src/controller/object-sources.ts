@@ -1,15 +1,16 @@
 /** The daemons and timers of a controller's objects while it works them. */
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
-import type { Cause } from "../resource/cause.ts";
 import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import type { ControllerEnvironment } from "../reconcile/run.ts";
+import type { Cause } from "../resource/cause.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 import type { ControllerScope } from "./controller-scope.ts";
 import { daemonDeclarations } from "./daemon.ts";
 import { isObjectController } from "./declarations.ts";
-import { type EventMappingHost, LOW_PRIORITY } from "./event-mapping.ts";
+import { LOW_PRIORITY } from "./event-mapping.ts";
+import type { Members } from "./members.ts";
 import { ObjectDaemons } from "./object-daemons.ts";
 import type { ObjectSource } from "./object-source.ts";
 import { ObjectTimers, type TimerTimes } from "./object-timers.ts";
@@ -19,8 +20,7 @@ export interface ObjectSourcesParts {
   readonly environment: ControllerEnvironment;
   readonly kinds: { readonly primary: SharedInformer | undefined };
   readonly queue: Pick<WorkQueue, "add">;
-  /** Tells whether an object is a member that this replica works. */
-  readonly executor: { isOurs(events: Pick<EventMappingHost, "call">, object: AnyObject): boolean };
+  readonly members: Members;
 }
 
 const EVERY: Cause = Object.freeze({ source: "every", type: "generic" });
@@ -146,22 +146,14 @@ interface Before {
 }
 
 function sourcesOfObjects(
-  { controller, declarations, runtime, log, invoke }: ControllerScope,
-  { environment, kinds, queue, executor }: ObjectSourcesParts,
+  { controller, declarations, runtime, log, invoke, call }: ControllerScope,
+  { environment, kinds, queue, members }: ObjectSourcesParts,
   before: Before,
 ): readonly ObjectSource[] {
   if (!isObjectController(controller)) return [];
   const { clock, metrics, settings, reportsFailures = true } = runtime;
   const cached = (key: string): AnyObject | undefined => kinds.primary?.store.get(key);
-  const call: EventMappingHost["call"] = (what, code) => {
-    try {
-      return invoke(code);
-    } catch (error) {
-      log.error(`A '${what}' function threw`, { error });
-      return undefined;
-    }
-  };
-  const isOurs = (object: AnyObject): boolean => executor.isOurs({ call }, object);
+  const isOurs = (object: AnyObject): boolean => members.isOurs(object);
   const { resource } = declarations.for!;
   const { every } = controller;
   const sources: ObjectSource[] = daemonDeclarations(controller.daemons).map(

@@ -3,7 +3,20 @@
  * our finalizer when they were last seen, or are being given it. Whether there is still something to finalize, the
  * server knows.
  */
+import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
+import { listMetadata } from "../kube/api/list.ts";
+import { plainObject } from "../kube/api/listed-metadata.ts";
+import { collectionPath } from "../kube/api/mapper.ts";
+import { sleep } from "../platform/clock.ts";
+import type { WorkQueue } from "../queue/work-queue.ts";
+import { hasFinalizer } from "../reconcile/finalizer.ts";
+import type { Cause } from "../resource/cause.ts";
 import type { AnyObject } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
+import type { ControllerScope } from "./controller-scope.ts";
+import type { ControllerShare } from "./controller-share.ts";
+import type { KindWatch } from "./watch.ts";
+import type { WatchedKinds } from "./watched-kinds.ts";
 
 export class PendingFinalizations {
   readonly #objects = new Map<string, AnyObject>();
@@ -40,5 +53,109 @@ export class PendingFinalizations {
   /** Removes an object that needs no finalization any more; a later object with the same key stays. */
   complete(key: string, object: AnyObject): void {
     if (this.#objects.get(key) === object) this.remove(key);
+  }
+}
+
+/** The cause of the run of an object that has left the selector of `for`. */
+export function leftCause({ kind, metadata }: AnyObject): Cause {
+  return { source: "for", type: "delete", kind, key: { name: metadata.name, namespace: metadata.namespace } };
+}
+
+/** Milliseconds between two attempts when the server refuses. */
+const AGAIN_MS = 30_000;
+
+export interface MissedFinalizationsParts {
+  readonly kinds: Pick<WatchedKinds, "primary">;
+  readonly queue: Pick<WorkQueue, "add">;
+  /** The part of the objects that this replica works. @default all */
+  readonly share: Pick<ControllerShare, "works"> | undefined;
+  readonly pendingFinalizations: PendingFinalizations;
+}
+
+export interface MissedSearch {
+  /** The objects that are looked for. @default those that this replica works */
+  readonly isMeant?: ((object: AnyObject) => boolean) | undefined;
+  /** Whether to search also where the controller does not watch, within what the process watches. @default false */
+  readonly everywhere?: boolean | undefined;
+}
+
+/**
+ * Finds objects that left the selector of `for` while no process watched and still carry our finalizer. A watch with
+ * the selector will never show them.
+ */
+export class MissedFinalizations {
+  readonly #scope: ControllerScope;
+  readonly #parts: MissedFinalizationsParts;
+  #progress: "unknown" | "sought" | "complete" = "unknown";
+
+  constructor(scope: ControllerScope, parts: MissedFinalizationsParts) {
+    this.#scope = scope;
+    this.#parts = parts;
+  }
+
+  /** Whether all of them are known; the previous version may have found them. */
+  get areComplete(): boolean {
+    return this.#progress === "complete";
+  }
+
+  set areComplete(areComplete: boolean) {
+    this.#progress = areComplete ? "complete" : "unknown";
+  }
+
+  /** Queues all of them, unless that has been done. */
+  async findAll(): Promise<void> {
+    if (this.#progress !== "unknown") return;
+    this.#progress = "sought";
+    await this.find();
+    if (!this.#scope.stopping.aborted) this.#progress = "complete";
+  }
+
+  /** Queues those that are meant. It has no effect when the watch has no selector, unless it looks everywhere. */
+  async find(search: MissedSearch = {}): Promise<void> {
+    const { declarations, log, runtime, stopping: signal } = this.#scope;
+    const { for: watch, finalizers } = declarations;
+    if (watch === undefined || finalizers.length === 0) return;
+    const { labels, fields, namespaces } = watch.options;
+    const isSelected = labels !== undefined || fields !== undefined || isNamespaceSelector(namespaces);
+    if (!isSelected && !(search.everywhere === true && namespaces !== undefined)) return;
+    while (!signal.aborted) {
+      try {
+        await this.#look(watch, search);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn("Cannot look for objects that left the selector", { kind: watch.resource.kind, error });
+        await sleep(AGAIN_MS, { clock: runtime.clock, signal }).catch(() => {});
+      }
+    }
+  }
+
+  /** Lists the metadata of all objects of the kind once. */
+  async #look({ resource, options: { namespaces } }: KindWatch, search: MissedSearch): Promise<void> {
+    const { declarations, runtime, stopping: signal } = this.#scope;
+    const { kinds, queue, share, pendingFinalizations } = this.#parts;
+    const { isMeant = (object) => share?.works(object) !== false, everywhere = false } = search;
+    const { transport, mapper } = runtime;
+    const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, signal));
+    const { namespace: everyNamespace = [] } = runtime.settings;
+    const watched = everywhere ? everyNamespace : (namespaces ?? everyNamespace);
+    const listed = isNamespaceSelector(watched) ? [] : watched;
+    for (const namespace of mapping.namespaced && listed.length > 0 ? listed : [""]) {
+      await listMetadata(transport, {
+        path: collectionPath(mapping, namespace),
+        type: resource,
+        fullListIfExpired: true,
+        signal,
+        onPage(page) {
+          for (const object of page) {
+            const key = keyString(object.metadata);
+            if (!hasFinalizer(object, declarations.finalizers)) continue;
+            if (kinds.primary?.store.has(key) === true || !isMeant(object)) continue;
+            pendingFinalizations.add(key, plainObject(object));
+            queue.add(key, { cause: leftCause(object) });
+          }
+        },
+      });
+    }
   }
 }

@@ -1,10 +1,9 @@
 /** The portions of kinds that a replica keeps, according to the slots that it holds. */
 import type { Portion } from "../cache/portion.ts";
-import { SLOTS, SlotSet, slotOfName, slotOfUid } from "../cache/slots.ts";
+import { slotOfName, slotOfUid, SLOTS, SlotSet } from "../cache/slots.ts";
 import type { ShardParticipant, Shards } from "../client/shards.ts";
 import { controllerOf, labelledOwner, markedOwner, ownerUid } from "../reconcile/owner.ts";
-import type { AnyObject } from "../resource/handle.ts";
-import { groupKind, type Resource } from "../resource/handle.ts";
+import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
 import type { ShardBy, ShardLabel } from "./definition.ts";
 import { bodiesOwnedBy } from "./needs.ts";
 import type { KindWatch } from "./watch.ts";

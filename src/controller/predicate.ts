@@ -1,6 +1,6 @@
 /** Event filters for `on`: which changes of a member cause a run. */
-import type { AnyObject } from "../resource/handle.ts";
 import { ownField } from "../resource/any-key.ts";
+import type { AnyObject } from "../resource/handle.ts";
 
 /** A change of an object, as `on` receives it. */
 export interface Change<T> {

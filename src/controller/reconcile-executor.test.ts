@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { ConfigMap } from "../resource/builtin/core.ts";
 import { createLog } from "../observe/log.ts";
 import { createMetrics } from "../observe/metrics.ts";
-import { FakeClock } from "../testing/fake-clock.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
-import { ReconcileExecutor, type ReconcileExecutorParts } from "./reconcile-executor.ts";
+import { ConfigMap } from "../resource/builtin/core.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
 import { controllerScope } from "./controller-scope.ts";
 import type { AnyController } from "./definition.ts";
+import { ReconcileExecutor, type ReconcileExecutorParts } from "./reconcile-executor.ts";
 import type { Runtime } from "./runtime.ts";
 
 test("a key that waits for its namespace to be listed keeps its causes and its priority", () => {

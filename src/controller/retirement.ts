@@ -10,9 +10,9 @@ import { ObjectRun } from "../reconcile/object-run.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 import type { ControllerScope } from "./controller-scope.ts";
-import type { Duty } from "./duty.ts";
 import { type EndReason, endRuns } from "./end-runs.ts";
-import type { ReconcileExecutor } from "./reconcile-executor.ts";
+import type { MissedFinalizations, PendingFinalizations } from "./pending-finalizations.ts";
+import type { Duty, ReconcileExecutor } from "./reconcile-executor.ts";
 import type { WatchedKinds } from "./watched-kinds.ts";
 import { within } from "./within.ts";
 import type { Workers } from "./workers.ts";
@@ -32,6 +32,8 @@ export interface RetirementParts {
   readonly workers: Workers;
   readonly kinds: WatchedKinds;
   readonly queue: WorkQueue;
+  readonly pendingFinalizations: PendingFinalizations;
+  readonly missed: MissedFinalizations;
 }
 
 const UNINSTALLED = Object.freeze({ source: "uninstall", type: "generic" });
@@ -66,9 +68,8 @@ export class Retirement implements Disposable {
   }
 
   get holders(): Holders {
-    const { executor } = this.#parts;
+    const { pendingFinalizations: pending } = this.#parts;
     const { kind } = this.#scope.declarations.for!.resource;
-    const { pendingFinalizations: pending } = executor;
     let deleting = 0;
     for (const isDeleting of this.#carrying.values()) if (isDeleting) deleting++;
     const [example] = this.#carrying.keys();
@@ -80,9 +81,9 @@ export class Retirement implements Disposable {
    * no finalizer be added any more.
    */
   async begin(duty: Exclude<Duty, "reconcile">, { grace }: { readonly grace: number }): Promise<void> {
-    const { executor, workers, kinds } = this.#parts;
+    const { executor, workers, kinds, missed, pendingFinalizations } = this.#parts;
     executor.duty = duty;
-    executor.pendingFinalizations.onChange = () => this.look();
+    pendingFinalizations.onChange = () => this.look();
     const isMeant = (run: KeyRun): boolean => !(run instanceof ObjectRun && run.finalizing);
     await endRuns(this.#scope, { workers, isMeant, grace, because: LEAVING });
     const seen = (object: AnyObject): void => this.#see(object, duty);
@@ -100,7 +101,7 @@ export class Retirement implements Disposable {
       ),
     );
     const everywhere = duty !== "drain";
-    const looked = executor.findMissedFinalizations({ everywhere }).then(() => {
+    const looked = missed.find({ everywhere }).then(() => {
       this.#hasLooked = true;
     });
     await within(grace, { work: looked, clock: this.#scope.runtime.clock });
@@ -111,8 +112,7 @@ export class Retirement implements Disposable {
   /** Checks whether it has ended. It is also called when the state of an informer has changed. */
   look(): void {
     if (this.#hasEnded || !this.#isKnown) return;
-    const { executor } = this.#parts;
-    if (this.#carrying.size > 0 || executor.pendingFinalizations.size > 0) return;
+    if (this.#carrying.size > 0 || this.#parts.pendingFinalizations.size > 0) return;
     this.#hasEnded = true;
     this.#cleanup.dispose();
     this.#end.resolve();

@@ -1,10 +1,10 @@
 /** A controller from its start to its stop, as the rest of the process sees it. */
 import type { RateLimiter } from "../queue/rate-limiter.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
+import type { Invoke } from "./controller-scope.ts";
 import type { ControllerState } from "./controller-state.ts";
-import type { Duty } from "./duty.ts";
 import type { Handover } from "./handover.ts";
-import type { Invoke } from "./object-reconciler.ts";
+import type { Duty } from "./reconcile-executor.ts";
 import type { Retirement } from "./retirement.ts";
 
 export interface StartOptions {

@@ -1,21 +1,21 @@
 /** The runtime of controllers: what all controllers of a process share. */
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { Leadership } from "../client/leadership.ts";
-import type { EventRecorder } from "../events/recorder.ts";
 import type { Shards } from "../client/shards.ts";
+import type { EventRecorder } from "../events/recorder.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Services } from "../reconcile/services.ts";
+import type { RunSettings } from "../settings/run-options.ts";
 import type { DefinedKinds } from "./defined-kinds.ts";
 import type { FinalizerClaims } from "./finalizer-claims.ts";
 import type { NamedSources } from "./named-sources.ts";
 import type { Pause } from "./pause.ts";
 import type { RunHooks } from "./run-hooks.ts";
 import type { Turns } from "./run-turns.ts";
-import type { Services } from "../reconcile/services.ts";
-import type { RunSettings } from "../settings/run-options.ts";
 
 export interface Runtime {
   readonly transport: Transport;

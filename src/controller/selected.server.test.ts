@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { defineController, defineResource, of, watch, z } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
-import { until } from "../../tests/support/until.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { available, Cluster } from "../../tests/support/cluster.ts";
 import { InProcess } from "../../tests/support/integration/in-process.ts";
+import { until } from "../../tests/support/until.ts";
 
 const Flag = defineResource({
   group: "selected.binnacle.dev",

@@ -1,19 +1,27 @@
 /** The informers of one controller: a lease for each declared kind, and the handlers that map events to keys. */
 import type { InformerHandler } from "../cache/informer-handler.ts";
+import type { InformerLease } from "../cache/informer-registry.ts";
 import type { Portion } from "../cache/portion.ts";
 import type { Needs } from "../cache/projection.ts";
-import type { InformerLease } from "../cache/informer-registry.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
-import { OWNER_INDEX, type OwnedKind } from "../reconcile/owned-kind.ts";
+import { type OwnedKind, OWNER_INDEX } from "../reconcile/owned-kind.ts";
 import { ownerIndexOf } from "../reconcile/owner.ts";
 import { groupKind } from "../resource/handle.ts";
-import type { ControllerScope } from "./controller-scope.ts";
 import { acquireKind } from "./acquire-kind.ts";
+import type { ControllerScope } from "./controller-scope.ts";
 import type { ControllerShare } from "./controller-share.ts";
 import { type EventMappingHost, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
-import type { HandlerRole, Retelling } from "./handover.ts";
 import { needsOf } from "./needs.ts";
 import type { KindWatch } from "./watch.ts";
+
+export type HandlerRole = "for" | "owns" | "watches";
+
+/** Calls handlers that replace earlier ones with what those did not receive. */
+export interface Retelling {
+  /** The earlier handlers, by role and informer. */
+  readonly handled: ReadonlySet<string>;
+  tell(role: HandlerRole, informer: SharedInformer, handler: InformerHandler): void;
+}
 
 export interface WatchedKindsOptions {
   /** Limits what is kept of the objects of `for` and of their children. @default all is kept */

@@ -1,32 +1,25 @@
 /** Takes keys from the queue and runs them, several at a time and never two for one key. */
 import type { ControllerMetrics } from "../observe/controller-metrics.ts";
+import type { Clock } from "../platform/clock.ts";
+import { loopMarks, markText } from "../platform/loop-marks.ts";
 import { causesText, causesWithValues } from "../queue/cause.ts";
 import type { QueueItem } from "../queue/entries.ts";
 import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import type { Result } from "../reconcile/context.ts";
-import { failureMessage } from "../reconcile/errors.ts";
+import { failureMessage } from "../reconcile/kept-secrets.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
-import { ActiveRun } from "./active-run.ts";
+import { type Duration, parseDuration } from "../resource/duration.ts";
 import type { ControllerScope } from "./controller-scope.ts";
 import { type BudgetState, ErrorBudget, type ErrorBudgetOptions } from "./error-budget.ts";
 import { LOW_PRIORITY } from "./event-mapping.ts";
 import type { FailureReports } from "./failure-reports.ts";
 import { isPanic, type Outcome, outcomeOf, outcomeOfError } from "./outcome.ts";
-import { type RunLimit, runLimit, timeoutError } from "./run-limit.ts";
+import type { ReconcileExecutor } from "./reconcile-executor.ts";
 import type { RunStarter } from "./run-turns.ts";
-
-/** Makes and executes the runs of keys. */
-export interface RunExecutor {
-  /** Makes the run of a key; `undefined` when there is nothing to run for. */
-  begin(item: QueueItem): KeyRun | undefined;
-  execute(run: KeyRun): Promise<void | Result>;
-  /** The key runs again because of what its run wrote by hand: the writes of this run count as observed. */
-  markOwnWritesObserved(run: KeyRun): void;
-}
 
 export interface WorkersParts {
   readonly queue: WorkQueue;
-  readonly executor: RunExecutor;
+  readonly executor: ReconcileExecutor;
   readonly reports: FailureReports;
   /** How many keys the controller has; `undefined` when that is not known. */
   readonly keys: () => number | undefined;
@@ -46,7 +39,7 @@ export class Workers implements RunStarter, Disposable {
   /** The names of module and controller, for reports of what blocks the event loop. */
   readonly #about: object;
   readonly #queue: WorkQueue;
-  readonly #executor: RunExecutor;
+  readonly #executor: ReconcileExecutor;
   readonly #reports: FailureReports;
   readonly #metrics: ControllerMetrics;
   readonly #concurrency: number;
@@ -395,3 +388,61 @@ const ALL: Meant = () => true;
 
 const REQUEUED = Object.freeze({ source: "requeueAfter", type: "generic" });
 const RETRIED = Object.freeze({ source: "retry", type: "generic" });
+
+class ActiveRun {
+  readonly item: QueueItem;
+  readonly run: KeyRun;
+  /** When its signal fired; `undefined` before. */
+  cancelledAt: number | undefined;
+  /** Whether it was cancelled for another reason than its own deadline. */
+  cancelled = false;
+  /** The additions of its key that wait until it ends. */
+  deferred: AddOptions[] | undefined;
+  /** Whether its key has been passed to another run. */
+  abandoned = false;
+  /** Its slot among the marks of the event loop; 0 when it has none. */
+  #mark = 0;
+
+  /** @param about the names of its module and controller, which reports name when the run blocks the event loop. */
+  constructor(item: QueueItem, run: KeyRun, about: object) {
+    this.item = item;
+    this.run = run;
+    if (loopMarks.isWatched) this.#mark = loopMarks.take(markText({ ...about, key: item.key }));
+  }
+
+  /** Begins the run. Until it waits for the first time, it has the event loop to itself. */
+  begin(execute: (run: KeyRun) => Promise<void | Result>): Promise<void | Result> {
+    loopMarks.enterRun(this.#mark);
+    try {
+      return execute(this.run);
+    } finally {
+      loopMarks.leaveRun();
+    }
+  }
+
+  /** Frees the slot when the run has ended or is abandoned, because a run that never settles must not keep it. */
+  unmark(): void {
+    loopMarks.release(this.#mark);
+    this.#mark = 0;
+  }
+}
+
+/** How long a run may take. */
+interface RunLimit {
+  /** The limit as text, for messages. */
+  readonly text: string;
+  /** Calls back at the deadline unless it was disposed before. */
+  start(onDeadline: () => void): Disposable;
+}
+
+/** The limit that a controller's `timeout` sets; `undefined` for none. */
+function runLimit(timeout: Duration | undefined, clock: Clock): RunLimit | undefined {
+  if (timeout === undefined) return undefined;
+  const ms = parseDuration(timeout, "timeout");
+  return { text: `${ms} ms`, start: (onDeadline) => clock.setTimeout(onDeadline, ms) };
+}
+
+/** The error of a run that ended after its deadline. */
+function timeoutError(limit: RunLimit): Error {
+  return new Error(`Reconcile took longer than ${limit.text}`);
+}

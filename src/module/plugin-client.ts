@@ -4,7 +4,7 @@ import type { Client } from "../client/client.ts";
 import { definedIndex, type Index } from "../client/field-index.ts";
 import { KubeClient } from "../client/kube-client.ts";
 import type { Permissions } from "../client/permissions.ts";
-import { ControllerGate } from "../controller/controller-gate.ts";
+import { ControllerGate } from "../controller/controller-scope.ts";
 import type { Declarations } from "../controller/declarations.ts";
 import { DeclaredReader, readerDeclarations } from "../controller/declared-reader.ts";
 import type { Runtime } from "../controller/runtime.ts";

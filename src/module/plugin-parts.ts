@@ -1,7 +1,7 @@
 /** The hooks, transforms, sources and services of one plugin, and its functions for the end. */
 import type { NamedSources } from "../controller/named-sources.ts";
 import type { RunHook } from "../controller/run-hooks.ts";
-import type { Invoke } from "../controller/object-reconciler.ts";
+import type { Invoke } from "../controller/controller-scope.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { Provided } from "../reconcile/services.ts";
 import type { AroundOptions, Plugin, PluginSource, Registry } from "./plugin.ts";

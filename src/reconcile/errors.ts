@@ -2,9 +2,7 @@
  * The errors by which a reconciler says how to continue. They are recognised by name, so that a module's own copy works
  * too.
  */
-import { onOneLine } from "../observe/printable.ts";
 import { type Duration, parseDuration } from "../resource/duration.ts";
-import { LONGEST_TEXT } from "./kept-secrets.ts";
 
 /** The run is retried after the given time instead of the back-off. */
 export class RetryError extends Error {
@@ -56,15 +54,4 @@ export class TryElsewhere extends Error {
  */
 export class WaitingForChildren extends Error {
   override readonly name = "WaitingForChildren" as const;
-}
-
-/** The longest note of an Event. */
-const LONGEST_NOTE = 1_024;
-
-/** The error's class and its message, on one line and without sensitive values that the run has read or written. */
-export function failureMessage(run: { clean(text: string): string }, error: unknown): string {
-  let text = error instanceof Error ? error.message : String(error);
-  if (error instanceof Error && error.name !== "Error") text = `${error.name}: ${text}`;
-  // Truncated to its note last: a truncated value would not be recognised as sensitive.
-  return onOneLine(run.clean(text).slice(0, LONGEST_TEXT)).slice(0, LONGEST_NOTE);
 }

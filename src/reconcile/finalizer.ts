@@ -9,7 +9,7 @@ import { isApiError, isNotFound } from "../kube/errors/api-error.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import type { Condition } from "../resource/meta.ts";
 import { isCustomKind } from "./custom-kind.ts";
-import { failureMessage } from "./errors.ts";
+import { failureMessage } from "./kept-secrets.ts";
 import type { ObjectRun } from "./object-run.ts";
 import type { ObjectRunState } from "./run.ts";
 

@@ -2,11 +2,12 @@
  * Remembers the objects with sensitive values that a run has read or written, so that its messages can leave these out.
  */
 import { withoutSecrets } from "../observe/known-secrets.ts";
+import { onOneLine } from "../observe/printable.ts";
 import { INSTEAD_OF_TEXT, SecretSearch, SHORTEST_SECRET } from "../observe/secret-search.ts";
 import type { SensitiveTexts } from "../resource/sensitive.ts";
 
 /** The most characters of a text that are searched and kept. */
-export const LONGEST_TEXT = 65_536;
+const LONGEST_TEXT = 65_536;
 /** The most values that are looked for, and their most characters: beyond that a text is left out as a whole. */
 const MOST_VALUES = 16_384;
 const MOST_CHARACTERS = 2 ** 24;
@@ -65,4 +66,15 @@ export class KeptSecrets {
     }
     return true;
   }
+}
+
+/** The longest note of an Event. */
+const LONGEST_NOTE = 1_024;
+
+/** The error's class and its message, on one line and without sensitive values that the run has read or written. */
+export function failureMessage(run: { clean(text: string): string }, error: unknown): string {
+  let text = error instanceof Error ? error.message : String(error);
+  if (error instanceof Error && error.name !== "Error") text = `${error.name}: ${text}`;
+  // Truncated to its note last: a truncated value would not be recognised as sensitive.
+  return onOneLine(run.clean(text).slice(0, LONGEST_TEXT)).slice(0, LONGEST_NOTE);
 }

@@ -1,6 +1,6 @@
 /** Finalizes or releases, in this process, everything with a finalizer of some modules. */
 import { declarationsOf } from "../../controller/declarations.ts";
-import type { Duty } from "../../controller/duty.ts";
+import type { Duty } from "../../controller/reconcile-executor.ts";
 import { Pause } from "../../controller/pause.ts";
 import type { Retirement } from "../../controller/retirement.ts";
 import type { ClusterConfig } from "../../kube/config/cluster-config.ts";
