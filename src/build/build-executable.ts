@@ -66,10 +66,10 @@ async function write(options: ExecutableBuild): Promise<void> {
       throw new BuildError(`Cannot build: ${whyNot(error, { modules, offered })}`, { cause: error });
     });
     signal?.throwIfAborted();
-    const made = [outfile, `${outfile}.exe`].find((file) => existsSync(file));
-    if (made === undefined) throw new BuildError(`Cannot build ${output}: the bundler has written nothing`);
-    await chmod(made, 0o755);
-    await rename(made, output);
+    const executable = [outfile, `${outfile}.exe`].find((file) => existsSync(file));
+    if (executable === undefined) throw new BuildError(`Cannot build ${output}: the bundler has written nothing`);
+    await chmod(executable, 0o755);
+    await rename(executable, output);
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
@@ -97,11 +97,11 @@ interface Inside {
  * Where the modules are going to be. Each is bundled once by itself before, which says what is wrong with it, and which files it
  * consists of.
  */
-async function insideOf(found: readonly ModuleEntry[], offered: Readonly<Record<string, object>>): Promise<Inside> {
-  const bundled = await bundleModules(found, { offered, destination: "/" });
-  const folders = found.map((one) => dirname(controllersFolder(one)));
-  const root = commonFolder([...folders, ...found.map(({ file }) => dirname(realpathSync(file)))]);
-  const modules = found.map((one, index): BuiltInModule => {
+async function insideOf(entries: readonly ModuleEntry[], offered: Readonly<Record<string, object>>): Promise<Inside> {
+  const bundled = await bundleModules(entries, { offered, destination: "/" });
+  const folders = entries.map((one) => dirname(controllersFolder(one)));
+  const root = commonFolder([...folders, ...entries.map(({ file }) => dirname(realpathSync(file)))]);
+  const modules = entries.map((one, index): BuiltInModule => {
     const own = relative(root, realpathSync(one.file)).replaceAll(sep, "/");
     const others = bundled[index]!.inputs.map((file) => relative(root, file).replaceAll(sep, "/"));
     return {

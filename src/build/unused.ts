@@ -16,7 +16,7 @@ export async function pruneUnused(cache: string): Promise<void> {
   const before = Date.now() - UNUSED_DAYS * 24 * 60 * 60 * 1000;
   for (const name of await readdir(cache).catch(() => [])) {
     const path = join(cache, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found !== undefined && found.mtimeMs < before) await rm(path, { recursive: true, force: true });
+    const stats = await stat(path).catch(() => undefined);
+    if (stats !== undefined && stats.mtimeMs < before) await rm(path, { recursive: true, force: true });
   }
 }

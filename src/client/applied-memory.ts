@@ -46,11 +46,11 @@ export class AppliedMemory {
 
   /** Whether the object is still as the server answered a write of the same content. */
   isAnswered(id: string, object: AnyObject, state: AppliedState): boolean {
-    const known = this.#answers.get(id);
-    if (known === undefined || known.uid !== object.metadata.uid) return false;
+    const answer = this.#answers.get(id);
+    if (answer === undefined || answer.uid !== object.metadata.uid) return false;
     const { fields } = state;
-    const isSame = fields === undefined ? known.version === versionOf(object) : known.fields === digestOf(fields);
-    return isSame && known.values === valuesOf(state);
+    const isSame = fields === undefined ? answer.version === versionOf(object) : answer.fields === digestOf(fields);
+    return isSame && answer.values === valuesOf(state);
   }
 
   /** Remembers the answer to a write of `desired`. */
@@ -72,21 +72,21 @@ export class AppliedMemory {
    * counts whatever its content is, because nearly all are the only one within their minute.
    */
   isFight(id: string, content: unknown, now: number): boolean {
-    const known = this.#repeated.get(id);
-    if (known === undefined) {
+    const repetition = this.#repeated.get(id);
+    if (repetition === undefined) {
       this.#repeated.set(id, { desired: undefined, since: now, times: 1 });
       if (this.#repeated.size > MOST) this.#repeated.delete(this.#repeated.keys().next().value!);
       return false;
     }
-    const isRecent = now - known.since <= WHILE_MS;
+    const isRecent = now - repetition.since <= WHILE_MS;
     const desired = isRecent ? JSON.stringify(content) : undefined;
-    if (isRecent && (known.desired ?? desired) === desired) {
-      known.desired = desired;
-      return ++known.times === FIGHT;
+    if (isRecent && (repetition.desired ?? desired) === desired) {
+      repetition.desired = desired;
+      return ++repetition.times === FIGHT;
     }
-    known.desired = desired;
-    known.since = now;
-    known.times = 1;
+    repetition.desired = desired;
+    repetition.since = now;
+    repetition.times = 1;
     return false;
   }
 

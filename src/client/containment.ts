@@ -69,9 +69,9 @@ export class Containment {
 
   /** Whether the desired items are among the live ones, in this order. */
   #hasAmong(desired: readonly unknown[], live: readonly unknown[], fields: FieldsV1): boolean {
-    let found = 0;
-    for (const item of live) if (found < desired.length && this.has(desired[found], item, fields)) found++;
-    return found === desired.length;
+    let count = 0;
+    for (const item of live) if (count < desired.length && this.has(desired[count], item, fields)) count++;
+    return count === desired.length;
   }
 }
 

@@ -55,14 +55,14 @@ export function holdsMore(desired: unknown, fields: FieldsV1): boolean {
 
 /** Those of the fields that are not desired; `undefined` for none. */
 export function undesired(desired: unknown, fields: FieldsV1): FieldsV1 | undefined {
-  const left: Record<string, FieldsV1> = {};
+  const remainder: Record<string, FieldsV1> = {};
   for (const name in fields) {
     if (name === ".") continue;
     const part = partOf(desired, name);
     const rest = part === undefined ? fields[name] : undesired(part, fields[name]!);
-    if (rest !== undefined) left[name] = rest;
+    if (rest !== undefined) remainder[name] = rest;
   }
-  return isLeaf(left) ? undefined : left;
+  return isLeaf(remainder) ? undefined : remainder;
 }
 
 /** Applies a merge patch without nulls to a copy. */

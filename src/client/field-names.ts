@@ -81,8 +81,8 @@ function valueOf(item: Fields, key: string): string {
 }
 
 function isNamed(item: Fields, key: string, value: string): boolean {
-  const found = valueOf(item, key);
-  return found === value || found === `${value}/${DEFAULT}`;
+  const part = valueOf(item, key);
+  return part === value || part === `${value}/${DEFAULT}`;
 }
 
 function keyOf(item: Fields): string | undefined {
@@ -122,10 +122,10 @@ class NameReader {
   parts(): Names | undefined {
     const isItem = this.token === "[";
     if (!isItem && this.token !== "(") return undefined;
-    const found = new Map<string, Part>();
+    const parts = new Map<string, Part>();
     do {
       this.#next();
-      if (this.token === ")" && found.size === 0) break;
+      if (this.token === ")" && parts.size === 0) break;
       let value = this.#word();
       let key = isItem && value !== "" ? "name" : undefined;
       if (this.token === "=") {
@@ -133,11 +133,11 @@ class NameReader {
         key = value;
         value = this.#word();
       }
-      const id = isItem && key === undefined ? `#${found.size}` : value;
-      found.set(id, { isItem, key, value, parts: this.parts() });
+      const id = isItem && key === undefined ? `#${parts.size}` : value;
+      parts.set(id, { isItem, key, value, parts: this.parts() });
     } while (this.token === ",");
     if (this.#next() !== (isItem ? "]" : ")")) throw new SyntaxError("A list of names has no end");
-    return found;
+    return parts;
   }
 
   /** A name; empty where there is none. */
@@ -160,8 +160,8 @@ class NameReader {
 export function namesMore(names: Names, value: unknown): boolean {
   let place = 0;
   for (const [id, part] of names) {
-    const found = part.isItem ? itemNamed(part, value, place++) : isFields(value) ? ownField(value, id) : undefined;
-    if (found === undefined || (part.parts !== undefined && namesMore(part.parts, found))) return true;
+    const content = part.isItem ? itemNamed(part, value, place++) : isFields(value) ? ownField(value, id) : undefined;
+    if (content === undefined || (part.parts !== undefined && namesMore(part.parts, content))) return true;
   }
   return false;
 }

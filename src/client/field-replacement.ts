@@ -136,8 +136,8 @@ export function refusedOf(fields: FieldsV1, places: Iterable<string>): FieldsV1 
     const steps = stepsOf(place).map((step) => `f:${step}`);
     let part: FieldsV1 | undefined = fields;
     for (const step of steps) part = part?.[step];
-    const found = part && steps.reduceRight((inner, step) => ({ [step]: inner }), part);
-    if (found !== undefined) refused = refused === undefined ? found : unite(refused, found);
+    const refusedPart = part && steps.reduceRight((inner, step) => ({ [step]: inner }), part);
+    if (refusedPart !== undefined) refused = refused === undefined ? refusedPart : unite(refused, refusedPart);
   }
   return refused;
 }

@@ -30,8 +30,8 @@ export async function handOver(
   if (now === undefined || now.metadata.uid !== object.metadata.uid) return now;
   const entries = now.metadata.managedFields ?? [];
   const own = claim?.(now);
-  const given = moved(entries, { ...move, ...own });
-  const managedFields = (own && claimed(given ?? entries, own)) ?? given;
+  const transferred = moved(entries, { ...move, ...own });
+  const managedFields = (own && claimed(transferred ?? entries, own)) ?? transferred;
   if (managedFields === undefined) return now;
   const { uid, resourceVersion } = now.metadata;
   const body = { metadata: { uid, managedFields } };

@@ -174,10 +174,10 @@ export class KubeClient implements Client {
     options: WriteOptions = {},
   ): Promise<"created" | "updated" | "unchanged"> {
     const left = timeLeft(options);
-    let found = await this.#whole(resource).find(resource, key, left());
+    let existing = await this.#whole(resource).find(resource, key, left());
     for (let attempt = 1; ; attempt++) {
       try {
-        if (found === undefined) {
+        if (existing === undefined) {
           const { name, namespace } = key;
           const metadata = namespace === undefined ? { name } : { name, namespace };
           const draft = { apiVersion: resource.apiVersion, kind: resource.kind, metadata };
@@ -186,15 +186,15 @@ export class KubeClient implements Client {
           await this.create(resource, draft, left());
           return "created";
         }
-        const changed = edit(found, mutate as (draft: Draft<S["read"]>) => void);
+        const changed = edit(existing, mutate as (draft: Draft<S["read"]>) => void);
         sameName(resource, key, changed.metadata);
-        if (sameJson(changed, found)) return "unchanged";
+        if (sameJson(changed, existing)) return "unchanged";
         await this.update(resource, changed, left());
         return "updated";
       } catch (error) {
-        const isRace = isConflict(error) || isAlreadyExists(error) || (found !== undefined && isNotFound(error));
+        const isRace = isConflict(error) || isAlreadyExists(error) || (existing !== undefined && isNotFound(error));
         if (!isRace || attempt === ATTEMPTS) throw error;
-        found = await this.live.find(resource, key, left());
+        existing = await this.live.find(resource, key, left());
       }
     }
   }
@@ -313,8 +313,8 @@ export class KubeClient implements Client {
     }
     for (const { metadata } of deleted) {
       const object = kept.get(metadata.uid);
-      const known = object === undefined ? { deleted: { uid: metadata.uid }, origin } : { object, origin };
-      writer.learn(resource, keyString(metadata), known);
+      const news = object === undefined ? { deleted: { uid: metadata.uid }, origin } : { object, origin };
+      writer.learn(resource, keyString(metadata), news);
     }
   }
 

@@ -121,18 +121,18 @@ function isEmpty(fields: Fields): boolean {
 }
 
 function isAppliedMap(desired: Fields, live: Fields, fields: FieldsV1): boolean {
-  let wanted = 0;
+  let count = 0;
   for (const name in desired) {
     const value = desired[name];
     if (value === undefined) continue;
-    wanted++;
+    count++;
     const owned = fields[pathOf(name)];
     if (owned === undefined || !isApplied(value, live[name], owned)) return false;
   }
   // Every wanted field is owned; so one that is owned and not wanted shows in the count.
   let owned = 0;
   for (const name in fields) if (name !== ".") owned++;
-  return owned === wanted;
+  return owned === count;
 }
 
 function isAppliedList(desired: readonly unknown[], live: readonly unknown[], fields: FieldsV1): boolean {
@@ -145,8 +145,8 @@ function isAppliedList(desired: readonly unknown[], live: readonly unknown[], fi
       if (!desired.includes(identity) || !live.includes(identity)) return false;
     } else {
       const item = desired.find((candidate) => matches(candidate, identity, "when given"));
-      const found = live.find((candidate) => matches(candidate, identity));
-      if (item === undefined || found === undefined || !isApplied(item, found, fields[name]!)) return false;
+      const counterpart = live.find((candidate) => matches(candidate, identity));
+      if (item === undefined || counterpart === undefined || !isApplied(item, counterpart, fields[name]!)) return false;
     }
   }
   return owned === desired.length;

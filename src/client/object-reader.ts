@@ -40,15 +40,15 @@ export class ObjectReader {
   /** The cached object; `null` when the cache knows that there is none; `undefined` when only the server can tell. */
   cached(resource: Resource, key: Key): AnyObject | null | undefined {
     const informers = this.#scope.declared.get(groupKind(resource));
-    const known = informers && this.#keyOf(resource, key);
-    if (known === undefined) return undefined;
-    const name = keyString(known);
+    const cacheKey = informers && this.#keyOf(resource, key);
+    if (cacheKey === undefined) return undefined;
+    const name = keyString(cacheKey);
     for (const informer of informers!) {
       if (!informer.hasSynced || !isAsWhole(informer, resource)) continue;
       const object = informer.store.get(name);
       if (object !== undefined) {
         if (!isStub(object)) return object;
-      } else if (isWhole(informer, known.namespace)) {
+      } else if (isWhole(informer, cacheKey.namespace)) {
         return null;
       }
     }
@@ -160,15 +160,15 @@ export class ObjectReader {
     const { index, sort, limit, namespace } = query;
     const candidates = index === undefined ? informer.store.values() : this.#indexed(informer, index);
     if (candidates === undefined) return undefined;
-    const found: AnyObject[] = [];
+    const objects: AnyObject[] = [];
     for (const object of candidates) {
       if (namespace !== undefined && object.metadata.namespace !== namespace) continue;
       if (isStub(object)) return undefined; // its labels and body are known only to the server
       if (selector !== undefined && !selector.matches(object.metadata.labels)) continue;
-      found.push(object);
-      if (sort === undefined && found.length === limit) break;
+      objects.push(object);
+      if (sort === undefined && objects.length === limit) break;
     }
-    return inOrder(found, query);
+    return inOrder(objects, query);
   }
 
   /** Keeps an index in all caches of a kind from now on. */

@@ -171,7 +171,7 @@ export class ObjectWriter {
     const { origin } = context;
     const key = keyString(target);
     // A 404 also means that the objects which the caches have under the key are gone.
-    const seen = this.#uids(resource, key);
+    const uids = this.#uids(resource, key);
     const call: Call = {
       verb: "delete",
       method: "DELETE",
@@ -179,7 +179,7 @@ export class ObjectWriter {
       key,
       body: { propagationPolicy: propagation, gracePeriodSeconds, preconditions, ...dryRun(options, context) },
       options,
-      refused: (error) => (isNotFound(error) ? seen.map((uid) => ({ deleted: { uid }, origin })) : []),
+      refused: (error) => (isNotFound(error) ? uids.map((uid) => ({ deleted: { uid }, origin })) : []),
     };
     await this.#send(resource, context, call, deleted);
   }
@@ -248,8 +248,8 @@ export class ObjectWriter {
       onUndeclared(resource, call.verb, subresource);
     }
     const isDry = isDryRun(options, context);
-    const held = isDry ? undefined : call.key;
-    const hold = held === undefined ? undefined : new WriteHold(informers, resource, held);
+    const heldKey = isDry ? undefined : call.key;
+    const hold = heldKey === undefined ? undefined : new WriteHold(informers, resource, heldKey);
     let answer: T;
     let result: WriteResult | undefined;
     try {
@@ -269,8 +269,8 @@ export class ObjectWriter {
       // What a run that has been cut off has written is news to its key, because another run, or other code, works it by now.
       if (!isDry) result = resultOf(answer, gate.refused === undefined ? context.origin : FOREIGN);
     } catch (error) {
-      if (held !== undefined) {
-        for (const known of call.refused?.(error) ?? []) this.learn(resource, held, known);
+      if (heldKey !== undefined) {
+        for (const known of call.refused?.(error) ?? []) this.learn(resource, heldKey, known);
         hold?.end(undefined);
       }
       throw explained(error, this.#scope, { resource, verbs: [call.verb], subresource, headers: context.headers });

@@ -47,8 +47,8 @@ async function run(
   const { gate, stdin, stdout, stderr, signal, stop, headers } = call;
   if (gate.refused !== undefined) throw new WritesRefused(gate.refused);
   // A WebSocket begins with a GET; newer servers also require `create`.
-  const made = { resource: Pod, verbs: ["get", "create"], subresource: "exec", headers };
-  for (const verb of headers === undefined ? made.verbs : []) {
+  const declaredCall = { resource: Pod, verbs: ["get", "create"], subresource: "exec", headers };
+  for (const verb of headers === undefined ? declaredCall.verbs : []) {
     if (!permissions.allows(Pod, verb, "exec")) onUndeclared?.(Pod, verb, "exec");
   }
   const mapping = mapper.known(Pod) ?? (await mapper.resolve(Pod, signal));
@@ -76,7 +76,7 @@ async function run(
     },
   });
   const channels = await opening.catch((error: unknown) => {
-    throw explained(error, scope, made);
+    throw explained(error, scope, declaredCall);
   });
   try {
     if (stdin !== undefined) await Promise.race([channels.closed, feed(channels, { stdin, gate })]);

@@ -43,7 +43,7 @@ export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): A
       accept: "*/*",
       headers: options.headers,
       signal,
-      onFlow: (given) => (flow = given),
+      onFlow: (control) => (flow = control),
       onChunk: (chunk) => {
         splitter.push(chunk);
         unread += chunk.length;
@@ -61,9 +61,9 @@ export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): A
     );
   try {
     while (true) {
-      const taken = unread;
+      const chunk = unread;
       yield* lines.splice(0);
-      unread -= taken;
+      unread -= chunk;
       if (unread <= MOST_UNREAD_BYTES) flow?.resume();
       if (end !== undefined && lines.length === 0) {
         if (end.error !== undefined) throw end.error;

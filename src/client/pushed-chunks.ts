@@ -32,9 +32,9 @@ export class PushedChunks implements AsyncIterable<Uint8Array> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     for (;;) {
-      const taken = this.unread;
+      const chunk = this.unread;
       yield* this.#waiting.splice(0);
-      this.unread -= taken;
+      this.unread -= chunk;
       if (this.#end !== undefined && this.#waiting.length === 0) {
         if (this.#end.error !== undefined) throw this.#end.error;
         return;

@@ -52,8 +52,8 @@ export async function* watchEvents(
         fields,
         headers,
         signal,
-        onFlow: (given) => {
-          flow = given;
+        onFlow: (control) => {
+          flow = control;
           if (unread > MOST_UNREAD_BYTES) flow.pause();
         },
         onLine: (line) => {
@@ -79,9 +79,9 @@ export async function* watchEvents(
   );
   try {
     while (true) {
-      const taken = unread;
+      const chunk = unread;
       yield* pending.splice(0);
-      unread -= taken;
+      unread -= chunk;
       if (unread <= MOST_UNREAD_BYTES) flow?.resume();
       if (signal.aborted) return;
       if (end?.error !== undefined) throw end.error;

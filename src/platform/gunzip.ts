@@ -13,9 +13,9 @@ const SMALLEST_BUFFER = 64 * 1024;
 /** Decompresses the bytes. @throws BodyTooLarge when the result exceeds `most` bytes, or Error when the data is no gzip. */
 export function gunzip(bytes: Uint8Array<ArrayBuffer>, most: number): Uint8Array<ArrayBuffer> {
   if (bytes.length * MOST_RATIO <= SAFE_BYTES) {
-    const made = gunzipWhole(bytes);
-    if (made.length > most) throw new BodyTooLarge(most);
-    return made;
+    const bytesOut = gunzipWhole(bytes);
+    if (bytesOut.length > most) throw new BodyTooLarge(most);
+    return bytesOut;
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const claimed = view.getUint32(bytes.length - 4, true) + 1;

@@ -37,11 +37,11 @@ const LOOPED = [
   { name: "Function.prototype", object: Function.prototype },
 ] as const;
 
-let kept: readonly Kept[] | undefined;
+let loosened: readonly Kept[] | undefined;
 
 /** Remembers the present state. */
 export function keepIntrinsics(): void {
-  kept ??= intrinsics();
+  loosened ??= intrinsics();
 }
 
 /** Restores what has changed since {@link keepIntrinsics} was called. @returns what was changed. */
@@ -50,7 +50,7 @@ export function restoreIntrinsics(): readonly IntrinsicChange[] {
   const add = (name: string, key: PropertyKey): void => {
     changes[changes.length] = { name: `${name}.${toText(key)}`, property: toText(key) };
   };
-  const all = kept ?? [];
+  const all = loosened ?? [];
   for (let place = 0; place < all.length; place++) {
     const { name, object, keys, before } = all[place]!;
     for (let index = 0; index < keys.length; index++) {
@@ -75,11 +75,11 @@ export function restoreIntrinsics(): readonly IntrinsicChange[] {
  */
 export function freezeIntrinsics(): void {
   const loose: Kept[] = [];
-  for (const { name, object, keys } of kept ?? []) {
+  for (const { name, object, keys } of loosened ?? []) {
     const left = keys.filter((key) => isLoose(name, key) || !fix(object, key));
     loose.push({ name, object, keys: left, before: left.map((key) => getOwnPropertyDescriptor(object, key)!) });
   }
-  kept = loose;
+  loosened = loose;
   Object.preventExtensions(Object.prototype);
 }
 
@@ -118,10 +118,15 @@ const LOOSE: Readonly<Record<string, string>> = {
 };
 
 function intrinsics(): readonly Kept[] {
-  const found: Kept[] = [];
+  const intrinsicObjects: Kept[] = [];
   const add = (name: string, object: object, keys: readonly PropertyKey[]): void => {
     const there = keys.filter((key) => Object.hasOwn(object, key));
-    found.push({ name, object, keys: there, before: there.map((key) => getOwnPropertyDescriptor(object, key)!) });
+    intrinsicObjects.push({
+      name,
+      object,
+      keys: there,
+      before: there.map((key) => getOwnPropertyDescriptor(object, key)!),
+    });
   };
   for (const [name, [statics, methods]] of Object.entries(WATCHED)) {
     const object = (globalThis as unknown as Readonly<Record<string, { readonly prototype?: object }>>)[name]!;
@@ -139,7 +144,7 @@ function intrinsics(): readonly Kept[] {
   for (const [name, sample] of Object.entries(iterators)) {
     add(`${name}.prototype`, Object.getPrototypeOf(sample) as object, ["next"]);
   }
-  return found;
+  return intrinsicObjects;
 }
 
 function words(text: string): readonly string[] {

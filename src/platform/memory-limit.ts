@@ -125,17 +125,17 @@ function ownMemory(): number {
 /**
  * The limit that holds: the lower one of what was given and of the control group's.
  *
- * @param given in bytes; 0 turns the limit off. @default the control group's
+ * @param flag in bytes; 0 turns the limit off. @default the control group's
  * @param root is the root of the file system. @default "/"
  */
-export function memoryLimit(given: number | undefined, root = "/"): MemoryLimit | undefined {
-  if (given === 0) return undefined;
+export function memoryLimit(flag: number | undefined, root = "/"): MemoryLimit | undefined {
+  if (flag === 0) return undefined;
   const group = readMemoryLimit(root);
-  if (given === undefined) return group;
+  if (flag === undefined) return group;
   // A group may have other processes than this one, and then its use says nothing about a limit that is only this one's.
-  const own: MemoryLimit = { bytes: given, source: "--memory-limit", used: ownMemory };
+  const own: MemoryLimit = { bytes: flag, source: "--memory-limit", used: ownMemory };
   if (group === undefined) return own;
-  const lower = (): MemoryLimit => (group.bytes <= given ? group : own);
+  const lower = (): MemoryLimit => (group.bytes <= flag ? group : own);
   return {
     get bytes() {
       return lower().bytes;

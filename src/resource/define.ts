@@ -240,17 +240,17 @@ function oneVersion(options: AnyResourceOptions): Versions {
   };
 }
 
-function manyVersions({ versions: given = {}, hub = "", storage = "" }: AnyResourceOptions): Versions {
+function manyVersions({ versions: byName = {}, hub = "", storage = "" }: AnyResourceOptions): Versions {
   for (const [option, name] of [
     ["hub", hub],
     ["storage", storage],
   ] as const) {
-    if (Object.hasOwn(given, name)) continue;
+    if (Object.hasOwn(byName, name)) continue;
     throw new TypeError(
-      `'${option}' must be one of ${Object.keys(given).join(", ")}: current value is ${JSON.stringify(name)}`,
+      `'${option}' must be one of ${Object.keys(byName).join(", ")}: current value is ${JSON.stringify(name)}`,
     );
   }
-  const versions = Object.entries(given).map(([name, options]) => {
+  const versions = Object.entries(byName).map(([name, options]) => {
     checkVersion(name);
     checkKeys(options, [...versionKeys, "toHub", "fromHub", "loses"], `versions.${name}`);
     if (name === hub && options.loses !== undefined)
@@ -265,6 +265,6 @@ function manyVersions({ versions: given = {}, hub = "", storage = "" }: AnyResou
     }
     return versionDefinition(name, options, `versions.${name}.`);
   });
-  if (given[hub]?.served === false) throw new TypeError("'hub' must be a version that is served");
+  if (byName[hub]?.served === false) throw new TypeError("'hub' must be a version that is served");
   return { versions, hub, storage };
 }

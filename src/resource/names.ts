@@ -38,10 +38,10 @@ const kindName = /^[A-Z][A-Za-z0-9]{0,62}$/;
  *
  * @throws TypeError that says which name is wrong and what is allowed.
  */
-export function namesOf(kind: string, given: NamesInput): ResourceNames {
-  const singular = given.singular ?? kind.toLowerCase();
-  const plural = given.plural ?? pluralOf(kind.toLowerCase());
-  const listKind = given.listKind ?? `${kind}List`;
+export function namesOf(kind: string, names: NamesInput): ResourceNames {
+  const singular = names.singular ?? kind.toLowerCase();
+  const plural = names.plural ?? pluralOf(kind.toLowerCase());
+  const listKind = names.listKind ?? `${kind}List`;
   for (const [what, name] of [
     ["kind", kind],
     ["names.listKind", listKind],
@@ -49,7 +49,7 @@ export function namesOf(kind: string, given: NamesInput): ResourceNames {
     if (!kindName.test(name))
       throw wrong(what, name, 'must be letters and digits that begin with a capital, such as "Guestbook"');
   }
-  const { shortNames = [], categories = [] } = given;
+  const { shortNames = [], categories = [] } = names;
   const labels = [
     ["names.plural", plural],
     ["names.singular", singular],

@@ -269,8 +269,8 @@ class Parser {
   }
 
   #unexpected(token: string | undefined, expected: string): SyntaxError {
-    const found = token === undefined ? "the end" : `"${token}"`;
-    return refusal(JSON.stringify(this.#source), `found ${found}, expected ${expected}`);
+    const description = token === undefined ? "the end" : `"${token}"`;
+    return refusal(JSON.stringify(this.#source), `found ${description}, expected ${expected}`);
   }
 }
 

@@ -54,8 +54,8 @@ const BUILT_IN: Readonly<Record<string, SensitiveTexts>> = {
 
 /** Takes a JSON patch as well, and JSON text. */
 function orPatch(texts: SensitiveTexts): SensitiveTexts {
-  return function* (given) {
-    const body = typeof given === "string" ? parsed(given) : given;
+  return function* (content) {
+    const body = typeof content === "string" ? parsed(content) : content;
     for (const object of Array.isArray(body) ? body.map(changed) : [body]) {
       if (typeof object !== "object" || object === null) continue;
       for (const text of texts(object)) {

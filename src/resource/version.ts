@@ -116,14 +116,14 @@ function specField(field: Field): Field {
   return { schema: { ...schema, default: {} }, optional: true };
 }
 
-function statusSchema(given: unknown, path: string): StructuralSchema {
+function statusSchema(status: unknown, path: string): StructuralSchema {
   const observedGeneration: StructuralSchema = {
     type: "integer",
     format: "int64",
     description: "The generation of the object that this status describes.",
   };
-  if (given === undefined) return { type: "object", properties: { observedGeneration } };
-  const { schema } = fieldOf(given, path);
+  if (status === undefined) return { type: "object", properties: { observedGeneration } };
+  const { schema } = fieldOf(status, path);
   if (schema.additionalProperties !== undefined)
     throw new SchemaProblem(path, "must be an object with named fields: z.object({ … })");
   return { ...schema, properties: { observedGeneration, ...schema.properties } };

@@ -22,10 +22,10 @@ export interface RuntimeOptions {
 export async function runtimeFor(target: Target, { cache, signal }: RuntimeOptions): Promise<string> {
   const file = target.os === "windows" ? "bun.exe" : "bun";
   const folder = join(cache, `runtime-${RUNTIME_VERSION}-${target.name}`);
-  const kept = join(folder, file);
-  if (await exists(kept)) {
+  const cached = join(folder, file);
+  if (await exists(cached)) {
     await markUsed(folder);
-    return kept;
+    return cached;
   }
   const aside = await writing(cache, async () => {
     await mkdir(cache, { recursive: true, mode: 0o700 });
@@ -47,9 +47,9 @@ export async function runtimeFor(target: Target, { cache, signal }: RuntimeOptio
     await mkdir(join(aside, "done"));
     await rename(installed, join(aside, "done", file));
     await rename(join(aside, "done"), folder).catch(async (error: unknown) => {
-      if (!(await exists(kept))) throw error; // another process was first
+      if (!(await exists(cached))) throw error; // another process was first
     });
-    return kept;
+    return cached;
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
@@ -75,9 +75,10 @@ function npmOs({ os }: Target): string {
 
 function failure({ runtime, name }: Target, output: string): BuildError {
   const lines = output.split("\n").filter((line) => line.startsWith("error:"));
-  const said = lines.map((line) => line.replace(/^error:\s*/, "").trim())[0] ?? "the package manager brought nothing";
+  const problem =
+    lines.map((line) => line.replace(/^error:\s*/, "").trim())[0] ?? "the package manager brought nothing";
   const what = `Cannot build for ${name}: the runtime ${runtime}@${RUNTIME_VERSION} cannot be had from the registry of npm`;
-  return new BuildError(`${what}: ${said}`);
+  return new BuildError(`${what}: ${problem}`);
 }
 
 async function exists(file: string): Promise<boolean> {

@@ -102,8 +102,8 @@ export function parseTarget(text: string): Target | undefined {
 /** What this machine is; `undefined` where nothing is built for. */
 export function hostTarget(): Target | undefined {
   const os = process.platform === "win32" ? "windows" : process.platform;
-  const found = targets.filter((target) => target.os === os && target.cpu === process.arch);
-  return found.find(({ libc }) => libc === undefined || libc === hostLibc());
+  const matching = targets.filter((target) => target.os === os && target.cpu === process.arch);
+  return matching.find(({ libc }) => libc === undefined || libc === hostLibc());
 }
 
 /** Which C library this process runs on: its loader tells. */

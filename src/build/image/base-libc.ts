@@ -7,7 +7,7 @@ import { tarEntries } from "./tar-reader.ts";
 
 /** @returns `undefined` for an image without one, on which nothing runs that is linked dynamically. */
 export async function libcOf({ layers }: BaseImage): Promise<"glibc" | "musl" | undefined> {
-  let found: "glibc" | "musl" | undefined;
+  let libc: "glibc" | "musl" | undefined;
   for (const { content, descriptor } of layers) {
     if (typeof content !== "string") continue;
     const stream = createReadStream(content);
@@ -20,7 +20,7 @@ export async function libcOf({ layers }: BaseImage): Promise<"glibc" | "musl" | 
     try {
       for await (const { path } of tarEntries(unpacked as AsyncIterable<Uint8Array>)) {
         if (/(^|\/)ld-linux-[^/]+\.so\.\d+$/.test(path)) return "glibc";
-        if (/(^|\/)ld-musl-[^/]+\.so\.\d+$/.test(path)) found = "musl";
+        if (/(^|\/)ld-musl-[^/]+\.so\.\d+$/.test(path)) libc = "musl";
       }
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
@@ -29,5 +29,5 @@ export async function libcOf({ layers }: BaseImage): Promise<"glibc" | "musl" | 
       stream.destroy();
     }
   }
-  return found;
+  return libc;
 }

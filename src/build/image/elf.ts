@@ -97,8 +97,8 @@ function libraries(
   );
   if (home === undefined) return { needed: [], soname: undefined };
   const strings = address - home.address + home.offset;
-  const named = (wanted: number): string[] =>
-    tags.filter(({ tag }) => tag === wanted).map(({ value }) => textIn(read(strings + value, 256), 0));
+  const named = (type: number): string[] =>
+    tags.filter(({ tag }) => tag === type).map(({ value }) => textIn(read(strings + value, 256), 0));
   return { needed: named(NEEDED), soname: named(SONAME)[0] };
 }
 

@@ -31,7 +31,7 @@ export function labelsOf({
 }: LabelOptions): Readonly<Record<string, string>> {
   const project = projectOf(dirname(folder)) ?? {};
   const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
-  const known: Readonly<Record<string, string | undefined>> = {
+  const defaults: Readonly<Record<string, string | undefined>> = {
     title: title ?? reference.repository.slice(reference.repository.lastIndexOf("/") + 1),
     created: new Date(created).toISOString(),
     version: text(project["version"]) ?? reference.tag,
@@ -42,7 +42,7 @@ export function labelsOf({
     revision: revisionOf(folder),
     "base.name": base && fullName(base),
   };
-  const labels = Object.entries(known).flatMap(([key, value]) =>
+  const labels = Object.entries(defaults).flatMap(([key, value]) =>
     value === undefined ? [] : [[`${PREFIX}${key}`, value] as const],
   );
   const own = given.map((label): readonly [string, string] => {

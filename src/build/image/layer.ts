@@ -110,15 +110,15 @@ async function pack(
       createWriteStream(join(aside, "layer")),
       ...(signal === undefined ? [] : [{ signal }]),
     );
-    const made = {
+    const record = {
       diffId: `sha256:${plain.digest("hex")}`,
       digest: `sha256:${packed.digest("hex")}`,
       size,
     };
-    await writeFile(join(aside, "note"), JSON.stringify(made));
+    await writeFile(join(aside, "note"), JSON.stringify(record));
     await rename(join(aside, "layer"), file);
     await rename(join(aside, "note"), note);
-    return made;
+    return record;
   } finally {
     await rm(aside, { recursive: true, force: true });
   }

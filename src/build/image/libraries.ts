@@ -40,24 +40,24 @@ export function librariesOf(executable: string, { root = "/" }: FindOptions = {}
   if (elf?.interpreter === undefined) return [];
   const { architecture, interpreter } = elf;
   const folders = foldersFor(architecture, root);
-  const found = new Map<string, Library>();
+  const libraries = new Map<string, Library>();
   const loader = findLoader(interpreter, { architecture, folders, root });
-  found.set(basename(interpreter), { path: interpreter.replace(/^\/+/, ""), source: loader });
+  libraries.set(basename(interpreter), { path: interpreter.replace(/^\/+/, ""), source: loader });
   const visit = (names: readonly string[], isOptional: boolean): void => {
     for (const name of names) {
-      if (found.has(name)) continue;
+      if (libraries.has(name)) continue;
       const place = find(name, { architecture, folders });
       if (place === undefined) {
         if (isOptional) continue;
         throw new MissingLibrary(name);
       }
-      found.set(name, { path: place.path, source: place.source });
+      libraries.set(name, { path: place.path, source: place.source });
       visit(place.elf.needed, isOptional);
     }
   };
   visit(elf.needed, false);
   if (!basename(interpreter).startsWith("ld-musl")) visit(loadedByName, true);
-  return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return [...libraries.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** A folder with libraries, and what it is called in the image. */

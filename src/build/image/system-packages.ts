@@ -63,19 +63,21 @@ function* debianOwners(
   } catch {
     return;
   }
-  const wanted = new Map(files.flatMap((file) => spellings(file).map((spelling) => [spelling, file] as const)));
+  const spellingsOfFiles = new Map(
+    files.flatMap((file) => spellings(file).map((spelling) => [spelling, file] as const)),
+  );
   const versions = debianVersions(textOf(join(root, "var", "lib", "dpkg", "status")));
   for (const list of lists) {
     const owned = textOf(join(info, list))
       .split("\n")
-      .filter((line) => wanted.has(line));
+      .filter((line) => spellingsOfFiles.has(line));
     if (owned.length === 0) continue;
     const [name = "", architecture] = list.slice(0, -".list".length).split(":");
-    const known = versions.get(architecture === undefined ? name : `${name}:${architecture}`) ?? versions.get(name);
-    if (known === undefined) continue;
+    const version = versions.get(architecture === undefined ? name : `${name}:${architecture}`) ?? versions.get(name);
+    if (version === undefined) continue;
     const distribution = release.version === "" ? "" : `&distro=${release.id}-${release.version}`;
-    const purl = `pkg:deb/${release.id}/${encodeURIComponent(name)}@${encodeURIComponent(known.version)}?arch=${known.architecture}${distribution}`;
-    for (const line of owned) yield [wanted.get(line)!, { name, version: known.version, purl }];
+    const purl = `pkg:deb/${release.id}/${encodeURIComponent(name)}@${encodeURIComponent(version.version)}?arch=${version.architecture}${distribution}`;
+    for (const line of owned) yield [spellingsOfFiles.get(line)!, { name, version: version.version, purl }];
   }
 }
 
@@ -100,7 +102,9 @@ function* alpineOwners(
   files: readonly string[],
   { root, release }: Machine,
 ): Generator<readonly [string, SystemPackage]> {
-  const wanted = new Map(files.flatMap((file) => spellings(file).map((spelling) => [spelling, file] as const)));
+  const spellingsOfFiles = new Map(
+    files.flatMap((file) => spellings(file).map((spelling) => [spelling, file] as const)),
+  );
   for (const paragraph of textOf(join(root, "lib", "apk", "db", "installed")).split("\n\n")) {
     const fields: Record<string, string> = {};
     let folder = "";
@@ -109,7 +113,7 @@ function* alpineOwners(
       const value = line.slice(2);
       if (letter === "F") folder = value;
       else if (letter === "R") {
-        const file = wanted.get(`/${folder}/${value}`);
+        const file = spellingsOfFiles.get(`/${folder}/${value}`);
         const { P: name = "", V: version = "", A: architecture = "" } = fields;
         const distribution = release.version === "" ? "" : `&distro=${release.id}-${release.version}`;
         const purl = `pkg:apk/${release.id}/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}${distribution}`;

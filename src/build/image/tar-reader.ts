@@ -117,9 +117,9 @@ class Pieces {
       }
       this.#rest = this.#rest.length === 0 ? value : Buffer.concat([this.#rest, value]);
     }
-    const taken = this.#rest.subarray(0, length);
+    const head = this.#rest.subarray(0, length);
     this.#rest = this.#rest.subarray(length);
-    return taken;
+    return head;
   }
 
   async skip(length: number): Promise<void> {

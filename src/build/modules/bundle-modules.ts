@@ -33,12 +33,12 @@ export interface BundleModulesOptions {
 
 /** @throws BuildError for a module that cannot be bundled, and for two of one name. */
 export async function bundleModules(
-  found: readonly ModuleEntry[],
+  entries: readonly ModuleEntry[],
   { offered, destination }: BundleModulesOptions,
 ): Promise<readonly BundledModule[]> {
-  refuseNamesakes(found);
+  refuseNamesakes(entries);
   const modules: BundledModule[] = [];
-  for (const one of found) {
+  for (const one of entries) {
     const name = moduleName(one);
     const folder = controllersFolder(one);
     const options = { root: folder, external: Object.keys(offered), destination: `${destination}${name}/` };
@@ -81,15 +81,15 @@ export function moduleName({ file }: ModuleEntry): string {
 }
 
 /** The real path of the controllers folder that a module is in. */
-export function controllersFolder(found: ModuleEntry): string {
-  const folder = dirname(resolve(found.file));
-  return realpathSync(moduleName(found) === basename(found.file) ? folder : dirname(folder));
+export function controllersFolder(entry: ModuleEntry): string {
+  const folder = dirname(resolve(entry.file));
+  return realpathSync(moduleName(entry) === basename(entry.file) ? folder : dirname(folder));
 }
 
 /** @throws BuildError when two modules of several folders have one name. */
-function refuseNamesakes(found: readonly ModuleEntry[]): void {
+function refuseNamesakes(entries: readonly ModuleEntry[]): void {
   const byName = new Map<string, ModuleEntry>();
-  for (const one of found) {
+  for (const one of entries) {
     const name = moduleName(one);
     const other = byName.get(name);
     if (other !== undefined) {

@@ -30,20 +30,20 @@ const loaders: readonly string[] = [
 
 /** Each package once, by name and version. */
 export function packagesOfFiles(files: Iterable<string>): readonly InstalledPackage[] {
-  const found = new Map<string, InstalledPackage>();
+  const installed = new Map<string, InstalledPackage>();
   for (const file of files) {
     const folder = packageFolder(file);
-    if (folder === undefined || found.has(folder)) continue;
+    if (folder === undefined || installed.has(folder)) continue;
     const { name, version, license } = manifestIn(folder);
     if (typeof name !== "string") continue;
-    found.set(folder, {
+    installed.set(folder, {
       name,
       version: typeof version === "string" ? version : "",
       license: typeof license === "string" ? license : undefined,
       folder,
     });
   }
-  const unique = new Map([...found.values()].map((one) => [`${one.name}@${one.version}`, one]));
+  const unique = new Map([...installed.values()].map((one) => [`${one.name}@${one.version}`, one]));
   return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 

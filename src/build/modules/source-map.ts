@@ -9,12 +9,12 @@ import { sourceMapIn } from "../../loader/source-map.ts";
  * @param folder what the sources are relative to.
  */
 export function moveSources(code: string, folder: string): string {
-  const found = sourceMapIn(code);
-  if (found === undefined) return code;
-  const { sourcesContent: _, ...map } = found.map;
+  const place = sourceMapIn(code);
+  if (place === undefined) return code;
+  const { sourcesContent: _, ...map } = place.map;
   const sources = map.sources.map((source) => `../${placeOf(resolve(folder, source), folder)}`);
   const text = Buffer.from(JSON.stringify({ ...map, sources })).toString("base64");
-  return `${code.slice(0, found.start)}\n//# sourceMappingURL=data:application/json;base64,${text}\n`;
+  return `${code.slice(0, place.start)}\n//# sourceMappingURL=data:application/json;base64,${text}\n`;
 }
 
 /** Below the folder where it is there, and a name without the rest of this machine where it is not. */

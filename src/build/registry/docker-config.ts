@@ -46,8 +46,8 @@ const HELPER_WITHIN = 30_000;
 export async function credentialsFor(registry: string, env: Environment): Promise<Credentials | undefined> {
   for (const file of configFiles(env)) {
     const config = await readConfig(file);
-    const found = config && (await credentialsIn(config, { registry, env, file }));
-    if (found !== undefined) return found;
+    const credentials = config && (await credentialsIn(config, { registry, env, file }));
+    if (credentials !== undefined) return credentials;
   }
   return undefined;
 }
@@ -91,13 +91,13 @@ async function credentialsIn(
       : [registry, `https://${registry}`, `https://${registry}/v1/`, `https://${registry}/v2/`];
   const helper = keys.map((key) => credHelpers[key]).find((name) => name !== undefined) ?? credsStore;
   if (helper) {
-    const asked = await askHelper(helper, { server: keys[0]!, env });
-    if (asked !== undefined) return asked;
+    const answer = await askHelper(helper, { server: keys[0]!, env });
+    if (answer !== undefined) return answer;
   }
   for (const key of keys) {
     const entry = auths[key];
-    const found = entry && credentialsOf(entry, file);
-    if (found !== undefined) return found;
+    const credentials = entry && credentialsOf(entry, file);
+    if (credentials !== undefined) return credentials;
   }
   return undefined;
 }
@@ -122,9 +122,9 @@ async function askHelper(
     throw new CredentialsError(`Cannot ask '${program}' for credentials: it is no name of a program`);
   const { status, stdout, stderr } = await run(program, { input: server, env });
   if (status !== 0) {
-    const said = (stdout.trim() || stderr.trim()).split("\n")[0] ?? "";
-    if (/credentials not found/i.test(said)) return undefined;
-    throw new CredentialsError(`Cannot get credentials from ${program}: ${said || `it ended with ${status}`}`);
+    const message = (stdout.trim() || stderr.trim()).split("\n")[0] ?? "";
+    if (/credentials not found/i.test(message)) return undefined;
+    throw new CredentialsError(`Cannot get credentials from ${program}: ${message || `it ended with ${status}`}`);
   }
   try {
     const { Username = "", Secret = "" } = JSON.parse(stdout) as {

@@ -57,22 +57,22 @@ async function pullPlatform(
   const { reference } = session;
   const name = `${reference.registry}/${reference.repository}`;
   const madeFor = (offered: readonly string[]): RegistryError => {
-    const known = oneLine(offered.join(", ")) || "nothing";
+    const platforms = oneLine(offered.join(", ")) || "nothing";
     return new RegistryError(
-      `Cannot build on ${name} for ${platformName(platform)}: it is made for ${known}; choose another --base or --target`,
+      `Cannot build on ${name} for ${platformName(platform)}: it is made for ${platforms}; choose another --base or --target`,
     );
   };
   let manifest = root;
   if (root.manifests !== undefined) {
-    const found = root.manifests.find(
+    const choice = root.manifests.find(
       (one) => one.platform?.os === platform.os && one.platform.architecture === platform.architecture,
     );
-    if (found === undefined) {
+    if (choice === undefined) {
       const offered = root.manifests.flatMap((one) => (one.platform === undefined ? [] : [platformName(one.platform)]));
       throw madeFor([...new Set(offered)].filter((one) => one !== "unknown/unknown"));
     }
-    const path = `manifests/${found.digest}`;
-    manifest = (await document(session, { path, digest: found.digest, parse: parseManifest })).value;
+    const path = `manifests/${choice.digest}`;
+    manifest = (await document(session, { path, digest: choice.digest, parse: parseManifest })).value;
   }
   if (manifest.config === undefined || manifest.layers === undefined) {
     throw new RegistryError(
@@ -134,8 +134,8 @@ async function pullLayer(
     content: file,
     from: session.reference.repository,
   };
-  const kept = await stat(file).catch(() => undefined);
-  if (kept?.size === size && (await fileDigest(file)) === digest) {
+  const earlier = await stat(file).catch(() => undefined);
+  if (earlier?.size === size && (await fileDigest(file)) === digest) {
     onBytes?.(size);
     const now = new Date();
     await utimes(file, now, now);

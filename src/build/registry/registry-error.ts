@@ -27,10 +27,10 @@ const MOST_SHOWN = 200;
 export function reasonIn(text: string): string {
   try {
     const { errors = [] } = JSON.parse(text) as ErrorBody;
-    const said = errors.map(({ code, message }) =>
+    const reasons = errors.map(({ code, message }) =>
       [code, message].filter((part) => typeof part === "string" && part !== "").join(": "),
     );
-    if (said.length > 0) return oneLine(said.join("; "));
+    if (reasons.length > 0) return oneLine(reasons.join("; "));
   } catch {
     // a proxy's page, or nothing
   }

@@ -113,8 +113,8 @@ export class RegistrySession {
   async pause(attempt: number, retryAfter?: string | null): Promise<void> {
     const { signal, random = Math.random } = this.#options;
     const backOff = Math.min(FIRST_DELAY * 2 ** (attempt - 1), LONGEST_DELAY);
-    const asked = retryAfter === undefined || retryAfter === null ? undefined : this.#millisecondsUntil(retryAfter);
-    const ms = asked === undefined ? backOff * (0.5 + random() / 2) : Math.min(asked, LONGEST_RETRY_AFTER);
+    const delay = retryAfter === undefined || retryAfter === null ? undefined : this.#millisecondsUntil(retryAfter);
+    const ms = delay === undefined ? backOff * (0.5 + random() / 2) : Math.min(delay, LONGEST_RETRY_AFTER);
     signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onAbort = (): void => reject(signal?.reason);
@@ -337,8 +337,8 @@ async function reasonOf(response: Response): Promise<string> {
 function tokenIn(text: string): string | undefined {
   try {
     const { token, access_token: accessToken } = JSON.parse(text) as { token?: unknown; access_token?: unknown };
-    const found = token || accessToken;
-    return typeof found === "string" && /^[\x21-\x7e]+$/.test(found) ? found : undefined;
+    const bearer = token || accessToken;
+    return typeof bearer === "string" && /^[\x21-\x7e]+$/.test(bearer) ? bearer : undefined;
   } catch {
     return undefined; // as for an answer that is null
   }

@@ -82,8 +82,8 @@ export interface Listed {
  */
 export function listPages<T>(transport: Pick<Transport, "request">, options: ListOptions<T>): Promise<Listed> {
   const { path, signal, limit, onLeftOut } = options;
-  const read = async (asked: Asked): Promise<ReceivedPage<T>> => {
-    const answer = await transport.request({ method: "GET", path, signal, traffic: "list", ...asked });
+  const read = async (page: Asked): Promise<ReceivedPage<T>> => {
+    const answer = await transport.request({ method: "GET", path, signal, traffic: "list", ...page });
     return receivedPage(answer, { path, onLeftOut });
   };
   return eachPage(options, { read, first: limit ?? PAGE_SIZE, next: wholePageSize });
@@ -96,9 +96,9 @@ export function listPages<T>(transport: Pick<Transport, "request">, options: Lis
  */
 export function listMetadata(transport: Pick<Transport, "request">, options: MetadataListOptions): Promise<Listed> {
   const { path, signal, limit, type, onLeftOut } = options;
-  const read = async (asked: Asked): Promise<ReceivedPage<AnyObject>> => {
+  const read = async (page: Asked): Promise<ReceivedPage<AnyObject>> => {
     const how = { accept: METADATA_LIST, traffic: "list", binary: true } as const;
-    const answer = await transport.request<Uint8Array>({ method: "GET", path, signal, ...how, ...asked });
+    const answer = await transport.request<Uint8Array>({ method: "GET", path, signal, ...how, ...page });
     return readMetadataList(answer, { ...type, path, onLeftOut });
   };
   return eachPage(options, { read, first: limit ?? METADATA_PAGE_SIZE, next: metadataPageSize });

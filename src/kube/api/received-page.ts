@@ -44,14 +44,14 @@ export function receivedPage<T>(answer: unknown, options: ReceivedPageOptions): 
     throw new Error(`Cannot list ${options.path}: the answer is no list: ${why}`);
   };
   if (!isObject(answer)) return refuse("it is no object");
-  const { apiVersion, kind, metadata = {}, items: given = null } = answer;
+  const { apiVersion, kind, metadata = {}, items: list = null } = answer;
   if (typeof apiVersion !== "string" || typeof kind !== "string") return refuse("it has no apiVersion and kind");
-  if (given !== null && !Array.isArray(given)) return refuse("items is no list");
+  if (list !== null && !Array.isArray(list)) return refuse("items is no list");
   if (!isObject(metadata)) return refuse("metadata is no object");
   const { resourceVersion = "", continue: next = "", remainingItemCount: remaining, shardInfo } = metadata;
   if (typeof resourceVersion !== "string") return refuse("metadata.resourceVersion is no string");
   if (typeof next !== "string") return refuse("metadata.continue is no string");
-  const items = wellFormed(given ?? [], {
+  const items = wellFormed(list ?? [], {
     onLeftOut: options.onLeftOut,
     isVersioned: resourceVersion !== "",
   });
@@ -78,15 +78,15 @@ function wellFormed(
   items: unknown[],
   { onLeftOut, isVersioned }: Pick<ReceivedPageOptions, "onLeftOut"> & { readonly isVersioned: boolean },
 ): unknown[] {
-  let kept: unknown[] | undefined;
+  let usable: unknown[] | undefined;
   for (let index = 0; index < items.length; index++) {
     const flaw = flawOf(items[index], isVersioned);
     if (flaw !== undefined) {
-      kept ??= items.slice(0, index);
+      usable ??= items.slice(0, index);
       onLeftOut?.(items[index], flaw);
-    } else kept?.push(items[index]);
+    } else usable?.push(items[index]);
   }
-  return kept ?? items;
+  return usable ?? items;
 }
 
 function bytesOf(items: readonly unknown[]): number {

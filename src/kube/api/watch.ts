@@ -141,8 +141,8 @@ function pass(event: WatchEvent, options: WatchOptions): void {
 function flawOfEvent(event: unknown): string | undefined {
   if (!isObject(event)) return "the event is no object";
   if (!TYPES.has(event["type"])) {
-    const shown = JSON.stringify(event["type"]) as string | undefined;
-    return `the event's type is ${shown?.slice(0, MOST_SHOWN) ?? "missing"}`;
+    const typeText = JSON.stringify(event["type"]) as string | undefined;
+    return `the event's type is ${typeText?.slice(0, MOST_SHOWN) ?? "missing"}`;
   }
   return isObject(event["object"]) ? undefined : "the event has no object";
 }

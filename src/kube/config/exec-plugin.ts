@@ -58,18 +58,18 @@ export async function runExecPlugin(options: ExecOptions): Promise<ExecCredentia
 /** A name alone is looked for on PATH, but never in the working directory: whoever may write there is not trusted. */
 async function locate(command: string, path = ""): Promise<string> {
   const places = command.includes(sep) ? [command] : folders(path).map((folder) => join(folder, command));
-  let found = false;
+  let isThere = false;
   for (const place of places) {
     try {
       if (!(await stat(place)).isFile()) continue;
-      found = true;
+      isThere = true;
       await access(place, constants.X_OK);
       return place;
     } catch {
       // The next one may do.
     }
   }
-  if (found) throw new Error("the file may not be executed. Check its permissions");
+  if (isThere) throw new Error("the file may not be executed. Check its permissions");
   throw new MissingCommand();
 }
 

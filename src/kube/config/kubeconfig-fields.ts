@@ -92,8 +92,8 @@ function check(value: unknown, shape: Shape, { where, path }: Place): void {
   }
   if (shape === "boolean") {
     if (typeof value === "boolean") return;
-    const shown = typeof value === "string" ? JSON.stringify(value.slice(0, LONGEST_SHOWN)) : typeName(value);
-    refuse(`is ${shown} instead of a boolean: write true or false`);
+    const text = typeof value === "string" ? JSON.stringify(value.slice(0, LONGEST_SHOWN)) : typeName(value);
+    refuse(`is ${text} instead of a boolean: write true or false`);
     return;
   }
   if ("each" in shape) {

@@ -160,10 +160,10 @@ function collect<T>(content: Record<string, unknown>, options: Collection<T>): v
     if (!named || name === undefined) {
       throw new ConfigError(`Cannot use the kubeconfig ${options.file}: ${options.list}[${index}] has no name`);
     }
-    const given = named[options.item];
-    checkEntry(options.item, given, `${options.item} "${name}" of ${options.file}`);
+    const fields = named[options.item];
+    checkEntry(options.item, fields, `${options.item} "${name}" of ${options.file}`);
     if (options.into.has(name)) return;
-    const entry: Record<string, unknown> = { ...(given as object | null | undefined) };
+    const entry: Record<string, unknown> = { ...(fields as object | null | undefined) };
     for (const path of options.paths) {
       const value = entry[path];
       if (typeof value === "string" && value !== "" && !isAbsolute(value)) entry[path] = resolve(options.from, value);

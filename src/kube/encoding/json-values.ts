@@ -21,30 +21,30 @@ const BACKSLASH = 0x5c;
 export function hasTooManyValues(json: Uint8Array | string): boolean {
   if (json.length < MOST_VALUES * LEAST_CHARACTERS) return false;
   const bytes = typeof json === "string" ? Buffer.from(json) : json;
-  return estimate(bytes) > MOST_VALUES / 2 && count(bytes) > MOST_VALUES;
+  return estimate(bytes) > MOST_VALUES / 2 && countValues(bytes) > MOST_VALUES;
 }
 
 function estimate(bytes: Uint8Array): number {
-  let found = 0;
+  let count = 0;
   for (let window = 0; window < WINDOWS; window++) {
     const start = Math.floor(Math.random() * (bytes.length - WINDOW_CHARACTERS));
     for (let at = start; at < start + WINDOW_CHARACTERS; at++) {
       const byte = bytes[at];
-      if (byte === COMMA || byte === LIST || byte === OBJECT) found++;
+      if (byte === COMMA || byte === LIST || byte === OBJECT) count++;
     }
   }
-  return (found / (WINDOWS * WINDOW_CHARACTERS)) * bytes.length;
+  return (count / (WINDOWS * WINDOW_CHARACTERS)) * bytes.length;
 }
 
 /** Counts values up to the limit: each value except the first follows a comma or the beginning of its container. */
-function count(bytes: Uint8Array): number {
-  let found = 0;
-  for (let at = 0; at < bytes.length && found <= MOST_VALUES; at++) {
+function countValues(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = 0; at < bytes.length && count <= MOST_VALUES; at++) {
     const byte = bytes[at];
-    if (byte === COMMA || byte === LIST || byte === OBJECT) found++;
+    if (byte === COMMA || byte === LIST || byte === OBJECT) count++;
     else if (byte === QUOTE) at = endOfString(bytes, at);
   }
-  return found;
+  return count;
 }
 
 function endOfString(bytes: Uint8Array, start: number): number {

@@ -122,9 +122,9 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 function messageOf(target: RequestTarget, answer: { code: number; reason: string; status: Status }): string {
-  const said = answer.status.message ? `: ${answer.status.message}` : "";
+  const reason = answer.status.message ? `: ${answer.status.message}` : "";
   const advice = adviceFor(target, answer.code, answer.status);
-  return `Cannot ${target.verb} ${target.what}: ${answer.reason} (${answer.code})${said}${advice && `. ${advice}`}`;
+  return `Cannot ${target.verb} ${target.what}: ${answer.reason} (${answer.code})${reason}${advice && `. ${advice}`}`;
 }
 
 function adviceFor(target: RequestTarget, code: number, status: Status): string {

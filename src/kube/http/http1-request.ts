@@ -13,7 +13,7 @@ const KEEP_ALIVE_MS = 5_000;
 /** Starts a request. Every failure is reported to the handlers. */
 export function openHttp1(config: ClusterConfig, request: HttpRequest, handlers: ResponseHandlers): OpenRequest {
   const { server } = config;
-  const sent = startRequest(config, request);
+  const message = startRequest(config, request);
   let open = true;
   let answer: IncomingMessage | undefined;
   const finish = (error?: UnreachableError): void => {
@@ -22,9 +22,9 @@ export function openHttp1(config: ClusterConfig, request: HttpRequest, handlers:
     if (error) handlers.onError(error);
     else handlers.onEnd();
   };
-  sent.on("socket", (socket) => socket.setKeepAlive(true, KEEP_ALIVE_MS));
-  sent.on("error", (error) => finish(unreachable(server, error)));
-  sent.on("response", (response: IncomingMessage) => {
+  message.on("socket", (socket) => socket.setKeepAlive(true, KEEP_ALIVE_MS));
+  message.on("error", (error) => finish(unreachable(server, error)));
+  message.on("response", (response: IncomingMessage) => {
     if (!open) return;
     answer = response;
     handlers.onResponse(response.statusCode ?? 0, (name) => {
@@ -40,11 +40,11 @@ export function openHttp1(config: ClusterConfig, request: HttpRequest, handlers:
       finish(response.complete ? undefined : new UnreachableError(server, lost));
     });
   });
-  sent.end(request.body);
+  message.end(request.body);
   return {
     cancel: () => {
       open = false;
-      sent.destroy();
+      message.destroy();
     },
     pause: () => answer?.pause(),
     resume: () => answer?.resume(),

@@ -6,18 +6,18 @@ import { PauseGate } from "./pause-gate.ts";
 
 /** Starts a request. Every failure is reported to the handlers. */
 export function openInProcess(config: ClusterConfig, request: HttpRequest, handlers: ResponseHandlers): OpenRequest {
-  const gone = new AbortController();
+  const controller = new AbortController();
   const gate = new PauseGate();
-  run(config, request, { handlers, signal: gone.signal, gate }).catch((error: unknown) => {
-    if (!gone.signal.aborted) handlers.onError(unreachable(config.server, error));
+  run(config, request, { handlers, signal: controller.signal, gate }).catch((error: unknown) => {
+    if (!controller.signal.aborted) handlers.onError(unreachable(config.server, error));
   });
-  return openWith(gone, gate);
+  return openWith(controller, gate);
 }
 
 /** A request whose response is read by {@link carry}. */
-export function openWith(gone: AbortController, gate: PauseGate): OpenRequest {
+export function openWith(controller: AbortController, gate: PauseGate): OpenRequest {
   const cancel = (): void => {
-    gone.abort();
+    controller.abort();
     gate.resume(); // a paused loop has to see that the request is over
   };
   return { cancel, pause: () => gate.pause(), resume: () => gate.resume() };

@@ -37,8 +37,8 @@ async function run(config: ClusterConfig, request: HttpRequest, carrying: Carryi
 }
 
 function headersOf(request: HttpRequest): [string, string][] {
-  const given = Object.entries({ "accept-encoding": "identity", ...request.headers });
-  return given.flatMap(([name, value]) =>
+  const headers = Object.entries({ "accept-encoding": "identity", ...request.headers });
+  return headers.flatMap(([name, value]) =>
     (typeof value === "string" ? [value] : value).map((one): [string, string] => [name, one]),
   );
 }

@@ -216,8 +216,8 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     if (type !== CONTINUATION) this.#checkNoFieldBlock();
     switch (type) {
       case HEADERS: {
-        const given = unpadded(flags, payload);
-        const bytes = (flags & PRIORITY) === 0 ? given : given.subarray(5);
+        const content = unpadded(flags, payload);
+        const bytes = (flags & PRIORITY) === 0 ? content : content.subarray(5);
         const isEnd = (flags & END_STREAM) !== 0;
         if ((flags & END_HEADERS) !== 0) this.#onHeaders(id, bytes, isEnd);
         else this.#block = new FieldBlockFragments(id, isEnd, bytes);

@@ -149,9 +149,9 @@ export class FrameWriter {
   }
 
   #reserve(bytes: number): void {
-    const wanted = this.#length + bytes;
-    if (wanted <= this.#buffer.length) return;
-    const larger = new Uint8Array(Math.max(wanted, this.#buffer.length * 2));
+    const size = this.#length + bytes;
+    if (size <= this.#buffer.length) return;
+    const larger = new Uint8Array(Math.max(size, this.#buffer.length * 2));
     larger.set(this.#buffer.subarray(0, this.#length));
     this.#buffer = larger;
   }

@@ -128,8 +128,8 @@ export class H2Sessions implements StreamOwner {
       idleMs,
       connect: (to) => this.#connect(to),
       onRoom: this.#fill,
-      onOtherProtocol: (gone, streams) => this.#leaveHttp2(gone, streams),
-      onClose: (gone, failure) => this.#onClose(gone, failure),
+      onOtherProtocol: (session, streams) => this.#leaveHttp2(session, streams),
+      onClose: (session, failure) => this.#onClose(session, failure),
     });
     this.#sessions.add(session);
     return session;

@@ -25,9 +25,9 @@ export const NO_TABLE: Uint8Array = Uint8Array.of(0x20);
 
 /** The pseudo-header fields of a request (RFC 9113, section 8.3.1), up to the value of `:path`. */
 export function encodeTarget(method: string, authority: string): Uint8Array {
-  const known = INDEXED_METHODS[method];
+  const indexed = INDEXED_METHODS[method];
   return joined([
-    known === undefined ? joined([[LITERAL | METHOD], text(method)]) : [known],
+    indexed === undefined ? joined([[LITERAL | METHOD], text(method)]) : [indexed],
     [SCHEME_HTTPS, LITERAL | AUTHORITY],
     text(authority),
     [LITERAL | PATH],
@@ -151,14 +151,14 @@ class HeaderBlock {
 
   /** The value of a field; several fields of one name are joined by commas (RFC 9110, section 5.3). */
   get(name: string): string | undefined {
-    let found: string | undefined;
-    if (!this.#mayHold(name)) return found;
+    let value: string | undefined;
+    if (!this.#mayHold(name)) return value;
     this.#begin();
     while (this.#next()) {
       if (!this.#isNamed(name)) continue;
-      found = found === undefined ? this.#text() : `${found}, ${this.#text()}`;
+      value = value === undefined ? this.#text() : `${value}, ${this.#text()}`;
     }
-    return found;
+    return value;
   }
 
   /** Every response is asked for `warning` and hardly any has one: this rules a name out without decoding the block. */
@@ -207,12 +207,12 @@ class HeaderBlock {
     if (this.#entry !== undefined) return this.#entry[0] === name;
     const next = this.#at;
     this.#at = this.#name;
-    const wanted = this.#bytes[this.#at]! >= 128 ? packedName(name) : Buffer.from(name, "latin1");
+    const encoded = this.#bytes[this.#at]! >= 128 ? packedName(name) : Buffer.from(name, "latin1");
     const size = this.#integer(7);
     const start = this.#at;
     this.#at = next;
-    if (size !== wanted.length) return false;
-    for (let i = 0; i < size; i++) if (this.#bytes[start + i] !== wanted[i]) return false;
+    if (size !== encoded.length) return false;
+    for (let i = 0; i < size; i++) if (this.#bytes[start + i] !== encoded[i]) return false;
     return true;
   }
 
@@ -314,10 +314,10 @@ function unpacked(packed: Uint8Array): string {
     for (let bit = 7; bit >= 0; bit--) {
       code = code * 2 + ((byte >> bit) & 1);
       const { first, bytes } = codes[++bits]!;
-      const found = bytes[code - first];
-      if (found !== undefined) {
-        if (found > 255) throw new Error("Huffman-encoded string contains EOS");
-        result += String.fromCharCode(found);
+      const symbol = bytes[code - first];
+      if (symbol !== undefined) {
+        if (symbol > 255) throw new Error("Huffman-encoded string contains EOS");
+        result += String.fromCharCode(symbol);
         code = 0;
         bits = 0;
       } else if (bits === 30) throw new Error("invalid Huffman code");

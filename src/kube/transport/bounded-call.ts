@@ -20,7 +20,7 @@ export class BoundedCall implements Disposable {
   readonly signal: AbortSignal | undefined;
   /** The request of further attempts, with the time that is left of the call. */
   readonly request: KubeRequest;
-  readonly #asked: KubeRequest;
+  readonly #request: KubeRequest;
   readonly #options: BoundedCallOptions;
   readonly #end: number = Infinity;
   readonly #timer: Disposable | undefined;
@@ -30,7 +30,7 @@ export class BoundedCall implements Disposable {
   constructor(request: KubeRequest, options: BoundedCallOptions) {
     const { clock, start } = options;
     const { timeout } = request;
-    this.#asked = request;
+    this.#request = request;
     this.#options = options;
     if (timeout === undefined || options.isStream) {
       this.signal = request.signal;
@@ -57,14 +57,14 @@ export class BoundedCall implements Disposable {
   async pause(ms: number): Promise<boolean> {
     const { clock } = this.#options;
     if (clock.now() + ms >= this.#end) return false;
-    this.#asked.attempts?.onRetry();
+    this.#request.attempts?.onRetry();
     if (ms > 0) await sleep(ms, { clock, signal: this.signal });
     return true;
   }
 
   /** The error of a call that its caller gave up: the reason, and the error of the last attempt. */
   interrupted(): unknown {
-    const reason: unknown = this.#asked.signal?.reason;
+    const reason: unknown = this.#request.signal?.reason;
     if (this.#last === undefined) return reason;
     const error = new Error(`${messageOf(reason)}. Before that: ${messageOf(this.#last)}`, { cause: this.#last });
     error.name = reason instanceof Error || reason instanceof DOMException ? reason.name : "AbortError";
@@ -76,7 +76,7 @@ export class BoundedCall implements Disposable {
   }
 
   #overdue(): UnreachableError {
-    const { method, path, timeout = 0 } = this.#asked;
+    const { method, path, timeout = 0 } = this.#request;
     const { server } = this.#options;
     const before = this.#last === undefined ? "" : `. Before that: ${messageOf(this.#last)}`;
     const message = `no answer to ${method} ${path} within ${timeout / 1_000} s${before}`;

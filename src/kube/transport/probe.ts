@@ -29,8 +29,8 @@ export async function probeServer(options: ProbeOptions): Promise<void> {
   const timer = clock.setTimeout(() => controller.abort(new Error("No answer in time")), PROBE_MS);
   const { generation } = reload;
   try {
-    const sent = { ...PROBE, headers: headers.of({}, await config.headers()), signal: controller.signal };
-    const response = await carrier.sendAlone(sent);
+    const request = { ...PROBE, headers: headers.of({}, await config.headers()), signal: controller.signal };
+    const response = await carrier.sendAlone(request);
     await response.body?.cancel().catch(() => {});
     if (!response.ok && !ALIVE.has(response.status)) throw new Error(`Not ready: HTTP ${response.status}`);
   } catch (error) {

@@ -12,7 +12,7 @@ interface Wanted {
 export class RequestHeaders {
   readonly #userAgent: string;
   #credentials: HeaderValues | undefined;
-  #made = new Map<string, HeaderValues>();
+  #cache = new Map<string, HeaderValues>();
   readonly #compressedLists: boolean;
 
   constructor(userAgent: string, options: { readonly compressedLists: boolean }) {
@@ -23,13 +23,13 @@ export class RequestHeaders {
   of(request: Wanted, credentials: HeaderValues): HeaderValues {
     if (credentials !== this.#credentials) {
       this.#credentials = credentials;
-      this.#made = new Map();
+      this.#cache = new Map();
     }
     const type = request.body === undefined ? "" : (request.contentType ?? "application/json");
     const accept = request.accept ?? "application/json";
     const isCompressed = this.#compressedLists && request.traffic === "list";
     const key = `${type} ${accept}${isCompressed ? " gzip" : ""}`;
-    let headers = this.#made.get(key);
+    let headers = this.#cache.get(key);
     if (!headers) {
       headers = {
         accept,
@@ -38,7 +38,7 @@ export class RequestHeaders {
         ...(isCompressed && { "accept-encoding": "gzip" }),
         ...credentials,
       };
-      this.#made.set(key, headers);
+      this.#cache.set(key, headers);
     }
     return request.headers === undefined ? headers : { ...headers, ...request.headers };
   }

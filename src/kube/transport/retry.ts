@@ -31,8 +31,8 @@ export interface Attempts {
 export function retryDelay(error: unknown, options: { method: string; attempts: Attempts }): number | undefined {
   const { method, attempts } = options;
   if (isApiError(error)) {
-    const wanted = error.code === 429 || error.code >= 500;
-    if (!wanted || error.retryAfter === undefined || attempts.refused >= MOST_RETRIES) return undefined;
+    const isRetried = error.code === 429 || error.code >= 500;
+    if (!isRetried || error.retryAfter === undefined || attempts.refused >= MOST_RETRIES) return undefined;
     // Repeated `Retry-After: 0` must not become a storm of requests.
     const least = Math.min(100 * 2 ** attempts.refused++, 1_000);
     return Math.min(Math.max(error.retryAfter * 1_000, least), LONGEST_DELAY_MS);

@@ -172,8 +172,14 @@ export class ShortRequest implements ResponseHandlers, Expiring {
     const piece = this.#more === undefined ? this.#piece : this.#more.whole();
     if (this.#isRefused) {
       const { method, path } = request;
-      const told = { retryAfter: this.#header("retry-after"), auditId: this.#header("audit-id") };
-      throw refusal({ method, path, code: this.#status, body: piece === undefined ? "" : utf8.decode(piece), ...told });
+      const details = { retryAfter: this.#header("retry-after"), auditId: this.#header("audit-id") };
+      throw refusal({
+        method,
+        path,
+        code: this.#status,
+        body: piece === undefined ? "" : utf8.decode(piece),
+        ...details,
+      });
     }
     if (request.traffic === "list" && piece !== undefined) return this.#readList(piece);
     if (request.binary === true) return piece ?? new Uint8Array();
@@ -212,8 +218,8 @@ export class ShortRequest implements ResponseHandlers, Expiring {
       const { status, headers: received } = response;
       log.answered(method, status, received.get("warning"));
       if (!response.ok) {
-        const told = { retryAfter: received.get("retry-after"), auditId: received.get("audit-id") };
-        throw refusal({ method, path: request.path, code: status, body: await response.text(), ...told });
+        const details = { retryAfter: received.get("retry-after"), auditId: received.get("audit-id") };
+        throw refusal({ method, path: request.path, code: status, body: await response.text(), ...details });
       }
       if (request.binary === true) return await response.bytes();
       return await (json ? response.json() : response.text());

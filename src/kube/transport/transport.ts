@@ -178,7 +178,7 @@ class KubeTransport implements Transport {
   }
 
   text(request: KubeRequest): Promise<string> {
-    return this.#retried(request, (asked) => this.#attempt(asked, false)) as Promise<string>;
+    return this.#retried(request, (attempted) => this.#attempt(attempted, false)) as Promise<string>;
   }
 
   stream(request: StreamRequest): Promise<void> {
@@ -216,7 +216,7 @@ class KubeTransport implements Transport {
   }
 
   /** @param again whether refusals and lost connections are retried here; a retry with new credentials is always made. */
-  async #retried<T>(request: KubeRequest, attempt: (asked: KubeRequest) => Promise<T>, again = true): Promise<T> {
+  async #retried<T>(request: KubeRequest, attempt: (attempted: KubeRequest) => Promise<T>, again = true): Promise<T> {
     const bounds = { server: this.server, clock: this.#clock, start: this.#clock.now(), isStream: !again };
     const throttle = this.#throttle;
     let reloaded = false;
@@ -303,7 +303,7 @@ class KubeTransport implements Transport {
       const credentials = await abortable(Promise.resolve(this.#config.headers()), signal);
       const headers = this.#headers.of(request, credentials);
       const throttle = this.#throttle;
-      const told = !throttle.isActive
+      const observed = !throttle.isActive
         ? request
         : {
             ...request,
@@ -312,7 +312,7 @@ class KubeTransport implements Transport {
               request.onHeaders?.();
             },
           };
-      await runStream(told, {
+      await runStream(observed, {
         carrier: this.#watches,
         http: { method: request.method, path: pathOf(request), headers, body: bodyOf(request) },
         signal,

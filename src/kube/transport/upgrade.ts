@@ -81,8 +81,8 @@ function read<T>(
     const timer = setTimeout(() => fail("ETIMEDOUT", `no answer within ${ANSWER_MS / 1_000} s`), ANSWER_MS);
     const look = (ended: boolean): void => {
       const isFull = buffer.length > MOST_HEAD_BYTES;
-      const found = until.enough(buffer, ended || isFull);
-      if (found !== undefined) done(() => resolve(found));
+      const message = until.enough(buffer, ended || isFull);
+      if (message !== undefined) done(() => resolve(message));
       else if (isFull) fail("EMSGSIZE", `it sent more than ${MOST_HEAD_BYTES / 1024} KiB of headers`);
       else if (ended) fail("ECONNRESET", "the connection was lost");
     };

@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000;
 export class Warnings {
   readonly #tell: (text: string) => void;
   readonly #clock: Pick<Clock, "now">;
-  readonly #told = new Set<string>();
+  readonly #texts = new Set<string>();
   #since: number;
   #lately = 0;
 
@@ -30,7 +30,7 @@ export class Warnings {
   see(header: string): void {
     for (const [, quoted = ""] of header.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)) {
       const text = quoted.slice(0, MOST_WARNING_CHARACTERS).replace(/\\(.)/g, "$1");
-      if (this.#told.has(text)) continue;
+      if (this.#texts.has(text)) continue;
       if (!this.#mayTell()) return;
       this.#remember(text);
       this.#tell(this.#lately < MOST_WARNINGS ? text : `${text} (more of the next minute are left out)`);
@@ -49,8 +49,9 @@ export class Warnings {
   }
 
   #remember(text: string): void {
-    if (this.#told.size >= MOST_WARNINGS) for (const oldest of this.#told.values().take(1)) this.#told.delete(oldest);
+    if (this.#texts.size >= MOST_WARNINGS)
+      for (const oldest of this.#texts.values().take(1)) this.#texts.delete(oldest);
     // A part of the header would keep all of it.
-    this.#told.add(Buffer.from(text).toString());
+    this.#texts.add(Buffer.from(text).toString());
   }
 }

@@ -5,15 +5,15 @@ import { runTool } from "./self.ts";
 
 /** The version of a package that has a tag. @throws Error with what the package manager says. */
 export async function taggedVersion(name: string, { tag, signal, env }: TaggedVersionOptions): Promise<string> {
-  const given = Object.entries(withoutRuntimeVariables(env)).filter(
+  const variables = Object.entries(withoutRuntimeVariables(env)).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   const { status, stdout, stderr } = await runTool(["pm", "view", name, `dist-tags.${tag}`, "--json"], {
     signal,
-    env: Object.fromEntries(given),
+    env: Object.fromEntries(variables),
   });
   signal.throwIfAborted();
-  const said = stderr.split("\n").find((line) => line.trim() !== "") ?? "the package manager says nothing";
-  if (status !== 0) throw new Error(said.replace(/^error:\s*/, "").trim());
+  const message = stderr.split("\n").find((line) => line.trim() !== "") ?? "the package manager says nothing";
+  if (status !== 0) throw new Error(message.replace(/^error:\s*/, "").trim());
   return stdout.trim().replace(/^"(.*)"$/, "$1");
 }

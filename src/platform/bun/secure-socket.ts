@@ -44,9 +44,9 @@ export function connectSecurely(options: SecureSocketOptions, to: SecureSocketOp
           if (!isTrusted && !mayPass) return fail(error ?? new Error("the TLS handshake failed"));
           // Small frames must not wait for each other.
           socket.setNoDelay(true);
-          const chosen = (socket as { readonly alpnProtocol?: string | false | null }).alpnProtocol;
+          const protocol = (socket as { readonly alpnProtocol?: string | false | null }).alpnProtocol;
           handlers = to.open({
-            protocol: chosen || undefined,
+            protocol: protocol || undefined,
             write: (bytes) => Math.max(socket.write(bytes), 0),
             pause: () => socket.pause(),
             resume: () => socket.resume(),

@@ -39,7 +39,7 @@ export function startTool(args: readonly string[], { env }: StartOptions): Start
 /** Gives children the environment as it is. By default `Bun.spawn` gives them the one with which this process began. */
 export function passEnvironment(): void {
   for (const name of ["spawn", "spawnSync"] as const) {
-    const spawn = Bun[name] as (...given: unknown[]) => unknown;
+    const spawn = Bun[name] as (...args: unknown[]) => unknown;
     const withEnvironment = (first: object, options?: object): unknown =>
       Array.isArray(first) ? spawn(first, { env: process.env, ...options }) : spawn({ env: process.env, ...first });
     Object.assign(Bun, { [name]: withEnvironment });

@@ -23,8 +23,8 @@ export function readOnlyPermittedVariables(): void {
       has: (_, name) => permitted(() => Reflect.has(all, name), false),
       ownKeys: () => permitted(() => Reflect.ownKeys(all), []),
       getOwnPropertyDescriptor: (_, name) => {
-        const found = permitted(() => Reflect.getOwnPropertyDescriptor(all, name), undefined);
-        return found && { ...found, configurable: true };
+        const descriptor = permitted(() => Reflect.getOwnPropertyDescriptor(all, name), undefined);
+        return descriptor && { ...descriptor, configurable: true };
       },
     },
   );

@@ -83,8 +83,8 @@ async function begin(url: URL, init: FetchInit, { tls, agents, body }: Through):
 
 function headersOf(url: URL, { headers }: FetchInit, body: Uint8Array | undefined): Record<string, string | string[]> {
   const all: Record<string, string | string[]> = { host: url.host, "accept-encoding": "identity" };
-  const given = Array.isArray(headers) || headers instanceof Headers ? headers : Object.entries(headers ?? {});
-  for (const [name, value] of given as Iterable<[string, string]>) {
+  const entries = Array.isArray(headers) || headers instanceof Headers ? headers : Object.entries(headers ?? {});
+  for (const [name, value] of entries as Iterable<[string, string]>) {
     const key = name.toLowerCase();
     const before = key === "accept-encoding" || key === "host" ? undefined : all[key];
     all[key] = before === undefined ? value : [before, value].flat();

@@ -47,8 +47,8 @@ class ResolveError extends Error {
 }
 
 /** Lets modules import packages of this process, under exactly these names, before any `node_modules`. */
-export function offerModules(given: OfferedPackages): void {
-  for (const [name, offer] of Object.entries(given)) {
+export function offerModules(packages: OfferedPackages): void {
+  for (const [name, offer] of Object.entries(packages)) {
     offered.set(name, offer);
     if (typeof offer !== "function") {
       give(name, offer);
@@ -223,9 +223,9 @@ function ofPackage(
 ): Resolved {
   const parent = pathToFileURL(importer.path).href;
   try {
-    const found = resolve(specifier, parent);
+    const target = resolve(specifier, parent);
     // Where the runtime knows no package of the name, it may take the name for that of a file beside the module.
-    if (found.url !== new URL(specifier, parent).href) return found;
+    if (target.url !== new URL(specifier, parent).href) return target;
   } catch {
     // It may still be there for CommonJS.
   }
@@ -237,9 +237,9 @@ function ofPackage(
   }
 }
 
-function known(found: Resolved): Resolved {
-  packages.add(found.url);
-  return found;
+function known(resolved: Resolved): Resolved {
+  packages.add(resolved.url);
+  return resolved;
 }
 
 function ofProcess(name: string, resolve: Resolve): Resolved {

@@ -152,8 +152,8 @@ function followRequests(): void {
   const followed = (input: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> => {
     const module = current();
     if (module === undefined) return own(input, init);
-    const asked = init?.signal ?? (input instanceof Request ? input.signal : undefined);
-    return whileLoaded(module.signal, own(input, { ...init, signal: orLeaving(asked, module.signal) }));
+    const requestSignal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
+    return whileLoaded(module.signal, own(input, { ...init, signal: orLeaving(requestSignal, module.signal) }));
   };
   globalThis.fetch = Object.assign(followed, own);
 }

@@ -89,9 +89,9 @@ let lastId = 0;
 /** Scripts have no access to anything but globals, so theirs takes the object from there when it is evaluated. */
 function keep(one: { readonly object: object; readonly main: unknown }): number {
   const take = (id: number) => {
-    const taken = objects.get(id);
+    const existing = objects.get(id);
     objects.delete(id);
-    return taken;
+    return existing;
   };
   if (lastId === 0) Object.defineProperty(globalThis, Symbol.for(KEPT), { value: take });
   objects.set(++lastId, one);

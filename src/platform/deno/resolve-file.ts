@@ -32,8 +32,8 @@ export function isByPath(specifier: string): boolean {
 /** Returns the file to which an import by a path refers; `undefined` when there is none. */
 export function resolvePath(specifier: string, importer: string): string | undefined {
   const path = specifier.startsWith("file:") ? fileURLToPath(specifier.replace(/[?#].*$/s, "")) : specifier;
-  const found = findFile(isAbsolute(path) ? path : join(dirname(importer), path));
-  return found === undefined ? undefined : realPath(found);
+  const file = findFile(isAbsolute(path) ? path : join(dirname(importer), path));
+  return file === undefined ? undefined : realPath(file);
 }
 
 function realPath(path: string): string {

@@ -24,8 +24,8 @@ export function whileLoaded<T>(leaving: AbortSignal, promise: Promise<T>): Promi
 }
 
 /** Returns a signal that is aborted with `asked`, and when the module leaves. */
-export function orLeaving(asked: AbortSignal | null | undefined, leaving: AbortSignal): AbortSignal {
-  return asked ? AbortSignal.any([asked, leaving]) : leaving;
+export function orLeaving(signal: AbortSignal | null | undefined, leaving: AbortSignal): AbortSignal {
+  return signal ? AbortSignal.any([signal, leaving]) : leaving;
 }
 
 interface TimerPromises {

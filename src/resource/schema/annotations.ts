@@ -68,22 +68,22 @@ const ruleKeys = new Set(["rule", "message", "messageExpression", "reason", "fie
 export function validationRules(rules: unknown, path: string): ValidationRule[] {
   if (rules === undefined) return [];
   if (!Array.isArray(rules)) throw new SchemaProblem(path, "'rules' must be an array of { rule, message }");
-  return rules.map((given: unknown) => {
-    if (typeof given !== "object" || given === null || typeof (given as { rule?: unknown }).rule !== "string") {
+  return rules.map((rule: unknown) => {
+    if (typeof rule !== "object" || rule === null || typeof (rule as { rule?: unknown }).rule !== "string") {
       throw new SchemaProblem(
         path,
-        `a rule must be { rule: "<CEL expression>", message: "…" }: ${JSON.stringify(given)}`,
+        `a rule must be { rule: "<CEL expression>", message: "…" }: ${JSON.stringify(rule)}`,
       );
     }
-    const unknown = Object.keys(given).find((key) => !ruleKeys.has(key));
+    const unknown = Object.keys(rule).find((key) => !ruleKeys.has(key));
     if (unknown !== undefined) {
       throw new SchemaProblem(path, `a rule has no option "${unknown}", it takes ${[...ruleKeys].join(", ")}`);
     }
-    const message = (given as ValidationRule).message;
+    const message = (rule as ValidationRule).message;
     if (message !== undefined && /\n|^\s*$/.test(message)) {
       throw new SchemaProblem(path, `the message of a rule must be one line of text: ${JSON.stringify(message)}`);
     }
-    return { ...(given as ValidationRule) };
+    return { ...(rule as ValidationRule) };
   });
 }
 
@@ -108,8 +108,8 @@ function checkExtensions(schema: StructuralSchema, inner: StructuralSchema, path
   if (keys === undefined || keys.length === 0) throw new SchemaProblem(path, `listType: "map" needs 'listMapKeys'`);
   for (const key of keys) {
     const field = schema.items?.properties?.[key];
-    const given = schema.items?.required?.includes(key) || field?.default !== undefined;
-    if (field === undefined || field.type === "object" || field.type === "array" || !given) {
+    const isAlwaysThere = schema.items?.required?.includes(key) || field?.default !== undefined;
+    if (field === undefined || field.type === "object" || field.type === "array" || !isAlwaysThere) {
       throw new SchemaProblem(
         path,
         `the key "${key}" of 'listMapKeys' must be a required or defaulted plain field of the items`,

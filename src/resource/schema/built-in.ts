@@ -30,20 +30,20 @@ export function builtIn<T>(name: string): BuiltInSchema<T> {
 let table: SchemaTable | undefined;
 
 /** The schemas that are made already: types share the schemas of their parts. */
-const made = new Map<string, StructuralSchema>();
+const schemas = new Map<string, StructuralSchema>();
 /** The types whose schemas are being made. */
 const around = new Set<string>();
 
 function schemaOf(name: string): StructuralSchema {
   table ??= JSON.parse(SCHEMA_TABLE) as SchemaTable;
-  let schema = made.get(name);
+  let schema = schemas.get(name);
   if (schema !== undefined) return schema;
   // The API server has no recursive schemas; where JSONSchemaProps, the only recursive type, meets itself, all is kept.
   if (around.has(name)) return plain.object;
   around.add(name);
   schema = ofType(table[name]!);
   around.delete(name);
-  made.set(name, schema);
+  schemas.set(name, schema);
   return schema;
 }
 

@@ -129,10 +129,10 @@ class Converter {
       case "array":
         return this.#array(schema as z.core.$ZodArray, path);
     }
-    const given = givenStructural(schema);
-    if (given !== undefined) {
+    const structural = givenStructural(schema);
+    if (structural !== undefined) {
       if ((def.checks?.length ?? 0) > 0) refuseChecks(schema, path);
-      return given;
+      return structural;
     }
     if (Object.hasOwn(advice, def.type)) throw new SchemaProblem(path, advice[def.type] ?? "");
     refuseChecks(schema, path);

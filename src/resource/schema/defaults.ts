@@ -22,12 +22,12 @@ export function withDefaults<T>(schema: StructuralSchema, value: T): T {
 }
 
 function fillOf(schema: StructuralSchema): Fill | undefined {
-  let known = fills.get(schema);
-  if (known === undefined) {
-    known = { fill: schema.items === undefined ? fillFields(schema) : fillItems(schema.items) };
-    fills.set(schema, known);
+  let entry = fills.get(schema);
+  if (entry === undefined) {
+    entry = { fill: schema.items === undefined ? fillFields(schema) : fillItems(schema.items) };
+    fills.set(schema, entry);
   }
-  return known.fill;
+  return entry.fill;
 }
 
 function fillItems(items: StructuralSchema): Fill | undefined {
@@ -69,8 +69,8 @@ function fillFields({ properties = {}, additionalProperties }: StructuralSchema)
     for (const { name, schema, fill } of named) {
       const before = Object.hasOwn(fields, name) ? fields[name] : undefined;
       const isMissing = before === undefined || (before === null && schema.nullable !== true);
-      const given = isMissing ? schema.default : before;
-      const filled = fill === undefined || given === undefined ? given : fill(given);
+      const start = isMissing ? schema.default : before;
+      const filled = fill === undefined || start === undefined ? start : fill(start);
       if (filled !== before && filled !== undefined) put(name, isMissing ? structuredClone(filled) : filled);
     }
     if (other !== undefined) {

@@ -101,16 +101,16 @@ class Translation {
   }
 
   #property(rest: string): string {
-    const found = /^\\([pP])\{([^}]*)\}/.exec(rest);
-    const name = found?.[2]?.replace(/^(?:General_Category|gc|Script|sc)=/, "") ?? "";
-    const script = /^(?:Script|sc)=[A-Z]\w+$/.test(found?.[2] ?? "");
-    if (found === null || !(script || categories.test(name))) {
+    const property = /^\\([pP])\{([^}]*)\}/.exec(rest);
+    const name = property?.[2]?.replace(/^(?:General_Category|gc|Script|sc)=/, "") ?? "";
+    const script = /^(?:Script|sc)=[A-Z]\w+$/.test(property?.[2] ?? "");
+    if (property === null || !(script || categories.test(name))) {
       throw this.#refuse(
-        `the property ${found?.[0] ?? rest.slice(0, 2)}`,
+        `the property ${property?.[0] ?? rest.slice(0, 2)}`,
         "use a short category such as \\p{L}, or ranges",
       );
     }
-    return this.#take(found[0].length, `\\${found[1]}{${name}}`);
+    return this.#take(property[0].length, `\\${property[1]}{${name}}`);
   }
 
   #take(length: number, output?: string): string {

@@ -82,13 +82,17 @@ function formatOf(check: FormatCheck, path: string): { readonly format?: string;
   const { format, pattern } = check;
   if (format === "url") refuseUrlOptions(check, path);
   const lax = format === "datetime" && isLax(check);
-  const known = lax ? undefined : serverFormats.get(format);
-  const own = known === "date-time" && typeof check.precision !== "number" ? (check.offset ? undefined : "Z$") : null;
+  const serverFormat = lax ? undefined : serverFormats.get(format);
+  const own =
+    serverFormat === "date-time" && typeof check.precision !== "number" ? (check.offset ? undefined : "Z$") : null;
   const text = own !== null ? own : ownPatterns.has(format) ? ownPatterns.get(format) : pattern && re2(pattern, path);
-  if (partlyCode.has(format) || (known === undefined && text === undefined)) {
+  if (partlyCode.has(format) || (serverFormat === undefined && text === undefined)) {
     throw new SchemaProblem(path, `the API server cannot check the format "${format}": use z.string().regex(…)`);
   }
-  return { ...(known === undefined ? {} : { format: known }), ...(text === undefined ? {} : { pattern: text }) };
+  return {
+    ...(serverFormat === undefined ? {} : { format: serverFormat }),
+    ...(text === undefined ? {} : { pattern: text }),
+  };
 }
 
 /** Local times and times without seconds are not RFC 3339, so only the pattern describes them. */
