@@ -1,6 +1,6 @@
 /**
- * The one door to the embedded cluster: the API server with the controllers of a cluster and pods that run. Nothing outside
- * this folder imports its other files.
+ * The one door to the embedded cluster: the API server with the controllers of a cluster and pods that run. Nothing
+ * outside this folder imports its other files.
  *
  * The cluster is loaded by the first call, so that a program which only needs a type does not pay for it.
  */

@@ -14,7 +14,7 @@ import type { ObjectFeed } from "./garbage-collector/object-feed.ts";
 const GRACE_MS = 1_000;
 
 export interface ClusterControllersOptions extends ClusterOptions {
-  /** Runs only the stand-ins for scheduler and kubelets, because somebody else runs the other controllers. @default all */
+  /** Runs only the stand-ins for scheduler and kubelets, beside other controllers. @default all */
   readonly only?: "pods" | undefined;
   /** The log of the controllers, which retry what fails. @default nothing is logged */
   readonly log?: Log | undefined;

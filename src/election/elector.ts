@@ -17,8 +17,8 @@ export interface ElectorOptions extends ElectionDurations {
   /** Empties the Lease at the end, so that another candidate need not wait for it to expire. @default true */
   readonly release?: boolean | undefined;
   /**
-   * Whether the Lease may be taken from this holder, who still renews it, once and before the first term. The term begins when
-   * that one can write no more: after its lease duration. @default from nobody
+   * Whether the Lease may be taken from this holder, who still renews it, once and before the first term. The term
+   * begins when that one can write no more: after its lease duration. @default from nobody
    */
   readonly takesOverFrom?: ((holder: string) => boolean) | undefined;
   /** The clock of timers, and the steady clock of terms. */
@@ -126,7 +126,7 @@ export class Elector implements Leadership {
     this.#done ??= this.#run(ready);
   }
 
-  /** Ends the term and releases the Lease for a moment: a candidate that waits leads next; without one this one leads again. */
+  /** Ends the term and releases the Lease for a moment: a waiting candidate leads next, or this one again. */
   stepDown(reason: string): void {
     if (!this.isLeader) return;
     this.#standsBack = true;
@@ -212,8 +212,8 @@ export class Elector implements Leadership {
   }
 
   /**
-   * Takes the Lease from a holder who renews it, when that is wished, and holds a Lease that is ours until nobody before
-   * us can write any more.
+   * Takes the Lease from a holder who renews it, when that is wished, and holds a Lease that is ours until nobody
+   * before us can write any more.
    * @returns whether the answer to the last renewal meanwhile was late; `undefined` when there was none
    */
   async #takeOver(call: LockCall): Promise<boolean | undefined> {
@@ -345,8 +345,8 @@ export class Elector implements Leadership {
   }
 
   /**
-   * Writes the Lease as it was last seen and, if it has changed, as it is now. During a term nobody else can have begun one, so
-   * a leader writes its name again where somebody deleted the Lease or emptied its holder.
+   * Writes the Lease as it was last seen and, if it has changed, as it is now. During a term nobody else can have begun
+   * one, so a leader writes its name again where somebody deleted the Lease or emptied its holder.
    *
    * @returns false when somebody else has it.
    */

@@ -23,9 +23,9 @@ const MOST_CLAIMS = 16;
  *
  * Whoever has the right to write got it by a write to the Lease, and keeps it for less than a lease duration. So each
  * change that this candidate did not make itself is outlasted for that long **by the local clock**, whatever the change
- * says: anybody may edit a Lease, and the leader before the edit does not know of it yet. The exceptions are a release, which
- * only a holder writes, and a Lease that was never held. The times in a Lease come from other machines' clocks and
- * decide nothing.
+ * says: anybody may edit a Lease, and the leader before the edit does not know of it yet. The exceptions are a release,
+ * which only a holder writes, and a Lease that was never held. The times in a Lease come from other machines' clocks
+ * and decide nothing.
  */
 export class LeaseView {
   readonly #options: LeaseViewOptions;
@@ -72,7 +72,7 @@ export class LeaseView {
     return this.#hasHistory ? this.#goneSince + grace - clock.now() : 0;
   }
 
-  /** Milliseconds for which somebody else may still write, so that nobody may lead by a claim; 0 or less when there are none. */
+  /** Milliseconds for which somebody else may still write, so that no claim may lead; 0 or less for none. */
   get outlastsFor(): number {
     return this.#outlasts - this.#options.clock.now();
   }
@@ -147,8 +147,8 @@ export class LeaseView {
   }
 
   /**
-   * Waits until another attempt is worthwhile: the Lease has expired, its holder released it, or it has been gone for the
-   * grace.
+   * Waits until another attempt is worthwhile: the Lease has expired, its holder released it, or it has been gone for
+   * the grace.
    *
    * The Lease is watched meanwhile, so that a hand-over is noticed at once and an idle candidate sends no requests.
    *

@@ -51,7 +51,7 @@ export function shownHolder(holder: string): string {
   return holder.length <= MOST_SHOWN ? holder : `${holder.slice(0, MOST_SHOWN)}… (${holder.length} characters)`;
 }
 
-/** Whether a holder let the Lease go, in the form that client-go writes; somebody who only empties the holder leaves the rest. */
+/** Whether a holder released the Lease, as client-go does; whoever only empties the holder leaves the rest. */
 export function isReleased(lease: Lease): boolean {
   const { leaseDurationSeconds, acquireTime, renewTime } = lease.spec ?? {};
   return holderOf(lease) === "" && leaseDurationSeconds === 1 && renewTime !== undefined && renewTime === acquireTime;

@@ -157,7 +157,7 @@ export class ShardSeat {
     );
   }
 
-  /** Begins a term in the seat. @returns false when the response arrived so late that the term would be over already. */
+  /** Begins a term in the seat. @returns false when the term would be over already, after a late response. */
   #begin(seat: number, lease: Lease, since: Moment): boolean {
     const { clocks, durations, onTaken, onLost } = this.#options;
     const term = new Term({ clocks, duration: durations.renewDeadline, since, onEnd: onLost });

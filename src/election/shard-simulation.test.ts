@@ -8,7 +8,7 @@ import { ShardMember } from "./shard-member.ts";
 const REPLICAS = 4;
 const SCHEDULES = Number(process.env.SHARD_SCHEDULES ?? 60);
 
-/** Moments of true time, many of which are close together, because events that hit replicas one by one are the lesser trouble. */
+/** Moments of true time, many of them close together: events that hit replicas one by one are less trouble. */
 const moment = record({ cluster: integer({ min: 0, max: 5 }), offset: integer({ min: 0, max: 4_000 }) }).map(
   ({ cluster, offset }) => cluster * 24_000 + offset,
 );

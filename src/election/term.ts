@@ -90,7 +90,7 @@ export class Term {
     this.#onEnd(reason);
   }
 
-  /** Ends the term when its time is up even if nobody compares the clocks, such as during a renewal, until it is disposed of. */
+  /** Ends the term on time even if nobody compares the clocks, such as during a renewal, until disposed of. */
   guard(): Disposable {
     this.#arm();
     return { [Symbol.dispose]: () => this.#timer?.[Symbol.dispose]() };

@@ -11,7 +11,7 @@ import { Elector } from "./elector.ts";
 import { KubeLeaseLock } from "./lease-lock.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
-/** Half of the usual durations: renewals are seconds apart, and a machine that is busy with other things has seconds for each. */
+/** Half of the usual durations: renewals are seconds apart, and a busy machine has seconds for each. */
 const { leaseDuration, renewDeadline, retryPeriod } = defaultDurations;
 const durations = { leaseDuration: leaseDuration / 2, renewDeadline: renewDeadline / 2, retryPeriod: retryPeriod / 2 };
 

@@ -59,7 +59,7 @@ function textOf(path: string, displayPath: string = path): string {
   }
 }
 
-/** The folder to which `..data` leads, so that all files are of the same time; the folder itself where nothing was mounted. */
+/** The folder to which `..data` leads, whose files are of one time; without a mount the folder itself. */
 function dataOf(folder: string): string {
   const link = join(folder, "..data");
   return existsSync(link) ? realpathSync(link) : folder;
@@ -90,8 +90,8 @@ function mapping(value: unknown, path: string, expected: string): Readonly<Recor
 }
 
 /**
- * A mounted ConfigMap or Secret: links that lead through `..data`, which is replaced as a whole. What a folder inside holds
- * is as if its name stood before that of each file.
+ * A mounted ConfigMap or Secret: links that lead through `..data`, which is replaced as a whole. What a folder inside
+ * holds is as if its name stood before that of each file.
  */
 function folderAt(path: string): ConfigFolder {
   const texts = new Map<string, { text: string; file: string }>();

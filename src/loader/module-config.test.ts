@@ -132,7 +132,8 @@ test("what is mounted is read as it is at one time, folders inside it and mounts
 
 test("values of two versions of a mount are never mixed", async () => {
   mount("mount", { "a.mode": "one", "a.name": "one" }, "1");
-  // What a reader of the version before finds once the kubelet has swapped the link and has begun to remove that version.
+  // What a reader of the version before finds once the kubelet has swapped the link and has begun to remove that
+  // version.
   write({ "later/a.mode": "two", "later/sub/mode": "two" });
   rmSync(join(folder, "mount/..1/a.mode"));
   symlinkSync("removed", join(folder, "mount/..1/a.mode"));
@@ -149,7 +150,7 @@ test("values of two versions of a mount are never mixed", async () => {
 test("a mount that is replaced while it is read is read again, three times at most", () => {
   const path = join(folder, "mount");
   let version = 0;
-  /** What a reader meets of whom the kubelet removes the version that it has begun to read, for the first so many times. */
+  /** A reader whose version the kubelet removes while it reads, for the first so many times. */
   const read = (at: string, replaced: number) => {
     let times = 0;
     const begin = (): string => {

@@ -1,4 +1,4 @@
-/** Reloads modules when their files or their configuration change. A complete scan decides; events only say when to scan. */
+/** Reloads modules when their files or configuration change. Events say when to scan; a complete scan decides. */
 import type { KnownNames } from "../module/config/all.ts";
 import { type ConfigSources, printOf } from "../module/config/sources.ts";
 import { isConflict } from "../module/conflicts.ts";
@@ -15,11 +15,11 @@ import { WatchedFolders } from "./watched-folders.ts";
 
 /** Milliseconds without an event before the folders are scanned, because editors write in several steps. */
 const SETTLE = 25;
-/** Milliseconds after the first event within which they are scanned although events keep coming, such as those of a log file. */
+/** Milliseconds until a scan although events keep coming, such as those of a log file. */
 const SETTLED_WITHIN = 500;
 /** Milliseconds in which changes usually take effect; a module that takes longer to load does not delay `onLook`. */
 const SYNCED_WITHIN = 250;
-/** Milliseconds between checks of the folders themselves, because one that was deleted and created again sends no events. */
+/** Milliseconds between checks of the folders, because one that was deleted and made again sends no events. */
 const LOOK_EVERY = 2_000;
 /** Milliseconds for which a file must be gone: some editors delete a file before they write it anew. */
 const GONE_AFTER = 250;

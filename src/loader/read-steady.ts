@@ -5,7 +5,7 @@ import { join } from "node:path";
 /** The number of repeated reads of a mount, which the kubelet replaces at most every few seconds. */
 const MOST_REPEATS = 3;
 
-/** Reads a mount again when reading failed because a new version of it took its place, and the one that was being read was removed. */
+/** Reads a mount again if reading failed while a new version of it took its place. */
 export function readSteady<T>(path: string, read: () => T): T {
   for (let repeats = 0; ; repeats++) {
     const before = versionsIn(path);

@@ -1,6 +1,6 @@
 /**
- * One of three controllers is reloaded again and again while objects change. With `BINNACLE_LONG_RELOADS=1` there are 5,000
- * objects, 50 changes a second and 50 reloads, and the latencies of the others are printed.
+ * One of three controllers is reloaded again and again while objects change. With `BINNACLE_LONG_RELOADS=1` there are
+ * 5,000 objects, 50 changes a second and 50 reloads, and the latencies of the others are printed.
  */
 import { expect, test } from "bun:test";
 import { ConfigMap } from "../resource/builtin/core.ts";

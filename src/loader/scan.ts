@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { printable } from "../observe/printable.ts";
 
 export interface ModuleEntry {
-  /** A short and printable name, unique in the process: that of the entry, with its folder in front when there are several. */
+  /** A short, printable and unique name: that of the entry, behind its folder's when there are several. */
   readonly name: string;
   /** The file to load. */
   readonly file: string;

@@ -57,8 +57,8 @@ function refusal(changes: readonly IntrinsicChange[]): string {
 const LOOK_EVERY = 1_000;
 
 /**
- * Protects the built-in objects while modules run: most of them cannot be changed any more, and the others are restored within
- * a second.
+ * Protects the built-in objects while modules run: most of them cannot be changed any more, and the others are restored
+ * within a second.
  *
  * @param options.onChange called with the names of what was restored.
  */

@@ -35,8 +35,8 @@ export class WatchedFolders implements Disposable {
   }
 
   /**
-   * Watches folders anew that are others than before, and those that could not be watched, such as for want of watches of
-   * the system.
+   * Watches folders anew that are others than before, and those that could not be watched, such as for want of watches
+   * of the system.
    *
    * @returns whether there were any.
    */

@@ -5,7 +5,7 @@ import type { Definition } from "./definition.ts";
 import type { AnyWebhook } from "../webhook/definition.ts";
 import type { Plugin } from "./plugin.ts";
 
-/** All copies of the SDK share this symbol, so a definition is recognized across module graphs, and never by `instanceof`. */
+/** The symbol that all copies of the SDK share, so definitions are recognized across module graphs. */
 const brand = Symbol.for("binnacle.definition");
 
 /** The run-time side of {@link Definition}. */

@@ -69,7 +69,7 @@ interface ClaimedPath {
   readonly declared: DeclaredWebhook;
 }
 
-/** Definitions without a name of their own share the path of their kind, as long as they would be registered in the same way. */
+/** Definitions without a name share the path of their kind, if they are registered in the same way. */
 function takePaths(webhook: AnyWebhook, file: string, taken: Map<string, ClaimedPath>): void {
   for (const declared of declaredWebhooks(webhook)) {
     const { path } = declared;

@@ -299,7 +299,7 @@ export class Contributions {
     this.#open = false;
   }
 
-  /** Creates what the controllers' code writes their metrics with. @throws TypeError, Error for a wrong name or one that is taken. */
+  /** Creates the metrics that controllers declare. @throws TypeError, Error for a wrong name or one that is taken. */
   metricsOf(controllers: ModuleDefinitions["controllers"]): void {
     for (const controller of controllers) {
       if (controller.metrics === undefined) continue;

@@ -67,8 +67,8 @@ const options: readonly is.Option[] = [
  * Defines an admission webhook: `default` completes objects before they are stored, `validate` refuses them by throwing
  * `Denied`.
  *
- * The binary serves it under kubebuilder's paths. Every replica answers, whether it leads or not. What the code throws, other
- * than `Denied` and errors of the API server, is answered as an error 500 and counted.
+ * The binary serves it under kubebuilder's paths. Every replica answers, whether it leads or not. What the code throws,
+ * other than `Denied` and errors of the API server, is answered as an error 500 and counted.
  *
  * @throws TypeError that names a wrong option and its value.
  * @example

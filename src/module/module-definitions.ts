@@ -51,7 +51,7 @@ export function definitionsOf(exports: Readonly<Record<string, unknown>>): Modul
   );
 }
 
-/** Collects the exports. @throws TypeError for a definition of another contract version, with the name of the export. */
+/** Collects the exports. @throws TypeError for another version of the contract, with the name of the export. */
 function collectNamed(exports: Readonly<Record<string, unknown>>): ModuleDefinitions {
   try {
     return collectDefinitions(Object.values(exports));

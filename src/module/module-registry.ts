@@ -132,8 +132,9 @@ export class ModuleRegistry {
   }
 
   /**
-   * Records a module that cannot be started yet, for want of its webhooks' listener if so, which is shown as unavailable. A
-   * running version keeps running. @returns a signal that fires when it need not be tried any more; by then it is disposed of.
+   * Records a module that cannot be started yet, for want of its webhooks' listener if so, which is shown as
+   * unavailable. A running version keeps running. @returns a signal that fires when it need not be tried any more; by
+   * then it is disposed of.
    */
   postpone(module: LoadedModule, message: string, lacksListener = false): AbortSignal {
     const { name, file } = module;
@@ -251,7 +252,8 @@ export class ModuleRegistry {
   }
 
   /**
-   * 1. The new version's plugins are set up and its caches filled: what is wrong with it keeps the version before running.
+   * 1. The new version's plugins are set up and its caches filled: what is wrong with it keeps the version before
+   * running.
    * 2. Its checks, metrics, kinds and webhooks come in place of those before, and its routes with it.
    * 3. Controllers hand over to those of the same name, each in one step: no event and no key is between them.
    * 4. Controllers that are not continued end, because another one may do their work from here on.

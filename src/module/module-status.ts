@@ -3,8 +3,8 @@ import type { RunningController } from "../controller/controller.ts";
 import type { HealthChecks } from "../server/health-checks.ts";
 
 /**
- * `loading` until every controller synced once; `broken`, `suspended`, `slowed`, `waiting` and `unavailable` as soon as one of
- * its parts is; `draining` when its file is gone and objects carry its finalizers.
+ * `loading` until every controller synced once; `broken`, `suspended`, `slowed`, `waiting` and `unavailable` as soon as
+ * one of its parts is; `draining` when its file is gone and objects carry its finalizers.
  */
 type ModuleState = "loading" | "running" | "waiting" | "unavailable" | "slowed" | "suspended" | "broken" | "draining";
 

@@ -113,7 +113,7 @@ export class ModuleVersion {
     }
   }
 
-  /** Makes its kinds the cluster's, and shows its checks and metrics in place of the previous ones. @throws when one is taken. */
+  /** Shows its kinds, checks and metrics in place of the previous ones. @throws when one is taken. */
   takeOver(before: ModuleVersion | undefined): void {
     if (before !== undefined) this.contributions.takeOver(before.contributions);
     this.contributions.place();
@@ -135,7 +135,7 @@ export class ModuleVersion {
     return caches.move();
   }
 
-  /** Starts the controllers that continue, to which the previous ones hand over; all others of the previous version end. */
+  /** Starts the controllers that continue, by a hand-over; all others of the previous version end. */
   async continueFrom(before: ModuleVersion, grace: GracePeriod): Promise<void> {
     this.errors = before.errors;
     this.reloads.succeeded = before.reloads.succeeded + 1;
@@ -160,7 +160,7 @@ export class ModuleVersion {
     if (!this.#isLeaving) this.contributions.start(this.#warm.promise);
   }
 
-  /** Ends its controllers first, because their runs may use what the plugins offer, and then the plugins; its code stays. */
+  /** Ends its controllers, whose runs may use what the plugins offer, and then the plugins; its code stays. */
   async end(grace: GracePeriod): Promise<void> {
     this.#isLeaving = true;
     await Promise.all(this.controllers.map((controller) => controller.stop({ grace: grace.left })));

@@ -68,7 +68,7 @@ export function isFunction(value: unknown): string | undefined {
   return typeof value === "function" ? undefined : expected("a function", value);
 }
 
-/** The name becomes a field manager, a finalizer, a label and a metric label, so it has at most 63 characters of `a-z0-9.-`. */
+/** A name becomes a field manager, a finalizer and a label, so it has at most 63 of the characters `a-z0-9.-`. */
 export function isBoolean(value: unknown): string | undefined {
   return typeof value === "boolean" ? undefined : "expected true or false";
 }
@@ -211,7 +211,7 @@ export function isTarget(value: unknown): string | undefined {
     : "a watch with 'enqueue' belongs into 'watches'";
 }
 
-/** Does the same as {@link isTarget} for whole objects, because what is reconciled and applied is compared with all of them. */
+/** Does the same as {@link isTarget} for whole objects, because all of a reconciled object is compared. */
 export function isWholeTarget(value: unknown): string | undefined {
   const problem = isTarget(value);
   if (problem !== undefined) return problem;

@@ -74,7 +74,7 @@ export class PluginBoard {
     return { [Symbol.dispose]: () => void this.#listeners.delete(own) };
   }
 
-  /** Puts in force what the plugins of a module have registered, in place of its previous version, until it is disposed of. */
+  /** Puts a module's registrations in force, in place of its previous version's, until it is disposed of. */
   put(module: string, places: readonly PluginPlace[]): Disposable {
     if (places.length === 0 && !this.#places.has(module)) return { [Symbol.dispose]: () => {} };
     this.#places.set(module, places);

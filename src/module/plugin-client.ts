@@ -31,7 +31,7 @@ export interface PluginClientOptions {
 /** A plugin's client and the caches from which it reads; they are released when the plugin has left. */
 export interface PluginClient {
   readonly client: Client;
-  /** Keeps an index of a kind that the plugin reads. @throws TypeError for another kind, and for anything but an index. */
+  /** Keeps an index of a kind that the plugin reads. @throws TypeError for another kind, and for no index. */
   keepIndex(index: Index<Shape>): void;
   /** Resolves when its caches have synced, or cannot. */
   warm(signal: AbortSignal): Promise<void>;

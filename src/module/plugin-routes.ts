@@ -19,7 +19,7 @@ export class PluginRoutes {
   readonly #options: RouteOptions;
   readonly #onError: (error: unknown) => void;
 
-  /** Creates the routes. @param onError is told what the app throws without handling it. @throws TypeError for wrong options. */
+  /** Creates the routes. @param onError gets what the app throws unhandled. @throws TypeError for wrong options. */
   constructor(app: Hono, options: RouteOptions, onError: (error: unknown) => void) {
     const { largestBody = LARGEST_BODY } = options;
     if (!Number.isSafeInteger(largestBody) || largestBody < 0) {

@@ -25,7 +25,7 @@ export class PluginSecrets {
     }
   }
 
-  /** Returns the error itself if its message repeats nothing, otherwise one with the rest of the message; a text of what is no error. */
+  /** Returns the error, or one without secrets if its message has some; a text of what is no error. */
   cleaned(error: unknown): unknown {
     if (!(error instanceof Error)) return this.#secrets.clean(textOf(error));
     const clean = this.#secrets.clean(error.message);

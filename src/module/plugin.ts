@@ -57,13 +57,13 @@ export interface AroundOptions {
 /** What the routes of a plugin accept. */
 export interface RouteOptions {
   /**
-   * The largest body in bytes; larger ones get 413. All bodies that are being handled take no more than 64 MiB and one body, and
-   * what does not fit within a second gets 429. @default 1 MiB
+   * The largest body in bytes; larger ones get 413. All bodies that are being handled take no more than 64 MiB and one
+   * body, and what does not fit within a second gets 429. @default 1 MiB
    */
   readonly largestBody?: number | undefined;
   /**
-   * Whether the routes answer what pages of other sites send, and what comes by a name of the internet that leads to this machine. Then
-   * the app has to decide, as with Hono's `cors` and `csrf`. @default false
+   * Whether the routes answer what pages of other sites send, and what comes by a name of the internet that leads to
+   * this machine. Then the app has to decide, as with Hono's `cors` and `csrf`. @default false
    */
   readonly crossSite?: boolean | undefined;
 }
@@ -79,11 +79,11 @@ export type Transformed<S extends Shape> = Draft<Omit<S["read"], "apiVersion" | 
 export interface PluginSource {
   /**
    * Queues these keys, or the keys of these objects, for every controller that names the source. @throws TypeError
-   * for other values, and {@link TryElsewhere} when another replica works one of them, after the others were queued; a route that
-   * lets it pass answers 503 with `Retry-After`
+   * for other values, and {@link TryElsewhere} when another replica works one of them, after the others were queued; a
+   * route that lets it pass answers 503 with `Retry-After`
    */
   enqueue(...keys: readonly Enqueued[]): void;
-  /** Whether this replica works a key, so that `enqueue` takes it: what runs on every replica takes its own keys from a stream. */
+  /** Whether this replica works a key, so that `enqueue` takes it; so every replica finds its own keys of a stream. */
   takes(key: Enqueued): boolean;
 }
 
@@ -120,9 +120,10 @@ export interface Registry {
    */
   around(hook: AroundHook, options?: AroundOptions): void;
   /**
-   * Changes what the caches keep of each object of a kind, for all modules of the process: in place, and at once. What it drops
-   * must not be needed: controllers compare what they apply with what is cached. Several plugins may transform one kind,
-   * each in turn, in the order of their hooks. What is cached already is listed again when a transform comes or goes.
+   * Changes what the caches keep of each object of a kind, for all modules of the process: in place, and at once. What
+   * it drops must not be needed: controllers compare what they apply with what is cached. Several plugins may transform
+   * one kind, each in turn, in the order of their hooks. What is cached already is listed again when a transform comes
+   * or goes.
    *
    * @example transform(ConfigMap, (draft) => delete draft.binaryData);
    */
@@ -132,17 +133,18 @@ export interface Registry {
   /** Offers a source of keys to the controllers of all modules. */
   source(name: string): PluginSource;
   /**
-   * Provides a service of `provides` to the code of all modules, in place of the one of the plugin's previous version, from
-   * when all setups of the module are over. Its methods are called as a part of this module, and calls that are under way
-   * are waited for before `onLeave`. @throws TypeError for a service that `provides` does not name, and for what is no object.
+   * Provides a service of `provides` to the code of all modules, in place of the one of the plugin's previous version,
+   * from when all setups of the module are over. Its methods are called as a part of this module, and calls that are
+   * under way are waited for before `onLeave`. @throws TypeError for a service that `provides` does not name, and for
+   * what is no object.
    */
   provide<T extends object>(service: Service<T>, instance: T): void;
   /**
-   * Returns what a plugin provides under this name; `requires` makes sure that it is there. It may be kept: it always leads
-   * to what the plugin's running version provides.
+   * Returns what a plugin provides under this name; `requires` makes sure that it is there. It may be kept: it always
+   * leads to what the plugin's running version provides.
    */
   readonly service: UseService;
-  /** Calls the function when the module leaves, after its runs and runnables have ended, in reverse order of the setup. */
+  /** Calls the function when the module leaves, after runs and runnables, in reverse order of the setup. */
   onLeave(end: () => void | Promise<void>): void;
   /** Adds a number that is read at each scrape. */
   metric(metric: PluginMetric): void;

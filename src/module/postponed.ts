@@ -9,7 +9,7 @@ interface Postponed {
   readonly leaving: AbortController;
 }
 
-/** The waiting modules with their reasons; each waits until it is started, leaves, or is replaced by another version. */
+/** The waiting modules with their reasons, until they are started, leave, or are replaced. */
 export class PostponedModules {
   readonly #byName = new Map<string, Postponed>();
   /** The modules that are disposed of, although their start may be due already. */

@@ -80,8 +80,8 @@ export function rbacManifests(
 const OF_EVERY_CLUSTER: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public", "kube-node-lease"]);
 
 /**
- * Returns the namespace of the service account, which may not exist yet. A namespace that every cluster has is left out, because
- * manifests that hold it would change and delete what others depend on.
+ * Returns the namespace of the service account, which may not exist yet. A namespace that every cluster has is left
+ * out, because manifests that hold it would change and delete what others depend on.
  */
 export function namespaceManifest(namespace: string): readonly object[] {
   if (OF_EVERY_CLUSTER.has(namespace)) return [];

@@ -19,7 +19,7 @@ const ORDER = ["get", "list", "watch", "create", "update", "patch", "delete", "d
 export interface RuleOptions {
   /** The permissions to return: those in a namespace, or those in the whole cluster. @default both */
   readonly scope?: "Namespaced" | "Cluster" | undefined;
-  /** Returns only what is permitted in this namespace alone; `undefined` for what is permitted wherever the process watches. */
+  /** The namespace whose own permissions are returned; `undefined` for those wherever the process watches. */
   readonly namespace?: string | undefined;
 }
 

@@ -6,7 +6,7 @@ export class Registrations {
   /** The registrations of the version that is still registered. */
   #before: Registrations | undefined;
 
-  /** Creates the registrations. @param before those that {@link takeOver} replaces. @default none: each takes effect at once */
+  /** @param before those that {@link takeOver} replaces. @default none: each registration takes effect at once */
   constructor(before?: Registrations) {
     this.#before = before;
   }

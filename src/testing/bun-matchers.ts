@@ -1,6 +1,6 @@
 /**
- * The types of the matchers for Bun's `expect`. The declarations that `binnacle check` and editors use include this file, and nothing
- * imports it, because JSR accepts no package whose modules reach an ambient one.
+ * The types of the matchers for Bun's `expect`. The declarations that `binnacle check` and editors use include this
+ * file, and nothing imports it, because JSR accepts no package whose modules reach an ambient one.
  */
 import type { ExpectedCondition } from "./matchers.ts";
 

@@ -7,8 +7,8 @@ import { beginWait } from "./looking-back.ts";
 
 export interface EventuallyOptions {
   /**
-   * How long to wait. @default `$BINNACLE_TEST_EVENTUALLY`, which gives a slow machine more time, otherwise "5s", or "45s" while a
-   * real cluster runs, whose kube-controller-manager learns of new kinds every 30 s
+   * How long to wait. @default `$BINNACLE_TEST_EVENTUALLY`, which gives a slow machine more time, otherwise "5s", or
+   * "45s" while a real cluster runs, whose kube-controller-manager learns of new kinds every 30 s
    */
   readonly within?: Duration | undefined;
   /** The interval between checks. @default "5ms" */

@@ -17,7 +17,7 @@ expect.extend(matchers);
 const namespace = "default";
 const quiet = createLog({ level: "error", format: "json", write: () => {} });
 
-/** Creates one Secret for each ConfigMap with `wants=child`. It believes every response, and that each one arrives in time. */
+/** Creates one Secret for each ConfigMap with `wants=child`, and believes that each response is true and in time. */
 class Naive implements AsyncDisposable {
   readonly #api: ReturnType<typeof apiClient>;
   readonly #stop = new AbortController();

@@ -39,7 +39,7 @@ export interface ActiveFault extends Disposable {
 export interface Faults {
   /** Cuts the connections of open watches. */
   cutWatches(options?: Pick<FaultOptions, "module" | "kind" | "on">): void;
-  /** Requests reach the server and take effect, but the connection is lost before the response arrives. @default once */
+  /** Requests take effect at the server, but the connection is lost before the response. @default once */
   drop(options?: FaultOptions): ActiveFault;
   /** Every connection is lost, and no new one can be made. */
   disconnect(options?: Pick<FaultOptions, "module">): ActiveFault;
@@ -57,8 +57,8 @@ export interface Faults {
   conflict(nth?: number, options?: Omit<FaultOptions, "times" | "after">): ActiveFault;
   /**
    * Makes another replica lead: the module's requests for the Lease of its `leaderElection` get no response any more,
-   * as if the network were broken. It writes until its last renewal is 2 s old and nothing after that; another replica takes the Lease
-   * when it has expired, a second later. At the end of the fault the module may lead again.
+   * as if the network were broken. It writes until its last renewal is 2 s old and nothing after that; another replica
+   * takes the Lease when it has expired, a second later. At the end of the fault the module may lead again.
    */
   takeLease(module: RunningModule): ActiveFault;
   /** Ends all faults. */

@@ -1,4 +1,4 @@
-/** Real control planes, which the tests of a process use one after the other, because each start takes seconds of a processor. */
+/** Real control planes, which tests use one after the other, because each start takes seconds of CPU. */
 import { crdOf } from "../resource/crd.ts";
 import { definitionOf } from "../resource/definition.ts";
 import type { Resource } from "../resource/handle.ts";
@@ -41,8 +41,8 @@ export class RealPlane {
   }
 
   /**
-   * Removes kinds of earlier tests that have other definitions than these. Kinds with several versions never stay, because
-   * their definitions name a webhook that ends with its test.
+   * Removes kinds of earlier tests that have other definitions than these. Kinds with several versions never stay,
+   * because their definitions name a webhook that ends with its test.
    */
   async prepare(kinds: readonly Resource[]): Promise<void> {
     for (const kind of kinds) {

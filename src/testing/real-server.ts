@@ -96,7 +96,7 @@ function programs(folder: string | undefined): string {
   return folder;
 }
 
-/** Creates a service account with its namespace, and returns a token for it. @throws Error when the server issues none. */
+/** Creates a service account in its namespace, and returns a token. @throws Error when the server issues none. */
 async function accountToken({ server, answer }: ClusterConfig, account: ServiceAccount): Promise<string> {
   const { namespace, name } = account;
   const send = (path: string, body: object): Promise<Response> => {

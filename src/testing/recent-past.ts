@@ -12,7 +12,7 @@ const MOST_OBJECTS = 8;
 const FIRST_LINES = 20;
 const LAST_LINES = 40;
 
-/** The journals of running clusters, and the reports of those that were stopped since the last report. Empty unless requested. */
+/** The journals of running clusters, and the reports of stopped ones. Empty unless requested. */
 const open = new Set<Journal>();
 const ended: string[] = [];
 let wanted = false;

@@ -14,13 +14,15 @@ export interface RunningModule extends AsyncDisposable {
   /** Whether it works: always, unless it shares a Lease with others. */
   readonly isLeader: boolean;
   /**
-   * Returns the value of a metric, such as `metric("shop_shipped_total", { carrier: "post" })`: the sum of all series that have these
-   * labels, among others. A histogram has `…_count` and `…_sum`. It returns `undefined` when there is no such series.
+   * Returns the value of a metric, such as `metric("shop_shipped_total", { carrier: "post" })`: the sum of all series
+   * that have these labels, among others. A histogram has `…_count` and `…_sum`. It returns `undefined` when there is
+   * no such series.
    */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number | undefined>;
   /**
-   * Sends a request to the module's health listener, without a port: `fetch("/plugins/shop/orders", { method: "POST" })`
-   * calls a route of a plugin, `fetch("/readyz?verbose")` asks the checks, and `fetch("/metrics")` shows all metrics.
+   * Sends a request to the module's health listener, without a port: `fetch("/plugins/shop/orders", { method: "POST"
+   * })` calls a route of a plugin, `fetch("/readyz?verbose")` asks the checks, and `fetch("/metrics")` shows all
+   * metrics.
    */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** Waits until no object has been queued or running for so many milliseconds. @default 50 */

@@ -10,8 +10,8 @@ export interface ServerOptions {
   /**
    * How pods behave; with `false` they stay pending.
    *
-   * @default every container is ready at once; those of a pod whose `restartPolicy` is OnFailure or Never, such as a Job's, end
-   * at once with success, and others run on
+   * @default every container is ready at once; those of a pod whose `restartPolicy` is OnFailure or Never, such as a
+   * Job's, end at once with success, and others run on
    */
   readonly pods?: PodBehaviour | false | undefined;
   /** The clock of the cluster's controllers and, if embedded, of the server. @default the machine's clock */

@@ -22,9 +22,9 @@ import { type Server, withAnswer } from "./server.ts";
 export interface StartClusterOptions {
   /**
    * `embedded` runs in this process and starts in milliseconds. `real` starts etcd and kube-apiserver from
-   * `KUBEBUILDER_ASSETS` in seconds, with kube-controller-manager if it is there too. The tests of a process use it one after the
-   * other: it is emptied after each of them, but for the definitions of kinds that `runModule` has installed, of which
-   * kube-controller-manager learns up to 30 s after their installation.
+   * `KUBEBUILDER_ASSETS` in seconds, with kube-controller-manager if it is there too. The tests of a process use it one
+   * after the other: it is emptied after each of them, but for the definitions of kinds that `runModule` has installed,
+   * of which kube-controller-manager learns up to 30 s after their installation.
    *
    * @default `$BINNACLE_TEST_SERVER`, otherwise `embedded`
    */
@@ -32,8 +32,8 @@ export interface StartClusterOptions {
   /**
    * How pods behave; with `false` they stay pending.
    *
-   * @default every container is ready at once; those of a pod whose `restartPolicy` is OnFailure or Never, such as a Job's, end
-   * at once with success, and others run on
+   * @default every container is ready at once; those of a pod whose `restartPolicy` is OnFailure or Never, such as a
+   * Job's, end at once with success, and others run on
    */
   readonly pods?: PodBehaviour | false | undefined;
   /**

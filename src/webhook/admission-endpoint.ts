@@ -40,7 +40,7 @@ export class AdmissionEndpoint implements ReviewEndpoint {
     return { status: 200, body: { kind: "AdmissionReview", apiVersion, response } satisfies AdmissionReview };
   }
 
-  /** Responds to an unreadable request like controller-runtime: with HTTP 200, and the rejection in a review without a kind. */
+  /** Responds to an unreadable request like controller-runtime: HTTP 200, and the rejection in a review. */
   malformed({ code, message }: RequestProblem): ReviewAnswer {
     const response = { uid: "", allowed: false, status: problemStatus(code, message) };
     return { status: 200, body: { response } satisfies AdmissionReview };
@@ -82,7 +82,7 @@ interface Failed {
   readonly failure: AdmissionStatus;
 }
 
-/** Anything but 200 is a failure to the API server, which then does what `failurePolicy` says; a review would be a refusal. */
+/** Anything but 200 is a failure, for which `failurePolicy` decides; a review would be a refusal. */
 function failureAnswer({ code, message = "" }: AdmissionStatus): ReviewAnswer {
   return { status: code, body: `${message}\n` };
 }

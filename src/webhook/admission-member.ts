@@ -51,7 +51,7 @@ export class AdmissionMember {
   readonly #options: MemberOptions;
   readonly #operations: ReadonlySet<string>;
   readonly #running = new Set<AdmissionRun>();
-  /** How many requests may still reach this definition: their bodies may be on the way, or other definitions come first. */
+  /** How many requests may still reach this definition, after their bodies and other definitions. */
   #requests = 0;
   #leaving: string | undefined;
   #idle: PromiseWithResolvers<void> | undefined;

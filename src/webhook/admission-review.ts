@@ -38,7 +38,7 @@ export interface AdmissionRequest {
   readonly kind: GroupVersionKind;
   readonly resource: GroupVersionResource;
   readonly subResource?: string | undefined;
-  /** The kind, resource and subresource of the original request, before the conversion that `matchPolicy: Equivalent` allows. */
+  /** The original kind, resource and subresource, before the conversion of `matchPolicy: Equivalent`. */
   readonly requestKind?: GroupVersionKind | undefined;
   readonly requestResource?: GroupVersionResource | undefined;
   readonly requestSubResource?: string | undefined;

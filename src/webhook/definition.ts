@@ -53,7 +53,7 @@ export interface AdmissionContext<T> {
   readonly signal: AbortSignal;
   /** Adds a warning that clients such as kubectl print, whether or not the request is allowed. */
   readonly warn: (message: string) => void;
-  /** Adds an annotation to the audit event of the request; the API server puts the webhook's name in front of the key. */
+  /** Adds an annotation to the request's audit event; the API server puts the webhook's name before the key. */
   readonly audit: (key: string, value: string) => void;
 }
 
@@ -72,8 +72,8 @@ export interface UntypedShape extends Shape {
 /** The options of `defineWebhook`. Those of the registration have the names that Kubernetes gives them. */
 export interface WebhookOptions<S extends Shape, Sub extends string> {
   /**
-   * The name in responses of the API server, in logs, and as the field manager of `client`. Two webhooks for one kind run one
-   * after the other behind one path; with a name a webhook gets a path and a registration of its own.
+   * The name in responses of the API server, in logs, and as the field manager of `client`. Two webhooks for one kind
+   * run one after the other behind one path; with a name a webhook gets a path and a registration of its own.
    *
    * @default the kind in lower case
    */
@@ -89,7 +89,7 @@ export interface WebhookOptions<S extends Shape, Sub extends string> {
   readonly objectSelector?: LabelSelector;
   readonly namespaceSelector?: LabelSelector;
   readonly matchConditions?: readonly MatchCondition[];
-  /** With `Equivalent`, the webhook also gets requests in other versions of the kind, converted. @default "Equivalent" */
+  /** With `Equivalent` the webhook also gets requests in other versions, converted. @default "Equivalent" */
   readonly matchPolicy?: "Exact" | "Equivalent";
   /** What happens to requests while the webhook is not available. @default "Fail" */
   readonly failurePolicy?: "Fail" | "Ignore";
@@ -103,7 +103,7 @@ export interface WebhookOptions<S extends Shape, Sub extends string> {
   readonly reads?: readonly Target<Shape>[];
   /** Calls of `client` outside of `reads`, for `manifests rbac`. */
   readonly uses?: readonly Permission[];
-  /** Changes the draft; the differences are sent to the API server as a JSON patch. Throw `Denied` to reject the request. */
+  /** Changes the draft; the API server gets the differences as a JSON patch. Throw `Denied` to reject. */
   default?(draft: Draft<Admitted<S, Sub>>, context: AdmissionContext<Admitted<S, Sub>>): void | Promise<void>;
   /** Rejects the request by throwing `Denied`. For a deletion it gets the object to be deleted. */
   validate?(object: Admitted<S, Sub>, context: AdmissionContext<Admitted<S, Sub>>): void | Promise<void>;

@@ -16,8 +16,8 @@ export interface DeniedOptions {
 }
 
 /**
- * Refuses the request that a webhook was asked about. The binary recognises it by its name, so that a module's own copy of
- * the class works too.
+ * Refuses the request that a webhook was asked about. The binary recognises it by its name, so that a module's own copy
+ * of the class works too.
  *
  * @throws TypeError when the code is not one of a refusal.
  * @example

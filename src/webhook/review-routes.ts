@@ -176,7 +176,7 @@ interface Limits {
   readonly endpoint: ReviewEndpoint;
 }
 
-/** The result of reading a body. `isBusy` means that other bodies take all room, so that the client should come again. */
+/** The result of reading a body; `isBusy` when others take all room, and the client should come again. */
 type Read = { readonly body: unknown } | { readonly problem: RequestProblem } | { readonly isBusy: true };
 type ReadText = string | Exclude<Read, { readonly body: unknown }>;
 

@@ -1,4 +1,4 @@
-/** Makes the client of a webhook, which reads what the webhook declares from the caches, and everything else from the server. */
+/** The client of a webhook: it reads declared kinds from the caches, and everything else from the server. */
 import { KubeClient } from "../client/kube-client.ts";
 import type { Permissions } from "../client/permissions.ts";
 import type { Declarations } from "../controller/declarations.ts";

@@ -41,7 +41,7 @@ async function seen(cluster: TestCluster): Promise<void> {
   await settled();
 }
 
-/** Waits until everything that follows from a change has happened: it all runs in this process, in turns of the event loop. */
+/** Waits until all that follows from a change has happened; it runs in this process, in turns of the event loop. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 100; turn++) await Bun.sleep(1);
 }

@@ -3,7 +3,7 @@ import { timestamp } from "../workload/time.ts";
 import { TimeZone } from "./local-time.ts";
 import { parseSchedule } from "./schedule.ts";
 
-/** The schedule, the zone, a time, and the two times after it that robfig/cron v3 gives, the library that Kubernetes uses. */
+/** The schedule, the zone, a time, and the two times after it by robfig/cron v3, which Kubernetes uses. */
 const cases: readonly (readonly [string, string, string, string])[] = [
   ["* * * * *", "UTC", "2018-11-04T02:53:20Z", "2018-11-04T02:54:00Z 2018-11-04T02:55:00Z"],
   ["*/5 * * * *", "UTC", "2019-05-14T06:46:54Z", "2019-05-14T06:50:00Z 2019-05-14T06:55:00Z"],

@@ -4,7 +4,7 @@ import { allow, type Client, defineController, type Definition, type RunEvents, 
 import { ControllerRevision, DaemonSet, Node, Pod } from "../../resource/builtin/index.ts";
 import { sameJson } from "../../resource/json.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { byRevision, truncateHistory } from "../revision/history.ts";
+import { byRevision, truncateHistory, historyOf } from "../revision/history.ts";
 import { OwnedKind } from "../workload/owned-kind.ts";
 import { isOrphan, selectedBy } from "../workload/owner.ts";
 import { createPod, deletePod, podOf, type PodRun } from "../workload/pod-control.ts";
@@ -12,9 +12,9 @@ import { nextAvailableIn } from "../workload/pod-state.ts";
 import { slowStart } from "../workload/slow-start.ts";
 import { HASH_LABEL, templateFor } from "./daemon-pod.ts";
 import { fitFor, groupByNode, placementOn, type PodsByNode, type Situation, strandedPods } from "./placement.ts";
-import { hashOf, revisionsOf } from "./revisions.ts";
 import { nextStep, type Step } from "./rolling-update.ts";
 import { statusOf } from "./status.ts";
+import { templateHash } from "../revision/template-patch.ts";
 
 const ownedPods = new OwnedKind({ owner: DaemonSet, kind: Pod, selects: ({ spec }) => selectedBy(spec.selector) });
 const ownedRevisions = new OwnedKind({
@@ -85,7 +85,7 @@ interface Placing {
   readonly backOff: FailureBackOff;
 }
 
-/** Runs one pod on each node that fits and none on the others. @returns milliseconds until failed pods may be replaced */
+/** Runs one pod on each node that fits, and none on others. @returns milliseconds until failed pods may be replaced */
 async function placePods(set: DaemonSet, byNode: PodsByNode, { run, backOff }: Placing): Promise<number> {
   const { nodes, events, hash, now } = run;
   const create: string[] = [];
@@ -158,8 +158,8 @@ interface Entry {
 }
 
 /**
- * Delays the replacement of a daemon's failed pods more and more, because a kubelet that rejects one pod will reject the
- * next: the last replacement at each place, and how long the next one has to wait.
+ * Delays the replacement of a daemon's failed pods more and more, because a kubelet that rejects one pod will reject
+ * the next: the last replacement at each place, and how long the next one has to wait.
  */
 class FailureBackOff {
   readonly #entries = new Map<string, Entry>();
@@ -177,4 +177,43 @@ class FailureBackOff {
     entry.since = now;
     return 0;
   }
+}
+
+interface Revisions {
+  /** The revision of the present template. */
+  readonly hash: string;
+  /** The revisions of earlier templates, oldest first. */
+  readonly old: readonly ControllerRevision[];
+  /** How many name collisions there have been; `undefined` for none. */
+  readonly collisions: number | undefined;
+}
+
+function hashOf({ metadata: { labels, name } }: ControllerRevision): string {
+  return labels?.[HASH_LABEL] ?? name;
+}
+
+/** Finds or creates the revision. @param history oldest first */
+async function revisionsOf(
+  set: DaemonSet,
+  history: readonly ControllerRevision[],
+  { client, pods }: { readonly client: Client; readonly pods: readonly Pod[] },
+): Promise<Revisions> {
+  const names = { hashLabel: HASH_LABEL, hashOf: templateHash };
+  const { newest, duplicates, others, collisions } = await historyOf(set, history, { client, ...names });
+  for (const duplicate of duplicates) await replaceWith(newest, duplicate, { client, pods });
+  return { hash: hashOf(newest), old: others, collisions };
+}
+
+/** Merges two revisions with the same template: the pods of the older one now belong to the newer. */
+async function replaceWith(
+  kept: ControllerRevision,
+  { metadata: { name, namespace } }: ControllerRevision,
+  { client, pods }: { readonly client: Client; readonly pods: readonly Pod[] },
+): Promise<void> {
+  const body = { metadata: { labels: { [HASH_LABEL]: hashOf(kept) } } };
+  for (const { metadata } of pods) {
+    if (metadata.labels?.[HASH_LABEL] === hashOf(kept)) continue;
+    await client.patch(Pod, { name: metadata.name, namespace }, { type: "merge", body });
+  }
+  await client.delete(ControllerRevision, { name, namespace });
 }

@@ -96,7 +96,7 @@ interface Limits {
   readonly maxUnavailable: number;
 }
 
-/** How many pods an update may remove or add at a time. Percentages are rounded up, and at least one of the two limits is 1. */
+/** The limits of an update: percentages are rounded up, and at least one of the two is 1. */
 export function limitsOf({ spec }: DaemonSet, nodes: number): Limits {
   const { type, rollingUpdate } = spec.updateStrategy ?? {};
   const isRolling = type === "RollingUpdate" && rollingUpdate !== undefined;

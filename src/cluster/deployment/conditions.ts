@@ -1,4 +1,4 @@
-/** Sets the conditions of Deployments, which record the time of their last update besides that of their last transition. */
+/** Sets the conditions of Deployments, which record their last update besides their last transition. */
 import type { DeploymentCondition, Deployment } from "../../resource/builtin/index.ts";
 import { timestamp } from "../workload/time.ts";
 

@@ -69,7 +69,7 @@ export async function create(run: DeploymentRun, { old }: ReplicaSets): Promise<
   return { current, old };
 }
 
-/** Takes an existing ReplicaSet of that name if it is ours; when the hashes of two templates collide, it tries the next name. */
+/** Takes the existing ReplicaSet of a name if it is ours; after a collision of hashes it tries the next name. */
 async function known(run: DeploymentRun, name: string): Promise<ReplicaSet> {
   const { deployment, client } = run;
   const { namespace } = deployment.metadata;

@@ -7,8 +7,8 @@ import { active, allOf, type DeploymentRun, type ReplicaSets, sizeOf, total } fr
 import { replaced, resize } from "./scale.ts";
 
 /**
- * The strategy RollingUpdate: the current ReplicaSet grows and the old ones shrink, within the limits. It scales up if there is
- * room, otherwise down if that is allowed. Changes of pods cause the next step.
+ * The strategy RollingUpdate: the current ReplicaSet grows and the old ones shrink, within the limits. It scales up if
+ * there is room, otherwise down if that is allowed. Changes of pods cause the next step.
  */
 export async function roll(run: DeploymentRun, sets: ReplicaSets): Promise<ReplicaSets> {
   const current = sets.current!;

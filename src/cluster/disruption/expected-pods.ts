@@ -3,7 +3,7 @@ import { type Client, isNotFound, type OwnerReference, resource } from "../../in
 import { Deployment, type Pod, ReplicaSet, ReplicationController, StatefulSet } from "../../resource/builtin/index.ts";
 import { controllerOf } from "../workload/owner.ts";
 
-/** The kinds of controllers whose scale comes from the shared cache; for any other kind the scale subresource is read. */
+/** The kinds whose scale comes from the shared cache; for others the scale subresource is read. */
 export const scaledKinds: readonly [
   typeof Deployment,
   typeof ReplicaSet,

@@ -127,7 +127,7 @@ interface BudgetState {
   readonly now: number;
 }
 
-/** Writes with the version that was read, because a concurrent eviction decrements the allowance and must not be lost. */
+/** Writes with the version that was read, because the count of a concurrent eviction must not be lost. */
 async function write(client: Client, budget: Budget, state: BudgetState): Promise<void> {
   const { name, namespace, generation } = budget.metadata;
   const { counts, allowed, disrupted, condition, now } = state;

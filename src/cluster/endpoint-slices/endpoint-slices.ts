@@ -33,7 +33,7 @@ const RESERVED = new Set([HEADLESS, SERVICE, MANAGED_BY]);
 const NAME = "endpointslice-controller.k8s.io";
 const ZONE = "topology.kubernetes.io/zone";
 
-/** Keeps the slices of services that select pods. @see https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/ */
+/** @see https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/ */
 export function endpointSliceController(): Definition {
   const triggers = new TriggerTimes();
   return defineKeyController({

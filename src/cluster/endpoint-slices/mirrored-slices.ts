@@ -28,7 +28,7 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** How many addresses of one subset are mirrored. */
 const MAX_MIRRORED = 1_000;
 
-/** Keeps the mirrored slices. @see https://kubernetes.io/docs/concepts/services-networking/service/#endpointslice-mirroring */
+/** @see https://kubernetes.io/docs/concepts/services-networking/service/#endpointslice-mirroring */
 export function endpointSliceMirroring(): Definition {
   return defineKeyController({
     name: "endpointslicemirroring-controller",

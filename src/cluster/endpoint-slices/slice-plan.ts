@@ -1,4 +1,4 @@
-/** Plans how endpoints are distributed over slices, with as few writes as possible and at most a hundred endpoints in each. */
+/** Distributes endpoints over slices of at most a hundred, with as few writes as possible. */
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../resource/builtin/index.ts";
 import { sameJson } from "../../resource/json.ts";
 

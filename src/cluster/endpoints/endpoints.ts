@@ -25,7 +25,7 @@ const MANAGED_BY = "endpoints.kubernetes.io/managed-by";
 const OWN = new Set([HEADLESS, MANAGED_BY]);
 const OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity";
 
-/** Keeps the Endpoints of services that select pods. @see https://kubernetes.io/docs/concepts/services-networking/service/#endpoints */
+/** @see https://kubernetes.io/docs/concepts/services-networking/service/#endpoints */
 export function endpointsController(): Definition {
   const triggers = new TriggerTimes();
   return defineKeyController({

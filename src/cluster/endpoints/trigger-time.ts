@@ -1,4 +1,4 @@
-/** Finds the time of the change that caused an update of endpoints; proxies measure with it how fast changes reach them. */
+/** Finds the time of the change that caused an update of endpoints, from which proxies measure their delay. */
 import type { Pod, Service } from "../../resource/builtin/index.ts";
 import { podCondition, readySince } from "../workload/pod-state.ts";
 import { timestamp } from "../workload/time.ts";

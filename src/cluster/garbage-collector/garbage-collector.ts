@@ -16,12 +16,10 @@ import {
 } from "../../index.ts";
 import { CustomResourceDefinition } from "../../resource/builtin/index.ts";
 import { builtinKinds, servedKind, type StoredKind } from "../kinds/stored-kinds.ts";
-import { deleteUnowned } from "./deletion.ts";
-import { identityOf, FOREGROUND, type Identity, type Node, ORPHAN } from "./node.ts";
+import { identityOf, FOREGROUND, type Identity, type Node, ORPHAN, ownerIdentity, waitsFor } from "./node.ts";
 import type { ObjectFeed } from "./object-feed.ts";
-import { NamespacedOwner, OwnerClasses } from "./owner-classes.ts";
-import { OwnerGraph } from "./owner-graph.ts";
-import { dropFinalizer, dropOwners, unblockOwners } from "./patches.ts";
+import { OwnerGraph, type AbsentOwners } from "./owner-graph.ts";
+import { deleteUnowned, dropFinalizer, dropOwners, unblockOwners } from "./patches.ts";
 import { stayInformed } from "./attention.ts";
 import { recordWarning } from "../workload/core-event.ts";
 
@@ -156,4 +154,43 @@ async function reportStray(client: Client, { dependent, owner }: Stray): Promise
     component: "garbage-collector-controller",
     now: Date.now(),
   });
+}
+
+/** Thrown when a cluster-scoped object names a namespaced owner. */
+class NamespacedOwner extends Error {}
+
+/** Owners that keep an object alive, owners that do not exist, and owners whose own deletion waits for the object. */
+class OwnerClasses {
+  readonly solid: OwnerReference[] = [];
+  readonly dangling: OwnerReference[] = [];
+  readonly waiting: OwnerReference[] = [];
+  readonly #client: Client;
+  readonly #absent: AbsentOwners;
+
+  constructor(client: Client, absent: AbsentOwners) {
+    this.#client = client;
+    this.#absent = absent;
+  }
+
+  /** Classifies the owners. @throws NamespacedOwner, and RetryError when the kind of an owner is not served. */
+  async take(owners: readonly OwnerReference[], namespace: string | undefined): Promise<void> {
+    for (const owner of owners) (await this.#classOf(owner, namespace)).push(owner);
+  }
+
+  async #classOf(owner: OwnerReference, namespace: string | undefined): Promise<OwnerReference[]> {
+    const inCluster = ownerIdentity(owner, undefined);
+    const inNamespace = ownerIdentity(owner, namespace);
+    if (this.#absent.has(inCluster) || this.#absent.has(inNamespace)) return this.dangling;
+    const kind = await servedKind(this.#client, owner);
+    if (kind === undefined)
+      throw new RetryError(`No kind ${owner.kind} of ${owner.apiVersion} is served`, { after: "1s" });
+    if (kind.isNamespaced && namespace === undefined) throw new NamespacedOwner(owner.name);
+    const { name, uid } = owner;
+    const live = await this.#client.live.find(kind.handle, kind.isNamespaced ? { name, namespace } : { name });
+    if (live?.metadata.uid !== uid) {
+      this.#absent.add(kind.isNamespaced ? inNamespace : inCluster);
+      return this.dangling;
+    }
+    return waitsFor(FOREGROUND, live) ? this.waiting : this.solid;
+  }
 }

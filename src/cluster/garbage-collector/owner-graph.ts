@@ -1,6 +1,5 @@
 /** The graph of owners and dependents by UID, updated by events of objects. */
 import type { OwnerReference } from "../../index.ts";
-import { alternateIdentity, splitByIdentity } from "./disagreement.ts";
 import {
   beginsToWait,
   FOREGROUND,
@@ -168,7 +167,8 @@ export class OwnerGraph {
 const CAPACITY = 500;
 
 /**
- * Remembers owners that the server does not have, so that a thousand dependents of one owner cause one request. An entry never becomes wrong, because a deleted object never comes back with the same UID.
+ * Remembers owners that the server does not have, so that a thousand dependents of one owner cause one request. An
+ * entry never becomes wrong, because a deleted object never comes back with the same UID.
  */
 export class AbsentOwners {
   readonly #ids = new Set<string>();
@@ -183,4 +183,43 @@ export class AbsentOwners {
   has(owner: Identity): boolean {
     return this.#ids.has(idOf(owner));
   }
+}
+
+/** Splits dependents by whether they mean the object; one with two references may be in both lists. */
+function splitByIdentity(
+  dependents: Iterable<Node>,
+  identity: Identity,
+): { readonly matching: readonly Node[]; readonly others: readonly Node[] } {
+  const matching: Node[] = [];
+  const others: Node[] = [];
+  for (const dependent of dependents) {
+    if (identity.namespace !== undefined && dependent.identity.namespace !== identity.namespace) {
+      others.push(dependent);
+      continue;
+    }
+    const references = dependent.owners.filter(({ uid }) => uid === identity.uid);
+    if (references.some((reference) => matches(reference, identity))) matching.push(dependent);
+    if (references.some((reference) => !matches(reference, identity))) others.push(dependent);
+  }
+  return { matching, others };
+}
+
+/** Returns another description of an absent owner: the next one after `absent` in order, otherwise the first. */
+function alternateIdentity(dependents: readonly Node[], absent: Identity): Identity | undefined {
+  const alternates: Identity[] = [];
+  for (const { owners, identity } of dependents) {
+    for (const reference of owners) {
+      if (reference.uid !== absent.uid) continue;
+      const isSameKind = reference.apiVersion === absent.apiVersion && reference.kind === absent.kind;
+      const isClusterScoped = absent.namespace === undefined && isSameKind;
+      const alternate = ownerIdentity(reference, isClusterScoped ? undefined : identity.namespace);
+      if (!isSame(alternate, absent)) alternates.push(alternate);
+    }
+  }
+  alternates.sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
+  return alternates.find((alternate) => rank(alternate) > rank(absent)) ?? alternates[0];
+}
+
+function rank(identity: Identity): string {
+  return `${identity.kind} ${idOf(identity)}`;
 }

@@ -1,7 +1,9 @@
-/** Changes owner references, and removes the garbage collector's own finalizers. */
+/** The writes of the garbage collector: deletions, and changes of owner references and finalizers. */
 import { type Client, isConflict, isNotFound, type OwnerReference } from "../../index.ts";
 import type { StoredKind } from "../kinds/stored-kinds.ts";
-import type { Identity } from "./node.ts";
+import { type Identity, FOREGROUND, ORPHAN } from "./node.ts";
+import type { AnyObject } from "../../resource/handle.ts";
+import { sameJson } from "../../resource/json.ts";
 
 interface OwnersOf {
   readonly object: Identity;
@@ -96,9 +98,46 @@ export async function dropFinalizer(
   }
 }
 
-export function keyOf(
+function keyOf(
   { isNamespaced }: StoredKind,
   { name, namespace }: { readonly name: string; readonly namespace?: string | undefined },
 ): { readonly name: string; readonly namespace?: string | undefined } {
   return isNamespaced ? { name, namespace } : { name };
+}
+
+interface Deletion {
+  /** The object as the server returned it when the deletion was decided. */
+  readonly latest: AnyObject;
+  /** Whether its owner waits for it and it has dependents itself. */
+  readonly inForeground: boolean;
+}
+
+/** Deletes the object, unless its owners have changed since it was read. @returns false when it was gone. */
+export async function deleteUnowned(
+  client: Client,
+  kind: StoredKind,
+  { latest, inForeground }: Deletion,
+): Promise<boolean> {
+  const { uid, resourceVersion, finalizers = [], ownerReferences } = latest.metadata;
+  const propagation =
+    inForeground || (finalizers.includes(FOREGROUND) && !finalizers.includes(ORPHAN))
+      ? "Foreground"
+      : finalizers.includes(ORPHAN)
+        ? "Orphan"
+        : "Background";
+  const key = keyOf(kind, latest.metadata);
+  try {
+    await client.delete(kind.handle, key, { propagation, preconditions: { uid, resourceVersion } });
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    if (!isConflict(error)) throw error;
+    const now = await client.live.find(kind.handle, key);
+    if (now === undefined) return false;
+    // Other fields may change often and must not keep it alive.
+    const isUnowned = now.metadata.uid === uid && sameJson(now.metadata.ownerReferences, ownerReferences);
+    if (!isUnowned) throw error;
+    await client.delete(kind.handle, key, { propagation, preconditions: { uid } });
+    return true;
+  }
 }

@@ -1,4 +1,4 @@
-/** The conditions of a Job. @see https://kubernetes.io/docs/concepts/workloads/controllers/job/#terminal-job-conditions */
+/** @see https://kubernetes.io/docs/concepts/workloads/controllers/job/#terminal-job-conditions */
 import type { Draft } from "../../index.ts";
 import type { Job, JobCondition } from "../../resource/builtin/index.ts";
 import { timestamp } from "../workload/time.ts";

@@ -26,7 +26,7 @@ const BURST = 500;
 const MAX_PREFIX = 58;
 const INDEX_VARIABLE = "JOB_COMPLETION_INDEX";
 
-/** Brings the number of active pods to what the Job wants. @returns how many there are then. @throws the first failure. */
+/** Brings the number of active pods to what the Job wants. @returns that number. @throws the first failure. */
 export async function managePods(run: JobRun): Promise<number> {
   const { job, active } = run;
   if (run.isSuspended) return remove(run, firstToGo(job, active, active.length));
@@ -132,7 +132,7 @@ async function remove(run: JobRun, pods: readonly Pod[]): Promise<number> {
   return run.active.length - removed;
 }
 
-/** Deletes the active pods of a Job that has ended; each is counted before its finalizer is removed. @returns how many. */
+/** Deletes the active pods of an ended Job; they are counted before their finalizers go. @returns how many. */
 export function deleteActive(run: JobRun): Promise<number> {
   return deleteAll(run, run.active, (pod) => deletePod(pod, run));
 }
@@ -155,7 +155,7 @@ export async function untrack({ client }: Pick<JobRun, "client">, pod: Pod): Pro
   if (isTracked(pod)) await release(Pod, pod, { finalizer: TRACKING_FINALIZER, client });
 }
 
-/** Returns the pods that must be deleted, and as many others as necessary: those that have made the least progress come first. */
+/** Returns the pods that must go, and others if necessary, those with the least progress first. */
 function firstToGo(job: Job, pods: readonly Pod[], atLeast: number): Pod[] {
   const { needless, others } = isIndexed(job) ? withoutNeedless(job, pods) : { needless: [], others: [...pods] };
   return [...needless, ...others.sort(byNeed).slice(0, Math.max(0, atLeast - needless.length))];

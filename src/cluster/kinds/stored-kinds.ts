@@ -49,7 +49,7 @@ export async function customKinds(client: Client): Promise<readonly StoredKind[]
   });
 }
 
-/** Any served kind, by the `apiVersion` and `kind` of an object or an owner reference; `undefined` when there is none. */
+/** Returns the served kind with an `apiVersion` and a name; `undefined` when there is none. */
 export async function servedKind(
   client: Client,
   named: { readonly apiVersion: string; readonly kind: string },

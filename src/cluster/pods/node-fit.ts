@@ -40,7 +40,7 @@ function isMatch({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, 
 
 type Requirements = NonNullable<NodeSelectorTerm["matchExpressions"]>;
 
-/** Compares the values itself instead of using label selectors, because a node's name may be longer than a label's value. */
+/** Label selectors do not serve here, because a node's name may be longer than a label's value. */
 function matches(requirements: Requirements, values: Readonly<Record<string, string>>): boolean {
   return requirements.every(({ key, operator, values: wanted = [] }) => {
     const value = Object.hasOwn(values, key) ? values[key] : undefined;

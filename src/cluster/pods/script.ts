@@ -8,9 +8,10 @@
  *     pods.binnacle.dev/restarts-after: 100ms      # instead of the growing back-off
  *     pods.binnacle.dev/stops-after: 3s            # of a deleted pod
  *
- * `web.pods.binnacle.dev/…` is for the container `web` alone, `index-2.pods.binnacle.dev/…` for the pod of that index of
- * an indexed Job or a StatefulSet. An annotation may change while the pod runs: `kubectl annotate pod … --overwrite`.
- * A container does not start on words that cannot be understood, and says so in its status; one that runs goes on.
+ * `web.pods.binnacle.dev/…` is for the container `web` alone, `index-2.pods.binnacle.dev/…` for the pod of that index
+ * of an indexed Job or a StatefulSet. An annotation may change while the pod runs: `kubectl annotate pod …
+ * --overwrite`. A container does not start on words that cannot be understood, and says so in its status; one that runs
+ * goes on.
  */
 import type { Duration } from "../../index.ts";
 import type { Container, Pod } from "../../resource/builtin/index.ts";

@@ -1,6 +1,6 @@
-// Deletes a claim that pods use only when the last of these pods is gone, and a volume that is bound to a claim only when the
-// claim is gone. These controllers show a finalizer that the API server adds, and objects of other owners that decide when it is
-// removed.
+// Deletes a claim that pods use only when the last of these pods is gone, and a volume that is bound to a claim only
+// when the claim is gone. These controllers show a finalizer that the API server adds, and objects of other owners that
+// decide when it is removed.
 import { allow, defineIndex, type Definition, defineKeyController, watch } from "../../index.ts";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../resource/builtin/index.ts";
 import { isHeld, release } from "../workload/finalizer.ts";

@@ -1,4 +1,4 @@
-/** Computes what a namespace uses of its quotas. The server adds what is created; this controller subtracts what is deleted. */
+/** Computes the usage of quotas. The server adds what is created; this controller subtracts what is deleted. */
 import {
   type KubeObject,
   requirementsOf,
@@ -85,7 +85,7 @@ function isCurrent({ status }: ResourceQuota, wanted: object): boolean {
   return sameJson({ hard: status?.hard, used: status?.used }, wanted);
 }
 
-/** Returns the usage by the quota's resource names; a name that nothing computes keeps its value. @param now in milliseconds */
+/** Returns the usage by resource; one that nothing computes keeps its value. @param now in milliseconds */
 async function usedOf(
   client: Client,
   quota: ResourceQuota,

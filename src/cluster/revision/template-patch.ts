@@ -1,7 +1,7 @@
-/** The content of a revision, which is a patch that restores the template that a set had, and the hashes that name templates. */
+/** The content of a revision, a patch that restores a set's template, and the hashes that name templates. */
 import type { PodTemplateSpec } from "../../resource/builtin/index.ts";
 
-/** The alphabet has neither vowels nor digits that look like letters, so that no words arise and no character is ambiguous. */
+/** The alphabet of hashes, without vowels and ambiguous digits, so that no words arise. */
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 
 /** Returns a strategic merge patch that replaces the whole template. */

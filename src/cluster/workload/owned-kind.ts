@@ -1,4 +1,4 @@
-/** Decides which objects of a kind belong to a workload: those that it controls and selects, and the orphans that it selects. */
+/** Decides which objects belong to a workload: those that it controls and selects, and the orphans that it selects. */
 import type { ListOptions } from "../../client/client.ts";
 import { type Client, isInvalid, isNotFound, type KeyOf, type Resource, type Shape } from "../../index.ts";
 import { byController, controlledBy, controllerOf, type Ownable, type Owner, orphansOf } from "./owner.ts";
@@ -77,7 +77,7 @@ export class OwnedKind<O extends Shape, S extends Shape> {
     return client.list(kind, { namespace, index: byController(kind).is(value) } as ListOptions<S>);
   }
 
-  /** Asks the server, because an object may be an orphan after the deletion of its owner, which is not in the cache yet. */
+  /** Asks the server: the cache may still show a deleted owner, whose objects are orphans. */
   async #isAlive({ metadata: { name, namespace, uid } }: Owner, client: Client): Promise<boolean> {
     const fresh = await client.live.find(this.#options.owner, { name, namespace } as KeyOf<O>);
     return fresh?.metadata.uid === uid && fresh.metadata.deletionTimestamp === undefined;

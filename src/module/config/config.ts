@@ -82,13 +82,14 @@ export function stateOf(settings: unknown): State {
 /**
  * Says what a module can be configured with, and returns the values.
  *
- * They come from the environment (`apiToken` of `guestbook.ts` from `GUESTBOOK_API_TOKEN`), then from the files and folders
- * of `--module-config`, then from the schema's defaults. All faults of all modules are told when the process starts,
- * and it does not run with one. A module is reloaded when its values change in a file or folder, and the version before keeps
- * running when the new values have a fault.
+ * They come from the environment (`apiToken` of `guestbook.ts` from `GUESTBOOK_API_TOKEN`), then from the files and
+ * folders of `--module-config`, then from the schema's defaults. All faults of all modules are told when the process
+ * starts, and it does not run with one. A module is reloaded when its values change in a file or folder, and the
+ * version before keeps running when the new values have a fault.
  *
- * Fields whose names end with `password`, `secret`, `token`, `credentials`, `apiKey` and the like are secret: their values
- * are not shown, and `manifests deploy` expects them in a Secret. `.meta({ sensitive: true })` makes any field secret.
+ * Fields whose names end with `password`, `secret`, `token`, `credentials`, `apiKey` and the like are secret: their
+ * values are not shown, and `manifests deploy` expects them in a Secret. `.meta({ sensitive: true })` makes any field
+ * secret.
  *
  * Call it while the module loads, at the top of the file.
  *

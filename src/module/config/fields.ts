@@ -1,4 +1,4 @@
-/** The fields of a module's configuration, as its schema has them: their names, types, defaults, and which are secret. */
+/** The fields of a module's configuration: their names, types, defaults, and which are secret. */
 import { z } from "zod";
 
 /** A single value. Objects in the schema are fields of fields, and everything else is one value. */

@@ -1,4 +1,6 @@
-/** Determines the values of a configuration, and says of each fault which field it is, where its value came from, and what was expected. */
+/**
+ * Determines the values of a configuration; a fault names the field, the source of its value, and what was expected.
+ */
 import type { z } from "zod";
 import { innerSecrets, isTokenAsUser } from "../../resource/inner-secrets.ts";
 import { SHORTEST_SECRET } from "../../observe/secret-search.ts";

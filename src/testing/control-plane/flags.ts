@@ -1,4 +1,4 @@
-/** The command lines of etcd, kube-apiserver and kube-controller-manager, configured to be small and quick, on the loopback. */
+/** The flags of etcd, kube-apiserver and kube-controller-manager, for small and quick programs on the loopback. */
 
 export interface Ports {
   readonly etcd: number;

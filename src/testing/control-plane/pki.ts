@@ -1,4 +1,4 @@
-/** Creates the certificate files of a control plane; existing ones are kept, so that a data folder can be started again. */
+/** Creates the certificate files of a control plane, and keeps existing ones, so that it can be started again. */
 
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";

@@ -20,7 +20,7 @@ export interface Output {
   readonly exitCode: number;
 }
 
-/** A request as the API server's audit log shows it. @see https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/ */
+/** @see https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/ */
 export interface AuditEvent {
   readonly verb: string;
   readonly requestURI: string;

@@ -28,7 +28,7 @@ export interface ControlPlaneOptions {
   readonly detached?: boolean | undefined;
 }
 
-/** Starts a control plane and waits until it is ready, which takes about 3 seconds. @throws Error with a program's last output */
+/** Starts a control plane, which takes about 3 seconds. @throws Error with a program's last output */
 export async function startPrograms(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { bin } = options;
   if (options.controllers && !existsSync(join(bin, "kube-controller-manager"))) {

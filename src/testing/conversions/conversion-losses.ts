@@ -43,8 +43,8 @@ const APPLIED = 10;
 const MOST_LOSSES = 20;
 
 /**
- * Converts objects of each version to the hub and back, and objects of the hub to each other version and back, and applies
- * parts of those that come back as they were.
+ * Converts objects of each version to the hub and back, and objects of the hub to each other version and back, and
+ * applies parts of those that come back as they were.
  */
 export function findConversionLosses(resource: Resource, options: ConversionLossesOptions = {}): ConversionFindings {
   const definition = definitionOf(resource);

@@ -21,7 +21,7 @@ export function valuesOf(schema: StructuralSchema): fc.Arbitrary<unknown> {
   return schema.nullable === true ? fc.oneof({ weight: 5, arbitrary: values }, fc.constant(null)) : values;
 }
 
-/** An enum of a nullable field, and further patterns of a text, stand in `allOf`; each variant of a union in `oneOf`. */
+/** An enum of a nullable field, and further patterns of a text, stand in `allOf`; variants of a union in `oneOf`. */
 function orAlternatives(schema: StructuralSchema): fc.Arbitrary<unknown> {
   const [variant] = schema.oneOf ?? [];
   if (variant !== undefined && schema.properties !== undefined) {
@@ -64,7 +64,7 @@ function ofType(schema: StructuralSchema): fc.Arbitrary<unknown> {
   }
 }
 
-/** One option of a discriminated union, as `oneOf` writes it: values of fields, more required fields, forbidden ones. */
+/** One option of a discriminated union, as `oneOf` writes it: fixed values, required and forbidden fields. */
 function variantOf(schema: StructuralSchema, variant: StructuralSchema): StructuralSchema {
   const forbidden = new Set(variant.not?.anyOf?.flatMap(({ required = [] }) => required));
   const properties = Object.entries({ ...schema.properties, ...variant.properties })

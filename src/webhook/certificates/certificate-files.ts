@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { belongTogether } from "../../kube/config/key-pair.ts";
 import type { Log } from "../../observe/log.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { type TrustedSource, CurrentCertificate, type TrustedCertificate } from "./trusted-source.ts";
+import { CurrentCertificate, type TrustedCertificate } from "./trusted-source.ts";
 import { certificatesOf } from "./stored-certificates.ts";
 
 /** The name in a mounted Secret of type `kubernetes.io/tls`. */
@@ -32,9 +32,8 @@ export interface CertificateFilesOptions {
  * **Guarantee.** A certificate is only used together with its own key. While the files are invalid, the previous
  * certificate stays in use, and the files are checked again.
  */
-export class CertificateFiles implements TrustedSource, AsyncDisposable {
+export class CertificateFiles extends CurrentCertificate implements AsyncDisposable {
   readonly #options: CertificateFilesOptions;
-  readonly #current = new CurrentCertificate();
   #watcher: FSWatcher | undefined;
   /** The inode of the watched folder, because a folder that was deleted and created again sends no events. */
   #watched = -1;
@@ -45,19 +44,12 @@ export class CertificateFiles implements TrustedSource, AsyncDisposable {
 
   /** Reads the files. @throws Error when they are invalid, because nothing can be served without a certificate. */
   constructor(options: CertificateFilesOptions) {
+    super();
     this.#options = options;
     this.#read();
     if (this.#problem !== undefined) throw new Error(this.#problem);
     this.#watch();
     this.#again();
-  }
-
-  current(): TrustedCertificate | undefined {
-    return this.#current.current();
-  }
-
-  subscribe(listener: () => void): Disposable {
-    return this.#current.subscribe(listener);
   }
 
   /** Why the present files cannot be used; `undefined` while they can. */
@@ -113,7 +105,7 @@ export class CertificateFiles implements TrustedSource, AsyncDisposable {
 
   #read(): void {
     try {
-      const isOther = this.#current.set(readCertificate(this.#options.folder));
+      const isOther = this.set(readCertificate(this.#options.folder));
       this.#problem = undefined;
       this.#options.onRead?.(true);
       if (isOther) this.#options.log.info("Certificate read", { folder: this.#options.folder });

@@ -3,7 +3,7 @@ import type { Certificate } from "binnacle-apiserver/certificates";
 import type { Log } from "../../observe/log.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { Passes } from "../passes.ts";
-import { type TrustedSource, CurrentCertificate, type TrustedCertificate } from "./trusted-source.ts";
+import { CurrentCertificate } from "./trusted-source.ts";
 import type { CertificateStore, StoredVersion } from "./certificate-store.ts";
 import {
   AUTHORITY_LIFETIME,
@@ -37,9 +37,8 @@ const LOOK_EVERY = 60_000;
  * replaces the version that was read, so one of several replicas issues the certificate and the others use it. When
  * the stored certificate is deleted, it stays in use until the API server trusts its successor.
  */
-export class ManagedCertificates implements TrustedSource, AsyncDisposable {
+export class ManagedCertificates extends CurrentCertificate implements AsyncDisposable {
   readonly #options: ManagedCertificatesOptions;
-  readonly #current = new CurrentCertificate();
   readonly #stopping = new AbortController();
   readonly #passes: Passes;
   readonly #running: Promise<unknown>;
@@ -48,6 +47,7 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
 
   /** Begins at once, and retries while the store cannot be reached. */
   constructor(options: ManagedCertificatesOptions) {
+    super();
     this.#options = options;
     const { store, clock, log } = options;
     const { signal } = this.#stopping;
@@ -60,14 +60,6 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
     });
     this.#running = Promise.all([this.#passes.run(signal), store.watch(() => this.look(), signal)]);
     this.#running.catch(() => {}); // awaited at the end
-  }
-
-  current(): TrustedCertificate | undefined {
-    return this.#current.current();
-  }
-
-  subscribe(listener: () => void): Disposable {
-    return this.#current.subscribe(listener);
   }
 
   /** Why there is no certificate, or why it cannot be replaced; `undefined` while all is well. */
@@ -105,7 +97,7 @@ export class ManagedCertificates implements TrustedSource, AsyncDisposable {
     if (stored === undefined || !isUsable(stored, this.#options.clock.now())) return;
     this.#known = stored;
     const { cert, key, authorities } = stored;
-    if (this.#current.set({ cert, key, authorities: authorities.join("") })) {
+    if (this.set({ cert, key, authorities: authorities.join("") })) {
       this.#options.log.debug("The webhook listener has a certificate", { hosts: hostsOf(cert) });
     }
   }

@@ -1,4 +1,4 @@
-/** Stores a self-managed certificate in a Secret that all replicas share. The API server decides which of them issues it. */
+/** Stores a self-managed certificate in a Secret; the API server decides which replica issues it. */
 import { followObject } from "../../kube/api/follow-object.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";

@@ -23,7 +23,7 @@ export const AUTHORITY_LIFETIME: number = 730 * DAY;
 export const SERVER_LIFETIME: number = 90 * DAY;
 /** The remaining part of a lifetime at which a certificate is replaced. */
 const REPLACED_AT = 1 / 3;
-/** How long an authority is in force before a server uses a certificate of it, because API servers must learn of it first. */
+/** How long an authority is in force before a server uses it, because API servers must learn of it first. */
 const SPREAD = 10_000;
 /** How long an authority is trusted after its last certificate was replaced, because replicas must load the new one. */
 const OVERLAP = HOUR;

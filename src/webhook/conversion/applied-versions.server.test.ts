@@ -1,4 +1,4 @@
-/** Random applies, patches and updates through all versions of random kinds: nothing valid is refused, and nothing is lost. */
+/** Random applies, patches and updates through all versions of random kinds: nothing valid is refused or lost. */
 import { expect, test } from "bun:test";
 import { Cluster } from "../../../tests/support/cluster.ts";
 import { Chance } from "../../../tests/support/conversion/fields.ts";

@@ -43,7 +43,7 @@ export class ConversionEndpoint implements ReviewEndpoint {
 
   readonly parse = (text: string): unknown => parseExactly(text);
 
-  /** Handles a review. The status is 400 for anything but a ConversionReview; the response says whether a conversion failed. */
+  /** Handles a review; the status is 400 for anything else. The response says whether a conversion failed. */
   review(body: unknown): ReviewAnswer {
     const { find, metrics, log } = this.#options;
     let review: ConversionReview;

@@ -137,7 +137,7 @@ function statusOf(result: unknown, { status }: WireObject): { readonly status?: 
   return { status: { observedGeneration: observed, ...(result as Fields | undefined) } };
 }
 
-/** Combines the metadata of the given object with the author's labels and annotations; the API server rejects other changes. */
+/** Combines an object's metadata with the author's labels and annotations; nothing else may change. */
 function metadataOf(result: unknown, { object, by }: Step): Fields {
   const { metadata } = object;
   if (result === undefined || result === metadata) return metadata;

@@ -21,7 +21,7 @@ export class RecentObjects {
     if (this.#objects.size > MOST) this.#objects.delete(this.#objects.keys().next().value!);
   }
 
-  /** Returns the whole object of a part, of which only some of the identity may be left; `undefined` when there is none. */
+  /** Returns the whole object of a part, which has some of its identity; `undefined` when there is none. */
   wholeOf({ apiVersion, kind, metadata }: WireObject): WireObject | undefined {
     return [...this.#objects.values()].findLast(
       (one) =>

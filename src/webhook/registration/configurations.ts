@@ -28,8 +28,8 @@ export interface ConfigurationOptions {
   /** The authorities (PEM). Without them somebody else injects the authorities, and injected ones are kept. */
   readonly authorities?: string | undefined;
   /**
-   * Namespaces of the listener, whose objects the webhooks never get, except for kinds of the modules and where a webhook's own
-   * selector refers to names of namespaces.
+   * Namespaces of the listener, whose objects the webhooks never get, except for kinds of the modules and where a
+   * webhook's own selector refers to names of namespaces.
    */
   readonly ownNamespaces: readonly string[];
   /** The Leases of the process, which the webhooks never get. @default none */
@@ -60,8 +60,8 @@ const NOT_LEASES = { name: "exclude-leases", expression: `!(${IS_LEASE})` } as c
  * Returns the configurations for these webhooks, each for the requests that it declares.
  *
  * Two kinds of requests are excluded, so that a listener that is down cannot prevent its own restart: those for
- * objects in its own namespaces that are of no kind of the modules, and those for Leases: for all if a rule covers them without
- * naming them, and always for those of the process.
+ * objects in its own namespaces that are of no kind of the modules, and those for Leases: for all if a rule covers them
+ * without naming them, and always for those of the process.
  */
 export function configurationsOf(declared: Iterable<DeclaredWebhook>, options: ConfigurationOptions): Configurations {
   const mutating: MutatingWebhook[] = [];

@@ -1,6 +1,7 @@
 /**
- * Marks a CustomResourceDefinition whose objects a single process converts at an address of its own, such as a developer's, so
- * that the address can be taken out of it again: at the end of the process, or later when it has crashed.
+ * Marks a CustomResourceDefinition whose objects a single process converts at an address of its own, such as a
+ * developer's, so that the address can be taken out of it again: at the end of the process, or later when it has
+ * crashed.
  */
 import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
@@ -59,7 +60,7 @@ export function isLent({ metadata, spec }: LentDefinition): boolean {
   return service?.name === NOBODY.service?.name || (url !== undefined && metadata.annotations?.[BY] !== undefined);
 }
 
-/** Whether nobody converts: the definition was given back to nobody, or is lent to a process of this machine that is gone. */
+/** Whether nobody converts: the definition was given back, or its process of this machine is gone. */
 export function isAbandoned(live: LentDefinition): boolean {
   const process = live.metadata.annotations?.[BY];
   return isLent(live) && (process === undefined || isGone(process) === true);
@@ -79,8 +80,8 @@ export interface GiveBackOptions {
 }
 
 /**
- * Puts the webhook of a definition back to what it was before a process lent it an address, and gives up the fields, so that
- * others apply the definition without a conflict. Does nothing unless such a process has ended.
+ * Puts the webhook of a definition back to what it was before a process lent it an address, and gives up the fields, so
+ * that others apply the definition without a conflict. Does nothing unless such a process has ended.
  *
  * @returns whether it did. @throws ApiError, UnreachableError, the signal's reason.
  */

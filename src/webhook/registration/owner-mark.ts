@@ -121,7 +121,7 @@ export async function removeLeftRegistrations(options: JanitorOptions): Promise<
   return removed;
 }
 
-/** Deletes a registration. @returns false when it does not exist any more, because another starting process was faster. */
+/** Deletes a registration. @returns false when it is gone, because another process was faster. */
 async function isRemoved(path: string, uid: string, { transport, signal }: JanitorOptions): Promise<boolean> {
   const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid } };
   try {

@@ -44,7 +44,7 @@ interface Configuration {
   }[];
 }
 
-/** Makes a world. @param answersAfter milliseconds until the response to a write; its watch event does not wait for that. */
+/** Makes a world. @param answersAfter milliseconds until a write's response; its watch event does not wait. */
 async function world({ answersAfter = 0 } = {}) {
   const server = await createApiServer();
   const config: ClusterConfig = {

@@ -72,7 +72,7 @@ const KINDS: Readonly<Record<Side, string>> = {
   validating: "ValidatingWebhookConfiguration",
 };
 
-/** Maintains the configurations of one installation, and the authorities in the CustomResourceDefinitions that it converts. */
+/** Maintains one installation's configurations, and the authorities in definitions that it converts. */
 export class Registration implements AsyncDisposable {
   readonly #options: RegistrationOptions;
   readonly #configurations: readonly KeptObject<LiveConfiguration>[];
@@ -267,8 +267,8 @@ export class Registration implements AsyncDisposable {
   }
 
   /**
-   * Whether this process is to convert in place of the one that a definition names: the replica that leads does so for the one that led
-   * before, and every process for one that has ended.
+   * Whether this process is to convert in place of the one that a definition names: the replica that leads does so for
+   * the one that led before, and every process for one that has ended.
    */
   #convertsInstead(live: LiveCrd): boolean {
     const { owner, leadership } = this.#options;
