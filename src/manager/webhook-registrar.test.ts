@@ -6,6 +6,7 @@ import { createLog } from "../observe/log.ts";
 import { createMetrics } from "../observe/metrics.ts";
 import { Pod } from "../resource/builtin/core.ts";
 import { HealthChecks } from "../server/health-checks.ts";
+import { runSettings } from "../settings/run-options.ts";
 import { eventually } from "../testing/eventually.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { CurrentCertificate } from "../webhook/certificates/trusted-source.ts";
@@ -38,9 +39,7 @@ async function world() {
   const certificates = new CurrentCertificate();
   certificates.set({ cert: "c", key: "k", authorities: "ONE" });
   const host = new WebhookHost({
-    log,
-    metrics: metrics.webhooks,
-    conversions: metrics.conversions,
+    runtime: { log, metrics, settings: runSettings() },
     scopeOf: (webhook) => ({
       scope: { name: "pod", webhook, log, clientOf: unused },
       notReady: undefined,

@@ -48,14 +48,12 @@ export class WebhookServing {
 
   /** Creates the listener. @param options `undefined` means that webhooks are not served. */
   constructor(process: Process, options: WebhookServingOptions | undefined, parts: WebhookServingParts) {
-    const { log, metrics, connectionClock, development } = process;
+    const { connectionClock, development } = process;
     this.#options = options;
     this.#process = process;
     this.#plugins = parts.plugins;
     this.host = new WebhookHost({
-      log,
-      metrics: metrics.webhooks,
-      conversions: metrics.conversions,
+      runtime: process,
       clock: connectionClock,
       freeze: development,
       failurePolicy: options?.failurePolicy,

@@ -4,6 +4,7 @@ import { onOneLine } from "../observe/printable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import type { HealthCheck, HealthChecks, HealthNote, Told } from "./health-checks.ts";
 import { isLocal } from "./local-request.ts";
+import { plainResponse } from "./plain-response.ts";
 import { refuseMisdirected } from "./web-guard.ts";
 
 /** Milliseconds after which a check without a result has failed. */
@@ -72,7 +73,7 @@ async function answerAll(context: Context, of: Endpoint): Promise<Response> {
   );
   const failed = results.some((result) => result.failed);
   const verbose = context.req.query("verbose") !== undefined;
-  if (!failed && !verbose) return plain("ok", 200);
+  if (!failed && !verbose) return plainResponse("ok", 200);
   let body = results.map((result) => result.line).join("");
   if (verbose) body += notesOf(checks, mayRead(context));
   if (excluded.size > 0) {
@@ -80,15 +81,15 @@ async function answerAll(context: Context, of: Endpoint): Promise<Response> {
     body += `warn: some health checks cannot be excluded: no matches for ${names}\n`;
   }
   body += failed ? `${endpoint} check failed\n` : `${endpoint} check passed\n`;
-  return plain(body, failed ? 500 : 200);
+  return plainResponse(body, failed ? 500 : 200);
 }
 
 async function answerOne(context: Context, name: string, { checks, clock }: Endpoint): Promise<Response> {
   const check = checksOf(checks).find(([one]) => one === name)?.[1];
-  if (check === undefined) return plain("404 page not found\n", 404);
+  if (check === undefined) return plainResponse("404 page not found\n", 404);
   const reason = await reasonOf(check, clock);
-  if (reason === undefined) return plain("ok", 200);
-  return plain(`internal server error: ${shown(reason, mayRead(context))}\n`, 500);
+  if (reason === undefined) return plainResponse("ok", 200);
+  return plainResponse(`internal server error: ${shown(reason, mayRead(context))}\n`, 500);
 }
 
 function mayRead(context: Context): boolean {
@@ -134,9 +135,4 @@ async function reasonOf(check: HealthCheck, clock: Clock): Promise<string | Told
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function plain(body: string, status: number): Response {
-  const headers = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
-  return new Response(body, { status, headers });
 }

@@ -1,5 +1,6 @@
 /** Passes on the body of a request, up to a limit and within a budget. */
 import { HTTPException } from "hono/http-exception";
+import { plainResponse } from "./plain-response.ts";
 import type { BodyShare } from "./body-budget.ts";
 
 export interface BodyLimits {
@@ -47,7 +48,6 @@ function busy(): HTTPException {
   return refusal(429, "429 too many requests with bodies at once\n", { "Retry-After": "1" });
 }
 
-function refusal(status: 413 | 429, text: string, more: Record<string, string> = {}): HTTPException {
-  const headers = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff", ...more };
-  return new HTTPException(status, { message: text.trim(), res: new Response(text, { status, headers }) });
+function refusal(status: 413 | 429, text: string, headers?: Record<string, string>): HTTPException {
+  return new HTTPException(status, { message: text.trim(), res: plainResponse(text, status, headers) });
 }

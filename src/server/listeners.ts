@@ -27,13 +27,6 @@ export interface SecuredOptions {
   readonly transport: Pick<Transport, "request">;
 }
 
-export interface Listeners extends AsyncDisposable {
-  /** The listening address, such as `127.0.0.1:8081`; `undefined` when the listener is off. */
-  address(name: string): string | undefined;
-  /** Lets active requests finish for up to a second, then closes. */
-  stop(): Promise<void>;
-}
-
 const EVERYWHERE: ReadonlySet<string | undefined> = new Set([undefined, "0.0.0.0", "::"]);
 
 /** In milliseconds. */
@@ -68,7 +61,7 @@ export async function startListeners(
       entry.app.route("/", app);
     }
   }
-  const started = new StartedListeners();
+  const started = new Listeners();
   try {
     for (const { names, place, app } of shared.values()) started.add(names, listen({ name: names[0]!, place, app }));
     for (const listener of listeners) {
@@ -130,7 +123,7 @@ function listen(options: { name: string; place: BindAddress; app: Hono }): HttpS
   }
 }
 
-class StartedListeners implements Listeners {
+export class Listeners implements AsyncDisposable {
   readonly #servers = new Set<HttpServer>();
   readonly #secured = new Set<TlsListener>();
   readonly #addresses = new Map<string, string>();
@@ -145,10 +138,12 @@ class StartedListeners implements Listeners {
     this.#addresses.set(name, listener.address);
   }
 
+  /** The listening address, such as `127.0.0.1:8081`; `undefined` when the listener is off. */
   address(name: string): string | undefined {
     return this.#addresses.get(name);
   }
 
+  /** Lets active requests finish for up to a second, then closes. */
   async stop(): Promise<void> {
     const servers = [...this.#servers];
     this.#servers.clear();

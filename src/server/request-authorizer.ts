@@ -8,6 +8,7 @@ import { sha256 } from "#runtime/digest";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
+import { plainResponse } from "./plain-response.ts";
 
 export interface RequestAuthorizerOptions {
   readonly transport: Pick<Transport, "request">;
@@ -73,7 +74,7 @@ export class RequestAuthorizer {
     } catch (error) {
       return this.#failed(`Authorization for user ${user.username} failed`, error);
     }
-    return plain(`Authorization denied for user ${user.username}`, 403);
+    return plainResponse(`Authorization denied for user ${user.username}\n`, 403);
   }
 
   #userOf(token: string): Promise<User | undefined> {
@@ -104,7 +105,7 @@ export class RequestAuthorizer {
 
   #failed(what: string, error: unknown): Response {
     this.#options.log?.error("Cannot authorize a request", { reason: what, error });
-    return plain(what, 500);
+    return plainResponse(`${what}\n`, 500);
   }
 }
 
@@ -144,10 +145,5 @@ function tokenOf(request: Request): string | undefined {
 }
 
 function unauthorized(): Response {
-  return plain("Unauthorized", 401);
-}
-
-function plain(text: string, status: number): Response {
-  const headers = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
-  return new Response(`${text}\n`, { status, headers });
+  return plainResponse("Unauthorized\n", 401);
 }

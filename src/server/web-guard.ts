@@ -2,6 +2,7 @@
 import { hostOf } from "#runtime/http-server";
 import type { MiddlewareHandler } from "hono";
 import { addressBytes } from "../kube/config/ip-address.ts";
+import { plainResponse } from "./plain-response.ts";
 import { type Connection, isForwarded, isLoopbackPeer, nameOf } from "./local-request.ts";
 
 /** Names of machines and clusters that nobody can have on the internet, where a page would come from. */
@@ -19,7 +20,7 @@ export function misdirected(request: Request, connection: Connection): Response 
   const isMalformed = name === "" && host !== "";
   if ((INNER_NAME.test(name) && !isMalformed) || addressBytes(name) !== undefined) return undefined;
   if (isForwarded(request) && !request.headers.has("accept-language")) return undefined;
-  return plain(`421 the request is for ${JSON.stringify(host)}, which is not a name of this machine\n`, 421);
+  return plainResponse(`421 the request is for ${JSON.stringify(host)}, which is not a name of this machine\n`, 421);
 }
 
 /** Refuses them for the routes of an app, which gets the connection as its environment. */
@@ -39,14 +40,9 @@ export function crossSite(request: Request): Response | undefined {
   const isOther = site === null ? origin !== null && !isOf(origin, request) : site !== "none" && site !== "same-origin";
   if (!isOther) return undefined;
   const isLink = headers.get("sec-fetch-mode") === "navigate" && (method === "GET" || method === "HEAD");
-  return isLink ? undefined : plain("403 requests of other sites are not answered\n", 403);
+  return isLink ? undefined : plainResponse("403 requests of other sites are not answered\n", 403);
 }
 
 function isOf(origin: string, request: Request): boolean {
   return URL.canParse(origin) && new URL(origin).host === hostOf(request).toLowerCase();
-}
-
-function plain(text: string, status: number): Response {
-  const headers = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
-  return new Response(text, { status, headers });
 }

@@ -4,6 +4,8 @@ import { connect, type Socket } from "node:net";
 import { serve } from "#runtime/http-server";
 import { createLog } from "../observe/log.ts";
 import { createMetrics } from "../observe/metrics.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
+import { runSettings } from "../settings/run-options.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { ConversionEndpoint, MOST_CONVERSION_BYTES } from "./conversion/conversion-endpoint.ts";
 import { ReviewRoutes } from "./review-routes.ts";
@@ -15,12 +17,12 @@ afterEach(async () => {
   cleanup = new AsyncDisposableStack();
 });
 
-function start(clock?: FakeClock) {
+function start(clock: Clock = systemClock) {
   const lines: { readonly msg: string; readonly othersNotLogged?: number }[] = [];
   const log = createLog({ level: "info", format: "json", write: (line) => void lines.push(JSON.parse(line)) });
-  const { webhooks, conversions } = createMetrics({});
-  const routes = new ReviewRoutes({ log, metrics: webhooks, clock });
-  routes.mount(new ConversionEndpoint({ find: () => undefined, metrics: conversions, log, clock }));
+  const metrics = createMetrics();
+  const routes = new ReviewRoutes({ log, metrics, settings: runSettings() }, clock);
+  routes.mount(new ConversionEndpoint({ find: () => undefined, metrics: metrics.conversions, log, clock }));
   const app = routes.app();
   const server = serve({
     hostname: "127.0.0.1",

@@ -1,8 +1,8 @@
 /** The HTTP side of all webhook paths: finds the endpoint, reads and writes reviews, and counts them. */
 import { type Context, Hono } from "hono";
-import type { Log } from "../observe/log.ts";
-import type { WebhookFamilies, WebhookPathMetrics } from "../observe/webhook-metrics.ts";
-import { type Clock, systemClock } from "../platform/clock.ts";
+import type { Runtime } from "../controller/runtime.ts";
+import type { WebhookPathMetrics } from "../observe/webhook-metrics.ts";
+import type { Clock } from "../platform/clock.ts";
 import { BodyBudget, type BodyShare } from "../server/body-budget.ts";
 import { Seldom } from "../server/seldom.ts";
 import { type Duration, parseDuration } from "../resource/duration.ts";
@@ -12,12 +12,8 @@ import type { RequestProblem, ReviewAnswer, ReviewEndpoint } from "./review-endp
 /** The bytes of all bodies in flight: the largest conversion, and two of the largest admissions. */
 const MOST_BODIES_BYTES = MOST_CONVERSION_BYTES + 16 * 1024 * 1024;
 
-export interface ReviewRoutesOptions {
-  readonly log: Log;
-  readonly metrics: Pick<WebhookFamilies, "path">;
-  /** @default systemClock */
-  readonly clock?: Clock | undefined;
-}
+/** What the routes use of the process. */
+export type ReviewRuntime = Pick<Runtime, "log" | "metrics" | "settings">;
 
 interface Mounted {
   readonly endpoint: ReviewEndpoint;
@@ -36,16 +32,16 @@ const LEAST_MARGIN = 20;
 const MOST_MARGIN = 500;
 
 export class ReviewRoutes {
-  readonly #options: ReviewRoutesOptions;
+  readonly #runtime: ReviewRuntime;
   readonly #clock: Clock;
   readonly #endpoints = new Map<string, Mounted>();
   readonly #bodies: BodyBudget;
   readonly #busy: Seldom;
   #answered = 0;
 
-  constructor(options: ReviewRoutesOptions) {
-    this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+  constructor(runtime: ReviewRuntime, clock: Clock) {
+    this.#runtime = runtime;
+    this.#clock = clock;
     this.#bodies = new BodyBudget({ bytes: MOST_BODIES_BYTES, clock: this.#clock });
     this.#busy = new Seldom(this.#clock);
   }
@@ -61,7 +57,7 @@ export class ReviewRoutes {
    */
   mount(endpoint: ReviewEndpoint): Disposable {
     const { path } = endpoint;
-    const metrics = this.#endpoints.get(path)?.metrics ?? this.#options.metrics.path(path);
+    const metrics = this.#endpoints.get(path)?.metrics ?? this.#runtime.metrics.webhooks.path(path);
     const mounted: Mounted = { endpoint, metrics };
     this.#endpoints.set(path, mounted);
     return {
@@ -115,7 +111,7 @@ export class ReviewRoutes {
     const others = this.#busy.next(path);
     if (others !== undefined) {
       const about = { path, ...(others > 0 && { othersNotLogged: others }) };
-      this.#options.log.warn(
+      this.#runtime.log.warn(
         "Too many reviews at once: their bodies take all room, and clients are asked to come again",
         about,
       );
@@ -137,7 +133,7 @@ export class ReviewRoutes {
     try {
       return await endpoint.review(read.body, { deadline });
     } catch (error) {
-      this.#options.log.error("Cannot answer a review", { path: endpoint.path, error });
+      this.#runtime.log.error("Cannot answer a review", { path: endpoint.path, error });
       const problem: RequestProblem = { code: 500, message: "internal error" };
       return { ...endpoint.malformed(problem), status: 500 };
     }

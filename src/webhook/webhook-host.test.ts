@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createLog } from "../observe/log.ts";
-import { ConversionFamilies } from "../observe/conversion-metrics.ts";
-import { WebhookFamilies } from "../observe/webhook-metrics.ts";
+import { createMetrics } from "../observe/metrics.ts";
+import { runSettings } from "../settings/run-options.ts";
 import { Pod } from "../resource/builtin/core.ts";
 import type { AdmissionReview } from "./admission-review.ts";
 import { webhookName } from "./declared-webhook.ts";
@@ -16,10 +16,8 @@ function newHost(failurePolicy?: "Ignore") {
   const log = createLog({ level: "info", format: "json", write: () => {} });
   const released: string[] = [];
   const host = new WebhookHost({
-    log,
+    runtime: { log, metrics: createMetrics(), settings: runSettings() },
     failurePolicy,
-    metrics: new WebhookFamilies(),
-    conversions: new ConversionFamilies(),
     scopeOf: (webhook, module) => ({
       scope: {
         name: webhookName(webhook),

@@ -4,9 +4,7 @@
  * The module registry adds and removes what modules export. The host mounts an endpoint for each path and notifies
  * registration (which configurations the API server needs) and conversion (which kinds have several versions).
  */
-import type { Log } from "../observe/log.ts";
-import type { ConversionFamilies } from "../observe/conversion-metrics.ts";
-import type { WebhookFamilies, WebhookResults } from "../observe/webhook-metrics.ts";
+import type { WebhookResults } from "../observe/webhook-metrics.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { needsConversion } from "../resource/crd-conversion.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
@@ -19,7 +17,7 @@ import { ConversionEndpoint } from "./conversion/conversion-endpoint.ts";
 import { ConvertedKinds } from "./conversion/converted-kinds.ts";
 import type { KindLookup } from "./conversion/conversion-review.ts";
 import type { ReviewEndpoint } from "./review-endpoint.ts";
-import { ReviewRoutes } from "./review-routes.ts";
+import { type ReviewRuntime, ReviewRoutes } from "./review-routes.ts";
 
 /** The webhooks and kinds of a module. */
 export interface WebhookModule {
@@ -50,9 +48,7 @@ export interface ScopedWebhook extends Disposable {
 }
 
 export interface WebhookHostOptions {
-  readonly log: Log;
-  readonly metrics: WebhookFamilies;
-  readonly conversions: ConversionFamilies;
+  readonly runtime: ReviewRuntime;
   /** Makes the client and the caches of a definition. */
   readonly scopeOf: (webhook: AnyWebhook, module: WebhookModule) => ScopedWebhook;
   /** Called before a module with webhooks or conversions is served; if it throws, the module does not start. */
@@ -93,12 +89,12 @@ export class WebhookHost {
   readonly #beforeLeaving = new Set<BeforeLeaving>();
 
   constructor(options: WebhookHostOptions) {
-    const { log, metrics, conversions } = options;
+    const { log, metrics } = options.runtime;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.routes = new ReviewRoutes({ log, metrics, clock: this.#clock });
+    this.routes = new ReviewRoutes(options.runtime, this.#clock);
     const find: KindLookup = (group, kind) => this.#converted.find(group, kind);
-    this.#conversion = new ConversionEndpoint({ find, metrics: conversions, log, clock: this.#clock });
+    this.#conversion = new ConversionEndpoint({ find, metrics: metrics.conversions, log, clock: this.#clock });
   }
 
   /** What is served now, ordered by the modules' names. */
@@ -182,9 +178,9 @@ export class WebhookHost {
   }
 
   #serve(webhook: AnyWebhook, module: WebhookModule): Served {
-    const { metrics, scopeOf, onError, failurePolicy, freeze = false } = this.#options;
+    const { runtime, scopeOf, onError, failurePolicy, freeze = false } = this.#options;
     const scoped = scopeOf(webhook, module);
-    const results = metrics.results(webhookName(webhook));
+    const results = runtime.metrics.webhooks.results(webhookName(webhook));
     const members = new Map<string, AdmissionMember>();
     for (const { path, type } of declaredWebhooks(webhook)) {
       const member = new AdmissionMember(type, {
@@ -195,7 +191,7 @@ export class WebhookHost {
         ignoresFailures: (failurePolicy ?? webhook.failurePolicy) === "Ignore",
         results,
         onPanic: () => {
-          metrics.panicked();
+          runtime.metrics.webhooks.panicked();
           onError(module.name);
         },
       });
