@@ -78,7 +78,7 @@ class ControllerEngine implements RunningController {
     const scope = controllerScope(controller, runtime, { module, invoke, stopping: this.#stopping.signal });
     this.#scope = scope;
     this.#pending = new PendingEnqueues(scope);
-    this.#queueMetrics = before?.queueMetrics ?? runtime.metrics.queue(this.name);
+    this.#queueMetrics = before?.queueMetrics ?? runtime.metrics.queue({ name: this.name });
     this.queue = controllerQueue(scope, {
       metrics: this.#queueMetrics,
       limiter,

@@ -114,7 +114,7 @@ export interface CommonOptions<Metrics = {}> {
    * metrics listener as long as the module runs. @default none
    */
   readonly metrics?: Metrics;
-  /** The number of parallel runs; never two for one key. @default 4 */
+  /** The number of parallel runs; never two for one key. @default what `--concurrency` says */
   readonly concurrency?: number;
   /**
    * The deadline of a run. When it passes, the signal fires and the run's client, children and status refuse writes;

@@ -163,7 +163,7 @@ function sourcesOfObjects(
         resource,
         clock,
         log,
-        metrics: metrics.daemon(environment.controller, daemon.name),
+        metrics: metrics.daemon({ controller: environment.controller, daemon: daemon.name }),
         grace: settings["grace-period"],
         isOurs,
         cached,

@@ -67,7 +67,7 @@ export class Workers implements RunStarter, Disposable {
     this.#executor = executor;
     this.#reports = reports;
     this.#concurrency = controller.concurrency ?? settings.concurrency;
-    this.#metrics = runtime.metrics.controller(declarations.name, this.#concurrency);
+    this.#metrics = runtime.metrics.controller({ controller: declarations.name, concurrency: this.#concurrency });
     this.#limit = runLimit(controller.timeout, clock);
     this.#retryLimit = controller.retry?.limit ?? Infinity;
     const budget: ErrorBudgetOptions = {

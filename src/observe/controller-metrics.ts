@@ -51,6 +51,12 @@ export class ControllerFamilies {
   );
 }
 
+/** The labels of a controller's series, and how many of its runs are active at most. */
+export interface ControllerInMetrics {
+  readonly controller: string;
+  readonly concurrency: number;
+}
+
 /** What the workers of one controller report. The series start at 0 and exist until this is disposed of. */
 export class ControllerMetrics implements Disposable {
   readonly #user = new DisposableStack();
@@ -69,9 +75,8 @@ export class ControllerMetrics implements Disposable {
   #activeHere = 0;
   #stuckHere = 0;
 
-  constructor(families: ControllerFamilies, controller: string, concurrency: number) {
+  constructor(families: ControllerFamilies, { concurrency, ...labels }: ControllerInMetrics) {
     const user = this.#user;
-    const labels = { controller };
     this.#error = families.total.series({ ...labels, result: "error" }, user);
     this.#requeueAfter = families.total.series({ ...labels, result: "requeue_after" }, user);
     families.total.series({ ...labels, result: "requeue" }, user);

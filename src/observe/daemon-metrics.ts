@@ -11,6 +11,11 @@ export interface DaemonReading {
   readonly stuck: number;
 }
 
+export interface DaemonLabels {
+  readonly controller: string;
+  readonly daemon: string;
+}
+
 /** What the daemons of one name report. */
 export interface DaemonMetrics extends Disposable {
   readFrom(read: () => DaemonReading): void;
@@ -53,9 +58,8 @@ export class DaemonFamilies {
     return [...values.values()];
   }
 
-  daemon(controller: string, daemon: string): DaemonMetrics {
+  daemon({ ...labels }: DaemonLabels): DaemonMetrics {
     const user = new DisposableStack();
-    const labels = { controller, daemon };
     const failures = this.failures.series(labels, user);
     const source: Source = { labels, read: () => NOTHING };
     this.#sources.add(source);

@@ -20,10 +20,10 @@ function labelsOf({ labels = {} }: ParsedMetric): string {
 
 test("daemons of one name are counted together, those of an old version that end too", async () => {
   const metrics = createMetrics();
-  const old = metrics.daemon("sensor", "follow");
+  const old = metrics.daemon({ controller: "sensor", daemon: "follow" });
   old.readFrom(() => ({ running: 1, waiting: 0, backingOff: 0, stuck: 1 }));
   old.failed();
-  using next = metrics.daemon("sensor", "follow");
+  using next = metrics.daemon({ controller: "sensor", daemon: "follow" });
   next.readFrom(() => ({ running: 4, waiting: 3, backingOff: 2, stuck: 0 }));
   const labels = (state: string) => `controller=sensor,daemon=follow,state=${state}`;
   const states = async () => valuesOf((await read(metrics)).get("binnacle_daemons"));
@@ -43,7 +43,7 @@ test("daemons of one name are counted together, those of an old version that end
 describe("controller", () => {
   test("metrics of a controller start at 0 with controller-runtime's names", async () => {
     const metrics = createMetrics();
-    using _controller = metrics.controller("guestbook", 4);
+    using _controller = metrics.controller({ controller: "guestbook", concurrency: 4 });
     const families = await read(metrics);
     expect(valuesOf(families.get("controller_runtime_reconcile_total"))).toEqual({
       "controller=guestbook,result=error": 0,
@@ -73,7 +73,7 @@ describe("controller", () => {
 
   test("metrics count what a controller did", async () => {
     const metrics = createMetrics();
-    using controller = metrics.controller("a", 1);
+    using controller = metrics.controller({ controller: "a", concurrency: 1 });
     controller.success(0.005);
     controller.success(0.0051);
     controller.requeueAfter(61);
@@ -114,10 +114,10 @@ describe("controller", () => {
 
   test("metrics of a controller leave with it, and stay while another of its name is there", async () => {
     const metrics = createMetrics();
-    const old = metrics.controller("a", 1);
+    const old = metrics.controller({ controller: "a", concurrency: 1 });
     old.success(1);
     old.active(1);
-    const next = metrics.controller("a", 2);
+    const next = metrics.controller({ controller: "a", concurrency: 2 });
     old[Symbol.dispose]();
     old[Symbol.dispose]();
     let families = await read(metrics);
@@ -134,7 +134,7 @@ describe("controller", () => {
 describe("queue", () => {
   test("metrics of a queue have client-go's names, labels and buckets", async () => {
     const metrics = createMetrics();
-    using queue = metrics.queue("a");
+    using queue = metrics.queue({ name: "a" });
     queue.added();
     queue.added();
     queue.taken(1e-8);
@@ -170,7 +170,7 @@ describe("queue", () => {
   test("PQ-21 as many priorities have a depth of their own as the limit says, whether 0 is one of them or not", async () => {
     const metrics = createMetrics();
     const depthsOf = async (first: number, count: number) => {
-      const queue = metrics.queue("a");
+      const queue = metrics.queue({ name: "a" });
       const depth = Array.from({ length: count }, (_, index): [number, number] => [first + index, 1]);
       queue.readFrom(() => ({ depth, unfinishedSeconds: 0, longestRunningSeconds: 0, parked: 0 }));
       const depths = valuesOf((await read(metrics)).get("workqueue_depth"));
@@ -188,7 +188,7 @@ describe("queue", () => {
 
   test("metrics of a queue show a depth of 0 for priorities that are empty now, and name at most 25", async () => {
     const metrics = createMetrics();
-    const queue = metrics.queue("a");
+    const queue = metrics.queue({ name: "a" });
     let depth: [number, number][] = Array.from({ length: 40 }, (_, priority) => [priority, 1]);
     queue.readFrom(() => ({ depth, unfinishedSeconds: 0, longestRunningSeconds: 0, parked: 0 }));
     let depths = valuesOf((await read(metrics)).get("workqueue_depth"));
@@ -267,7 +267,7 @@ describe("OpenMetrics", () => {
 
   test("text answers OpenMetrics when it is preferred, and the other one unchanged afterwards", async () => {
     const metrics = createMetrics();
-    using controller = metrics.controller("a", 1);
+    using controller = metrics.controller({ controller: "a", concurrency: 1 });
     controller.error(1);
     const { body, contentType } = await metrics.text(accept);
     expect(contentType).toBe("application/openmetrics-text; version=1.0.0; charset=utf-8");

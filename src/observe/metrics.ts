@@ -1,10 +1,10 @@
 /** The metrics of the process, with the names and labels of controller-runtime and client-go. */
-import { ControllerFamilies, ControllerMetrics } from "./controller-metrics.ts";
+import { ControllerFamilies, type ControllerInMetrics, ControllerMetrics } from "./controller-metrics.ts";
 import { ConversionFamilies } from "./conversion-metrics.ts";
-import { DaemonFamilies, type DaemonMetrics } from "./daemon-metrics.ts";
+import { DaemonFamilies, type DaemonLabels, type DaemonMetrics } from "./daemon-metrics.ts";
 import { exposition, type Exposition, type Readable } from "./exposition.ts";
 import { measureEventLoopLag, processFamilies } from "./process-metrics.ts";
-import { QueueFamilies, type QueueMetrics } from "./queue-metrics.ts";
+import { QueueFamilies, type QueueLabels, type QueueMetrics } from "./queue-metrics.ts";
 import { counter, NumberFamily, ReadFamily, type ReadMetric, type Series } from "./series.ts";
 import { WebhookFamilies } from "./webhook-metrics.ts";
 
@@ -64,18 +64,18 @@ export class Metrics {
   }
 
   /** Returns the metrics of one controller. */
-  controller(name: string, concurrency: number): ControllerMetrics {
-    return new ControllerMetrics(this.#controllers, name, concurrency);
+  controller(settings: ControllerInMetrics): ControllerMetrics {
+    return new ControllerMetrics(this.#controllers, settings);
   }
 
   /** Returns the metrics of one work queue. */
-  queue(name: string): QueueMetrics {
-    return this.#queues.queue(name);
+  queue(labels: QueueLabels): QueueMetrics {
+    return this.#queues.queue(labels);
   }
 
   /** Returns the metrics of the daemons of one name. */
-  daemon(controller: string, name: string): DaemonMetrics {
-    return this.#daemons.daemon(controller, name);
+  daemon(labels: DaemonLabels): DaemonMetrics {
+    return this.#daemons.daemon(labels);
   }
 
   /** Counts a Kubernetes Event that was not sent. */

@@ -19,6 +19,11 @@ const QUEUE_BOUNDS: readonly number[] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.0
 const MAX_PRIORITIES = 25;
 const OTHER_PRIORITIES = "exceeded_cardinality_limit";
 
+/** The labels of a queue's series; client-go's `name` and controller-runtime's `controller` are the same. */
+export interface QueueLabels {
+  readonly name: string;
+}
+
 export class QueueFamilies {
   /** The queues that exist. */
   readonly #queues = new Set<QueueMetrics>();
@@ -56,9 +61,9 @@ export class QueueFamilies {
     (reading) => reading.parked,
   );
 
-  queue(name: string): QueueMetrics {
+  queue(labels: QueueLabels): QueueMetrics {
     const user = new DisposableStack();
-    const queue = new QueueMetrics(this, { name, controller: name }, user);
+    const queue = new QueueMetrics(this, { ...labels, controller: labels.name }, user);
     this.#queues.add(queue);
     user.defer(() => this.#queues.delete(queue));
     return queue;

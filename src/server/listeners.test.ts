@@ -130,7 +130,7 @@ describe("startListeners", () => {
 describe("metricsApp", () => {
   test("metricsApp answers the text that the scraper prefers", async () => {
     const metrics = createMetrics();
-    using _controller = metrics.controller("a", 1);
+    using _controller = metrics.controller({ controller: "a", concurrency: 1 });
     await using listeners = await startListeners([
       { name: "metrics", address: "127.0.0.1:0", app: metricsApp(metrics) },
     ]);
