@@ -1,6 +1,10 @@
-/** Takes keys from the queue and runs them, several at a time and never two for one key. */
+/**
+ * The loop of a controller: takes keys from the queue and runs them, several at a time and never two for one key.
+ *
+ * A key that is ready calls `wake`. In its turn (`run-turns.ts`) `startRun` takes the key, `#work` executes the run and
+ * gives the key back, and `#applyOutcome` decides when it runs again.
+ */
 import type { ControllerMetrics } from "../observe/controller-metrics.ts";
-import type { Clock } from "../platform/clock.ts";
 import { loopMarks, markText } from "../platform/loop-marks.ts";
 import { causesText, causesWithValues } from "../queue/cause.ts";
 import type { QueueItem } from "../queue/entries.ts";
@@ -8,7 +12,7 @@ import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
 import type { Result } from "../reconcile/context.ts";
 import { failureMessage } from "../reconcile/kept-secrets.ts";
 import type { KeyRun } from "../reconcile/key-run.ts";
-import { type Duration, parseDuration } from "../resource/duration.ts";
+import { parseDuration } from "../resource/duration.ts";
 import type { ControllerScope } from "./controller-scope.ts";
 import { type BudgetState, ErrorBudget, type ErrorBudgetOptions } from "./error-budget.ts";
 import { LOW_PRIORITY } from "./event-mapping.ts";
@@ -43,19 +47,27 @@ export class Workers implements RunStarter, Disposable {
   readonly #reports: FailureReports;
   readonly #metrics: ControllerMetrics;
   readonly #concurrency: number;
-  /** The deadline of runs. */
-  readonly #limit: RunLimit | undefined;
+  /** Milliseconds that a run may take; `undefined` for no limit. */
+  readonly #timeout: number | undefined;
   readonly #retryLimit: number;
   readonly #budget: ErrorBudget | undefined;
+  /** The runs by key, from their beginning until they have ended or their keys have been passed on. */
   readonly #running = new Map<string, ActiveRun>();
   /** The number of consecutive runs that wrote something by hand, by key. */
   readonly #steps = new Map<string, number>();
+  /** Set by the controller, which alone knows whether caches, leadership and the server let runs begin. */
   #open = false;
   /** Resolves for those who wait until runs have ended. */
   #ended: PromiseWithResolvers<void> | undefined;
-  /** The workers of the previous version, while their runs are active. */
+  /**
+   * The workers of the previous version while runs of theirs are active, which take up our places. Their `handOver` sets
+   * it, and we drop it when they report their last end.
+   */
   #before: Workers | undefined;
-  /** The workers of the next version, which continue with the queue. */
+  /**
+   * The workers of the next version, which own the queue once this is set; then we begin no run and only end those
+   * that are active. Set once, by `handOver`.
+   */
   #next: Workers | undefined;
 
   constructor(scope: ControllerScope, { queue, executor, reports, keys, onBudget }: WorkersParts) {
@@ -68,7 +80,7 @@ export class Workers implements RunStarter, Disposable {
     this.#reports = reports;
     this.#concurrency = controller.concurrency ?? settings.concurrency;
     this.#metrics = runtime.metrics.controller({ controller: declarations.name, concurrency: this.#concurrency });
-    this.#limit = runLimit(controller.timeout, clock);
+    this.#timeout = controller.timeout === undefined ? undefined : parseDuration(controller.timeout, "timeout");
     this.#retryLimit = controller.retry?.limit ?? Infinity;
     const budget: ErrorBudgetOptions = {
       clock,
@@ -83,67 +95,12 @@ export class Workers implements RunStarter, Disposable {
     this.#budget = settings["error-budget"] ? new ErrorBudget(budget) : undefined;
   }
 
-  /** Ends the waits of the workers, and removes their metrics. */
-  [Symbol.dispose](): void {
-    this.#budget?.[Symbol.dispose]();
-    this.#metrics[Symbol.dispose]();
-  }
-
-  /** Whether the controller is slowed or suspended because its runs fail; `undefined` when it is not limited. */
-  get budget(): BudgetState | undefined {
-    return this.#budget?.state;
-  }
-
-  /** Lifts the limits that failing runs have caused. */
-  resume(): void {
-    this.#budget?.resume();
-  }
-
-  /** Runs whose signal has fired and which have not ended. */
-  get stuck(): readonly { readonly key: string; readonly since: number }[] {
-    const stuck: { key: string; since: number }[] = [];
-    for (const { run, cancelledAt } of this.#running.values()) {
-      if (cancelledAt !== undefined) stuck.push({ key: run.item.key, since: cancelledAt });
-    }
-    return stuck;
-  }
-
-  /** Whether new runs may start. */
-  set open(open: boolean) {
-    this.#open = open;
-    if (open) this.wake();
-  }
-
-  /**
-   * Begins no more runs; other workers continue with the queue. Until the active runs end, each of them occupies one
-   * of their places.
-   */
-  handOver(next: Workers): void {
-    this.#open = false;
-    this.#next = next;
-    // The failures of the previous version say nothing about the new code.
-    if (this.#budget?.isLimiting === true) this.#queue.expedite();
-    if (this.#busy > 0) next.#before = this;
-  }
-
-  /** Abandons the runs: they can no longer write, and the next version gets their keys. */
-  abandon(): void {
-    for (const [key, running] of this.#running) {
-      this.#running.delete(key);
-      running.abandoned = true;
-      running.unmark();
-      this.#again(running.item);
-      this.#queue.done(key);
-    }
-    this.#metrics.stuck(0);
-    this.#someEnded();
-  }
-
-  /** Called when a key is ready. */
+  /** Lets the loop go on: a key is ready, or a worker may be free. */
   wake(): void {
     if (this.#isFree) this.#scope.runtime.turns.afterEvents(this);
   }
 
+  /** One turn of the loop: takes a key and begins its run. @returns whether another run may begin. */
   startRun(): boolean {
     const queue = this.#queue;
     // A process that was suspended and resumed finds out here that it no longer leads.
@@ -159,87 +116,15 @@ export class Workers implements RunStarter, Disposable {
     return this.#isFree;
   }
 
-  /**
-   * Queues a key after its active run has succeeded. A run that fails is retried anyway: its own writes neither shorten
-   * its back-off nor keep it from being parked.
-   *
-   * @returns `false` when the key has no active run.
-   */
-  addAfterRun(key: string, options: AddOptions): boolean {
-    const running = this.#running.get(key);
-    if (running === undefined) return this.#before?.addAfterRun(key, options) === true;
-    (running.deferred ??= []).push(options);
-    return true;
-  }
-
-  /** Returns the keys of these runs. */
-  running(isMeant: Meant): readonly string[] {
-    return [...this.#running.values()].flatMap(({ run }) => (isMeant(run) ? [run.item.key] : []));
-  }
-
-  /** Resolves when none of these runs is left, and none of the previous version. */
-  async drained(isMeant: Meant = ALL): Promise<void> {
-    await this.#before?.drained(isMeant);
-    while (this.#running.values().some(({ run }) => isMeant(run))) {
-      await (this.#ended ??= Promise.withResolvers()).promise;
-    }
-  }
-
-  /** Fires the signals of these runs, which may still finish. */
-  leave(reason: string, isMeant: Meant = ALL): void {
-    for (const { run } of this.#running.values()) if (isMeant(run)) run.leave(reason);
-  }
-
-  /** Fires the signals of these runs, refuses their writes, and aborts the requests that are under way. */
-  cancel(reason: string, isMeant: Meant = ALL): void {
-    const now = this.#scope.runtime.clock.now();
-    for (const running of this.#running.values()) {
-      if (!isMeant(running.run)) continue;
-      running.cancelledAt ??= now;
-      running.cancelled = true;
-      running.run.close(reason);
-    }
-    this.#scope.runtime.transport.abortRefused();
-    this.#metrics.stuck(this.stuck.length);
-  }
-
-  get #isFree(): boolean {
-    return (
-      this.#open && this.#busy < this.#concurrency && (this.#budget === undefined || this.#busy < this.#budget.room)
-    );
-  }
-
-  /** How many runs are active, including those of the previous version. */
-  get #busy(): number {
-    return this.#before === undefined ? this.#running.size : this.#running.size + this.#before.#busy;
-  }
-
-  /**
-   * Called when runs of these workers have ended: notifies who waits for that, and gives their places to the next
-   * version.
-   */
-  #someEnded(): void {
-    this.#ended?.resolve();
-    this.#ended = undefined;
-    if (this.#next !== undefined) this.#next.#beforeEnded();
-  }
-
-  #beforeEnded(): void {
-    if (this.#before !== undefined && this.#before.#busy === 0) this.#before = undefined;
-    if (this.#isFree) this.#scope.runtime.turns.afterRun(this);
-    if (this.#next !== undefined) this.#next.#beforeEnded();
-  }
-
+  /** Executes a run, and gives its key back to the queue. */
   async #work(item: QueueItem, run: KeyRun): Promise<void> {
-    const { runtime } = this.#scope;
-    const { clock } = runtime;
-    const limit = this.#limit;
-    const metrics = this.#metrics;
+    const { clock, reportsFailures, turns } = this.#scope.runtime;
     const running = new ActiveRun(item, run, this.#about);
     this.#running.set(item.key, running);
-    metrics.active(1);
+    this.#metrics.active(1);
     const began = clock.now();
-    const timer = limit?.start(() => this.#onDeadline(running, limit));
+    const timeout = this.#timeout;
+    const timer = timeout === undefined ? undefined : clock.setTimeout(() => this.#onDeadline(running), timeout);
     let outcome: Outcome;
     try {
       outcome = outcomeOf(await running.begin((one) => this.#executor.execute(one)));
@@ -248,66 +133,25 @@ export class Workers implements RunStarter, Disposable {
     }
     running.unmark();
     timer?.[Symbol.dispose]();
-    if (limit !== undefined && running.cancelledAt !== undefined && !running.cancelled && outcome.kind !== "fail") {
-      outcome = { kind: "fail", error: timeoutError(limit) }; // the gate may have refused some of its writes
+    if (timer !== undefined && running.cancelledAt !== undefined && !running.cancelled && outcome.kind !== "fail") {
+      // The gate may have refused some of its writes.
+      outcome = { kind: "fail", error: new Error(`Reconcile took longer than ${timeout} ms`) };
     }
-    const reporting = runtime.reportsFailures === false ? undefined : this.#reports.ended(run, outcome);
+    const reporting = reportsFailures === false ? undefined : this.#reports.ended(run, outcome);
     if (reporting !== undefined) await reporting;
     run.close("the run is over");
     if (running.abandoned) return;
     this.#running.delete(item.key);
-    if (this.#isFree) this.#scope.runtime.turns.afterRun(this);
-    if (running.cancelledAt !== undefined) metrics.stuck(this.stuck.length);
-    metrics.active(-1);
+    if (this.#isFree) turns.afterRun(this);
+    if (running.cancelledAt !== undefined) this.#metrics.stuck(this.stuck.length);
+    this.#metrics.active(-1);
     this.#applyOutcome({ item, run, outcome, seconds: (clock.now() - began) / 1000 });
     if (outcome.kind === "done" || outcome.kind === "requeue") this.#requeueForOwnWrites(item.key, running);
     this.#queue.done(item.key);
     this.#someEnded();
   }
 
-  /** Queues the key of a run again that was cut short or postponed. It has not failed, so it keeps its causes. */
-  #again(item: QueueItem, { after, priority = item.priority }: Pick<AddOptions, "after" | "priority"> = {}): void {
-    const earlier = item.causes.length === 0 ? [RETRIED] : item.causes;
-    this.#queue.add(item.key, { after, priority, earlier });
-  }
-
-  /** Queues the key of a run that has failed. What a daemon handed over is in each run until one has succeeded. */
-  #retry({ key, causes }: QueueItem, options: AddOptions): void {
-    this.#queue.add(key, { ...options, cause: RETRIED, earlier: causesWithValues(causes) });
-  }
-
-  /** Queues the key again because of what its run wrote by hand. */
-  #requeueForOwnWrites(key: string, { run, deferred }: ActiveRun): void {
-    const steps = this.#steps.get(key) ?? 0;
-    if (deferred === undefined) {
-      if (steps > 0) this.#steps.delete(key);
-      return;
-    }
-    for (const options of deferred) this.#queue.add(key, options);
-    this.#executor.markOwnWritesObserved(run);
-    this.#steps.set(key, steps + 1);
-    if ((steps + 1) % ENDLESS_STEPS !== 0) return;
-    run.log.warn(
-      "Reconcile keeps itself running: each run writes something by hand that makes the next one run; write only " +
-        "what differs, or set `reconcileOwnWrites: false`",
-      { runs: steps + 1, because: causesText(run.causes) },
-    );
-  }
-
-  /** Called when a run passes its deadline. */
-  #onDeadline(running: ActiveRun, limit: RunLimit): void {
-    const metrics = this.#metrics;
-    const { run } = running;
-    running.cancelledAt = this.#scope.runtime.clock.now();
-    metrics.timeout();
-    metrics.stuck(this.stuck.length);
-    run.close(`the run took longer than ${limit.text}`);
-    this.#scope.runtime.transport.abortRefused();
-    run.log.error("The run took too long: its writes are refused, and its key stays locked until it settles", {
-      timeout: limit.text,
-    });
-  }
-
+  /** Decides by the outcome of a run when its key runs again. */
   #applyOutcome(end: { item: QueueItem; run: KeyRun; outcome: Outcome; seconds: number }): void {
     const { item, run, outcome, seconds } = end;
     const queue = this.#queue;
@@ -366,12 +210,36 @@ export class Workers implements RunStarter, Disposable {
     }
   }
 
-  #logRun(run: KeyRun, times: { readonly seconds: number; readonly again?: number }): void {
-    const { log, runtime } = this.#scope;
-    const level = runtime.logsRuns === true ? "info" : "debug";
-    if (log.enabled(level)) run.log[level]("Reconciled", { because: causesText(run.causes), ...times });
+  /** Queues the key of a run again that was cut short or postponed. It has not failed, so it keeps its causes. */
+  #again(item: QueueItem, { after, priority = item.priority }: Pick<AddOptions, "after" | "priority"> = {}): void {
+    const earlier = item.causes.length === 0 ? [RETRIED] : item.causes;
+    this.#queue.add(item.key, { after, priority, earlier });
   }
 
+  /** Queues the key of a run that has failed. What a daemon handed over is in each run until one has succeeded. */
+  #retry({ key, causes }: QueueItem, options: AddOptions): void {
+    this.#queue.add(key, { ...options, cause: RETRIED, earlier: causesWithValues(causes) });
+  }
+
+  /** Queues the key again because of what its run wrote by hand. */
+  #requeueForOwnWrites(key: string, { run, deferred }: ActiveRun): void {
+    const steps = this.#steps.get(key) ?? 0;
+    if (deferred === undefined) {
+      if (steps > 0) this.#steps.delete(key);
+      return;
+    }
+    for (const options of deferred) this.#queue.add(key, options);
+    this.#executor.markOwnWritesObserved(run);
+    this.#steps.set(key, steps + 1);
+    if ((steps + 1) % ENDLESS_STEPS !== 0) return;
+    run.log.warn(
+      "Reconcile keeps itself running: each run writes something by hand that makes the next one run; write only " +
+        "what differs, or set `reconcileOwnWrites: false`",
+      { runs: steps + 1, because: causesText(run.causes) },
+    );
+  }
+
+  /** Parks the key of a run: it runs again only when something about it changes. */
   #park(run: KeyRun, error: unknown, why = "by a terminal error"): void {
     const reason = failureMessage(run, error);
     if (!this.#queue.park(run.item.key, reason)) {
@@ -381,6 +249,155 @@ export class Workers implements RunStarter, Disposable {
     run.log.error(`Parked ${why}: not retried until something about it changes`, { error });
     this.#reports.parked(run, reason);
   }
+
+  /** Called when a run passes its deadline. */
+  #onDeadline(running: ActiveRun): void {
+    const { clock, transport } = this.#scope.runtime;
+    const { run } = running;
+    const timeout = `${this.#timeout} ms`;
+    running.cancelledAt = clock.now();
+    this.#metrics.timeout();
+    this.#metrics.stuck(this.stuck.length);
+    run.close(`the run took longer than ${timeout}`);
+    transport.abortRefused();
+    run.log.error("The run took too long: its writes are refused, and its key stays locked until it settles", {
+      timeout,
+    });
+  }
+
+  #logRun(run: KeyRun, times: { readonly seconds: number; readonly again?: number }): void {
+    const { log, runtime } = this.#scope;
+    const level = runtime.logsRuns === true ? "info" : "debug";
+    if (log.enabled(level)) run.log[level]("Reconciled", { because: causesText(run.causes), ...times });
+  }
+
+  get #isFree(): boolean {
+    return (
+      this.#open && this.#busy < this.#concurrency && (this.#budget === undefined || this.#busy < this.#budget.room)
+    );
+  }
+
+  /** How many runs are active, including those of the previous version. */
+  get #busy(): number {
+    return this.#before === undefined ? this.#running.size : this.#running.size + this.#before.#busy;
+  }
+
+  /** Whether new runs may start. */
+  set open(open: boolean) {
+    this.#open = open;
+    if (open) this.wake();
+  }
+
+  /** Whether the controller is slowed or suspended because its runs fail; `undefined` when it is not limited. */
+  get budget(): BudgetState | undefined {
+    return this.#budget?.state;
+  }
+
+  /** Lifts the limits that failing runs have caused. */
+  resume(): void {
+    this.#budget?.resume();
+  }
+
+  /**
+   * Queues a key after its active run has succeeded. A run that fails is retried anyway: its own writes neither shorten
+   * its back-off nor keep it from being parked.
+   *
+   * @returns `false` when the key has no active run.
+   */
+  addAfterRun(key: string, options: AddOptions): boolean {
+    const running = this.#running.get(key);
+    if (running === undefined) return this.#before?.addAfterRun(key, options) === true;
+    (running.deferred ??= []).push(options);
+    return true;
+  }
+
+  /** Runs whose signal has fired and which have not ended. */
+  get stuck(): readonly { readonly key: string; readonly since: number }[] {
+    const stuck: { key: string; since: number }[] = [];
+    for (const { run, cancelledAt } of this.#running.values()) {
+      if (cancelledAt !== undefined) stuck.push({ key: run.item.key, since: cancelledAt });
+    }
+    return stuck;
+  }
+
+  /** Returns the keys of these runs. */
+  running(isMeant: Meant): readonly string[] {
+    return [...this.#running.values()].flatMap(({ run }) => (isMeant(run) ? [run.item.key] : []));
+  }
+
+  /** Resolves when none of these runs is left, and none of the previous version. */
+  async drained(isMeant: Meant = ALL): Promise<void> {
+    await this.#before?.drained(isMeant);
+    while (this.#running.values().some(({ run }) => isMeant(run))) {
+      await (this.#ended ??= Promise.withResolvers()).promise;
+    }
+  }
+
+  /** Fires the signals of these runs, which may still finish. */
+  leave(reason: string, isMeant: Meant = ALL): void {
+    for (const { run } of this.#running.values()) if (isMeant(run)) run.leave(reason);
+  }
+
+  /** Fires the signals of these runs, refuses their writes, and aborts the requests that are under way. */
+  cancel(reason: string, isMeant: Meant = ALL): void {
+    const now = this.#scope.runtime.clock.now();
+    for (const running of this.#running.values()) {
+      if (!isMeant(running.run)) continue;
+      running.cancelledAt ??= now;
+      running.cancelled = true;
+      running.run.close(reason);
+    }
+    this.#scope.runtime.transport.abortRefused();
+    this.#metrics.stuck(this.stuck.length);
+  }
+
+  /**
+   * Begins no more runs; other workers continue with the queue. Until the active runs end, each of them occupies one
+   * of their places.
+   */
+  handOver(next: Workers): void {
+    this.#open = false;
+    this.#next = next;
+    // The failures of the previous version say nothing about the new code.
+    if (this.#budget?.isLimiting === true) this.#queue.expedite();
+    if (this.#busy > 0) next.#before = this;
+  }
+
+  /** Abandons the runs: they can no longer write, and the next version gets their keys. */
+  abandon(): void {
+    for (const [key, running] of this.#running) {
+      this.#running.delete(key);
+      running.abandoned = true;
+      running.unmark();
+      this.#again(running.item);
+      this.#queue.done(key);
+    }
+    this.#metrics.stuck(0);
+    this.#someEnded();
+  }
+
+  /**
+   * Called when runs of these workers have ended: notifies who waits for that, and gives their places to the next
+   * version.
+   */
+  #someEnded(): void {
+    this.#ended?.resolve();
+    this.#ended = undefined;
+    if (this.#next !== undefined) this.#next.#beforeEnded();
+  }
+
+  /** Called by the workers of the previous version when runs of theirs have ended. */
+  #beforeEnded(): void {
+    if (this.#before !== undefined && this.#before.#busy === 0) this.#before = undefined;
+    if (this.#isFree) this.#scope.runtime.turns.afterRun(this);
+    if (this.#next !== undefined) this.#next.#beforeEnded();
+  }
+
+  /** Ends the waits of the workers, and removes their metrics. */
+  [Symbol.dispose](): void {
+    this.#budget?.[Symbol.dispose]();
+    this.#metrics[Symbol.dispose]();
+  }
 }
 
 type Meant = (run: KeyRun) => boolean;
@@ -389,6 +406,7 @@ const ALL: Meant = () => true;
 const REQUEUED = Object.freeze({ source: "requeueAfter", type: "generic" });
 const RETRIED = Object.freeze({ source: "retry", type: "generic" });
 
+/** A run that has begun and has not ended, with what the workers know of it. Only the workers change it. */
 class ActiveRun {
   readonly item: QueueItem;
   readonly run: KeyRun;
@@ -425,24 +443,4 @@ class ActiveRun {
     loopMarks.release(this.#mark);
     this.#mark = 0;
   }
-}
-
-/** How long a run may take. */
-interface RunLimit {
-  /** The limit as text, for messages. */
-  readonly text: string;
-  /** Calls back at the deadline unless it was disposed before. */
-  start(onDeadline: () => void): Disposable;
-}
-
-/** The limit that a controller's `timeout` sets; `undefined` for none. */
-function runLimit(timeout: Duration | undefined, clock: Clock): RunLimit | undefined {
-  if (timeout === undefined) return undefined;
-  const ms = parseDuration(timeout, "timeout");
-  return { text: `${ms} ms`, start: (onDeadline) => clock.setTimeout(onDeadline, ms) };
-}
-
-/** The error of a run that ended after its deadline. */
-function timeoutError(limit: RunLimit): Error {
-  return new Error(`Reconcile took longer than ${limit.text}`);
 }
