@@ -7,7 +7,7 @@ import { isApiError, isBadRequest } from "../kube/errors/api-error.ts";
 import { NoRoomError } from "../kube/errors/no-room.ts";
 import { sleep } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import { toStub } from "./projection.ts";
+import { toStub } from "./object-transformer.ts";
 import type { CompleteOptions } from "./reflector-options.ts";
 import { failureOf, type ListReason } from "./reflector-state.ts";
 import { listSelectively } from "./selective-list.ts";

@@ -6,7 +6,7 @@ import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { AddEvent, DeleteEvent, HandlerOptions, InformerHandler, UpdateEvent } from "./informer-handler.ts";
-import { isStub } from "./projection.ts";
+import { isStub } from "./object-transformer.ts";
 import type { Indexer } from "./store.ts";
 
 const ADDED: AddEvent = Object.freeze({ isInInitialList: false });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as cache from "binnacle/cache";
@@ -46,7 +46,7 @@ async function setUp() {
   await writeFile(kubeconfig, JSON.stringify(config));
   const cluster = cleanup.use(await connect({ kubeconfig, env: {} }));
   server.onList = () => ({ body: listOf([object("a", 1), object("b", 2)], "2") });
-  return { server, cluster };
+  return { server, cluster, kubeconfig };
 }
 
 test("binnacle/cache exports exactly this: a name that goes breaks its users", () => {
@@ -75,6 +75,33 @@ test("binnacle/cache exports exactly this: a name that goes breaks its users", (
     "withMaxWait",
   ]);
 });
+
+test("the worked example of the documentation prints what it says", async () => {
+  const { server, kubeconfig } = await setUp();
+  const shop = (name: string, version: number, labels?: Record<string, string>) => {
+    const { metadata, ...rest } = object(name, version);
+    return { ...rest, metadata: { ...metadata, namespace: "shop", ...(labels && { labels }) } };
+  };
+  server.onList = () => ({ body: listOf([shop("settings", 1, { app: "web" }), shop("texts", 2)], "2") });
+  const root = join(import.meta.dirname, "../..");
+  const page = await readFile(join(root, "docs/cache.md"), "utf8");
+  const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, text]) => ({
+    language,
+    text: text!,
+  }));
+  // Inside of the checkout, where the names of the package resolve.
+  await mkdir(join(root, "node_modules/.cache"), { recursive: true });
+  const dir = await mkdtemp(join(root, "node_modules/.cache/example-"));
+  cleanup.defer(() => rm(dir, { recursive: true }));
+  const file = join(dir, "example.ts");
+  await writeFile(file, blocks.find(({ language }) => language === "ts")!.text);
+  const example = Bun.spawn([process.execPath, file], {
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+    stderr: "pipe",
+  });
+  const [printed, errors] = await Promise.all([example.stdout, example.stderr].map((out) => new Response(out).text()));
+  expect(`${printed}${errors}`).toBe(blocks.at(-1)!.text);
+}, 30_000);
 
 test("an informer, a lister and a queue make a controller", async () => {
   const { server, cluster } = await setUp();

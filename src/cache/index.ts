@@ -7,29 +7,8 @@
  * handlers → WorkQueue → your workers                           reads: Lister
  * ```
  *
- * The runtime is built from the same classes. Each documents its guarantees where it is defined.
- *
- * @example
- * import { connect, Lister, SharedInformer, WorkQueue } from "binnacle/cache";
- * import { ConfigMap } from "binnacle/resources";
- *
- * await using cluster = await connect();
- * const informer = new SharedInformer(ConfigMap, { ...cluster, labels: "app=web" });
- * const queue = new WorkQueue({ name: "web" });
- * informer.addHandler(
- *   {
- *     onAdd: (object) => queue.add(object.metadata.name),
- *     onUpdate: (object) => queue.add(object.metadata.name),
- *     onDelete: (object) => queue.add(object.metadata.name),
- *   },
- *   { name: "web" },
- * );
- * informer.start();
- * await informer.synced(AbortSignal.timeout(30_000));
- * const item = await queue.get();
- * console.log(item?.key, new Lister(informer.store).list().length);
- * queue.done(item!.key);
- * await informer.stop();
+ * The first and the last line are what controllers run on; the stores behind StoreSink, and Lister, are for programs of
+ * your own. `docs/cache.md` has a worked example. Each class documents its guarantees where it is defined.
  */
 export { connect, type Connection } from "./connect.ts";
 export {

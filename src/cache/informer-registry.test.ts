@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from "bun:test";
+import { listOf, ScriptedServer } from "../../tests/support/scripted-server.ts";
+import { until } from "../../tests/support/until.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { handle } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { listOf, ScriptedServer } from "../../tests/support/scripted-server.ts";
-import { until } from "../../tests/support/until.ts";
-import { isStub, type Needs } from "./projection.ts";
 import { InformerRegistry } from "./informer-registry.ts";
+import { isStub, type Needs } from "./object-transformer.ts";
 
 const ConfigMap = handle({ apiVersion: "v1", kind: "ConfigMap", scope: "Namespaced", plural: "configmaps" });
 const Secret = handle({ apiVersion: "v1", kind: "Secret", scope: "Namespaced", plural: "secrets" });

@@ -1,18 +1,18 @@
 /** Leases and handlers that come and go, of several namespaces, over a network that breaks. */
+import { createApiServer } from "binnacle-apiserver";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { until } from "../../tests/support/until.ts";
 import { ApiObjects } from "../../tests/support/cluster.ts";
+import { HandlerWitness } from "../../tests/support/handler-witness.ts";
 import { FaultyProxy } from "../../tests/support/integration/faulty-proxy.ts";
-import { createApiServer } from "binnacle-apiserver";
+import { until } from "../../tests/support/until.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { type AnyObject, handle } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
-import { HandlerWitness } from "../../tests/support/handler-witness.ts";
 import type { HandlerRegistration } from "./informer-handler.ts";
-import { isStub, type Needs } from "./projection.ts";
 import { type InformerLease, InformerRegistry } from "./informer-registry.ts";
+import { isStub, type Needs } from "./object-transformer.ts";
 import type { ListMode } from "./streaming-list.ts";
 
 const ConfigMap = handle({ apiVersion: "v1", kind: "ConfigMap", scope: "Namespaced", plural: "configmaps" });

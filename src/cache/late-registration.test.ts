@@ -13,8 +13,7 @@ import { Delivery } from "./delivery.ts";
 import { DeltaProcessor } from "./delta-processor.ts";
 import type { InformerHandler } from "./informer-handler.ts";
 import { InformerRegistry } from "./informer-registry.ts";
-import { ObjectTransformer } from "./object-transformer.ts";
-import { isStub, type Needs } from "./projection.ts";
+import { isStub, type Needs, ObjectTransformer } from "./object-transformer.ts";
 import { SharedInformer } from "./shared-informer.ts";
 import { Indexer } from "./store.ts";
 

@@ -1,8 +1,8 @@
 /** Reads an informer's store by namespace and labels. */
-import { isStub } from "./projection.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import { keyString, type Key } from "../resource/meta.ts";
-import { labelSelector, type LabelQuery } from "../resource/selector.ts";
+import { type Key, keyString } from "../resource/meta.ts";
+import { type LabelQuery, labelSelector } from "../resource/selector.ts";
+import { isStub } from "./object-transformer.ts";
 import type { ReadonlyStore } from "./store.ts";
 
 export interface ListerOptions {

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { assets, startControlPlane, type ControlPlane } from "../../tests/support/control-plane.ts";
+import { assets, type ControlPlane, startControlPlane } from "../../tests/support/control-plane.ts";
+import { until } from "../../tests/support/until.ts";
 import { listMetadata } from "../kube/api/list.ts";
 import { plainObject } from "../kube/api/listed-metadata.ts";
 import { streamMetadata } from "../kube/api/metadata-stream.ts";
 import { ConfigMap } from "../resource/builtin/core.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
-import { until } from "../../tests/support/until.ts";
 import { connect, type Connection } from "./connect.ts";
-import { isStub } from "./projection.ts";
+import { isStub } from "./object-transformer.ts";
 import { SharedInformer } from "./shared-informer.ts";
-import { StreamMemory, type ListMode } from "./streaming-list.ts";
+import { type ListMode, StreamMemory } from "./streaming-list.ts";
 
 const NAMESPACED = "/api/v1/namespaces/default/configmaps";
 const owner = {

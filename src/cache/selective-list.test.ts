@@ -1,12 +1,5 @@
-import { array, assert, asyncProperty, boolean, constantFrom, integer, oneof, record } from "fast-check";
 import { afterEach, expect, test } from "bun:test";
-import { RestMapper } from "../kube/api/mapper.ts";
-import { createTransport } from "../kube/transport/transport.ts";
-import { parseFieldSelector } from "../resource/field-selector.ts";
-import { type AnyObject, handle } from "../resource/handle.ts";
-import { keyString } from "../resource/meta.ts";
-import { parseLabelSelector } from "../resource/selector.ts";
-import { FakeClock } from "../testing/fake-clock.ts";
+import { array, assert, asyncProperty, boolean, constantFrom, integer, oneof, record } from "fast-check";
 import { HandlerWitness } from "../../tests/support/handler-witness.ts";
 import {
   refusal,
@@ -15,7 +8,14 @@ import {
   ScriptedServer,
 } from "../../tests/support/scripted-server.ts";
 import { until } from "../../tests/support/until.ts";
-import { isStub, type Needs } from "./projection.ts";
+import { RestMapper } from "../kube/api/mapper.ts";
+import { createTransport } from "../kube/transport/transport.ts";
+import { parseFieldSelector } from "../resource/field-selector.ts";
+import { type AnyObject, handle } from "../resource/handle.ts";
+import { keyString } from "../resource/meta.ts";
+import { parseLabelSelector } from "../resource/selector.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+import { isStub, type Needs } from "./object-transformer.ts";
 import { SharedInformer, type SharedInformerOptions } from "./shared-informer.ts";
 import { StreamMemory } from "./streaming-list.ts";
 

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { RestMapper } from "../kube/api/mapper.ts";
-import { createTransport } from "../kube/transport/transport.ts";
-import { handle, type AnyObject } from "../resource/handle.ts";
-import { FakeClock } from "../testing/fake-clock.ts";
 import { listOf, refusal, ScriptedServer } from "../../tests/support/scripted-server.ts";
 import { until } from "../../tests/support/until.ts";
+import { RestMapper } from "../kube/api/mapper.ts";
+import { createTransport } from "../kube/transport/transport.ts";
+import { type AnyObject, handle } from "../resource/handle.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
 import type { InformerHandler } from "./informer-handler.ts";
-import { isStub } from "./projection.ts";
+import { isStub } from "./object-transformer.ts";
 import { SharedInformer, type SharedInformerOptions } from "./shared-informer.ts";
 
 const ConfigMap = handle({ apiVersion: "v1", kind: "ConfigMap", scope: "Namespaced", plural: "configmaps" });

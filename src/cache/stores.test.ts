@@ -3,7 +3,7 @@ import type { AnyObject } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { ExpirationStore } from "./expiration-store.ts";
 import { Lister } from "./lister.ts";
-import { Projection } from "./projection.ts";
+import { Projection } from "./object-transformer.ts";
 import { StoreSink } from "./reflector-sink.ts";
 import { Indexer, Store } from "./store.ts";
 import { UndeltaStore } from "./undelta-store.ts";

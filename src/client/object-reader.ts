@@ -1,16 +1,16 @@
 /** Reads objects: from the shared informers inside their set, from the API server otherwise. */
-import type { Indexer } from "../cache/store.ts";
-import { isStub } from "../cache/projection.ts";
+import { isStub } from "../cache/object-transformer.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
-import { ApiError, isNotFound } from "../kube/errors/api-error.ts";
-import type { HeaderValues } from "../kube/config/cluster-config.ts";
+import type { Indexer } from "../cache/store.ts";
 import { collectionPath, objectPath } from "../kube/api/mapper.ts";
+import type { HeaderValues } from "../kube/config/cluster-config.ts";
+import { ApiError, isNotFound } from "../kube/errors/api-error.ts";
 import { type AnyObject, groupKind, readsMetadata, type Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";
 import { type LabelSelector, parseLabelSelector } from "../resource/selector.ts";
+import type { ClientScope } from "./client-scope.ts";
 import type { CallOptions } from "./client.ts";
 import { type DefinedIndex, type IndexedBy, isIndexed } from "./field-index.ts";
-import type { ClientScope } from "./client-scope.ts";
 import { timeLeft } from "./time-left.ts";
 import { explained, type MadeCall } from "./undeclared-call.ts";
 

@@ -1,7 +1,7 @@
 /** Leases the informers of the kinds that a controller declares. */
 import type { InformerLease } from "../cache/informer-registry.ts";
+import type { Needs } from "../cache/object-transformer.ts";
 import type { Portion } from "../cache/portion.ts";
-import type { Needs } from "../cache/projection.ts";
 import type { Runtime } from "./runtime.ts";
 import { keptPaths, type KindWatch } from "./watch.ts";
 

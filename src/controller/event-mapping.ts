@@ -18,7 +18,7 @@
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
 import type { Client } from "../client/client.ts";
-import type { AddOptions } from "../queue/work-queue.ts";
+import { type AddOptions, LOW_PRIORITY } from "../queue/work-queue.ts";
 import { hasFinalizer } from "../reconcile/finalizer.ts";
 import { controllerOf, labelledOwner } from "../reconcile/owner.ts";
 import { handOriginOf, originOf } from "../reconcile/run.ts";
@@ -27,9 +27,6 @@ import { type Key, keyString, type OwnerReference } from "../resource/meta.ts";
 import type { AnyController } from "./definition.ts";
 import type { Change } from "./predicate.ts";
 import type { Enqueued, KindWatch } from "./watch.ts";
-
-/** The priority of initial lists and resyncs: below that of changes. */
-export const LOW_PRIORITY = -100;
 
 /**
  * Which writes of a key's own run make the key run again: all, those that the author made by hand, or none. Writes of

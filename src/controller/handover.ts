@@ -1,5 +1,5 @@
 /** What a controller passes to its next version when its module is reloaded. */
-import { isStub } from "../cache/projection.ts";
+import { isStub } from "../cache/object-transformer.ts";
 import type { AppliedMemory } from "../client/applied-memory.ts";
 import type { QueueMetrics } from "../observe/queue-metrics.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";

@@ -1,20 +1,11 @@
 /** The members of a controller: the objects of `for` that it reconciles, of which this replica may work a part. */
-import type { WorkQueue } from "../queue/work-queue.ts";
+import { LOW_PRIORITY, type WorkQueue } from "../queue/work-queue.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { ControllerScope } from "./controller-scope.ts";
 import type { ControllerShare } from "./controller-share.ts";
-import { LOW_PRIORITY } from "./event-mapping.ts";
+import { isMember } from "./object-reconciler.ts";
 import type { WatchedKinds } from "./watched-kinds.ts";
-
-/** Whether an object belongs to the controller. @throws the error of the author's `match`. */
-export function isMember(
-  { declarations, invoke }: Pick<ControllerScope, "declarations" | "invoke">,
-  object: AnyObject,
-): boolean {
-  const match = declarations.for?.options.match;
-  return match === undefined || invoke(() => match(object));
-}
 
 export interface MembersParts {
   readonly kinds: WatchedKinds;

@@ -1,5 +1,5 @@
 /** Which parts of the watched objects a controller needs. */
-import type { Needs } from "../cache/projection.ts";
+import type { Needs } from "../cache/object-transformer.ts";
 import { controllerOf, markedOwner, OWNER_UID_LABEL } from "../reconcile/owner.ts";
 import { type AnyObject, groupKind, groupOf, type Resource } from "../resource/handle.ts";
 import type { Declarations } from "./declarations.ts";

@@ -6,7 +6,6 @@ import type { ObjectRun } from "../reconcile/object-run.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { ControllerScope } from "./controller-scope.ts";
 import type { AnyObjectController } from "./definition.ts";
-import { isMember } from "./members.ts";
 import { outcomeOfError } from "./outcome.ts";
 import { leftCause, type PendingFinalizations } from "./pending-finalizations.ts";
 import type { WatchedKinds } from "./watched-kinds.ts";
@@ -108,4 +107,13 @@ async function flushAfterFailure(run: ObjectRun): Promise<void> {
   } catch (error) {
     run.log.warn("Cannot write the status after a failed run", { error });
   }
+}
+
+/** Whether an object belongs to the controller. @throws the error of the author's `match`. */
+export function isMember(
+  { declarations, invoke }: Pick<ControllerScope, "declarations" | "invoke">,
+  object: AnyObject,
+): boolean {
+  const match = declarations.for?.options.match;
+  return match === undefined || invoke(() => match(object));
 }

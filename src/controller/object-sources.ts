@@ -1,7 +1,7 @@
 /** The daemons and timers of a controller's objects while it works them. */
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
-import type { AddOptions, WorkQueue } from "../queue/work-queue.ts";
+import { type AddOptions, LOW_PRIORITY, type WorkQueue } from "../queue/work-queue.ts";
 import type { ControllerEnvironment } from "../reconcile/run.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { AnyObject } from "../resource/handle.ts";
@@ -9,7 +9,6 @@ import { keyString } from "../resource/meta.ts";
 import type { ControllerScope } from "./controller-scope.ts";
 import { daemonDeclarations } from "./daemon.ts";
 import { isObjectController } from "./declarations.ts";
-import { LOW_PRIORITY } from "./event-mapping.ts";
 import type { Members } from "./members.ts";
 import { ObjectDaemons } from "./object-daemons.ts";
 import type { ObjectSource } from "./object-source.ts";

@@ -19,8 +19,7 @@ import type { ControllerScope } from "./controller-scope.ts";
 import type { ControllerShare } from "./controller-share.ts";
 import { isObjectController } from "./declarations.ts";
 import type { KeyController } from "./definition.ts";
-import { isMember } from "./members.ts";
-import { ObjectReconciler, type ObjectReconcilerParts } from "./object-reconciler.ts";
+import { isMember, ObjectReconciler, type ObjectReconcilerParts } from "./object-reconciler.ts";
 
 /** How much of its work a controller still does. */
 export type Duty =

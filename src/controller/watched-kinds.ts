@@ -1,8 +1,8 @@
 /** The informers of one controller: a lease for each declared kind, and the handlers that map events to keys. */
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import type { InformerLease } from "../cache/informer-registry.ts";
+import type { Needs } from "../cache/object-transformer.ts";
 import type { Portion } from "../cache/portion.ts";
-import type { Needs } from "../cache/projection.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import { type OwnedKind, OWNER_INDEX } from "../reconcile/owned-kind.ts";
 import { ownerIndexOf } from "../reconcile/owner.ts";

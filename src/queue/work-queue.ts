@@ -7,6 +7,9 @@ import { Entries, type Entry, type Parked, type QueueItem } from "./entries.ts";
 import { exponential, type RateLimiter } from "./rate-limiter.ts";
 import { DepthByPriority, ReadyItems } from "./ready-items.ts";
 
+/** The priority of initial lists and resyncs: below that of changes. */
+export const LOW_PRIORITY = -100;
+
 export interface AddOptions {
   /** Milliseconds; of several adds the earliest time counts. @default 0 */
   readonly after?: number | undefined;

@@ -4,7 +4,7 @@
  * Values decide whether it is there. What is written is the cheapest thing that does as much as a forced apply, and
  * what the server answers to it counts as right.
  */
-import { isStub } from "../cache/projection.ts";
+import { isStub } from "../cache/object-transformer.ts";
 import type { AppliedState } from "../client/applied-memory.ts";
 import { isMadeBy } from "../client/child-entry.ts";
 import type { Patch } from "../client/client.ts";

@@ -1,6 +1,6 @@
 /** A handler that checks its calls: each object is reported as new first and only once, and never as a stub. */
 import type { InformerHandler } from "../../src/cache/informer-handler.ts";
-import { isStub } from "../../src/cache/projection.ts";
+import { isStub } from "../../src/cache/object-transformer.ts";
 import type { AnyObject } from "../../src/resource/handle.ts";
 import { keyString } from "../../src/resource/meta.ts";
 

@@ -1,7 +1,7 @@
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import type { AnyObject } from "../resource/handle.ts";
-import { Projection } from "./projection.ts";
+import { Projection } from "./object-transformer.ts";
 
 const all = new Projection([{ bodies: "all", managers: [] }]);
 
