@@ -57,10 +57,10 @@ export async function buildImageOf(values: ImageValues, { host, progress, signal
   const reference = referenceOf(values.image, "--image");
   if (reference.digest !== undefined)
     throw new UsageError("--image has a digest, which follows from what is built: leave it out");
-  const wanted = targetsOf(values.target);
-  const other = wanted.find(({ os }) => os !== "linux");
+  const requested = targetsOf(values.target);
+  const other = requested.find(({ os }) => os !== "linux");
   if (other !== undefined) throw new UsageError(`--target is '${other.name}': images are built for linux only`);
-  const twice = wanted.find(({ cpu }, index) => wanted.findIndex((one) => one.cpu === cpu) !== index);
+  const twice = requested.find(({ cpu }, index) => requested.findIndex((one) => one.cpu === cpu) !== index);
   if (twice !== undefined)
     throw new UsageError(`--target has two for ${twice.cpu}: an image holds one for each processor; leave one out`);
   const baseReference = values.base === undefined ? undefined : referenceOf(values.base, "--base");
@@ -75,8 +75,8 @@ export async function buildImageOf(values: ImageValues, { host, progress, signal
     given: values.label ?? [],
     base: baseReference,
   });
-  const found = values.external ? undefined : findModules(values.controllers);
-  if (found !== undefined) {
+  const entries = values.external ? undefined : findModules(values.controllers);
+  if (entries !== undefined) {
     const { problems } = await loadModules(values.controllers, host, {
       sources: { env: host.env, places: [] },
     });
@@ -94,16 +94,16 @@ export async function buildImageOf(values: ImageValues, { host, progress, signal
   const base =
     baseReference &&
     (await pullBase(baseReference, {
-      targets: wanted,
+      targets: requested,
       cache,
       registry: { ...registry, plainHttp: plainBase },
       progress,
     }));
-  const platforms = base === undefined ? wanted : await targetsOn(base, wanted);
+  const platforms = base === undefined ? requested : await targetsOn(base, requested);
   const { image, documents } = await buildControllersImage({
     reference,
     targets: platforms,
-    modules: found,
+    modules: entries,
     offered: await allLoaded(await host.embedded.offered()),
     program: { version: host.embedded.version, dependencies: host.embedded.dependencies ?? {} },
     binaryFor: (target) => binaryFor(target, { host, progress, signal }),
@@ -156,17 +156,17 @@ interface Base {
 }
 
 /** The base has the C library, so the binary follows it. @throws UserError for a base that has none */
-async function targetsOn({ name, images }: Base, wanted: readonly Target[]): Promise<readonly Target[]> {
-  const found = images.map(async (image, index) => {
+async function targetsOn({ name, images }: Base, requested: readonly Target[]): Promise<readonly Target[]> {
+  const candidates = images.map(async (image, index) => {
     const libc = await libcOf(image);
-    const { cpu } = wanted[index]!;
+    const { cpu } = requested[index]!;
     const target = targets.find((one) => one.os === "linux" && one.cpu === cpu && one.libc === libc);
     if (target !== undefined) return target;
     throw new UserError(
       `Cannot build on ${name}: it has no C library, which the binary needs; choose another --base, or leave it out`,
     );
   });
-  return Promise.all(found);
+  return Promise.all(candidates);
 }
 
 interface BaseOptions {

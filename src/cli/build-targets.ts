@@ -18,25 +18,25 @@ import type { Host } from "./command.ts";
 import { sdkFolder } from "./sdk-folder.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
-/** @param given `undefined` for this machine. @throws UsageError */
-export function targetsOf(given: readonly string[] | undefined): readonly Target[] {
-  if (given === undefined) {
+/** @param texts `undefined` for this machine. @throws UsageError */
+export function targetsOf(texts: readonly string[] | undefined): readonly Target[] {
+  if (texts === undefined) {
     const host = hostTarget();
     if (host === undefined)
       throw new UsageError("Say what to build for with --target: nothing is built for this machine");
     return [host];
   }
-  const found = given
+  const requested = texts
     .flatMap((text) => text.split(","))
     .map((text) => {
       const target = parseTarget(text);
       if (target !== undefined) return target;
       const names = targets.map(({ name }) => name);
-      const meant = nearest(text, names);
-      const advice = meant === undefined ? `expected ${names.join(", ")}` : `did you mean ${meant}?`;
+      const suggestion = nearest(text, names);
+      const advice = suggestion === undefined ? `expected ${names.join(", ")}` : `did you mean ${suggestion}?`;
       throw new UsageError(`--target is '${text}', which nothing is built for: ${advice}`);
     });
-  return [...new Set(found)];
+  return [...new Set(requested)];
 }
 
 /** Where runtimes of other machines are kept, and this program for them. */
@@ -78,8 +78,8 @@ export async function binaryFor(target: Target, { host, progress, signal }: Bina
   const cache = runtimeCache(host);
   const laidOut = order === undefined ? "" : "-ordered";
   const output = join(cache, `binnacle-${target.name}-${digestOf(program, host.embedded.version)}${laidOut}`);
-  const kept = await stat(output).catch(() => undefined);
-  if (kept !== undefined) await markUsed(output);
+  const stats = await stat(output).catch(() => undefined);
+  if (stats !== undefined) await markUsed(output);
   else {
     progress.begin(`Building binnacle for ${target.name}`);
     const { version } = host.embedded;

@@ -70,11 +70,11 @@ export const buildCommand: Command = command({
       );
     }
     const stop = new AbortController();
-    const written: string[] = [];
-    void whenSignalled(() => stop.abort(new UserError(stoppedMessage(written))));
+    const outputs: string[] = [];
+    void whenSignalled(() => stop.abort(new UserError(stoppedMessage(outputs))));
     const { Progress } = await import("../build/index.ts");
     using progress = new Progress({ write: host.err, isTerminal: isTerminal(STANDARD_ERROR) });
-    const context = { host, progress, signal: stop.signal, onWritten: (file: string) => void written.push(file) };
+    const context = { host, progress, signal: stop.signal, onWritten: (file: string) => void outputs.push(file) };
     try {
       if (values.image === undefined) {
         const { buildExecutables } = await import("./build-executables.ts");

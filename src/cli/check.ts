@@ -75,16 +75,16 @@ export const checkCommand: Command = command({
       host.err("Types are not checked: this binnacle was built without them\n");
     const checked = [...files, ...controllers.flatMap(findTests)];
     const errors = types && canCheck && checked.length > 0 ? await typeErrors(checked, { sdk }) : "";
-    const found = cluster
+    const clusterFaults = cluster
       ? await lookAround(modules, {
           cluster: await loadKubeconfig({ kubeconfig, context, env: host.env }),
           namespaces: namespace,
         }).catch(unreachable)
       : { notes: [], problems: [] };
-    for (const note of found.notes) host.out(`cluster ${printableLines(note)}\n`);
-    for (const problem of [...problems, ...found.problems]) host.err(`error: ${printableLines(problem)}\n`);
+    for (const note of clusterFaults.notes) host.out(`cluster ${printableLines(note)}\n`);
+    for (const problem of [...problems, ...clusterFaults.problems]) host.err(`error: ${printableLines(problem)}\n`);
     if (errors !== "") host.err(`${errors}\n`);
-    return problems.length + found.problems.length > 0 || errors !== "" ? 1 : 0;
+    return problems.length + clusterFaults.problems.length > 0 || errors !== "" ? 1 : 0;
   },
 });
 
@@ -94,8 +94,8 @@ async function lookAround(
 ): Promise<ClusterFindings> {
   // Objects cannot be looked at while nobody converts them.
   const left = await giveBackLeft(modules, options.cluster);
-  const found = await checkCluster(modules, options);
-  return { notes: [...left.notes, ...found.notes], problems: [...left.problems, ...found.problems] };
+  const findings = await checkCluster(modules, options);
+  return { notes: [...left.notes, ...findings.notes], problems: [...left.problems, ...findings.problems] };
 }
 
 function unreachable(error: unknown): never {
@@ -200,7 +200,7 @@ function shownEvery(every: AnyObjectController["every"]): readonly string[] {
 /** Lists what is permitted wherever the process watches, then what is permitted only in some namespaces. */
 function shownPermissions(permissions: Permissions): readonly string[] {
   const own = [...permissions].flatMap(({ namespaces }) => (namespaces === "all" ? [] : (namespaces ?? [])));
-  const shown = rulesOf([permissions]).map(shownRule);
+  const ruleLines = rulesOf([permissions]).map(shownRule);
   const where = new Map<string, string[]>();
   for (const namespace of [...new Set(own)].sort()) {
     for (const rule of rulesOf([permissions], { namespace }).map(shownRule)) {
@@ -208,9 +208,9 @@ function shownPermissions(permissions: Permissions): readonly string[] {
     }
   }
   for (const [rule, namespaces] of where) {
-    shown.push(`${rule} in namespace${namespaces.length === 1 ? "" : "s"} ${namespaces.join(" ")}`);
+    ruleLines.push(`${rule} in namespace${namespaces.length === 1 ? "" : "s"} ${namespaces.join(" ")}`);
   }
-  return shown;
+  return ruleLines;
 }
 
 function shownRule({ apiGroup, resources, resourceNames, verbs }: Rule): string {

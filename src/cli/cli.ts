@@ -70,9 +70,9 @@ async function dispatch(args: readonly string[], host: Host): Promise<number> {
     return command.run(await values(entry, { command, argv, host }), host);
   }
   if (first !== undefined && !names.includes(first)) {
-    const meant = nearest(first, names);
+    const suggestion = nearest(first, names);
     throw new UsageError(
-      `Unknown command '${first}'${meant === undefined ? `; \`${programName(host)} --help\` lists the commands` : `, did you mean '${meant}'?`}`,
+      `Unknown command '${first}'${suggestion === undefined ? `; \`${programName(host)} --help\` lists the commands` : `, did you mean '${suggestion}'?`}`,
     );
   }
   await help(args, host);
@@ -147,11 +147,11 @@ async function values(
   const known = options.map(({ name }) => name);
   for (const flag of Object.keys(argv)) {
     if (known.includes(flag) || flag === "$0") continue;
-    const meant = nearest(flag, known);
+    const suggestion = nearest(flag, known);
     const advice =
-      meant === undefined
+      suggestion === undefined
         ? `; \`${programName(host)} ${entry.name} --help\` lists the flags`
-        : `, did you mean --${meant}?`;
+        : `, did you mean --${suggestion}?`;
     throw new UsageError(`Unknown flag ${flag.length === 1 ? "-" : "--"}${flag}${advice}`);
   }
   const file = argv["config"] ?? host.env[environmentName("config")];

@@ -35,18 +35,18 @@ export async function complete(words: readonly string[], env: Environment): Prom
     );
   }
   const { options } = await entry.load();
-  const given = before.slice(at + 1);
+  const typed = before.slice(at + 1);
   const flags = [...options, configOption].filter(({ positional }) => positional !== true);
-  const line: Line = { flags, given, env };
+  const line: Line = { flags, given: typed, env };
   const joined = /^--([^=]+)=(.*)$/.exec(current);
   if (joined !== null) {
     const [, name = "", value = ""] = joined;
-    const found = await valuesOf(flagCalled(`--${name}`, flags), line);
-    return starting(value, found).map(({ word, describe }) => ({ word: `--${name}=${word}`, describe }));
+    const values = await valuesOf(flagCalled(`--${name}`, flags), line);
+    return starting(value, values).map(({ word, describe }) => ({ word: `--${name}=${word}`, describe }));
   }
   const isSign = current === "=";
-  const last = given.at(-1);
-  const awaiting = flagCalled(last === "=" ? given.at(-2) : last, flags);
+  const last = typed.at(-1);
+  const awaiting = flagCalled(last === "=" ? typed.at(-2) : last, flags);
   if (awaiting !== undefined && awaiting.type !== "boolean") {
     return starting(isSign ? "" : current, await valuesOf(awaiting, line));
   }

@@ -60,19 +60,19 @@ export async function checkCluster(
     const notes: string[] = [];
     const problems: string[] = [];
     for (const { resource, owners } of kinds.values()) {
-      const shown = `${resource.kind} (${resource.apiVersion})`;
+      const kindText = `${resource.kind} (${resource.apiVersion})`;
       try {
         const { objects, dead } = await lookThrough(resource, { transport, mapper, owners, namespaces });
-        notes.push(`${shown}: objects: ${objects}`);
+        notes.push(`${kindText}: objects: ${objects}`);
         for (const [finalizer, { why, example, objects: count, deleting }] of dead) {
           problems.push(
-            `${shown}: nothing removes the finalizer ${finalizer}, because ${why} ` +
+            `${kindText}: nothing removes the finalizer ${finalizer}, because ${why} ` +
               `(objects: ${count}, being deleted: ${deleting}, such as ${example})`,
           );
         }
       } catch (error) {
-        if (isNotFound(error)) notes.push(`${shown}: not installed`);
-        else if (isApiError(error)) problems.push(`${shown}: ${error.message}`);
+        if (isNotFound(error)) notes.push(`${kindText}: not installed`);
+        else if (isApiError(error)) problems.push(`${kindText}: ${error.message}`);
         else throw error;
       }
     }

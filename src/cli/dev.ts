@@ -75,8 +75,8 @@ const ACCOUNT: ServiceAccount = { namespace: "binnacle-system", name: "binnacle"
 
 export const devCommand: Command = command({
   options,
-  async run(given, host) {
-    const values = given as unknown as RunSettings;
+  async run(flags, host) {
+    const values = flags as unknown as RunSettings;
     const began = performance.now();
     const format = values["log-format"] ?? "pretty";
     const log = createLog({ level: values["log-level"], format });
@@ -102,8 +102,8 @@ export const devCommand: Command = command({
       if (sdk !== undefined) offerTypes({ state: STATE, controllers: values.controllers, sdk, log });
     };
     const reachable = { ...values, ...(await freeAddresses(values)) };
-    const isAdmin = given["as-admin"] === true;
-    const takesOver = given["take-over"] as string | undefined;
+    const isAdmin = flags["as-admin"] === true;
+    const takesOver = flags["take-over"] as string | undefined;
     if (values.kubeconfig !== undefined || values.context !== undefined) {
       if (isAdmin) {
         throw new UsageError(
@@ -133,7 +133,7 @@ export const devCommand: Command = command({
     if (takesOver !== undefined)
       throw new UsageError("--take-over is for a cluster that others use too: name it with --context or --kubeconfig");
     using state = takeStateFolder(STATE);
-    await using cluster = await start(state, { keeps: given["data"] === true, level: values["log-level"] });
+    await using cluster = await start(state, { keeps: flags["data"] === true, level: values["log-level"] });
     using kubeconfig = state.writeKubeconfig(cluster.kubeconfig);
     return await runControllers(reachable, {
       ...shared,
@@ -180,13 +180,13 @@ async function start(
  */
 async function freeAddresses(values: RunSettings): Promise<Partial<RunSettings>> {
   const names = ["health-probe-bind-address", "metrics-bind-address", "webhook-bind-address"] as const;
-  const found = names.map(async (name) => {
+  const definitions = names.map(async (name) => {
     const address = values[name];
     const isDefault = address === defaults[name];
     const port = Number(address.split(":").at(-1));
     return [name, isDefault && !(await isFree(port)) ? "127.0.0.1:0" : address] as const;
   });
-  return Object.fromEntries(await Promise.all(found));
+  return Object.fromEntries(await Promise.all(definitions));
 }
 
 interface Welcome {

@@ -59,7 +59,7 @@ class Declarations {
   readonly #kind: ForeignKind;
   readonly #name: string;
   /** The names that are taken, with the number of those that wanted them. */
-  readonly #taken: Map<string, number>;
+  readonly #usedNames: Map<string, number>;
   /** The interfaces below the root, in the order in which fields refer to them. */
   readonly #declared: string[] = [];
   /** The name of an object's interface, by schema and direction. */
@@ -70,7 +70,7 @@ class Declarations {
     // With a capital it is no word of the language.
     const name = pascal(kind.kind);
     this.#name = [name, `${name}Input`].some((one) => IMPORTED.includes(one)) ? `${name}Kind` : name || "Kind";
-    this.#taken = new Map([...IMPORTED, this.#name, `${this.#name}Input`].map((taken) => [taken, 1]));
+    this.#usedNames = new Map([...IMPORTED, this.#name, `${this.#name}Input`].map((taken) => [taken, 1]));
   }
 
   root(): { readonly text: string; readonly types: readonly string[] } {
@@ -177,13 +177,13 @@ class Declarations {
     return name;
   }
 
-  #free(wanted: string): string {
-    let name = wanted;
-    for (let count = this.#taken.get(wanted) ?? 0; this.#taken.has(name);) {
-      name = `${wanted}${++count}`;
-      this.#taken.set(wanted, count);
+  #free(base: string): string {
+    let name = base;
+    for (let count = this.#usedNames.get(base) ?? 0; this.#usedNames.has(name);) {
+      name = `${base}${++count}`;
+      this.#usedNames.set(base, count);
     }
-    this.#taken.set(name, 1);
+    this.#usedNames.set(name, 1);
     return name;
   }
 }
@@ -197,12 +197,12 @@ function hasDefault(schema: StructuralSchema): boolean {
   withDefaults.set(schema, false); // for a schema that contains itself, as one of YAML may
   const fields = Object.values(schema.properties ?? {});
   const { items, additionalProperties } = schema;
-  const found =
+  const result =
     fields.some((field) => field.default !== undefined || hasDefault(field)) ||
     (items !== undefined && hasDefault(items)) ||
     (typeof additionalProperties === "object" && hasDefault(additionalProperties));
-  withDefaults.set(schema, found);
-  return found;
+  withDefaults.set(schema, result);
+  return result;
 }
 
 /** Names the items of a field in the singular. */

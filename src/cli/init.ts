@@ -42,13 +42,13 @@ export const initCommand: Command = command({
     const missing = Object.entries(project).filter(([file]) => {
       return !existsSync(join(folder, file)) && (sdk !== undefined || file !== "tsconfig.json"); // which leads to the SDK
     });
-    const written = writeNew(folder, { ...files, ...Object.fromEntries(missing) });
+    const created = writeNew(folder, { ...files, ...Object.fromEntries(missing) });
     if (sdk !== undefined) {
       const state = join(folder, STATE);
       makeStateFolder(state);
       writeSdkTypes(state, sdk);
     }
-    for (const path of written) host.out(`${path}\n`);
+    for (const path of created) host.out(`${path}\n`);
     const inside = relative(process.cwd(), folder);
     const sample = modules.find(([file]) => file.endsWith(".yaml"))![0];
     host.out(`

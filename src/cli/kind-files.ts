@@ -19,10 +19,10 @@ export interface FoundDefinition {
  */
 export function definitionsIn(path: string): readonly FoundDefinition[] {
   const isFolder = statSync(path).isDirectory();
-  const found = isFolder ? filesBelow(path).flatMap((file) => definitionsOf(file, { isNamed: false })) : [];
-  if (!isFolder) found.push(...definitionsOf(path, { isNamed: true }));
-  if (found.length === 0) throw new UserError(`Cannot find a CustomResourceDefinition in '${path}'`);
-  return found;
+  const definitions = isFolder ? filesBelow(path).flatMap((file) => definitionsOf(file, { isNamed: false })) : [];
+  if (!isFolder) definitions.push(...definitionsOf(path, { isNamed: true }));
+  if (definitions.length === 0) throw new UserError(`Cannot find a CustomResourceDefinition in '${path}'`);
+  return definitions;
 }
 
 function filesBelow(folder: string): string[] {
@@ -39,17 +39,17 @@ function definitionsOf(file: string, { isNamed }: { readonly isNamed: boolean })
   const text = readFileSync(file, "utf8");
   if (!text.includes("CustomResourceDefinition") && !isNamed) return [];
   const documents = parseAllDocuments(text, { merge: true, logLevel: "silent", uniqueKeys: false });
-  const found: FoundDefinition[] = [];
+  const definitions: FoundDefinition[] = [];
   for (const document of "empty" in documents ? [] : documents) {
     const [problem] = document.errors;
     if (problem === undefined) {
       for (const object of objectsIn(document.toJS({ maxAliasCount: -1 }))) {
         if (isDefinition(object))
-          found.push({ definition: object, from: `${object.metadata?.name ?? "?"} in ${file}` });
+          definitions.push({ definition: object, from: `${object.metadata?.name ?? "?"} in ${file}` });
       }
     } else if (isNamed) throw new UserError(`Cannot read '${file}': ${problem.message.split("\n")[0]}`);
   }
-  return found;
+  return definitions;
 }
 
 /** Returns the object itself, or the items of a List. */

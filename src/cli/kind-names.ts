@@ -16,16 +16,16 @@ export function checkKindNames({ group, version, kind, plural }: KindNames): voi
   const names = { kind: kind.toLowerCase(), plural, version };
   const wrong = Object.entries(names).find(([, name]) => !LABEL.test(name))?.[0] as keyof typeof names | undefined;
   if (wrong !== undefined) {
-    const shown = JSON.stringify({ kind, plural, version }[wrong].slice(0, 100));
+    const value = JSON.stringify({ kind, plural, version }[wrong].slice(0, 100));
     throw new UserError(
-      `Cannot write types: no API server accepts the ${wrong} ${shown}, because it has other characters than letters, digits and '-', ` +
+      `Cannot write types: no API server accepts the ${wrong} ${value}, because it has other characters than letters, digits and '-', ` +
         "or more than 63",
     );
   }
   if (!isDnsSubdomain(group) || !group.includes(".")) {
-    const shown = JSON.stringify(group.slice(0, 100));
+    const value = JSON.stringify(group.slice(0, 100));
     throw new UserError(
-      `Cannot write types for ${kind}: no API server accepts the group ${shown}, which is no DNS name with a dot`,
+      `Cannot write types for ${kind}: no API server accepts the group ${value}, which is no DNS name with a dot`,
     );
   }
 }

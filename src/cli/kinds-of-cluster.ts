@@ -58,10 +58,10 @@ function namesOf({ group, names: { kind, plural, singular = "", shortNames = [] 
 
 /** Compares names without regard to case; the group may follow the name. */
 function isCalled(name: string, { group, names }: Names): boolean {
-  const wanted = name.toLowerCase();
+  const lowerName = name.toLowerCase();
   return names.some((one) => {
     const known = one.toLowerCase();
-    return known !== "" && (wanted === known || wanted === `${known}.${group}`);
+    return known !== "" && (lowerName === known || lowerName === `${known}.${group}`);
   });
 }
 
@@ -119,8 +119,8 @@ function resolved(
     const name = $ref.split("/").at(-1)!;
     const target = schemas[name];
     if (target === undefined || within.includes(name)) return { description: schema.description };
-    const found = resolved(target, { schemas, within: [...within, name] });
-    return { ...found, description: schema.description ?? found.description };
+    const full = resolved(target, { schemas, within: [...within, name] });
+    return { ...full, description: schema.description ?? full.description };
   }
   const inner = (one: Referring): StructuralSchema => resolved(one, { schemas, within });
   return {

@@ -39,14 +39,14 @@ export async function loadModules(
   { mayBeNone = false, sources = NO_SOURCES }: LoadModulesOptions = {},
 ): Promise<LoadedModules> {
   const inside = folders.length === 0 ? embedded.operator?.modules : undefined;
-  const found = inside ?? (mayBeNone ? scanFolders(folders) : findModules(folders));
+  const entries = inside ?? (mayBeNone ? scanFolders(folders) : findModules(folders));
   const problems: string[] = [];
   const onError = (module: string, error: unknown): void => {
     problems.push(`${module}: ${error instanceof Error ? error.message : String(error)}`);
   };
   const offered = await embedded.offered();
-  const config = loadConfigOf(sources, found);
-  const loaded = await Promise.all(loadAll(found, { offered, version: embedded.version, onError, config }));
+  const config = loadConfigOf(sources, entries);
+  const loaded = await Promise.all(loadAll(entries, { offered, version: embedded.version, onError, config }));
   const modules: LoadedModule[] = [];
   for (const { entry, result } of loaded) {
     const file = printable(entry.file);
@@ -62,7 +62,7 @@ export async function loadModules(
   return {
     modules,
     problems,
-    files: found.map(({ file }) => file),
+    files: entries.map(({ file }) => file),
     configs: new Map(
       loaded.flatMap(({ result }) => ("module" in result ? [[result.module.file, result.configs]] : [])),
     ),

@@ -128,6 +128,6 @@ export interface ManifestsValues extends ValuesOf<typeof options>, NameValues {
 }
 
 /** What a command with {@link manifestsOptions} was given. */
-export function manifestsValues(given: object): ManifestsValues {
-  return given as ManifestsValues;
+export function manifestsValues(flags: object): ManifestsValues {
+  return flags as ManifestsValues;
 }

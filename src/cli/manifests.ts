@@ -14,8 +14,8 @@ import { printedWebhooks } from "./webhook-manifests.ts";
 
 export const manifestsCommand: Command = command({
   options: manifestsOptions,
-  async run(given, host) {
-    const values = manifestsValues(given);
+  async run(flags, host) {
+    const values = manifestsValues(flags);
     checkUsage(values);
     if (values.what === "deploy") await checkImages(values);
     // What is printed depends on what is given, and not on the environment of whoever prints it.

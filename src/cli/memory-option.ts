@@ -8,11 +8,11 @@ const FLAG = `--${NAME}`;
 
 /** @returns bytes, 0 for no limit; `undefined` when nothing is given. @throws UsageError when it is no quantity. */
 export function memoryOf(values: { readonly "memory-limit": string | undefined }): number | undefined {
-  const given = values[NAME];
-  if (given === undefined) return undefined;
-  const bytes = given === "0" ? 0 : quantity(given);
+  const text = values[NAME];
+  if (text === undefined) return undefined;
+  const bytes = text === "0" ? 0 : quantity(text);
   if (bytes === undefined) {
-    throw new UsageError(`${FLAG} is '${given}': expected a quantity such as 256Mi, or 0 for no limit`);
+    throw new UsageError(`${FLAG} is '${text}': expected a quantity such as 256Mi, or 0 for no limit`);
   }
   return bytes;
 }
@@ -27,7 +27,7 @@ export function memoryGiven(
 ): number | undefined {
   const at = args.findLastIndex((argument) => argument === FLAG || argument.startsWith(`${FLAG}=`));
   const flag = args[at] === FLAG ? args[at + 1] : args[at]?.slice(FLAG.length + 1);
-  const given = flag ?? env[environmentName(NAME)];
-  if (given === undefined || given === "") return undefined;
-  return given === "0" ? 0 : quantity(given);
+  const text = flag ?? env[environmentName(NAME)];
+  if (text === undefined || text === "") return undefined;
+  return text === "0" ? 0 : quantity(text);
 }

@@ -89,11 +89,11 @@ async function settled(
   definition: CustomDefinition,
   { host, signal }: { readonly host: Host; readonly signal: AbortSignal },
 ): Promise<void> {
-  const written = (definition.metadata.managedFields ?? [])
+  const times = (definition.metadata.managedFields ?? [])
     .filter(({ manager, subresource }) => manager !== MANAGER && subresource === undefined)
     .map(({ time }) => Date.parse(time ?? ""))
     .filter((time) => !Number.isNaN(time));
-  if (Math.abs(Date.now() - Math.max(...written, 0)) > SETTLED_AFTER) return;
+  if (Math.abs(Date.now() - Math.max(...times, 0)) > SETTLED_AFTER) return;
   host.err(`The definition was written a moment ago: waiting ${SETTLING / 1_000} s, until every API server knows it\n`);
   await sleep(SETTLING, { signal });
 }

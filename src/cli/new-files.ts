@@ -12,20 +12,20 @@ import { UserError } from "./usage-error.ts";
  */
 export function writeNew(folder: string, files: Files): readonly string[] {
   const paths = Object.keys(files).map((name) => join(folder, name));
-  const taken = paths.filter((path) => existsSync(path));
-  if (taken.length > 0) {
-    throw new UserError(`Cannot write ${taken.map((path) => `'${path}'`).join(", ")}: it exists already`);
+  const existing = paths.filter((path) => existsSync(path));
+  if (existing.length > 0) {
+    throw new UserError(`Cannot write ${existing.map((path) => `'${path}'`).join(", ")}: it exists already`);
   }
-  const written: string[] = [];
+  const created: string[] = [];
   try {
     for (const [name, text] of Object.entries(files)) {
       const path = join(folder, name);
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, text, { flag: "wx" });
-      written.push(path);
+      created.push(path);
     }
   } catch (error) {
-    for (const path of written) rmSync(path, { force: true });
+    for (const path of created) rmSync(path, { force: true });
     throw new UserError(`Cannot write into '${folder}': ${error instanceof Error ? error.message : String(error)}`);
   }
   return paths;

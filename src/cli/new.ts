@@ -30,8 +30,8 @@ export const newCommand: Command = command({
     }
     if (builtin !== undefined) await checkBuiltin(builtin, what);
     const files = filesFor(what, { name, group, builtin });
-    const wanted = Object.entries(files).filter(([file]) => test || !file.endsWith(".test.ts"));
-    for (const path of writeNew(output, Object.fromEntries(wanted))) host.out(`${path}\n`);
+    const templates = Object.entries(files).filter(([file]) => test || !file.endsWith(".test.ts"));
+    for (const path of writeNew(output, Object.fromEntries(templates))) host.out(`${path}\n`);
     return 0;
   },
 });
@@ -42,8 +42,8 @@ async function checkBuiltin(kind: string, what: string): Promise<void> {
   }
   const resources: Readonly<Record<string, unknown>> = await import("../resource/builtin/index.ts");
   if (kind in resources) return;
-  const meant = Object.keys(resources).find((name) => name.toLowerCase() === kind.toLowerCase());
+  const builtIn = Object.keys(resources).find((name) => name.toLowerCase() === kind.toLowerCase());
   throw new UsageError(
-    `Cannot use '${kind}' for --for: binnacle/resources has no such kind${meant === undefined ? "" : `; did you mean ${meant}?`}`,
+    `Cannot use '${kind}' for --for: binnacle/resources has no such kind${builtIn === undefined ? "" : `; did you mean ${builtIn}?`}`,
   );
 }

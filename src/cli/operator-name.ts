@@ -69,8 +69,8 @@ function packageName(folder: string): string | undefined {
 /** Returns the name in the spelling of Kubernetes; `undefined` when nobody has given one that can be spelled so. */
 export function operatorName({ name, controllers }: NameValues, { embedded: { operator } }: Named): string | undefined {
   if (name !== undefined) return name;
-  const found = operator?.name ?? projectName(controllers[0] ?? ".");
-  const spelled = found
+  const operatorName = operator?.name ?? projectName(controllers[0] ?? ".");
+  const spelled = operatorName
     ?.toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
     .slice(0, LONGEST)
@@ -102,19 +102,19 @@ export function operatorAccount(values: NameValues, host: Named): ServiceAccount
     throw new UsageError(
       "Cannot tell what the operator is called: neither a package.json nor its folder says so; give it a --name",
     );
-  const said = given === undefined ? `The operator is called '${name}'` : `--name is '${name}'`;
-  return refuseTaken({ namespace: `${name}-system`, name }, said);
+  const origin = given === undefined ? `The operator is called '${name}'` : `--name is '${name}'`;
+  return refuseTaken({ namespace: `${name}-system`, name }, origin);
 }
 
-function refuseTaken(account: ServiceAccount, said: string): ServiceAccount {
+function refuseTaken(account: ServiceAccount, origin: string): ServiceAccount {
   if (ROLES_OF_EVERY_CLUSTER.has(account.name)) {
     throw new UsageError(
-      `${said}: its ClusterRole would take the place of the one that every cluster has under this name, so choose another name`,
+      `${origin}: its ClusterRole would take the place of the one that every cluster has under this name, so choose another name`,
     );
   }
   if (account.namespace === "kube-system" && account.name === "kube")
     throw new UsageError(
-      `${said}: its namespace would be kube-system, which is that of the cluster itself, so choose another name`,
+      `${origin}: its namespace would be kube-system, which is that of the cluster itself, so choose another name`,
     );
   return account;
 }

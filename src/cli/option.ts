@@ -46,8 +46,8 @@ export function environmentName(option: string): string {
  *
  * @throws UsageError that names the option, where it was given, and its value.
  */
-export function resolveOptions(options: readonly Option[], given: Given): Record<string, unknown> {
-  const { config } = given;
+export function resolveOptions(options: readonly Option[], sources: Given): Record<string, unknown> {
+  const { config } = sources;
   const own = config === undefined ? undefined : ownSection(config);
   if (config !== undefined) {
     const known = options.map(({ name }) => name);
@@ -61,14 +61,14 @@ export function resolveOptions(options: readonly Option[], given: Given): Record
   for (const option of options) {
     const variable = environmentName(option.name);
     const candidates: readonly (readonly [value: unknown, from: string])[] = [
-      [given.flags[option.name], option.positional === true ? option.name : `--${option.name}`],
-      [given.env[variable] || undefined, variable],
+      [sources.flags[option.name], option.positional === true ? option.name : `--${option.name}`],
+      [sources.env[variable] || undefined, variable],
       [own?.[option.name], `'${config?.command}.${option.name}' in ${config?.file}`],
       [shared(config, option.name), `'${option.name}' in ${config?.file}`],
       [option.default, `--${option.name}`],
     ];
-    const found = candidates.find(([value]) => value !== undefined);
-    if (found !== undefined) values[option.name] = read(option, found[0], found[1]);
+    const first = candidates.find(([value]) => value !== undefined);
+    if (first !== undefined) values[option.name] = read(option, first[0], first[1]);
   }
   return values;
 }
@@ -94,8 +94,8 @@ function refuseUnknown(
 ): void {
   for (const name of names) {
     if (known.includes(name)) continue;
-    const meant = nearest(name, known);
-    const advice = meant === undefined ? "" : `, did you mean '${prefix}${meant}'?`;
+    const suggestion = nearest(name, known);
+    const advice = suggestion === undefined ? "" : `, did you mean '${prefix}${suggestion}'?`;
     throw new UsageError(`Unknown option '${prefix}${name}' in ${file}${advice}`);
   }
 }

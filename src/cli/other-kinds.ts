@@ -30,14 +30,14 @@ export async function lookThroughOthers(
   for (const listed of await everyKind(transport)) {
     const { resource, isStored } = listed;
     if (!isStored || known.has(groupKind(resource)) || resource.kind === "Event") continue;
-    const shown = `${resource.kind} (${resource.apiVersion})`;
+    const kindText = `${resource.kind} (${resource.apiVersion})`;
     try {
       const { count, left } = await lookThrough(transport, listed);
       kinds++;
       objects += count;
       for (const [finalizer, { objects: carrying, deleting, example }] of left) {
         problems.push(
-          `${shown}: nothing removes the finalizer ${finalizer}, because no controller here is for this kind ` +
+          `${kindText}: nothing removes the finalizer ${finalizer}, because no controller here is for this kind ` +
             `(objects: ${carrying}, being deleted: ${deleting}, such as ${example})`,
         );
       }

@@ -71,7 +71,7 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
       "--watch is for a folder, and the modules are inside this executable: name one with --controllers",
     );
   }
-  const found = inside ?? findModules(values.controllers);
+  const entries = inside ?? findModules(values.controllers);
   const origin = { env: host.env, paths: values["module-config"] ?? [] };
   const sources = await sourcesOf(origin);
   // What a module throws while it loads is reported with the module; later errors belong to the running registry.
@@ -80,13 +80,13 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
   const loading = host.embedded.offered().then((offered) => {
     const { version } = host.embedded;
     const load = { offered, version, onError: (module: string, error: unknown) => report(module, error) };
-    return { load, loaded: loadAll(found, { ...load, config: loadConfigOf(sources, found) }) };
+    return { load, loaded: loadAll(entries, { ...load, config: loadConfigOf(sources, entries) }) };
   });
   loading.catch(() => {}); // this is awaited below, unless something before it fails
   const disabled = disabledBy(host.env);
   if (disabled.length > 0) log.info("Optimizations are switched off by the environment", { variables: disabled });
   const cluster = await options.cluster();
-  const modulesFound = found.map(({ name }) => name);
+  const modulesFound = entries.map(({ name }) => name);
   const election =
     options.election !== undefined
       ? await options.election(cluster, modulesFound)
@@ -127,12 +127,12 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
     version: host.embedded.version,
     server: cluster.server,
     context: cluster.context,
-    modules: found.length,
+    modules: entries.length,
   });
   const { load, loaded: modules } = await loading;
   const loaded = await Promise.race([
     signalled,
-    startModules(modules, { manager, strict: values.strict, sources, found }),
+    startModules(modules, { manager, strict: values.strict, sources, entries }),
   ]);
   using _protected = protectSharedObjects({
     onChange: (changed) =>

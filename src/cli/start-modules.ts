@@ -28,7 +28,7 @@ export interface StartOptions {
   /** Where the configuration of the modules comes from. */
   readonly sources: ConfigSources;
   /** The modules, in the order in which they are loading. */
-  readonly found: readonly ModuleEntry[];
+  readonly entries: readonly ModuleEntry[];
 }
 
 /**
@@ -51,9 +51,9 @@ export async function startModules(
       ready.push(loaded);
       continue;
     }
-    missing.push(options.found[index]!);
+    missing.push(options.entries[index]!);
     const started = one.then((late) => {
-      refuseFaults([late], { ...options, missing: options.found });
+      refuseFaults([late], { ...options, missing: options.entries });
       return start(late, options);
     });
     started.catch(() => {}); // this is awaited below, unless something before it fails

@@ -25,16 +25,16 @@ export interface NamedFiles {
  * @throws UserError when a named file does not exist.
  */
 export function testSettings(folder: string, { named, empty }: { named: NamedFiles; empty: string }): TestSettings {
-  const chosen = (name: "bunfig" | "tsconfig", file: string): string => {
-    const given = named[name];
-    if (given !== undefined) return existing(given, name);
+  const configFile = (name: "bunfig" | "tsconfig", file: string): string => {
+    const flag = named[name];
+    if (flag !== undefined) return existing(flag, name);
     const own = join(folder, file);
     return resolve(existsSync(own) ? own : join(empty, file));
   };
   const own = join(folder, ".env");
   return {
-    bunfig: chosen("bunfig", "bunfig.toml"),
-    tsconfig: chosen("tsconfig", "tsconfig.json"),
+    bunfig: configFile("bunfig", "bunfig.toml"),
+    tsconfig: configFile("tsconfig", "tsconfig.json"),
     environment: named["env-file"]?.map((file) => existing(file, "env-file")) ?? (existsSync(own) ? [own] : []),
   };
 }
@@ -75,10 +75,10 @@ export function checkPackages(tests: readonly string[], { folder, offered, allow
       if (!isIn(root, file)) continue; // packages of its own folder are allowed
       for (const specifier of packagesIn(source)) {
         if (offered.includes(specifier) || isBuiltin(specifier) || isInstalled(specifier, { file, root })) continue;
-        const found = resolveImport(specifier, file);
-        if (found === undefined || folders.some((one) => isIn(one, realpathSync(found)))) continue;
-        if (isOfProject(found, root)) continue;
-        const place = shown(found.slice(0, found.lastIndexOf(`node_modules${sep}`) + "node_modules".length));
+        const target = resolveImport(specifier, file);
+        if (target === undefined || folders.some((one) => isIn(one, realpathSync(target)))) continue;
+        if (isOfProject(target, root)) continue;
+        const place = shown(target.slice(0, target.lastIndexOf(`node_modules${sep}`) + "node_modules".length));
         throw new UserError(
           `Cannot run ${shown(file)}: it imports '${specifier}', which is not in ${shown(root)} but in ${place}, where there is no ` +
             `package.json; install it in ${shown(root)}, or pass --node-modules ${place}`,

@@ -102,11 +102,11 @@ export const testCommand: Command = command({
 /** Returns the tests in a form that the runner takes for paths. @throws UserError when there is none. */
 function testFiles(folder: string, filters: readonly string[]): readonly string[] {
   if (!existsSync(folder)) throw new UserError(`Cannot find the folder '${folder}': create it, or name another`);
-  const chosen = findTests(folder).filter(
+  const files = findTests(folder).filter(
     (name) => filters.length === 0 || filters.some((filter) => name.includes(filter)),
   );
-  if (chosen.length > 0)
-    return chosen
+  if (files.length > 0)
+    return files
       .sort()
       .map((name) => join(".", relative(process.cwd(), name)))
       .map(asPath);

@@ -103,7 +103,7 @@ export const uninstallCommand: Command = command({
     if (problems.length > 0) throw new UserError(problems.join("\n"));
     const { all, crds, release } = values;
     const selection = select(modules, { names: values.module ?? [], all });
-    const faults = selection.chosen.flatMap(({ name, file }) =>
+    const faults = selection.modules.flatMap(({ name, file }) =>
       (configs.get(file) ?? []).flatMap((config) => config.faults.map(({ message }) => `${name}: ${message}`)),
     );
     // What finalizes needs its configuration.
@@ -120,7 +120,7 @@ export const uninstallCommand: Command = command({
     void whenSignalled(() => stopping.abort(new UserError("Interrupted: run this again to go on"))).catch(() => {});
     const patience = { signal: stopping.signal, timeout: values.timeout };
     try {
-      const asked: PlanOptions = {
+      const planOptions: PlanOptions = {
         transport,
         selection,
         all,
@@ -131,19 +131,19 @@ export const uninstallCommand: Command = command({
         lease,
         ignoresLease: values["ignore-lease"],
       };
-      const plan = await makePlan(asked);
-      const names = selection.chosen.map(({ name }) => name).join(", ");
+      const plan = await makePlan(planOptions);
+      const names = selection.modules.map(({ name }) => name).join(", ");
       if (isEmpty(plan, all)) {
         host.out(`Nothing of ${names} is on ${cluster.server}\n${plan.notes.map((note) => `     ${note}\n`).join("")}`);
         return 0;
       }
-      host.out(`Uninstall ${names} from ${cluster.server} (context ${cluster.context}):\n${shown(plan, asked)}`);
+      host.out(`Uninstall ${names} from ${cluster.server} (context ${cluster.context}):\n${shown(plan, planOptions)}`);
       if (values["dry-run"]) return 0;
       if (!values.yes && !(await confirmed(host, stopping.signal))) {
         host.err("Nothing was changed\n");
         return 1;
       }
-      const work: Work = { asked, plan, cluster, host, patience, concurrency: values.concurrency };
+      const work: Work = { planOptions, plan, cluster, host, patience, concurrency: values.concurrency };
       return await carryOut(work);
     } catch (error) {
       throw isApiError(error) || isUnreachable(error) ? new UserError(error.message, { cause: error }) : error;
@@ -154,7 +154,7 @@ export const uninstallCommand: Command = command({
 });
 
 interface Work {
-  readonly asked: PlanOptions;
+  readonly planOptions: PlanOptions;
   readonly plan: Plan;
   readonly cluster: ClusterConfig;
   readonly host: Host;
@@ -164,11 +164,11 @@ interface Work {
 
 /** Each step makes the next one safe, and finds nothing to do when it has been done before. */
 async function carryOut(work: Work): Promise<number> {
-  const { asked, plan, host, patience, concurrency } = work;
+  const { planOptions: asked, plan, host, patience, concurrency } = work;
   const { transport, service, selection, all, account } = asked;
   const { deployment, bindings, rest, leases } = plan.deployed;
   const unregisterAll = () =>
-    unregister({ transport, service, modules: selection.chosen, others: all ? undefined : selection.others });
+    unregister({ transport, service, modules: selection.modules, others: all ? undefined : selection.others });
   const convertNothing = async (): Promise<void> => {
     for (const one of plan.definitions) if (one.isConverted) await convertNoMore(transport, one);
   };
@@ -200,7 +200,7 @@ async function carryOut(work: Work): Promise<number> {
     const held = whatHoldsUp(await objectsOf(transport, one.resource));
     const why =
       held === undefined
-        ? await deleteObjects(transport, one, { ...patience, modules: selection.chosen })
+        ? await deleteObjects(transport, one, { ...patience, modules: selection.modules })
         : `its objects carry finalizers of others, and could not be deleted: ${held}`;
     if (why !== undefined) {
       host.err(`binnacle: ${one.what} stays: ${why}\n`);
@@ -215,7 +215,7 @@ async function carryOut(work: Work): Promise<number> {
   return status;
 }
 
-async function stop(deployment: Deployment, { asked, patience }: Work): Promise<void> {
+async function stop(deployment: Deployment, { planOptions: asked, patience }: Work): Promise<void> {
   const { transport, account } = asked;
   const one = doomed(deploymentPath(account), "Deployment", deployment);
   await remove(transport, one);
@@ -223,7 +223,7 @@ async function stop(deployment: Deployment, { asked, patience }: Work): Promise<
   throw new UserError(`Cannot stop the pods of ${one.what} within ${patience.timeout / 1_000} s: run this again`);
 }
 
-async function rollOut({ asked: { transport, account }, plan, patience }: Work): Promise<void> {
+async function rollOut({ planOptions: { transport, account }, plan, patience }: Work): Promise<void> {
   await takeOut(transport, account, plan.mounted!);
   const path = deploymentPath(account);
   const isDone = async (): Promise<boolean> => {
@@ -247,9 +247,9 @@ async function checkNothingLeft(transport: Transport, modules: readonly LoadedMo
   for (const controller of modules.flatMap(({ definitions }) => definitions.controllers)) {
     const { for: primary, finalizers } = declarationsOf(controller);
     if (primary === undefined || finalizers.length === 0) continue;
-    const found = await objectsOf(transport, primary.resource);
+    const objects = await objectsOf(transport, primary.resource);
     for (const finalizer of finalizers) {
-      const one = found.finalizers.get(finalizer);
+      const one = objects.finalizers.get(finalizer);
       if (one !== undefined)
         left.push(`${finalizer} on ${primary.resource.kind} (${one.objects}, such as ${one.example})`);
     }
@@ -260,9 +260,9 @@ async function checkNothingLeft(transport: Transport, modules: readonly LoadedMo
   );
 }
 
-async function finalize({ asked, plan, cluster, host, patience, concurrency }: Work): Promise<void> {
+async function finalize({ planOptions: asked, plan, cluster, host, patience, concurrency }: Work): Promise<void> {
   const { transport, selection, release, lease } = asked;
-  const finalizing = selection.chosen.filter((module) => module.definitions.controllers.some(hasFinalizers));
+  const finalizing = selection.modules.filter((module) => module.definitions.controllers.some(hasFinalizers));
   // What ran until now may have set some since the plan was made.
   if (finalizing.length === 0 || (plan.carried.length === 0 && plan.deployed.deployment === undefined)) return;
   if (plan.hasCopies) await noShardWorks(transport, lease, patience);

@@ -60,20 +60,20 @@ export function webhookManifests(options: WebhookManifestsOptions): WebhookManif
   const { modules, account, reach, certificate, areDeployed = false } = options;
   const { webhooks, converted } = servedBy(modules.map(({ definitions }) => definitions));
   if (webhooks.length + converted.length === 0) return NONE;
-  const given: Reach = reachOf(reach) ?? { service: { ...account, port: DEFAULT_PORT } };
-  const isService = "service" in given;
-  const target = targetOf(given);
+  const reachable: Reach = reachOf(reach) ?? { service: { ...account, port: DEFAULT_PORT } };
+  const isService = "service" in reachable;
+  const target = targetOf(reachable);
   const { mutating, validating } = configurationsOf(webhooks, {
-    name: isService ? registrationName(given.service) : account.name,
+    name: isService ? registrationName(reachable.service) : account.name,
     target,
-    ownNamespaces: isService ? [given.service.namespace] : [],
+    ownNamespaces: isService ? [reachable.service.namespace] : [],
     annotations: certificate === undefined ? undefined : { "cert-manager.io/inject-ca-from": certificate },
   });
   const configurations = [mutating, validating].filter((one) => one.webhooks.length > 0);
   const crds = converted.map((resource) => crdOf(resource).metadata.name);
   const conversion = clientConfigOf(CONVERSION_PATH, { target });
   if (!isService) return { ...NONE, configurations, conversion, rules: registrationRules(undefined, crds) };
-  const { service } = given;
+  const { service } = reachable;
   const { name, namespace, port } = service;
   const address = `${namespace}/${name}${port === DEFAULT_PORT ? "" : `:${port}`}`;
   return {

@@ -34,33 +34,33 @@ export async function webhooksOf(
   surroundings: WebhookSurroundings,
 ): Promise<WebhooksOptions | undefined> {
   const { "webhook-bind-address": address, "webhook-cert-path": folder, "register-webhooks": registers } = values;
-  const given = reachOf(values);
+  const explicit = reachOf(values);
   const { isEmbedded, development, election, findHost } = surroundings;
   if (address === "0") {
     if (registers && !development)
       throw new UsageError("--register-webhooks is given with --webhook-bind-address=0: leave one out");
     return undefined;
   }
-  const found = given ?? (await reachWithout(isEmbedded, development && registers ? findHost : undefined));
-  if (registers && found === undefined && !development) {
+  const reach = explicit ?? (await reachWithout(isEmbedded, development && registers ? findHost : undefined));
+  if (registers && reach === undefined && !development) {
     throw new UsageError(
       "--register-webhooks is given without a way to the webhooks: add --webhook-service namespace/name of a Service in the cluster, " +
         "or --webhook-host of this machine",
     );
   }
   if (folder !== undefined) checkFiles(folder);
-  const certificates = folder === undefined ? selfManaged(found) : ({ kind: "files", folder } as const);
-  const lends = found !== undefined && "host" in found && values["install-crds"];
-  const injects = found !== undefined && "service" in found && certificates.kind === "secret";
+  const certificates = folder === undefined ? selfManaged(reach) : ({ kind: "files", folder } as const);
+  const lends = reach !== undefined && "host" in reach && values["install-crds"];
+  const injects = reach !== undefined && "service" in reach && certificates.kind === "secret";
   return {
-    address: surroundings.mayListenElsewhere ? listenAt(address, { found, given }) : address,
+    address: surroundings.mayListenElsewhere ? listenAt(address, { found: reach, given: explicit }) : address,
     certificates,
-    drain: found !== undefined && "service" in found ? DRAIN : 0,
-    registration: found && {
-      reach: development ? found : sharedReach(found, election),
+    drain: reach !== undefined && "service" in reach ? DRAIN : 0,
+    registration: reach && {
+      reach: development ? reach : sharedReach(reach, election),
       mode: registers ? "apply" : injects ? "inject" : lends ? "definitions" : "none",
       failurePolicy: development && !isEmbedded ? "Ignore" : undefined,
-      ownNamespaces: "service" in found ? [found.service.namespace] : [],
+      ownNamespaces: "service" in reach ? [reach.service.namespace] : [],
       ownLeases: election && { namespace: election.namespace, id: election.id },
       learning: isEmbedded ? 0 : undefined,
     },

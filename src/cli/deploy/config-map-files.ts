@@ -44,11 +44,11 @@ export async function configMapFiles(
   };
   for (const folder of folders) {
     const root = realpathSync(resolve(folder));
-    for (const found of scanFolders([folder])) {
-      const closure = closureOf(found.file);
+    for (const entry of scanFolders([folder])) {
+      const closure = closureOf(entry.file);
       if (isOutside(closure, root) || importsPackages(closure, offered)) {
-        refuseForeignConfig(found, configs.get(found.file) ?? []);
-        add(...(await bundled(found, offered)));
+        refuseForeignConfig(entry, configs.get(entry.file) ?? []);
+        add(...(await bundled(entry, offered)));
       } else for (const [path, text] of closure.sources) add(relative(root, path), text);
     }
   }
@@ -75,11 +75,11 @@ export async function configMapFiles(
 }
 
 /** One file of a bundle is like the other, so that a configuration would be named for the module that imports its file. */
-function refuseForeignConfig(found: ModuleEntry, configs: readonly ModuleConfig[]): void {
-  const foreign = configs.find(({ name, isNamed }) => !isNamed && name !== configName(found));
+function refuseForeignConfig(entry: ModuleEntry, configs: readonly ModuleConfig[]): void {
+  const foreign = configs.find(({ name, isNamed }) => !isNamed && name !== configName(entry));
   if (foreign === undefined) return;
   throw new UserError(
-    `Cannot put '${found.file}' into a ConfigMap: it imports the configuration of '${foreign.name}', which would lose its name in a bundle; ` +
+    `Cannot put '${entry.file}' into a ConfigMap: it imports the configuration of '${foreign.name}', which would lose its name in a bundle; ` +
       `give it one, as config(z.object({ … }), { name: "${foreign.name}" }), or build an image and pass --image`,
   );
 }

@@ -73,12 +73,12 @@ export function hasPublicFields(config: DeployedConfig | undefined): boolean {
 
 /** Returns the ConfigMap; it has the values that were given, and not the defaults, which are those of the code. */
 export function configMapOfConfig({ account, config }: Pick<DeployPlan, "account" | "config">): object {
-  const given = (config?.fields ?? []).filter(({ value }) => value !== undefined && value !== null);
+  const fields = (config?.fields ?? []).filter(({ value }) => value !== undefined && value !== null);
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { name: configObjectName(account), namespace: account.namespace, labels: labelsOf(account.name) },
-    data: Object.fromEntries(given.map((one) => [configKey(one), textOf(one.value)])),
+    data: Object.fromEntries(fields.map((one) => [configKey(one), textOf(one.value)])),
   };
 }
 

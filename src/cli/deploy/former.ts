@@ -41,10 +41,10 @@ export function readFormer(file: string): readonly object[] {
  * empty when nothing is.
  */
 export function removals(former: readonly object[], now: readonly object[]): readonly string[] {
-  const kept = new Set(now.flatMap((one) => keyOf(identityOf(one))));
+  const currentKeys = new Set(now.flatMap((one) => keyOf(identityOf(one))));
   return former
     .flatMap((one) => identityOf(one) ?? [])
-    .filter((one) => !keyOf(one).some((key) => kept.has(key)))
+    .filter((one) => !keyOf(one).some((key) => currentKeys.has(key)))
     .toReversed()
     .map((one) => {
       const place = one.namespace === undefined ? "" : ` --namespace=${one.namespace}`;

@@ -49,17 +49,17 @@ export async function findDefinition(transport: Requests, name: string): Promise
   const named = name.includes(".") ? await readDefinition(transport, name).catch(unlessMissing) : undefined;
   if (named !== undefined) return named;
   const { items } = await transport.request<{ items: readonly CustomDefinition[] }>({ method: "GET", path: CRDS });
-  const wanted = name.toLowerCase();
-  const found = items.filter((definition) => namesOf(definition).includes(wanted));
-  const [first] = found;
+  const lowerName = name.toLowerCase();
+  const matching = items.filter((definition) => namesOf(definition).includes(lowerName));
+  const [first] = matching;
   if (first === undefined) {
     throw new UserError(
       `Cannot find the kind '${name}': no CustomResourceDefinition of the cluster has this name; ` +
         "`kubectl get customresourcedefinitions` lists them",
     );
   }
-  if (found.length > 1) {
-    const names = found.map(({ metadata }) => metadata.name).join(", ");
+  if (matching.length > 1) {
+    const names = matching.map(({ metadata }) => metadata.name).join(", ");
     throw new UserError(`Cannot tell which kind '${name}' is: write one of ${names}`);
   }
   return first;

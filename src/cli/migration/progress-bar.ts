@@ -17,7 +17,7 @@ export class ProgressBar {
   readonly #began: number;
   /** How many were done before, which do not count for the speed. */
   #first: number | undefined;
-  #shown = -Infinity;
+  #lastDrawn = -Infinity;
   #width = 0;
 
   constructor(options: ProgressBarOptions) {
@@ -31,8 +31,8 @@ export class ProgressBar {
     this.#first ??= done;
     const { isTerminal } = this.#options;
     const now = this.#now();
-    if (now - this.#shown < (isTerminal ? EVERY.picture : EVERY.line)) return;
-    this.#shown = now;
+    if (now - this.#lastDrawn < (isTerminal ? EVERY.picture : EVERY.line)) return;
+    this.#lastDrawn = now;
     const text = this.#text(done, total, now);
     if (isTerminal) this.#draw(text);
     else this.#options.write(`${text}\n`);

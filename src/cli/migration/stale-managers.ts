@@ -58,25 +58,25 @@ export function currentManagers(
     current.set(key, other === undefined ? moved : { ...moved, fieldsV1: union(other.fieldsV1, moved.fieldsV1) });
   }
   const entries = [...current.values()];
-  const kept = entries.filter(({ fieldsV1 = {} }) => Object.keys(fieldsV1).length > 0);
-  return kept.length > 0 ? kept : [{ ...entries[0]!, fieldsV1: PLACEHOLDER }];
+  const remaining = entries.filter(({ fieldsV1 = {} }) => Object.keys(fieldsV1).length > 0);
+  return remaining.length > 0 ? remaining : [{ ...entries[0]!, fieldsV1: PLACEHOLDER }];
 }
 
 /** Returns the fields of a set that a schema has; `undefined` when it has none of them. */
 function known(fields: FieldSet, schema: Schema | undefined, isRoot = true): FieldSet | undefined {
   const names = Object.keys(fields).filter((name) => name !== ".");
   if (names.length === 0) return fields;
-  const found: Record<string, FieldSet> = fields["."] === undefined ? {} : { ".": fields["."] };
+  const paths: Record<string, FieldSet> = fields["."] === undefined ? {} : { ".": fields["."] };
   let isFound = false;
   for (const name of names) {
     const inner = fields[name]!;
     const place = isRoot && /^f:(metadata|apiVersion|kind)$/.test(name) ? ANYTHING : partOf(schema, name);
     const part = place && known(inner, place, false);
     if (part === undefined) continue;
-    found[name] = part;
+    paths[name] = part;
     isFound = true;
   }
-  return isFound ? found : undefined;
+  return isFound ? paths : undefined;
 }
 
 const ANYTHING: Schema = { "x-kubernetes-preserve-unknown-fields": true };

@@ -39,15 +39,15 @@ export interface AdmissionOptions {
 }
 
 export async function registered(options: AdmissionOptions): Promise<readonly Registered[]> {
-  const found: Registered[] = [];
+  const registrations: Registered[] = [];
   for (const kind of KINDS) {
     const path = pathOf(kind, options.service);
     const live = await find<Configuration>(options.transport, path);
     const { leaving, staying } = divided(live, options);
     if (live === undefined || (leaving.length === 0 && !isEmptyShell(live, options))) continue;
-    found.push({ path, kind, name: live.metadata.name, leaving: leaving.length, staying: staying.length });
+    registrations.push({ path, kind, name: live.metadata.name, leaving: leaving.length, staying: staying.length });
   }
-  return found;
+  return registrations;
 }
 
 /** Removes the webhooks, and deletes configurations that become empty. */
@@ -83,8 +83,8 @@ function isEmptyShell({ metadata, webhooks = [] }: Configuration, { others }: Ad
 function divided(live: Configuration | undefined, { service, modules, others }: AdmissionOptions) {
   const pathsOf = (some: readonly LoadedModule[]) =>
     new Set(servedBy(some.map(({ definitions }) => definitions)).webhooks.map(({ path }) => path));
-  const kept = pathsOf(others ?? []);
-  const paths = new Set([...pathsOf(modules)].filter((path) => !kept.has(path)));
+  const remainingPaths = pathsOf(others ?? []);
+  const paths = new Set([...pathsOf(modules)].filter((path) => !remainingPaths.has(path)));
   const isLeaving = ({ clientConfig }: NonNullable<Configuration["webhooks"]>[number]): boolean => {
     const { name, namespace, path = "" } = clientConfig.service ?? {};
     return name === service.name && namespace === service.namespace && (others === undefined || paths.has(path));

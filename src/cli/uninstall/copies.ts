@@ -44,8 +44,8 @@ export async function leasesOf(
   const group = shardGroup(id);
   const isOurs = ({ metadata: { name, labels } }: Found): boolean =>
     elected.has(name) || (seats.has(name) && labels?.[GROUP_LABEL] === group);
-  const found = await list<Found>(transport, collection(lease));
-  return found.filter(isOurs).map((one) => doomed(`${collection(lease)}/${one.metadata.name}`, "Lease", one));
+  const leases = await list<Found>(transport, collection(lease));
+  return leases.filter(isOurs).map((one) => doomed(`${collection(lease)}/${one.metadata.name}`, "Lease", one));
 }
 
 /** Deletes a Lease, unless somebody holds it: without it, a copy that works and one that begins would both lead. @returns who does. */

@@ -77,10 +77,10 @@ export async function deployed(
   for (const { kind, api, names, selects } of NAMESPACED) {
     for (const one of names(account)) {
       const path = `${api}/namespaces/${namespace}/${plural(kind)}/${one}`;
-      const found = await find<Found>(transport, path);
-      if (found === undefined) continue;
-      const what = doomed(path, kind, found);
-      if (isOurs(found, name) && (selects === undefined || selects(found)?.[NAME] === name)) rest.push(what);
+      const object = await find<Found>(transport, path);
+      if (object === undefined) continue;
+      const what = doomed(path, kind, object);
+      if (isOurs(object, name) && (selects === undefined || selects(object)?.[NAME] === name)) rest.push(what);
       else foreign.push(what.what);
     }
   }
@@ -90,9 +90,9 @@ export async function deployed(
   if (secret?.metadata.labels?.[MANAGED_BY] === OURS && secret.type === "kubernetes.io/tls")
     rest.push(doomed(path, "Secret", secret));
   const rights = await granted(transport, account);
-  const found = [...rest, ...rights.roles, ...rights.bindings];
+  const objects = [...rest, ...rights.roles, ...rights.bindings];
   // The account is deleted last, because what still runs as the account may need it to end.
-  const ordered = [...found.filter((one) => !isAccount(one)), ...found.filter(isAccount)];
+  const ordered = [...objects.filter((one) => !isAccount(one)), ...objects.filter(isAccount)];
   const leases = await leasesOf(transport, lease, modules);
   return { deployment, bindings: rights.bindings, rest: ordered, leases, foreign: [...foreign, ...rights.foreign] };
 }
@@ -198,9 +198,9 @@ export async function forget(transport: Transport, account: ServiceAccount, modu
 
 /** Whether only pods of the newest template are left. */
 export function isRolledOut({ metadata, spec, status }: Deployment & { metadata: { generation?: number } }): boolean {
-  const wanted = spec.replicas ?? 1;
+  const desired = spec.replicas ?? 1;
   const { observedGeneration = 0, updatedReplicas = 0, replicas = 0 } = status ?? {};
-  return observedGeneration >= (metadata.generation ?? 0) && updatedReplicas >= wanted && replicas <= updatedReplicas;
+  return observedGeneration >= (metadata.generation ?? 0) && updatedReplicas >= desired && replicas <= updatedReplicas;
 }
 
 /** Whether no pod of a deployment is left. */

@@ -54,11 +54,11 @@ export interface Plan {
 
 export async function makePlan(options: PlanOptions): Promise<Plan> {
   const { transport, selection, all, account, service, crds, release, lease } = options;
-  const { chosen } = selection;
+  const { modules: chosen } = selection;
   const names = chosen.map(({ name }) => name);
   const notes: string[] = [];
-  const found = await deployed(transport, { account, lease, modules: names, all });
-  const mounted = all ? undefined : mountedIn(found, options);
+  const deployment = await deployed(transport, { account, lease, modules: names, all });
+  const mounted = all ? undefined : mountedIn(deployment, options);
   const kinds = definedKinds(selection);
   const definitions: Definition[] = [];
   const rewrites: Definition[] = [];
@@ -78,14 +78,14 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     else if (!crds) notes.push(`${one.what} stays with ${someObjects(one.objects.count)}; --crds deletes all`);
     else definitions.push({ ...one, isConverted: one.isConverted && !isHeldUp(one, carried) });
   }
-  for (const what of found.foreign) notes.push(`${what} stays: others have it, or use it`);
-  if (all && found.deployment !== undefined) notes.push(`Namespace ${account.namespace} stays: others may use it`);
-  if (!all && found.deployment !== undefined && mounted !== undefined)
+  for (const what of deployment.foreign) notes.push(`${what} stays: others have it, or use it`);
+  if (all && deployment.deployment !== undefined) notes.push(`Namespace ${account.namespace} stays: others may use it`);
+  if (!all && deployment.deployment !== undefined && mounted !== undefined)
     notes.push("Permissions stay as they are: `binnacle manifests rbac` for the modules that are left has less");
-  const hasCopies = !options.ignoresLease && !isKnownWithout(found, options);
+  const hasCopies = !options.ignoresLease && !isKnownWithout(deployment, options);
   return {
     webhooks: await registered({ transport, service, modules: chosen, others: all ? undefined : selection.others }),
-    deployed: found,
+    deployed: deployment,
     mounted,
     carried,
     definitions,
@@ -107,7 +107,7 @@ function mountedIn({ deployment }: Deployed, { selection, account }: PlanOptions
   if (deployment === undefined || deployment.spec.replicas === 0) return undefined;
   const mounted = mountedModules(
     deployment,
-    selection.chosen.map(({ name }) => name),
+    selection.modules.map(({ name }) => name),
   );
   if (mounted !== undefined) return mounted.keys.length > 0 ? mounted : undefined;
   const { namespace, name } = account;
@@ -126,7 +126,7 @@ function isKnownWithout({ deployment }: Deployed, { all, account, lease }: PlanO
 async function carriedBy({ transport, selection }: PlanOptions): Promise<readonly Carried[]> {
   const carried: Carried[] = [];
   const known = new Map<string, Awaited<ReturnType<typeof objectsOf>>>();
-  for (const controller of selection.chosen.flatMap(({ definitions }) => definitions.controllers)) {
+  for (const controller of selection.modules.flatMap(({ definitions }) => definitions.controllers)) {
     const { for: primary, finalizers } = declarationsOf(controller);
     if (primary === undefined || finalizers.length === 0) continue;
     const { resource } = primary;
@@ -134,8 +134,8 @@ async function carriedBy({ transport, selection }: PlanOptions): Promise<readonl
     const objects = known.get(id) ?? (await objectsOf(transport, resource));
     known.set(id, objects);
     for (const finalizer of finalizers) {
-      const found = objects.finalizers.get(finalizer);
-      if (found !== undefined) carried.push({ id, kind: resource.kind, finalizer, objects: found.objects });
+      const holders = objects.finalizers.get(finalizer);
+      if (holders !== undefined) carried.push({ id, kind: resource.kind, finalizer, objects: holders.objects });
     }
   }
   return carried;

@@ -6,7 +6,7 @@ import { groupKind, type Resource } from "../../resource/handle.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface Selection {
-  readonly chosen: readonly LoadedModule[];
+  readonly modules: readonly LoadedModule[];
   readonly others: readonly LoadedModule[];
 }
 
@@ -20,27 +20,27 @@ export function select(
   { names, all }: { readonly names: readonly string[]; readonly all: boolean },
 ): Selection {
   if (all && names.length > 0) throw new UsageError("--all is given with the name of a module: leave one out");
-  if (all) return { chosen: modules, others: [] };
+  if (all) return { modules, others: [] };
   if (names.length === 0)
     throw new UsageError("Say what to uninstall, such as `binnacle uninstall guestbook.ts`, or --all");
   const chosen = new Set<LoadedModule>();
   for (const name of names) {
-    const found = modules.filter((module) => namesOf(module).includes(name));
-    const [first] = found;
+    const matching = modules.filter((module) => namesOf(module).includes(name));
+    const [first] = matching;
     if (first === undefined) {
-      const meant = nearest(name, modules.flatMap(namesOf));
+      const suggestion = nearest(name, modules.flatMap(namesOf));
       const known = modules.map((module) => module.name).join(", ");
       throw new UsageError(
-        `Cannot find the module '${name}'${meant === undefined ? `: there are ${known}` : `, did you mean '${meant}'?`}`,
+        `Cannot find the module '${name}'${suggestion === undefined ? `: there are ${known}` : `, did you mean '${suggestion}'?`}`,
       );
     }
-    if (found.length > 1)
+    if (matching.length > 1)
       throw new UsageError(
-        `Cannot tell which module '${name}' is: write one of ${found.map((one) => one.name).join(", ")}`,
+        `Cannot tell which module '${name}' is: write one of ${matching.map((one) => one.name).join(", ")}`,
       );
     chosen.add(first);
   }
-  return { chosen: [...chosen], others: modules.filter((module) => !chosen.has(module)) };
+  return { modules: [...chosen], others: modules.filter((module) => !chosen.has(module)) };
 }
 
 function namesOf({ name, file }: LoadedModule): readonly string[] {
@@ -49,7 +49,7 @@ function namesOf({ name, file }: LoadedModule): readonly string[] {
 }
 
 /** The kinds that only these modules define, and the names of modules that use one of them, by `groupKind`. */
-export function definedKinds({ chosen, others }: Selection): {
+export function definedKinds({ modules: chosen, others }: Selection): {
   readonly own: readonly Resource[];
   readonly shared: ReadonlyMap<string, string>;
 } {

@@ -102,9 +102,9 @@ function plainSchema(json: JsonSchema): unknown {
 function without(value: unknown, keywords: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((one) => without(one, keywords));
   if (typeof value !== "object" || value === null) return value;
-  const kept = Object.entries(value).filter(([keyword]) => !keywords.includes(keyword));
+  const remaining = Object.entries(value).filter(([keyword]) => !keywords.includes(keyword));
   return Object.fromEntries(
-    kept.map(([keyword, inner]) => [
+    remaining.map(([keyword, inner]) => [
       keyword,
       // What `properties` holds are names and not keywords.
       keyword === "properties"
