@@ -1,6 +1,6 @@
 /** Finds where two responses differ. */
 import { type Answer, type CaseRecord, type Exchange, noAnswer } from "./exchange.ts";
-import { comparedPart, isOfDecoder, tierOf } from "./tiers.ts";
+import { comparedPart, isOfDecoder, tierOf, tierOfWarnings } from "./tiers.ts";
 
 export interface Difference {
   readonly field: string;
@@ -54,7 +54,8 @@ export function compareCases(expected: CaseRecord, actual: CaseRecord | undefine
     } else {
       const isFree = isOfDecoder(left.answer.body) || isOfDecoder(right.answer.body);
       const tier = isFree ? "outcome" : (expected.tier ?? tierOf(left.call.path));
-      const [one, other] = [comparedPart(left.answer, tier), comparedPart(right.answer, tier)];
+      const tiers = { tier, warnings: tier === "words" ? tierOfWarnings(left.call.path) : tier };
+      const [one, other] = [comparedPart(left.answer, tiers), comparedPart(right.answer, tiers)];
       compareAnswers(one, other, { into: differences, pairing });
     }
     if (differences.length > 0) found.push({ caseName: expected.name, expected: left, actual: right, differences });

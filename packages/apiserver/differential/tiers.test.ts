@@ -40,7 +40,7 @@ test("compareCases finds other words where the case says that they count", () =>
 test("comparedPart leaves out what Go's libraries say in both tiers", () => {
   const messageOf = (message: string, code = 422): unknown => {
     const { answer } = refused(message, { code }).exchanges[0]!;
-    return (comparedPart(answer, "words").body as { readonly message?: string }).message;
+    return (comparedPart(answer, { tier: "words" }).body as { readonly message?: string }).message;
   };
   expect(messageOf('a: Invalid value: {"A":"}"}: no, b: Invalid value: [{}]: no')).toBe(
     "a: Invalid value: <object>: no, b: Invalid value: <object>: no",

@@ -49,10 +49,23 @@ export function tierOf(path: string): Tier {
   return tiersOfGroups[group] ?? "words";
 }
 
-/** Leaves of an answer what its tier compares. */
-export function comparedPart({ status, headers, body }: Answer, tier: Tier): Answer {
+const warnedOtherwise = /^\/api\/v1\/(?:namespaces\/[^/]+\/)?(?:services|secrets|serviceaccounts)(?:[/?]|$)/;
+
+/** Finds the tier of warnings: besides pods, their templates and custom objects few kinds have any that operators meet. */
+export function tierOfWarnings(path: string): Tier {
+  return warnedOtherwise.test(path) ? "outcome" : "words";
+}
+
+interface Tiers {
+  readonly tier: Tier;
+  /** @default the tier */
+  readonly warnings?: Tier;
+}
+
+/** Leaves of an answer what its tiers compare. */
+export function comparedPart({ status, headers, body }: Answer, { tier, warnings = tier }: Tiers): Answer {
   const { warning, ...others } = headers;
-  const hasWarning = tier === "words" && warning !== undefined;
+  const hasWarning = warnings === "words" && warning !== undefined;
   return { status, headers: hasWarning ? headers : others, body: partOf(body, tier) };
 }
 

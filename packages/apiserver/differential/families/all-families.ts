@@ -22,7 +22,6 @@ import { strictness } from "./strictness.ts";
 import { type Family, familyCases } from "./family.ts";
 import { forms } from "./forms.ts";
 import { oddities } from "./oddities.ts";
-import { otherWarnings } from "./other-warnings.ts";
 import { paths } from "./paths.ts";
 import { podPaths } from "./pod-paths.ts";
 import { podWarnings } from "./pod-warnings.ts";
@@ -55,7 +54,6 @@ export function allFamilies(share: number): Case[] {
       ...applyRefusals,
       ...yamlBodies,
       ...podWarnings,
-      ...otherWarnings,
       ...watchStreams,
       bookmarksOfAll,
       ...evictions,

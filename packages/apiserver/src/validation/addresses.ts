@@ -31,6 +31,31 @@ export function unreachable(text: string): string | undefined {
   return undefined;
 }
 
+/** Returns the usual form of an address, also of one with leading zeros; `undefined` for none. */
+export function canonicalAddress(text: string): string | undefined {
+  const plain = plainZeros(text);
+  if (isIP(plain) === 4) return plain;
+  if (isIP(text) !== 6 || text.includes("%")) return undefined;
+  const usual = new URL(`http://[${text}]`).hostname.slice(1, -1);
+  const mapped = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(usual)?.slice(1);
+  if (mapped === undefined) return usual;
+  return mapped
+    .map((word) => Number.parseInt(word, 16))
+    .flatMap((word) => [word >> 8, word & 255])
+    .join(".");
+}
+
+/** Returns the warnings of an address in an unusual form; none when it is invalid. */
+export function addressWarnings(path: string, text: string): string[] {
+  const usual = canonicalAddress(text);
+  if (usual === undefined) return [];
+  if (isIP(text) === 0 || isMapped(text))
+    return [`${path}: non-standard IP address ${JSON.stringify(text)} is invalid: use ${JSON.stringify(usual)}`];
+  if (usual === text || isIP(text) === 4) return [];
+  const form = `should be in RFC 5952 canonical format (${JSON.stringify(usual)})`;
+  return [`${path}: IPv6 address ${JSON.stringify(text)} ${form}`];
+}
+
 /** Removes leading zeros from the numbers of an IPv4 address. */
 function plainZeros(text: string): string {
   return /^\d+(\.\d+){3}$/.test(text) ? text.replaceAll(/\b0+(?=\d)/g, "") : text;

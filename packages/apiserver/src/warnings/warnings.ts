@@ -1,20 +1,8 @@
-/** Warns of questionable objects that are stored anyway, in `Warning` headers. */
-import { deepEquals } from "#platform/equality";
+/** Warns of questionable pods, templates of pods and custom objects, which are stored anyway, in `Warning` headers. */
 import type { Fields, KindRow, KubeObject } from "../hooks.ts";
-import { each, has, inner } from "../validation/fill.ts";
+import { each, inner } from "../validation/fill.ts";
 import { dnsLabel, qualifiedName } from "../validation/formats.ts";
-import { addressWarnings, rangeWarnings } from "./addresses.ts";
-import {
-  nodeWarnings,
-  runtimeClassWarnings,
-  selectorWarnings,
-  storageClassWarnings,
-  volumeWarnings,
-} from "./cluster-warnings.ts";
 import { claimWarnings, podWarnings } from "./core/pod-warnings.ts";
-import { serviceWarnings } from "./core/service-warnings.ts";
-import { pairWarnings } from "./tls-pair.ts";
-import { quantityOrder } from "../validation/quantities.ts";
 
 /** Returns the warnings of an object. @param old the object before; `undefined` for a new one */
 type Warnings = (object: KubeObject, old: KubeObject | undefined) => readonly string[];
@@ -31,29 +19,6 @@ const ofObjects: Readonly<Record<string, Warnings>> = {
   "apps/StatefulSet": statefulSet,
   "batch/Job": named(job("spec")),
   "batch/CronJob": cronJob,
-  "/Service": (service) => serviceWarnings(service),
-  "/Endpoints": endpoints,
-  "/Secret": (secret) => (secret["type"] === "kubernetes.io/tls" ? pairWarnings(inner(secret, "data")) : []),
-  "/ServiceAccount": serviceAccount,
-  "/ResourceQuota": (quota, old) => (old === undefined ? quotaWarnings(quota) : []),
-  "/Node": (node) => nodeWarnings(node),
-  "/PersistentVolume": (volume) => volumeWarnings(volume),
-  "/PersistentVolumeClaim": claim,
-  "networking.k8s.io/NetworkPolicy": networkPolicy,
-  "networking.k8s.io/Ingress": ingress,
-  "discovery.k8s.io/EndpointSlice": endpointSlice,
-  "node.k8s.io/RuntimeClass": (runtimeClass) => runtimeClassWarnings(runtimeClass),
-  "resource.k8s.io/ResourceSlice": resourceSlice,
-  "storage.k8s.io/CSIDriver": csiDriver,
-  "storage.k8s.io/CSIStorageCapacity": (capacity) => selectorWarnings(inner(capacity, "nodeTopology"), "nodeTopology"),
-  "storage.k8s.io/StorageClass": (storageClass) => storageClassWarnings(storageClass),
-};
-
-/** The warnings of writes through `status`. */
-const ofStatus: Readonly<Record<string, Warnings>> = {
-  "/Pod": (pod) => [...statusAddresses(pod, "podIPs"), ...statusAddresses(pod, "hostIPs")],
-  "/Service": balancer,
-  "networking.k8s.io/Ingress": balancer,
 };
 
 /** Returns the warnings of an object as it is about to be stored. */
@@ -64,9 +29,9 @@ export function warningsOf(
 ): readonly string[] {
   if (row.custom) return finalizerWarnings(object, old);
   if (row.group === "admissionregistration.k8s.io") return reservedName(object);
-  const table = subresource === "status" ? ofStatus : ["", "scale"].includes(subresource) ? ofObjects : undefined;
   const name = `${row.group}/${row.kind}`;
-  return table !== undefined && Object.hasOwn(table, name) ? (table[name]?.(object, old) ?? []) : [];
+  const isStatus = !["", "scale"].includes(subresource);
+  return isStatus || !Object.hasOwn(ofObjects, name) ? [] : (ofObjects[name]?.(object, old) ?? []);
 }
 
 function reservedName({ metadata: { name = "" } }: KubeObject): string[] {
@@ -153,112 +118,4 @@ function cronJob(object: KubeObject, old: KubeObject | undefined): string[] {
   const advice =
     "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details";
   return [...named(job("spec.jobTemplate.spec"))(object, old), ...(zoned ? [advice] : [])];
-}
-
-function endpoints(object: KubeObject): string[] {
-  if (object.metadata.labels?.["endpoints.kubernetes.io/managed-by"] === "endpoint-controller") return [];
-  return each(object, "subsets").flatMap((subset, index) =>
-    ["addresses", "notReadyAddresses"].flatMap((list) =>
-      each(subset, list).flatMap(({ ip }, place) =>
-        addressWarnings(`subsets[${index}].${list}[${place}].ip`, String(ip)),
-      ),
-    ),
-  );
-}
-
-function endpointSlice(object: KubeObject, old: KubeObject | undefined): string[] {
-  const isName = old === undefined && object["addressType"] === "FQDN";
-  const said = isName ? ["spec.addressType: FQDN endpoints are deprecated"] : [];
-  const manager = object.metadata.labels?.["endpointslice.kubernetes.io/managed-by"] ?? "";
-  if (["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"].includes(manager)) return said;
-  const addresses = each(object, "endpoints").flatMap((endpoint, index) =>
-    ((endpoint["addresses"] ?? []) as string[]).flatMap((address, place) =>
-      addressWarnings(`endpoints[${index}].addresses[${place}]`, address),
-    ),
-  );
-  return [...said, ...addresses];
-}
-
-function serviceAccount({ metadata }: KubeObject, old: KubeObject | undefined): string[] {
-  const name = "kubernetes.io/enforce-mountable-secrets";
-  if (metadata.annotations?.[name] === undefined || old?.metadata.annotations?.[name] !== undefined) return [];
-  const advice = "prefer separate namespaces to isolate access to mounted secrets";
-  return [`metadata.annotations[${name}]: deprecated in v1.32+; ${advice}`];
-}
-
-function claim(object: KubeObject): string[] {
-  const name = "volume.beta.kubernetes.io/storage-class";
-  const isOld = object.metadata.annotations?.[name] !== undefined;
-  const advice = 'deprecated since v1.8; use "storageClassName" attribute instead';
-  return [
-    ...(isOld ? [`metadata.annotations[${name}]: ${advice}`] : []),
-    ...claimWarnings(inner(object, "spec"), "spec"),
-  ];
-}
-
-function networkPolicy(object: KubeObject): string[] {
-  const directions = [
-    ["ingress", "from"],
-    ["egress", "to"],
-  ] as const;
-  return directions.flatMap(([direction, peers]) =>
-    each(inner(object, "spec"), direction).flatMap((rule, index) =>
-      each(rule, peers).flatMap((peer, place) => {
-        if (!has(peer, "ipBlock")) return [];
-        const { cidr, except } = inner(peer, "ipBlock");
-        const at = `spec.${direction}[${index}].${peers}[${place}].ipBlock`;
-        const excepted = ((except ?? []) as string[]).flatMap((range, number) =>
-          rangeWarnings(`${at}.except[${number}]`, range),
-        );
-        return [...rangeWarnings(`${at}.cidr`, String(cidr)), ...excepted];
-      }),
-    ),
-  );
-}
-
-function ingress(object: KubeObject, old: KubeObject | undefined): string[] {
-  const name = "kubernetes.io/ingress.class";
-  const isOld = object.metadata.annotations?.[name] !== undefined && !has(inner(object, "spec"), "ingressClassName");
-  if (old !== undefined || !isOld) return [];
-  return [`annotation ${JSON.stringify(name)} is deprecated, please use 'spec.ingressClassName' instead`];
-}
-
-function resourceSlice(object: KubeObject): string[] {
-  const driver = String(inner(object, "spec")["driver"] ?? "");
-  if (driver === driver.toLowerCase()) return [];
-  return [`spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`];
-}
-
-function csiDriver(object: KubeObject, old: KubeObject | undefined): string[] {
-  const spec = inner(object, "spec");
-  const isSame = old !== undefined && deepEquals(inner(old, "spec")["tokenRequests"], spec["tokenRequests"]);
-  if (each(spec, "tokenRequests").length === 0 || has(spec, "serviceAccountTokenInSecrets") || isSame) return [];
-  return [
-    "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes",
-  ];
-}
-
-function statusAddresses(pod: KubeObject, list: string): string[] {
-  return each(inner(pod, "status"), list).flatMap(({ ip }, index) =>
-    addressWarnings(`status.${list}[${index}].ip`, String(ip ?? "")),
-  );
-}
-
-function balancer(object: KubeObject): string[] {
-  return each(inner(inner(object, "status"), "loadBalancer"), "ingress").flatMap(({ ip }, index) =>
-    addressWarnings(`status.loadBalancer.ingress[${index}]`, String(ip ?? "")),
-  );
-}
-
-function quotaWarnings(quota: KubeObject): string[] {
-  const hard = inner(inner(quota, "spec"), "hard");
-  return ["cpu", "memory", "storage", "ephemeral-storage"].flatMap((name) => {
-    const bare = (name === "cpu" || name === "memory") && hard[`requests.${name}`] === undefined;
-    const request = bare ? name : `requests.${name}`;
-    const limit = `limits.${name}`;
-    if (hard[request] === undefined || hard[limit] === undefined) return [];
-    if (quantityOrder(hard[request], hard[limit]) <= 0) return [];
-    const [most, least] = [String(hard[request]), String(hard[limit])];
-    return [`ResourceQuota ${request} (${most}) should be less than ${limit} (${least})`];
-  });
 }

@@ -2,8 +2,7 @@
 import { isIP } from "node:net";
 import { deepEquals } from "#platform/equality";
 import type { KubeObject } from "../../hooks.ts";
-import { canonical } from "../../warnings/addresses.ts";
-import { addressProblem, unreachable } from "../addresses.ts";
+import { canonicalAddress, addressProblem, unreachable } from "../addresses.ts";
 import { type Field, withoutEmpty } from "../field.ts";
 import { each, inner } from "../fill.ts";
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../formats.ts";
@@ -60,7 +59,7 @@ function checkAddress(address: Field, list: Field, type: string): void {
   const { text } = address;
   if (type === "FQDN") return domain(address);
   if (type !== "IPv4" && type !== "IPv6") return;
-  const usual = canonical(text);
+  const usual = canonicalAddress(text);
   const isUnusual = type === "IPv6" && usual !== undefined && usual !== text;
   const problem =
     addressProblem(text) ?? (isUnusual ? `must be in canonical form (${JSON.stringify(usual)})` : undefined);

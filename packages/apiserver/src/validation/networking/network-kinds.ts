@@ -1,8 +1,7 @@
 /** Validates kinds of networking and discovery. */
 import { isIP } from "node:net";
 import { deepEquals } from "#platform/equality";
-import { canonical } from "../../warnings/addresses.ts";
-import { addressProblem, isCidr, isStrictSubset, rangeProblem } from "../addresses.ts";
+import { canonicalAddress, addressProblem, isCidr, isStrictSubset, rangeProblem } from "../addresses.ts";
 import { dropTopology, endpointSlice } from "../discovery/endpoint-slices.ts";
 import type { Field } from "../field.ts";
 import { inner } from "../fill.ts";
@@ -183,13 +182,13 @@ function ingressStatus(object: Field): void {
 
 /** Returns what is wrong with an address that has several spellings. */
 function spellingProblem(text: string): string | undefined {
-  const usual = canonical(text);
+  const usual = canonicalAddress(text);
   return usual === text ? undefined : `must be in canonical form (${JSON.stringify(usual)})`;
 }
 
 function canonicalRange(range: Field): void {
   const [address = "", bits = ""] = range.text.split("/");
-  const usual = `${canonical(address)}/${bits}`;
+  const usual = `${canonicalAddress(address)}/${bits}`;
   const isOdd = usual !== range.text;
   const problem =
     rangeProblem(range.text) ?? (isOdd ? `must be in canonical form (${JSON.stringify(usual)})` : undefined);

@@ -4,7 +4,7 @@ import { goQuoted } from "../../field-error.ts";
 import type { Fields } from "../../hooks.ts";
 import { formatQuantity, parseQuantity } from "../../schema/quantity.ts";
 import { each, has, inner } from "../../validation/fill.ts";
-import { addressWarnings } from "../addresses.ts";
+import { addressWarnings } from "../../validation/addresses.ts";
 import { labelAdvice, warningsOfExpressions, warningsOfMap } from "../deprecated-labels.ts";
 import { type PlacedContainer, portWarnings } from "./pod-ports.ts";
 import { volumeWarnings } from "./volume-paths.ts";
