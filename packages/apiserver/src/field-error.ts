@@ -23,8 +23,6 @@ export interface FieldError {
   /** The invalid value; the message omits `undefined`. Use `null` for Go's nil. */
   readonly badValue?: unknown;
   readonly detail: string;
-  /** Whether the value is a Go struct, whose fields keep their order; maps are sorted. @default false */
-  readonly isStruct?: boolean;
 }
 
 const words: Readonly<Record<FieldErrorType, string>> = {
@@ -51,8 +49,8 @@ export function causeReason(type: FieldErrorType): string {
 
 /** Returns the message without the field. */
 export function errorBody(error: FieldError): string {
-  const { type, badValue, detail, isStruct = false } = error;
-  const value = withoutValue.has(type) || badValue === undefined ? "" : `: ${quoted(badValue, isStruct)}`;
+  const { type, badValue, detail } = error;
+  const value = withoutValue.has(type) || badValue === undefined ? "" : `: ${quoted(badValue)}`;
   return `${words[type]}${value}${detail === "" ? "" : `: ${detail}`}`;
 }
 
@@ -72,10 +70,10 @@ export function notSupported(
   return { type: "NotSupported", field, badValue, detail };
 }
 
-function quoted(value: unknown, isStruct: boolean): string {
+function quoted(value: unknown): string {
   if (typeof value === "string") return goQuoted(value);
   if (isNumber(value)) return goNumber(value);
-  return isStruct ? escapedJson(writeJson(value)) : goJson(value);
+  return goJson(value);
 }
 
 /** Formats a number like Go's `%v`: floats get an exponent from a million on, and from the fifth decimal place on. */

@@ -94,7 +94,7 @@ test.each<[string, string, Sent, number, string]>([
       },
     },
     422,
-    'ResourceQuota "q" is invalid: spec.scopeSelector.matchExpressions: Invalid value: {"MatchExpressions":[{"ScopeName":"PriorityClass","Operator":"Exists","Values":null}]}: unsupported scope applied to resource',
+    'ResourceQuota "q" is invalid: spec.scopeSelector.matchExpressions: Invalid value: [{"operator":"Exists","scopeName":"PriorityClass"}]: unsupported scope applied to resource',
   ],
   [
     "PUT",

@@ -75,7 +75,7 @@ export function compileErrors(rule: CelRule, path: string, place: RulePlace): Fi
   const errors: FieldError[] = [];
   const self = schemaOf(schema);
   const invalid = (name: string, detail: string): void =>
-    void errors.push({ type: "Invalid", field: `${path}.${name}`, badValue: shown(rule), detail, isStruct: true });
+    void errors.push({ type: "Invalid", field: `${path}.${name}`, badValue: rule, detail });
   const { optionalOldSelf = false } = rule;
   const made = compiledRule(rule.rule, { schema: self, root, result: "bool", optionalOldSelf });
   const sizes = sizesOf(self, root);
@@ -100,16 +100,4 @@ export function compileErrors(rule: CelRule, path: string, place: RulePlace): Fi
     errors.push({ type: "Invalid", field: `${path}.optionalOldSelf`, badValue: rule.optionalOldSelf, detail });
   }
   return errors;
-}
-
-/** Shows the rule as Go does. */
-function shown(rule: CelRule): object {
-  return {
-    Rule: rule.rule,
-    Message: rule.message ?? "",
-    MessageExpression: rule.messageExpression ?? "",
-    Reason: rule.reason ?? null,
-    FieldPath: rule.fieldPath ?? "",
-    OptionalOldSelf: rule.optionalOldSelf ?? null,
-  };
 }

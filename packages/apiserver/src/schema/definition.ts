@@ -4,7 +4,6 @@ import type { Fields, KubeObject } from "../hooks.ts";
 import { equalValues } from "../patch/typed-values.ts";
 import { clientConfig } from "../validation/admissionregistration/client-config.ts";
 import { Field } from "../validation/field.ts";
-import { internalValue } from "../validation/internal-values.ts";
 import { dns1035Label, dnsSubdomain } from "../validation/formats.ts";
 import { schemaAt } from "./definition-rules.ts";
 import { checkDefinitionSchema } from "./definition-schema.ts";
@@ -79,20 +78,13 @@ function checkSpec(spec: Fields, errors: FieldError[]): void {
   for (const [index, version] of versions.entries()) {
     checkVersion(version, { path: `spec.versions[${index}]`, common, errors });
   }
-  const values = (): unknown =>
-    Array.isArray(spec.versions)
-      ? internalValue(
-          { row: definitionRow, path: "spec.versions" },
-          versions.map((version) => own(version, common)),
-        )
-      : null;
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
-    errors.push({ ...manyVersions, badValue: values(), detail: "must contain unique version names" });
+    errors.push({ ...manyVersions, badValue: spec.versions ?? null, detail: "must contain unique version names" });
   }
   if (versions.filter(({ storage }) => storage === true).length !== 1) {
     errors.push({
       ...manyVersions,
-      badValue: values(),
+      badValue: spec.versions ?? null,
       detail: "must have exactly one version marked as storage version",
     });
   }
@@ -102,18 +94,7 @@ function checkSpec(spec: Fields, errors: FieldError[]): void {
   checkConversion(fieldsOf(spec.conversion), errors);
 }
 
-const definitionRow = { group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition" };
-const manyVersions = { type: "Invalid", field: "spec.versions", isStruct: true } as const;
-
-/** Returns what a version does not share with all others. */
-function own(version: Fields, common: (name: string) => boolean): Fields {
-  return Object.fromEntries(
-    Object.entries(version).filter(
-      ([name]) =>
-        !["schema", "subresources", "additionalPrinterColumns", "selectableFields"].includes(name) || !common(name),
-    ),
-  );
-}
+const manyVersions = { type: "Invalid", field: "spec.versions" } as const;
 
 interface EnumOptions {
   readonly valid: readonly string[];

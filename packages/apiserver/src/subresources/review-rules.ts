@@ -37,8 +37,7 @@ function specErrors(kind: string, spec: AccessSpec): FieldError[] {
     errors.push({
       type: "Invalid",
       field: "spec.nonResourceAttributes",
-      badValue: shown(nonResourceAttributes),
-      isStruct: true,
+      badValue: nonResourceAttributes,
       detail,
     });
   }
@@ -109,15 +108,8 @@ function metadataErrors(kind: string, { metadata }: KubeObject): FieldError[] {
   const allowed = isLocal ? ["managedFields", "namespace"] : ["managedFields"];
   const given = Object.entries(metadata).filter(([, value]) => value !== null && value !== undefined);
   if (given.every(([name]) => allowed.includes(name))) return [];
-  const { name, generateName, namespace, ...rest } = Object.fromEntries(given);
-  const badValue = {
-    ...(name === undefined ? {} : { name }),
-    ...(generateName === undefined ? {} : { generateName }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...rest,
-  };
   const detail = isLocal ? "must be empty except for namespace" : "must be empty";
-  return [{ type: "Invalid", field: "metadata", badValue, isStruct: true, detail }];
+  return [{ type: "Invalid", field: "metadata", badValue: Object.fromEntries(given), detail }];
 }
 
 function localErrors(
@@ -132,13 +124,7 @@ function localErrors(
   }
   if (nonResourceAttributes !== undefined) {
     const detail = "disallowed on this kind of request";
-    const badValue = shown(nonResourceAttributes);
-    errors.push({ type: "Invalid", field: "spec.nonResourceAttributes", badValue, isStruct: true, detail });
+    errors.push({ type: "Invalid", field: "spec.nonResourceAttributes", badValue: nonResourceAttributes, detail });
   }
   return errors;
-}
-
-/** Shows the attributes in the server's internal form. */
-function shown({ path = "", verb = "" }: Fields): Fields {
-  return { Path: path, Verb: verb };
 }

@@ -4,7 +4,6 @@ import { deepEquals } from "#platform/equality";
 import { type FieldError, type FieldErrorType, notSupported } from "../field-error.ts";
 import type { Fields, GroupVersionKind } from "../hooks.ts";
 import type { Format } from "./formats.ts";
-import { internalValue } from "./internal-values.ts";
 
 /** What fields of the same object share. */
 interface Place {
@@ -78,20 +77,9 @@ export class Field {
   }
 
   add(type: FieldErrorType, detail: string, badValue?: unknown): void {
-    if (typeof badValue !== "object" || badValue === null) {
-      // Rules compare with the number, and messages show each digit.
-      const isSame = typeof this.value === "bigint" && badValue === Number(this.value);
-      this.errors.push({ type, field: this.path, badValue: isSame ? this.value : badValue, detail });
-      return;
-    }
-    const row = this.row;
-    const shown = row && internalValue({ row, path: this.path.replaceAll(/\[[^\]]*(?:\]|$)/g, "") }, badValue);
-    this.errors.push({ type, field: this.path, badValue: shown ?? badValue, detail, isStruct: shown !== undefined });
-  }
-
-  /** Adds an error with a Go value whose JSON has its own order and names. */
-  addStruct(type: FieldErrorType, detail: string, badValue: object): void {
-    this.errors.push({ type, field: this.path, badValue, detail, isStruct: true });
+    // Rules compare with the number, and messages show each digit.
+    const isSame = typeof this.value === "bigint" && badValue === Number(this.value);
+    this.errors.push({ type, field: this.path, badValue: isSame ? this.value : badValue, detail });
   }
 
   invalid(detail: string, badValue: unknown = this.value ?? ""): void {

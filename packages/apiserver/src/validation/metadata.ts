@@ -105,7 +105,7 @@ function owners(references: Field): void {
       references.at("apiVersion").invalid("version must not be empty", apiVersion);
     for (const part of ["kind", "name", "uid"]) if (!fields[part]) references.at(part).invalid("must not be empty", "");
     if (fields["apiVersion"] === "v1" && kind === "Event") {
-      references.addStruct("Invalid", "/v1, Kind=Event is disallowed from being an owner", fields);
+      references.invalid("/v1, Kind=Event is disallowed from being an owner");
     }
     if (fields["controller"] !== true) continue;
     if (controller === "") {
@@ -114,7 +114,7 @@ function owners(references: Field): void {
     }
     const both = `${controller} and ${kind}/${name}`;
     const detail = `Only one reference can have Controller set to true. Found "true" in references for ${both}`;
-    references.addStruct("Invalid", detail, references.value as object);
+    references.invalid(detail);
   }
 }
 

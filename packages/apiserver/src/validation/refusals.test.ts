@@ -186,7 +186,7 @@ test("amounts in a status are not negative", async () => {
     status: { capacity: { cpu: "-1" }, addresses: [address, address] },
   });
   expect(node.message).toContain('status.capacity.cpu: Invalid value: "-1"');
-  expect(node.message).toContain('status.addresses[1]: Duplicate value: {"Type":"Hostname","Address":"h"}');
+  expect(node.message).toContain('status.addresses[1]: Duplicate value: {"address":"h","type":"Hostname"}');
 });
 
 test("a service that is no load balancer any more has lost its addresses", async () => {

@@ -4,7 +4,7 @@ import { claimSpec } from "../core/claim-rules.ts";
 import type { Field } from "../field.ts";
 import { inner } from "../fill.ts";
 import { dnsLabel } from "../formats.ts";
-import { internalValue, isSameStored } from "../internal-values.ts";
+import { isSameStored } from "../stored-values.ts";
 import { amount, intOrPercent, notMoreThanAll } from "../numbers.ts";
 import { podTemplate, templateMetadata } from "../core/pod-rules.ts";
 import type { RuleTable } from "../rules.ts";
@@ -63,8 +63,6 @@ function always(spec: Field, kind = "ReplicaSet"): void {
   if (deadline.present) deadline.forbidden(`activeDeadlineSeconds in ${kind} is not Supported`);
 }
 
-const deploymentRow = { group: "apps", version: "v1", kind: "Deployment" };
-
 function deployment(object: Field): void {
   const spec = object.at("spec");
   spec.at("replicas").nonNegative();
@@ -78,8 +76,7 @@ function deployment(object: Field): void {
     if (rolling.present) rolling.forbidden("may not be specified when strategy `type` is 'Recreate'");
   } else if (strategy.at("type").text === "RollingUpdate") rollingUpdate(rolling);
   else {
-    const shown = internalValue({ row: deploymentRow, path: "spec.strategy" }, strategy.value) as object;
-    strategy.addStruct("NotSupported", 'supported values: "Recreate", "RollingUpdate"', shown);
+    strategy.add("NotSupported", 'supported values: "Recreate", "RollingUpdate"', strategy.value ?? {});
   }
   for (const name of ["minReadySeconds", "revisionHistoryLimit"]) spec.at(name).nonNegative();
   const progress = spec.at("progressDeadlineSeconds");
@@ -118,13 +115,7 @@ function daemonSet(object: Field): void {
     if (some === 0 && more === 0) unavailable.required("cannot be 0 when maxSurge is 0");
     else if (some !== 0 && more !== 0) surge.invalid("may not be set when maxUnavailable is non-zero", surge.value);
   } else if (type !== "OnDelete") {
-    const shown = {
-      Type: type,
-      RollingUpdate: rolling.present
-        ? { MaxUnavailable: rolling.fields["maxUnavailable"], MaxSurge: rolling.fields["maxSurge"] ?? 0 }
-        : null,
-    };
-    strategy.addStruct("NotSupported", 'supported values: "RollingUpdate", "OnDelete"', shown);
+    strategy.add("NotSupported", 'supported values: "RollingUpdate", "OnDelete"', strategy.value ?? {});
   }
   spec.at("revisionHistoryLimit").nonNegative();
 }
@@ -147,18 +138,14 @@ function statefulSet(object: Field, isNew: boolean): void {
     policy.invalid("must be 'OrderedReady' or 'Parallel'");
   const strategy = spec.at("updateStrategy");
   const [type, rolling] = [strategy.at("type"), strategy.at("rollingUpdate")];
-  const shown = rolling.present
-    ? { Partition: rolling.fields["partition"] ?? 0, MaxUnavailable: rolling.fields["maxUnavailable"] ?? null }
-    : null;
   if (type.text === "OnDelete") {
-    if (rolling.present) rolling.addStruct("Invalid", "only allowed for updateStrategy 'RollingUpdate'", shown ?? {});
+    if (rolling.present) rolling.invalid("only allowed for updateStrategy 'RollingUpdate'");
   } else if (type.text === "RollingUpdate") {
     rolling.at("partition").nonNegative();
     const unavailable = rolling.at("maxUnavailable");
     if (unavailable.present) intOrPercent(unavailable);
   } else if (type.text === "") strategy.required();
-  else
-    strategy.addStruct("Invalid", "must be 'RollingUpdate' or 'OnDelete'", { Type: type.text, RollingUpdate: shown });
+  else strategy.invalid("must be 'RollingUpdate' or 'OnDelete'");
   for (const name of ["whenDeleted", "whenScaled"]) {
     const retention = spec.at("persistentVolumeClaimRetentionPolicy").at(name);
     retention.oneOf(["Retain", "Delete"], { sorted: false });

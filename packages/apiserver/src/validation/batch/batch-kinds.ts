@@ -121,12 +121,7 @@ const budget: Rules = {
     const spec = object.at("spec");
     const [least, most] = [spec.at("minAvailable"), spec.at("maxUnavailable")];
     if (least.present && most.present) {
-      spec.addStruct("Invalid", "minAvailable and maxUnavailable cannot be both set", {
-        MinAvailable: least.value,
-        Selector: spec.fields["selector"] ?? null,
-        MaxUnavailable: most.value,
-        UnhealthyPodEvictionPolicy: spec.fields["unhealthyPodEvictionPolicy"] ?? null,
-      });
+      spec.invalid("minAvailable and maxUnavailable cannot be both set");
     }
     for (const bound of [least, most]) {
       if (!bound.present) continue;
@@ -224,14 +219,7 @@ function runtimeTolerations(list: Field): void {
   const seen: Fields[] = [];
   for (const item of list.items) {
     if (seen.some((one) => deepEquals(one, item.fields))) {
-      const { key = "", operator = "", value = "", effect = "", tolerationSeconds = null } = item.fields;
-      item.addStruct("Duplicate", "", {
-        Key: key,
-        Operator: operator,
-        Value: value,
-        Effect: effect,
-        TolerationSeconds: tolerationSeconds,
-      });
+      item.duplicate();
     }
     seen.push(item.fields);
   }

@@ -3,7 +3,7 @@ import type { Fields } from "../../hooks.ts";
 import { type Field, withoutEmpty } from "../field.ts";
 import { inner } from "../fill.ts";
 import { dnsLabel } from "../formats.ts";
-import { internalValue, isSameStored } from "../internal-values.ts";
+import { isSameStored } from "../stored-values.ts";
 import { jobSpec } from "./job-spec.ts";
 import { jobStatus } from "./job-status.ts";
 import type { RuleContext, Rules } from "../rules.ts";
@@ -140,6 +140,5 @@ function templateUpdate(template: Field, { before, old, context: { write } }: Te
     return;
   }
   if (isSameStored({ row, path: "spec.template" }, template.value ?? {}, earlier)) return;
-  const shown = internalValue({ row, path: "spec.template" }, template.value ?? {}) as object;
-  template.addStruct("Invalid", "field is immutable", shown);
+  template.invalid("field is immutable", template.value ?? {});
 }

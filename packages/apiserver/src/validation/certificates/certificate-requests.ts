@@ -4,7 +4,7 @@ import { certificatesProblem, signingRequestProblem } from "../../certificates/s
 import type { Fields, KubeObject, WriteContext } from "../../hooks.ts";
 import type { Field } from "../field.ts";
 import { each, inner } from "../fill.ts";
-import { internalDiff } from "../internal-values.ts";
+import { differingPlaces } from "../stored-values.ts";
 import { signerName } from "./signer-name.ts";
 import type { RuleContext, Rules } from "../rules.ts";
 
@@ -101,25 +101,19 @@ function checkStatus(object: Field, old: Fields, { write }: RuleContext): void {
       conditions.forbidden(`updates may not remove a condition of type ${JSON.stringify(type)}`);
   }
   if (write.subresource !== "approval") {
-    for (const type of ["Approved", "Denied"]) changedDecision(conditions, type, [ofType(old, type), write.row]);
+    for (const type of ["Approved", "Denied"]) changedDecision(conditions, type, ofType(old, type));
   }
   if ((certificate.value ?? "") === (earlier ?? "")) return;
   if (write.subresource !== "status") certificate.forbidden("updates may not set certificate content");
   else if (earlier) certificate.forbidden("updates may not modify existing certificate content");
 }
 
-function changedDecision(
-  conditions: Field,
-  type: string,
-  [before, row]: readonly [readonly Fields[], WriteContext["row"]],
-): void {
+function changedDecision(conditions: Field, type: string, before: readonly Fields[]): void {
   const after = conditions.items.map(({ fields }) => fields).filter((condition) => condition["type"] === type);
   const what = `a condition of type ${JSON.stringify(type)}`;
   if (after.length > before.length) return conditions.forbidden(`updates may not add ${what}`);
   if (after.length < before.length || deepEquals(before, after)) return;
-  conditions.forbidden(
-    `updates may not modify ${what}\n${internalDiff({ row, path: "status.conditions" }, before, after)}`,
-  );
+  conditions.forbidden(`updates may not modify ${what}\n${differingPlaces(before, after)}`);
 }
 
 export const certificateRequest: Rules = {

@@ -33,9 +33,9 @@ export function claimSpec(spec: Field): void {
   const namespace = reference.at("namespace");
   if (namespace.text !== "") {
     namespace.matches(dnsLabel);
-    if (source.present) spec.addStruct("Invalid", "may not be specified when dataSourceRef.namespace is specified", {});
+    if (source.present) spec.invalid("may not be specified when dataSourceRef.namespace is specified");
   } else if (source.present && reference.present && !isSame(source, reference)) {
-    spec.addStruct("Invalid", "must match dataSourceRef", {});
+    spec.invalid("must match dataSourceRef");
   }
   const attributes = spec.at("volumeAttributesClassName");
   if (attributes.text !== "") attributes.matches(dnsSubdomain);

@@ -234,7 +234,7 @@ function nodeAddresses(list: Field): void {
   const seen = new Set<string>();
   for (const address of list.items) {
     const [type, text] = [address.at("type").text, address.at("address").text];
-    if (seen.has(`${type} ${text}`)) address.addStruct("Duplicate", "", { Type: type, Address: text });
+    if (seen.has(`${type} ${text}`)) address.duplicate();
     seen.add(`${type} ${text}`);
   }
 }
@@ -266,9 +266,7 @@ const node: Rules = {
       if (effect.require()) effect.oneOf(effects, { sorted: false });
       const pair = `${taint.at("key").text} ${effect.text}`;
       if (seen.has(pair)) {
-        const { fields } = taint;
-        const shown = { Key: fields["key"], Value: fields["value"] ?? "", Effect: fields["effect"], TimeAdded: null };
-        taint.addStruct("Duplicate", "taints must be unique by key and effect pair", shown);
+        taint.add("Duplicate", "taints must be unique by key and effect pair", taint.value ?? {});
       }
       seen.add(pair);
     }

@@ -2,10 +2,8 @@
 import type { Fields } from "../../hooks.ts";
 import type { Field } from "../field.ts";
 import { dnsSubdomain, pathSegment, qualifiedName } from "../formats.ts";
-import { internalValue, isSameStored } from "../internal-values.ts";
+import { isSameStored } from "../stored-values.ts";
 import type { RuleContext, Rules } from "../rules.ts";
-
-const coreRow = { group: "", version: "v1", kind: "Event" };
 
 /** The two groups' names of the same fields. */
 interface Names {
@@ -100,9 +98,7 @@ function frozen(object: Field, old: Fields, { write: { row } }: RuleContext): vo
     const empty = texts.has(name) ? "" : undefined;
     if (isSameStored({ row, path: name }, now ?? empty, before ?? empty)) continue;
     const field = object.at(shown).with(now);
-    const inside = internalValue({ row: coreRow, path: shown }, now);
-    if (typeof inside === "object" && inside !== null) field.addStruct("Invalid", "field is immutable", inside);
-    else field.add("Invalid", "field is immutable", now ?? empty ?? (name === "deprecatedCount" ? 0 : null));
+    field.add("Invalid", "field is immutable", now ?? empty ?? (name === "deprecatedCount" ? 0 : null));
   }
 }
 

@@ -8,7 +8,7 @@ import { changedAnnotations, matchingProfiles, podAnnotations } from "./pod-anno
 import { ephemeralUpdate, resizeUpdate } from "./pod-paths.ts";
 import { podOnly, podSpec, podTemplate } from "./pod-rules.ts";
 import { podStatus } from "./pod-status.ts";
-import { internalDiff, isSameStored } from "../internal-values.ts";
+import { differingPlaces, isSameStored } from "../stored-values.ts";
 import { quantityOrder } from "../quantities.ts";
 import { tolerations } from "./scheduling-rules.ts";
 import type { RuleContext, Rules, RuleTable } from "../rules.ts";
@@ -131,7 +131,7 @@ function qualityOfService(spec: Fields): string {
 const gateless = "only deletion is allowed, but found new scheduling gate";
 
 function podUpdate(object: Field, old: Fields, { write: { row, subresource } }: RuleContext): void {
-  if (subresource === "ephemeralcontainers") return ephemeralUpdate(object, old, row);
+  if (subresource === "ephemeralcontainers") return ephemeralUpdate(object, old);
   if (subresource === "resize") return resizeUpdate(object, old, qualityOfService);
   const [spec, before] = [object.at("spec"), inner(old, "spec")];
   const annotations = object.at("metadata").at("annotations");
@@ -172,8 +172,7 @@ function podUpdate(object: Field, old: Fields, { write: { row, subresource } }: 
     if (before["nodeSelector"] === undefined) delete next["nodeSelector"];
     else next["nodeSelector"] = before["nodeSelector"];
   }
-  if (!isSameStored({ row, path: "spec" }, next, before))
-    spec.forbidden(`${frozen}\n${internalDiff({ row, path: "spec" }, before, next)}`);
+  if (!isSameStored({ row, path: "spec" }, next, before)) spec.forbidden(`${frozen}\n${differingPlaces(before, next)}`);
 }
 
 function addedTolerations(list: Field, before: readonly Fields[]): void {

@@ -1,12 +1,12 @@
 /** Validates changes through `pods/ephemeralcontainers` and `pods/resize`. */
 import { deepEquals } from "#platform/equality";
-import type { Fields, GroupVersionKind } from "../../hooks.ts";
-import { internalDiff } from "../internal-values.ts";
+import type { Fields } from "../../hooks.ts";
+import { differingPlaces } from "../stored-values.ts";
 import { type Field, withoutEmpty } from "../field.ts";
 import { each, inner } from "../fill.ts";
 
 /** Debug containers can be added, but neither changed nor removed. */
-export function ephemeralUpdate(object: Field, old: Fields, row: GroupVersionKind): void {
+export function ephemeralUpdate(object: Field, old: Fields): void {
   const list = object.at("spec").at("ephemeralContainers");
   const next = each(object.at("spec").fields, "ephemeralContainers");
   for (const before of each(inner(old, "spec"), "ephemeralContainers")) {
@@ -14,9 +14,8 @@ export function ephemeralUpdate(object: Field, old: Fields, row: GroupVersionKin
     const after = next.find((one) => one["name"] === before["name"]);
     if (after === undefined) list.forbidden(`existing ephemeral containers ${name} may not be removed\n`);
     else if (!deepEquals(after, before)) {
-      const place = { row, path: "spec.ephemeralContainers[]" };
       const change = `existing ephemeral containers ${name} may not be changed`;
-      list.forbidden(`${change}\n${internalDiff(place, before, after)}`);
+      list.forbidden(`${change}\n${differingPlaces(before, after)}`);
     }
   }
 }

@@ -161,19 +161,10 @@ function resourceClaims(list: Field): void {
       name.matches(dnsLabel);
       names.add(name.text);
     }
-    const shown = {
-      Name: name.text,
-      ResourceClaimName: own.value ?? null,
-      ResourceClaimTemplateName: template.value ?? null,
-    };
     if (own.present && template.present)
-      claim.addStruct(
-        "Invalid",
-        "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
-        shown,
-      );
+      claim.invalid("at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified");
     if (!own.present && !template.present)
-      claim.addStruct("Invalid", "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`", shown);
+      claim.invalid("must specify one of: `resourceClaimName`, `resourceClaimTemplateName`");
     for (const each of [own, template]) if (each.present) each.matches(dnsSubdomain);
   }
 }

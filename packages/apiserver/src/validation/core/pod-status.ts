@@ -125,11 +125,7 @@ function addresses(status: Field): void {
       list.add("Internal", `failed to check for dual stack with error:invalid IP[${texts.indexOf(wrong)}]: ${wrong}`);
     const families = new Set(texts.map((text) => text.includes(":")));
     if (wrong !== undefined || families.size < 2 || texts.length > 2)
-      list.addStruct(
-        "Invalid",
-        "may specify no more than one IP for each IP family",
-        texts.map((text) => ({ IP: text })),
-      );
+      list.invalid("may specify no more than one IP for each IP family");
   }
 }
 

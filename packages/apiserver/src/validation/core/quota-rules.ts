@@ -2,7 +2,6 @@
 import type { Field } from "../field.ts";
 import { inner } from "../fill.ts";
 import { qualifiedName } from "../formats.ts";
-import { internalValue } from "../internal-values.ts";
 import { isNegative } from "../quantities.ts";
 import { isQuotaResource, isStandardResource } from "./resource-rules.ts";
 import type { Rules } from "../rules.ts";
@@ -64,7 +63,7 @@ function quotaSelector(spec: Field): void {
     for (const name of hard) {
       if (!isStandardResource(name) || !scopes.includes(scope)) continue;
       const fits = scope === "BestEffort" ? name === "pods" : ofPods.test(name);
-      if (!fits) list.addStruct("Invalid", "unsupported scope applied to resource", shownSelector(selector));
+      if (!fits) list.invalid("unsupported scope applied to resource");
     }
     if (unary.has(scope) && operator !== "Exists") {
       const names = [...unary].map((name) => `ResourceQuotaScope${name}`);
@@ -83,13 +82,6 @@ function quotaSelector(spec: Field): void {
   const earlier = spec.at("scopes").value ?? null;
   if (given.has("BestEffort") && given.has("NotBestEffort")) list.invalid("conflicting scopes", earlier);
   if (given.has("Terminating") && given.has("NotTerminating")) list.invalid("conflicting scopes", earlier);
-}
-
-/** Go shows the selector as the struct that it is. */
-function shownSelector({ value, fields }: Field): object {
-  const row = { group: "", version: "v1", kind: "ResourceQuota" };
-  const shown = internalValue({ row, path: "spec.scopeSelector" }, value);
-  return typeof shown === "object" && shown !== null ? shown : fields;
 }
 
 const unary: ReadonlySet<string> = new Set([

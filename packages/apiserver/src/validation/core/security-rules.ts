@@ -16,50 +16,14 @@ export function securityContext(context: Field, { hostUsers }: { readonly hostUs
   seccomp(context.at("seccompProfile"));
   if (context.at("allowPrivilegeEscalation").value === false) {
     if (context.at("privileged").value === true)
-      context.addStruct(
-        "Invalid",
-        "cannot set `allowPrivilegeEscalation` to false and `privileged` to true",
-        shown(context),
-      );
+      context.invalid("cannot set `allowPrivilegeEscalation` to false and `privileged` to true");
     for (const added of context.at("capabilities").at("add").items) {
       if (added.text === "CAP_SYS_ADMIN")
-        context.addStruct(
-          "Invalid",
-          "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN",
-          shown(context),
-        );
+        context.invalid("cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN");
     }
   }
   windowsOptions(context.at("windowsOptions"));
   appArmor(context.at("appArmorProfile"));
-}
-
-/** Shows the struct in the server's internal form. */
-function shown(context: Field): object {
-  const value = (name: string): unknown => context.fields[name] ?? null;
-  const capabilities = context.at("capabilities");
-  const profile = (name: string): unknown => {
-    const field = context.at(name);
-    return field.present
-      ? { Type: field.at("type").text, LocalhostProfile: field.fields["localhostProfile"] ?? null }
-      : null;
-  };
-  return {
-    Capabilities: capabilities.present
-      ? { Add: capabilities.fields["add"] ?? null, Drop: capabilities.fields["drop"] ?? null }
-      : null,
-    Privileged: value("privileged"),
-    SELinuxOptions: value("seLinuxOptions"),
-    WindowsOptions: value("windowsOptions"),
-    RunAsUser: value("runAsUser"),
-    RunAsGroup: value("runAsGroup"),
-    RunAsNonRoot: value("runAsNonRoot"),
-    ReadOnlyRootFilesystem: value("readOnlyRootFilesystem"),
-    AllowPrivilegeEscalation: value("allowPrivilegeEscalation"),
-    ProcMount: value("procMount"),
-    SeccompProfile: profile("seccompProfile"),
-    AppArmorProfile: profile("appArmorProfile"),
-  };
 }
 
 export function podSecurityContext(context: Field): void {
@@ -103,11 +67,7 @@ function seccomp(profile: Field): void {
   if (type.text === "Localhost") {
     if (local.present) descending(local);
     else local.required("must be set when seccomp type is Localhost");
-  } else if (local.present)
-    local.addStruct("Invalid", "can only be set when seccomp type is Localhost", {
-      Type: type.text,
-      LocalhostProfile: local.value,
-    });
+  } else if (local.present) local.invalid("can only be set when seccomp type is Localhost", profile.value);
 }
 
 function appArmor(profile: Field): void {

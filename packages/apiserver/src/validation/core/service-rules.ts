@@ -143,15 +143,7 @@ function uniquePorts(spec: Field): void {
   for (const port of ports) {
     const [protocol, number] = [port.at("protocol").text, port.at("port").number];
     const key = `${protocol}/${number}`;
-    if (own.has(key))
-      port.addStruct("Duplicate", "", {
-        Name: "",
-        Protocol: protocol,
-        AppProtocol: null,
-        Port: number,
-        TargetPort: 0,
-        NodePort: 0,
-      });
+    if (own.has(key)) port.duplicate();
     own.add(key);
   }
 }

@@ -1,11 +1,10 @@
 /** Validates persistent volumes and claims. */
-import { persistentSources } from "../../schema/internal-form.ts";
 import type { Fields } from "../../hooks.ts";
 import { claimSpec, modesOf } from "./claim-rules.ts";
 import type { Field } from "../field.ts";
 import { fill, inner } from "../fill.ts";
 import { dnsSubdomain, qualifiedName } from "../formats.ts";
-import { internalDiff, internalValue, isSameStored } from "../internal-values.ts";
+import { differingPlaces, isSameStored } from "../stored-values.ts";
 import { persistentSource } from "./persistent-sources.ts";
 import { isNegative, quantityNumber, quantityOrder } from "../quantities.ts";
 import type { RuleContext, Rules, RuleTable } from "../rules.ts";
@@ -56,6 +55,12 @@ function capacityOf(capacity: Field): void {
   }
 }
 
+/** The names of the volume sources. */
+const persistentSources =
+  "gcePersistentDisk awsElasticBlockStore hostPath glusterfs nfs rbd quobyte iscsi flexVolume cinder cephfs fc flocker azureFile vsphereVolume azureDisk photonPersistentDisk portworxVolume scaleIO local storageos csi".split(
+    " ",
+  );
+
 function volumeUpdate(object: Field, old: Fields, { write: { row } }: RuleContext): void {
   const [spec, before] = [object.at("spec"), inner(old, "spec")];
   const sources = (fields: Fields): Fields =>
@@ -65,8 +70,8 @@ function volumeUpdate(object: Field, old: Fields, { write: { row } }: RuleContex
   if (earlier["csi"] !== undefined && inner(earlier, "csi")["controllerExpandSecretRef"] === undefined)
     delete csi["controllerExpandSecretRef"];
   if (!isSameStored({ row, path: "spec" }, next, earlier)) {
-    const diff = internalDiff({ row, path: "spec", only: persistentSources }, earlier, next);
-    spec.at("persistentvolumesource").forbidden(`spec.persistentvolumesource is immutable after creation\n${diff}`);
+    const places = differingPlaces(earlier, next);
+    spec.at("persistentvolumesource").forbidden(`spec.persistentvolumesource is immutable after creation\n${places}`);
   }
   object.at("volumeMode").with(spec.fields["volumeMode"]).immutable(before["volumeMode"]);
   const affinity = object.at("nodeAffinity").with(spec.fields["nodeAffinity"]);
@@ -74,11 +79,7 @@ function volumeUpdate(object: Field, old: Fields, { write: { row } }: RuleContex
     before["nodeAffinity"] !== undefined &&
     !isSameStored({ row, path: "spec.nodeAffinity" }, affinity.value, before["nodeAffinity"])
   )
-    affinity.addStruct(
-      "Invalid",
-      "field is immutable, except for updating from beta label to GA",
-      internalValue({ row, path: "spec.nodeAffinity" }, affinity.value) as object,
-    );
+    affinity.invalid("field is immutable, except for updating from beta label to GA");
   if (before["volumeAttributesClassName"] !== undefined && !spec.at("volumeAttributesClassName").present)
     spec.at("volumeAttributesClassName").forbidden("update from non-nil value to nil is forbidden");
 }
@@ -167,9 +168,9 @@ function claimUpdate(object: Field, old: Fields, { write: { row } }: RuleContext
     next["volumeAttributesClassName"] = before["volumeAttributesClassName"];
   }
   if (!isSameStored({ row, path: "spec" }, next, before)) {
-    const diff = internalDiff({ row, path: "spec" }, before, next);
+    const places = differingPlaces(before, next);
     spec.forbidden(
-      `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${diff}`,
+      `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${places}`,
     );
   }
   const size = (fields: Fields): unknown => inner(inner(fields, "resources"), "requests")["storage"] ?? "0";

@@ -46,9 +46,7 @@ export const flowSchema: Rules = {
       precedence.invalid("only the schema named 'exempt' may have matchingPrecedence 1");
     const method = spec.at("distinguisherMethod");
     if (method.present && !["ByNamespace", "ByUser"].includes(method.at("type").text)) {
-      method
-        .at("type")
-        .addStruct("NotSupported", 'supported values: "ByNamespace", "ByUser"', { Type: method.at("type").text });
+      method.at("type").add("NotSupported", 'supported values: "ByNamespace", "ByUser"', method.value);
     }
     const level = spec.at("priorityLevelConfiguration").at("name");
     if (level.text === "") level.required("must reference a priority level");

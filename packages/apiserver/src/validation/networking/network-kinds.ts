@@ -199,7 +199,7 @@ function ranges(object: Field): void {
   const list = object.at("spec").at("cidrs");
   if (list.empty) return list.required("at least one CIDR required");
   const families = list.items.map(({ text }) => isIP(text.split("/")[0] ?? ""));
-  if (list.items.length > 2) return list.addStruct("Invalid", "may only hold up to 2 values", { CIDRs: list.value });
+  if (list.items.length > 2) return list.invalid("may only hold up to 2 values");
   for (const range of list.items) canonicalRange(range);
   if (families.length === 2 && families[0] === families[1] && families[0] !== 0)
     list.invalid("may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64");
@@ -253,11 +253,9 @@ export const networkKinds: RuleTable = {
     },
     update: (object, old) => {
       const reference = object.at("spec").at("parentRef");
-      const { group = "", resource = "", namespace = "", name = "" } = reference.fields;
       if (deepEquals(reference.value, inner(old, "spec")["parentRef"])) return;
       if (!reference.present) return reference.invalid("field is immutable", null);
-      const shown = { Group: group, Resource: resource, Namespace: namespace, Name: name };
-      object.at("spec").at("parentRef").addStruct("Invalid", "field is immutable", shown);
+      object.at("spec").at("parentRef").invalid("field is immutable");
     },
   },
   "discovery.k8s.io/EndpointSlice": {

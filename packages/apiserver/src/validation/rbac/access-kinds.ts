@@ -49,11 +49,8 @@ function binding(kinds: readonly string[]): Rules {
       for (const subject of object.at("subjects").items) subjectRule(subject, isNamespaced);
     },
     update: (object, old) => {
-      const { apiGroup, kind, name } = object.at("roleRef").fields;
       if (deepEquals(object.fields["roleRef"], old["roleRef"])) return;
-      object
-        .at("roleRef")
-        .addStruct("Invalid", "cannot change roleRef", { APIGroup: apiGroup, Kind: kind, Name: name });
+      object.at("roleRef").invalid("cannot change roleRef");
     },
   };
 }

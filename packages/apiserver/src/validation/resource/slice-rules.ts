@@ -131,17 +131,7 @@ function attributes(device: Field): void {
     const given = ["bool", "int", "string", "version"].filter((name) => attribute.at(name).present);
     if (given.length === 0) attribute.invalid("exactly one value must be specified", "");
     else if (given.length > 1) {
-      const value = (name: string): unknown => attribute.fields[name] ?? null;
-      attribute.addStruct("Invalid", "exactly one value must be specified", {
-        IntValue: value("int"),
-        BoolValue: value("bool"),
-        StringValue: value("string"),
-        VersionValue: value("version"),
-        IntValues: null,
-        BoolValues: null,
-        StringValues: null,
-        VersionValues: null,
-      });
+      attribute.invalid("exactly one value must be specified");
     }
   }
   const capacity = device.at("capacity");

@@ -169,13 +169,7 @@ export const storageKinds: RuleTable = {
           .at("drivers")
           .items.find((one) => one.at("name").text === driver.name);
         if (now === undefined || deepEquals(comparable(now.fields), comparable({ ...driver }))) continue;
-        const { name = "", nodeID = "", topologyKeys = null } = now.fields;
-        object.at("spec").at("drivers").addStruct("Invalid", "field is immutable", {
-          Name: name,
-          NodeID: nodeID,
-          TopologyKeys: topologyKeys,
-          Allocatable: null,
-        });
+        object.at("spec").at("drivers").invalid("field is immutable");
       }
     },
   },

@@ -1,0 +1,40 @@
+/** Compares values at a place of a kind as they are once they are stored. */
+import { deepEquals } from "#platform/equality";
+import type { GroupVersionKind } from "../hooks.ts";
+import { decodeBuiltIn } from "../schema/decode.ts";
+import type { Schema } from "../schema/schema.ts";
+import { builtInSchema } from "../tables/tables.ts";
+
+export interface Place {
+  readonly row: GroupVersionKind;
+  /** The path from the object down, such as `spec.template`. */
+  readonly path: string;
+}
+
+/** Whether two values at a place are equal once they are stored: empty lists and maps count as absent. */
+export function isSameStored({ row, path }: Place, one: unknown, other: unknown): boolean {
+  let schema: Schema | undefined = builtInSchema(row);
+  for (const name of path.split(".")) schema = schema?.properties?.get(name);
+  const stored = (value: unknown): unknown => (schema && value ? decodeBuiltIn(schema, value).object : (value ?? null));
+  return deepEquals(stored(one), stored(other));
+}
+
+/** Names the places at which two values differ, at most ten, each on a line. */
+export function differingPlaces(before: unknown, after: unknown): string {
+  const places: string[] = [];
+  const compare = (one: unknown, other: unknown, path: string): void => {
+    if (places.length >= 10 || deepEquals(one, other)) return;
+    const [left, right] = [membersOf(one), membersOf(other)];
+    if (left === undefined || right === undefined) return void places.push(path);
+    for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
+      const step = Array.isArray(one) ? `[${name}]` : path === "" ? name : `.${name}`;
+      compare(left[name], right[name], path + step);
+    }
+  };
+  compare(before, after, "");
+  return places.map((place) => `changed: ${place}\n`).join("");
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
+}
