@@ -1,6 +1,6 @@
 /** Finds where two responses differ. */
 import { type Answer, type CaseRecord, type Exchange, noAnswer } from "./exchange.ts";
-import { comparedPart, isOfDecoder, tierOf, tierOfWarnings } from "./tiers.ts";
+import { comparedPart, isOfDecoder, isOfItsValidation, tierOf, tierOfWarnings } from "./tiers.ts";
 
 export interface Difference {
   readonly field: string;
@@ -47,7 +47,7 @@ export function compareCases(expected: CaseRecord, actual: CaseRecord | undefine
   const pairs = expected.exchanges.map((left) => [left, others.get(left.label)?.shift()] as const);
   const unasked = [...others.values()].flat().map((right) => [undefined, right] as const);
   for (const [left, right] of [...pairs, ...unasked]) {
-    if (left?.answer.status === noAnswer) continue;
+    if (left?.answer.status === noAnswer || (left && isOfItsValidation(left.call.path, left.answer))) continue;
     const differences: Difference[] = [];
     if (left === undefined || right === undefined) {
       differences.push({ field: "(exchange)", expected: left?.label, actual: right?.label });

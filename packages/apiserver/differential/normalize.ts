@@ -20,6 +20,9 @@ const earlyVersion = /(resourceVersion\\+": ?\\+")\d(?=\\+")/g;
 const ports: ReadonlySet<string> = new Set(["nodePort", "healthCheckNodePort"]);
 const day = 24 * 60 * 60 * 1000;
 
+/** Pages about kube-apiserver's flags and builds are not served here. */
+const unserved: ReadonlySet<unknown> = new Set(["/flagz", "/statusz"]);
+
 /** Managed fields are ordered by the second in which they were written, rules by the order of a map. */
 const unordered: ReadonlySet<string> = new Set(["managedFields", "nonResourceRules", "resourceRules"]);
 
@@ -59,7 +62,8 @@ function normalizeValue(value: unknown, key: string, names: Names): unknown {
   }
   if (typeof value === "number") return ports.has(key) && value >= 30000 ? names.of("port", String(value)) : value;
   if (Array.isArray(value)) {
-    const items = value.map((item) => normalizeValue(item, "", names));
+    const listed = key === "paths" ? value.filter((item) => !unserved.has(item)) : value;
+    const items = listed.map((item) => normalizeValue(item, "", names));
     return unordered.has(key) ? items.toSorted(byText) : items;
   }
   if (typeof value !== "object" || value === null) return value;

@@ -62,6 +62,19 @@ interface Tiers {
   readonly warnings?: Tier;
 }
 
+/** Groups whose kinds have few rules here beyond their schemas: some objects are stored that kube-apiserver finds invalid. */
+const unvalidated = ["discovery.k8s.io", "flowcontrol.apiserver.k8s.io", "resource.k8s.io", "storage.k8s.io"];
+
+/** Whether objects of a group are stored that kube-apiserver finds invalid. */
+export function isUnvalidated(group: string): boolean {
+  return unvalidated.includes(group);
+}
+
+/** Whether it is kube-apiserver's refusal of an object that may be stored here. */
+export function isOfItsValidation(path: string, { status }: Answer): boolean {
+  return status === 422 && isUnvalidated(path.split("/")[2] ?? "");
+}
+
 /** Leaves of an answer what its tiers compare. */
 export function comparedPart({ status, headers, body }: Answer, { tier, warnings = tier }: Tiers): Answer {
   const { warning, ...others } = headers;
@@ -121,7 +134,7 @@ function withoutFreeWords(value: unknown): unknown {
 
 function textWithoutFreeWords(text: string): string {
   const short = text
-    .replace(/(: Forbidden: [^\n]*)\n[^]*/, "$1<difference>")
+    .replace(/(Forbidden: [^\n]*)\n[^]*/, "$1<difference>")
     .replace(/((?:patch: Invalid value|unknown patch type|response|json parse error): )[^]*/, "$1<text>")
     .replace(/^(map: |list element types|The order in patch list)[^]*/, "$1<text>")
     .replace(/("<secret contents redacted>": )[^\n,]*/g, "$1<text>")

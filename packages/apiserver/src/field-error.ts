@@ -120,11 +120,7 @@ function unprintable(character: string, code: number): string {
 
 /** Encodes JSON as Go does: `<`, `>` and `&` are escaped, keys of maps are sorted. */
 export function goJson(value: unknown): string {
-  return escapedJson(writeJson(sorted(value)));
-}
-
-export function escapedJson(json: string): string {
-  return json.replace(
+  return writeJson(sorted(value)).replace(
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );

@@ -8,7 +8,6 @@ import { accessForbidden } from "./authorization/forbidden.ts";
 import { discover } from "./discovery/discovery.ts";
 import { about, health } from "./discovery/health.ts";
 import { metrics } from "./discovery/metrics.ts";
-import { statusPage } from "./discovery/status-pages.ts";
 import { openId } from "./discovery/open-id.ts";
 import { openApi } from "./discovery/openapi.ts";
 import { noResource, nothing, pathList } from "./discovery/paths.ts";
@@ -245,7 +244,6 @@ class EmbeddedServer implements ApiServer {
       health(url, storage.problem) ??
       openApi(request, path, { registry, storage, schemas: machinery.schemas }) ??
       metrics(request, path, { registry, storage }) ??
-      statusPage(request, path) ??
       pathList(request, path, registry);
     if (open !== undefined) return open;
     const own = openId(request, path, { tokens, address }) ?? about(request, path);

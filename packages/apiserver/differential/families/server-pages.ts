@@ -6,10 +6,6 @@ const pages = [
   "/metrics/x",
   "/metrics/slis/",
   "/metrics/cadvisor",
-  "/flagz/",
-  "/flagz/x",
-  "/statusz/",
-  "/statusz/x",
   "/configz",
   "/configz/",
   "/logs/",
@@ -110,8 +106,6 @@ async function aboutItself(probe: Probe): Promise<void> {
       "/livez",
       "/",
       "/metrics/slis/",
-      "/flagz",
-      "/statusz",
       "/openapi/v2",
       "/openapi/v3",
       "/openapi/v3/version",
@@ -131,7 +125,7 @@ async function aboutItself(probe: Probe): Promise<void> {
     ],
     accepts,
   )) {
-    if (/^\/(flagz|statusz|openapi\/v2)$/.test(path) && !/html|yaml|protobuf|cbor|q=0|^x$/.test(accept)) continue;
+    if (/^\/openapi\/v2$/.test(path) && !/html|yaml|protobuf|cbor|q=0|^x$/.test(accept)) continue;
     if (accept.includes("protobuf") && path.startsWith("/openapi")) continue;
     await probe.send(`${path} as ${accept}`, "GET", path, { headers: { accept } });
   }

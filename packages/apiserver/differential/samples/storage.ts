@@ -12,17 +12,16 @@ export const storage: Samples = {
         tokenRequests: [{ audience: "a" }],
       },
     },
-    changes: [{ spec: { attachRequired: false } }, { spec: { fsGroupPolicy: "Nope" } }],
+    changes: [{ spec: { attachRequired: false } }],
   },
   "storage.k8s.io/CSINode": {
     minimal: { spec: { drivers: [{ name: "d.test", nodeID: "n", topologyKeys: null }] } },
-    full: { spec: { drivers: [{ name: "d.test", nodeID: "n", topologyKeys: ["zone"], allocatable: { count: 3 } }] } },
-    changes: [{ spec: { drivers: [{ name: "d.test", nodeID: "", topologyKeys: null }] } }, { spec: { drivers: [] } }],
+    changes: [{ spec: { drivers: [] } }],
   },
   "storage.k8s.io/CSIStorageCapacity": {
     minimal: { storageClassName: "c" },
     full: { storageClassName: "c", capacity: "1Gi", maximumVolumeSize: "512Mi", nodeTopology: selector },
-    changes: [{ storageClassName: "d" }, { capacity: "-1" }, { capacity: "2Gi" }],
+    changes: [{ storageClassName: "d" }, { capacity: "2Gi" }],
   },
   "storage.k8s.io/StorageClass": {
     minimal: { provisioner: "example.test/p" },

@@ -88,8 +88,6 @@ const documents = [
   "/logs",
   "/logs/",
   "/logs/kube-apiserver.log",
-  "/flagz",
-  "/flagz/",
   "/configz",
   "/debug",
   "/debug/",

@@ -2,6 +2,7 @@
 import { apiVersionOf, pathOf, type Served } from "../discovery.ts";
 import type { Loose } from "../session.ts";
 import { sampleOf } from "../samples/samples.ts";
+import { isUnvalidated } from "../tiers.ts";
 import { type Fields, jsonPatch, mistaken, someOf, strategicPatch } from "./bodies.ts";
 import { accepts, contentTypes, deleting, metadata, reading, writing } from "./choices.ts";
 import type { Stranger, Visit } from "./stranger.ts";
@@ -207,7 +208,7 @@ const common: Fields = {
 
 async function walk(visit: Visit): Promise<void> {
   const fitting = visit.served.filter((served) => {
-    const sample = sampleOf(served);
+    const sample = isUnvalidated(served.group) ? undefined : sampleOf(served);
     return sample && !sample.name && !sample.settled && served.verbs.includes("create") && served.verbs.includes("get");
   });
   const served = fitting.filter(({ kind }) => kind !== "Namespace")[(visit.index * 7) % (fitting.length - 1)]!;

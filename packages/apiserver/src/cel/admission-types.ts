@@ -55,16 +55,6 @@ const namespace = object("kubernetes.Namespace", {
   status: object("kubernetes.NamespaceStatus", { conditions: listOf(condition), phase: string }),
 });
 
-const device = object("kubernetes.DRADevice", {
-  driver: string,
-  allowMultipleAllocations: bool,
-  attributes: mapOf(string, mapOf(string, dyn)),
-  capacity: mapOf(string, mapOf(string, parseType("kubernetes.Quantity"))),
-});
-
-/** The variables in selectors of devices. */
-export const deviceVariables: Variables = new Map([["device", device]]);
-
 export interface AdmissionScope {
   /** Whether the policy names a kind of parameters. */
   readonly params: boolean;

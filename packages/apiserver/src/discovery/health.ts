@@ -5,7 +5,7 @@ import { answerObject } from "../request/answer.ts";
 import { checkConsumed } from "../request/body.ts";
 import { methodNotAllowed } from "../status.ts";
 
-export const version = {
+const version = {
   major: "1",
   minor: "36",
   emulationMajor: "1",

@@ -10,13 +10,11 @@ const others = [
   "/api",
   "/apis",
   "/apis/",
-  "/flagz",
   "/metrics",
   "/metrics/slis",
   "/openapi/v2",
   "/openapi/v3",
   "/openapi/v3/",
-  "/statusz",
   "/version",
   ...Object.values(openIdPaths),
 ];

@@ -1,13 +1,7 @@
-/** Validates API services and devices. */
-import type { Field } from "./field.ts";
-import { inner } from "./fill.ts";
-import { flowSchema, priorityLevel } from "./flowcontrol/flow-kinds.ts";
+/** Validates API services and claims of devices. */
+import type { Fields } from "../hooks.ts";
+import { each, inner } from "./fill.ts";
 import { dns1035Label, dnsSubdomain, pathSegment } from "./formats.ts";
-import { validateAnnotations, validateLabels } from "./metadata.ts";
-import { nodeSelector } from "./selector-rules.ts";
-import { isExtended } from "./core/resource-rules.ts";
-import { configuration, deviceClaim, reservations, selector } from "./resource/claim-rules.ts";
-import { slice } from "./resource/slice-rules.ts";
 import type { Rules, RuleTable } from "./rules.ts";
 
 const apiService: Rules = {
@@ -46,57 +40,36 @@ const apiService: Rules = {
   },
 };
 
-const templateFields = new Set(["annotations", "labels", "creationTimestamp"]);
-
-/** Objects made from a template get only labels and annotations from it. */
-function templateMetadata(metadata: Field): void {
-  validateAnnotations(metadata.at("annotations"));
-  validateLabels(metadata.at("labels"));
-  for (const name of metadata.keys) {
-    const field = metadata.at(name);
-    if (
-      !templateFields.has(name) &&
-      field.present &&
-      field.value !== "" &&
-      !(Array.isArray(field.value) && field.empty)
-    )
-      field.forbidden("cannot be set");
-  }
-}
-
+/** Kinds without rules here are stored as their schemas allow: nothing in this server or its cluster reads them. */
 export const clusterKinds: RuleTable = {
   "apiregistration.k8s.io/APIService": apiService,
-  "flowcontrol.apiserver.k8s.io/FlowSchema": flowSchema,
-  "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration": priorityLevel,
   "resource.k8s.io/ResourceClaim": {
-    check: (object) => deviceClaim(object.at("spec").at("devices")),
-    checkNewOnly: true,
     update: (object, old) => object.at("spec").immutable(inner(old, "spec")),
     status: (object) => {
       const status = object.at("status");
-      const places = status.at("allocation").at("nodeSelector");
-      reservations(status.at("reservedFor"));
       if (!status.at("reservedFor").empty && !status.at("allocation").present)
         status.at("reservedFor").forbidden("may not be specified when `allocated` is not set");
-      if (places.present) nodeSelector(places);
     },
   },
   "resource.k8s.io/ResourceClaimTemplate": {
-    check: (object) => {
-      const template = object.at("spec");
-      templateMetadata(template.at("metadata"));
-      deviceClaim(template.at("spec").at("devices"));
-    },
     update: (object, old) => object.at("spec").immutable(inner(old, "spec")),
   },
-  "resource.k8s.io/DeviceClass": {
-    check: (object) => {
-      for (const one of object.at("spec").at("selectors").items) selector(one);
-      for (const one of object.at("spec").at("config").items) configuration(one);
-      const extended = object.at("spec").at("extendedResourceName");
-      if (extended.present && !isExtended(extended.text))
-        extended.invalid("must be a valid extended resource name", extended.text);
+  "resource.k8s.io/ResourceSlice": {
+    prepare: (object) => dropLists(inner(object, "spec")),
+    prepareUpdate: (next) => dropLists(inner(next, "spec")),
+    selectable: {
+      "spec.nodeName": (object) => String(inner(object, "spec")["nodeName"] ?? ""),
+      "spec.driver": (object) => String(inner(object, "spec")["driver"] ?? ""),
     },
   },
-  "resource.k8s.io/ResourceSlice": slice,
 };
+
+/** Removes fields of disabled features from the devices of a slice. */
+function dropLists(spec: Fields): void {
+  for (const one of each(spec, "devices")) {
+    delete one["nodeAllocatableResourceMappings"];
+    for (const attribute of Object.values(inner(one, "attributes"))) {
+      for (const name of ["ints", "bools", "strings", "versions"]) delete (attribute as Fields)[name];
+    }
+  }
+}

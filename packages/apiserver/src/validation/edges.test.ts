@@ -134,12 +134,3 @@ test("bodies whose version has an empty group, or none but a group", async () =>
   const { body } = await call("POST", `${core}/configmaps?dryRun=All`, { ...map, apiVersion: "v1/" });
   expect(body.message).toStartWith("the API version in the data (v1/) does not match the expected API version (v1)");
 });
-
-test("/statusz and /flagz answer in text, and as objects to whoever asks for them", async () => {
-  const ask = (path: string, accept: string): Promise<Response> =>
-    server.fetch(new Request(`http://server${path}`, { headers: { accept } }));
-  expect(await (await ask("/statusz", "*/*")).text()).toContain("Binary version: 1.36.");
-  const object = await ask("/statusz", "application/json;v=v1beta1;g=config.k8s.io;as=Statusz");
-  expect(await object.json()).toMatchObject({ kind: "Statusz", apiVersion: "config.k8s.io/v1beta1" });
-  expect((await ask("/flagz", "application/json")).status).toBe(406);
-});

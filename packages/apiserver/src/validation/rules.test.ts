@@ -18,7 +18,6 @@ function problems(apiVersion: string, kind: string, fields: object): string[] {
 }
 
 const typePod = "may not be specified when `type` is 'Pod'";
-const source = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
 
 test.each([
   [
@@ -30,11 +29,6 @@ test.each([
     "LimitRange",
     { spec: { limits: [{ type: "Container", max: { cpu: "1" }, default: { cpu: "2" } }] } },
     ["spec.limits[0].default[cpu]: Invalid: default value 2 is greater than max value 1"],
-  ],
-  [
-    "VolumeAttachment",
-    { spec: { attacher: "a", nodeName: "n", source: { persistentVolumeName: "p", inlineVolumeSpec: {} } } },
-    [`spec.source: Forbidden: ${source}`],
   ],
   [
     "RoleBinding",

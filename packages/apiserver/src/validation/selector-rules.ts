@@ -61,19 +61,3 @@ function nodeRequirement(requirement: Field): void {
       operator.invalid("not a valid selector operator", operator.text);
   }
 }
-
-export function topologySelectorTerm(term: Field): void {
-  const seen = new Set<string>();
-  for (const requirement of term.at("matchLabelExpressions").items) {
-    const [key, values] = [requirement.at("key"), requirement.at("values")];
-    if (values.empty) values.required("");
-    const known = new Set<string>();
-    for (const value of values.items) {
-      if (known.has(value.text)) value.duplicate();
-      known.add(value.text);
-    }
-    key.matches(qualifiedName);
-    if (seen.has(key.text)) requirement.at("key").duplicate();
-    seen.add(key.text);
-  }
-}

@@ -1,5 +1,5 @@
 /** Validates the expressions in objects: whether they compile, and whether they have the required type. */
-import { admissionVariables, type AdmissionScope, deviceVariables } from "../../cel/admission-types.ts";
+import { admissionVariables, type AdmissionScope } from "../../cel/admission-types.ts";
 import { compiled, instantiationProblem } from "../../cel/compile.ts";
 import { unfinished } from "../../cel/syntax.ts";
 import { dyn, errorType, printed, type Type } from "../../cel/type.ts";
@@ -41,16 +41,4 @@ export function compiles(expression: Field, { result, trimmed, ...scope }: Expec
   const wanted = result.length === 1 ? result[0] : `one of [${result.join(" ")}]`;
   expression.invalid(`must evaluate to ${wanted} but got ${got}`, shown);
   return type;
-}
-
-/** Rejects an expression that does not select devices. */
-export function choosesDevices(expression: Field): void {
-  const { text } = expression;
-  const made = compiled(text, deviceVariables);
-  if (typeof made === "string") return expression.invalid(`compilation failed: ${made}`, text);
-  const { type } = made.checked;
-  if (type.kind !== "dyn" && printed(type) !== "bool")
-    return expression.invalid(`must evaluate to bool or the unknown type, not ${printed(type)}`, text);
-  const problem = instantiationProblem(made.node);
-  if (problem !== undefined) expression.invalid(problem, text);
 }
