@@ -214,6 +214,7 @@ export class Elector implements Leadership {
   /**
    * Takes the Lease from a holder who renews it, when that is wished, and holds a Lease that is ours until nobody
    * before us can write any more.
+   *
    * @returns whether the answer to the last renewal meanwhile was late; `undefined` when there was none
    */
   async #takeOver(call: LockCall): Promise<boolean | undefined> {

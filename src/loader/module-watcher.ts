@@ -250,8 +250,9 @@ export class ModuleWatcher implements AsyncDisposable {
   }
 
   /**
-   * Hands over a loaded version. If it is broken or refused, the old one keeps running. @returns the error if only
-   * another module is in its way; trying again may then help.
+   * Hands over a loaded version. If it is broken or refused, the old one keeps running.
+   *
+   * @returns the error if only another module is in its way; trying again may then help.
    */
   async #put(one: Loaded): Promise<unknown> {
     const { log, target } = this.#options;

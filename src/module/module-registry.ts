@@ -133,8 +133,9 @@ export class ModuleRegistry {
 
   /**
    * Records a module that cannot be started yet, for want of its webhooks' listener if so, which is shown as
-   * unavailable. A running version keeps running. @returns a signal that fires when it need not be tried any more; by
-   * then it is disposed of.
+   * unavailable. A running version keeps running.
+   *
+   * @returns a signal that fires when it need not be tried any more; by then it is disposed of.
    */
   postpone(module: LoadedModule, message: string, lacksListener = false): AbortSignal {
     const { name, file } = module;

@@ -78,9 +78,10 @@ export type Transformed<S extends Shape> = Draft<Omit<S["read"], "apiVersion" | 
 /** A source of keys that controllers name in `watches`, as `source.named("<plugin>/<source>")`. */
 export interface PluginSource {
   /**
-   * Queues these keys, or the keys of these objects, for every controller that names the source. @throws TypeError
-   * for other values, and {@link TryElsewhere} when another replica works one of them, after the others were queued; a
-   * route that lets it pass answers 503 with `Retry-After`
+   * Queues these keys, or the keys of these objects, for every controller that names the source.
+   *
+   * @throws TypeError for other values, and {@link TryElsewhere} when another replica works one of them, after the
+   * others were queued; a route that lets it pass answers 503 with `Retry-After`
    */
   enqueue(...keys: readonly Enqueued[]): void;
   /** Whether this replica works a key, so that `enqueue` takes it; so every replica finds its own keys of a stream. */
@@ -135,8 +136,9 @@ export interface Registry {
   /**
    * Provides a service of `provides` to the code of all modules, in place of the one of the plugin's previous version,
    * from when all setups of the module are over. Its methods are called as a part of this module, and calls that are
-   * under way are waited for before `onLeave`. @throws TypeError for a service that `provides` does not name, and for
-   * what is no object.
+   * under way are waited for before `onLeave`.
+   *
+   * @throws TypeError for a service that `provides` does not name, and for what is no object.
    */
   provide<T extends object>(service: Service<T>, instance: T): void;
   /**

@@ -64,8 +64,9 @@ async function late(ms: number): Promise<never> {
 const wish = (name: string) => ({ metadata: { namespace, name, labels: { wants: "child" } } });
 
 /**
- * Runs the naive controller. @returns what is wrong at the end: one object is from before the fault, one from during
- * it, one from after it.
+ * Runs the naive controller.
+ *
+ * @returns what is wrong at the end: one object is from before the fault, one from during it, one from after it.
  */
 async function naiveUnder(fault: Strike): Promise<string[]> {
   await using cluster = await startCluster({ pods: false });

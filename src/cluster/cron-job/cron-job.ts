@@ -6,7 +6,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { byController, isControlledBy } from "../workload/owner.ts";
 import { isNamespaceTerminating, serverMessage } from "../workload/pod-control.ts";
 import { Remembered } from "../workload/remembered.ts";
-import { timestamp } from "../workload/time.ts";
+import { runIn, timestamp } from "../workload/time.ts";
 import { deleteJob, jobFor, jobName, referenceTo, removeOld } from "./child-jobs.ts";
 import { TimeZone } from "./local-time.ts";
 import { dueRun, untilNext } from "./missed.ts";
@@ -35,18 +35,13 @@ export function cronJobController(clock: Clock): Definition {
         await takeStock(cronJob, jobs, run);
         const schedule = scheduleOf(cronJob, run);
         if (schedule === undefined) return undefined;
-        if (isChanged) return at(untilNext(cronJob, schedule, run.now));
+        if (isChanged) return runIn(untilNext(cronJob, schedule, run.now));
         return await startDue(cronJob, schedule, run);
       } finally {
         await writeStatus(cronJob, run);
       }
     },
   });
-}
-
-/** Runs again after this many milliseconds; `Infinity` means never. */
-function at(wait: number): Result | undefined {
-  return wait < Infinity ? { requeueAfter: wait } : undefined;
 }
 
 /** Parses the schedule; `undefined` when nothing may start until the CronJob changes. */
@@ -79,7 +74,7 @@ async function startDue(cronJob: CronJob, schedule: Schedule, run: CronRun): Pro
   const later = () => {
     const { active, lastScheduleTime } = status;
     const current = { ...cronJob, status: { ...cronJob.status, active, lastScheduleTime } };
-    return at(untilNext(current, schedule, now));
+    return runIn(untilNext(current, schedule, now));
   };
   let time: number | undefined;
   try {

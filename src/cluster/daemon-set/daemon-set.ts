@@ -10,6 +10,7 @@ import { isOrphan, selectedBy } from "../workload/owner.ts";
 import { createPod, deletePod, podOf, type PodRun } from "../workload/pod-control.ts";
 import { nextAvailableIn } from "../workload/pod-state.ts";
 import { slowStart } from "../workload/slow-start.ts";
+import { runIn } from "../workload/time.ts";
 import { HASH_LABEL, templateFor } from "./daemon-pod.ts";
 import { fitFor, groupByNode, placementOn, type PodsByNode, type Situation, strandedPods } from "./placement.ts";
 import { nextStep, type Step } from "./rolling-update.ts";
@@ -72,8 +73,8 @@ export function daemonSetController(clock: Clock): Definition {
         status.set({ ...statusOf(set, { ...run, byNode: await look() }), collisionCount: collisions });
       }
       const { minReadySeconds } = set.spec;
-      wait = Math.min(wait, nextAvailableIn(await ownedPods.claim(set, client), { minReadySeconds, now: run.now }));
-      return wait < Infinity ? { requeueAfter: wait } : undefined;
+      const pods = await ownedPods.claim(set, client);
+      return runIn(Math.min(wait, nextAvailableIn(pods, { minReadySeconds, now: run.now })));
     },
   });
 }

@@ -1,6 +1,6 @@
 /** Computes a Deployment's status from its ReplicaSets. */
 import type { DeploymentCondition, DeploymentStatus, Deployment } from "../../resource/builtin/index.ts";
-import { sameJson } from "../../resource/json.ts";
+import { isWritten } from "../workload/write-status.ts";
 import { conditionOf, hasDeadline, type NewCondition, withCondition, withNewCondition, without } from "./conditions.ts";
 import { limitsOf } from "./limits.ts";
 import { allOf, type DeploymentRun, type ReplicaSets, sizeOf, total } from "./run.ts";
@@ -11,19 +11,12 @@ export function statusOf({ deployment, now }: DeploymentRun, sets: ReplicaSets):
   const { spec, metadata, status } = deployment;
   const available = total(all, (set) => set.status?.availableReplicas);
   const isAvailable = available >= (spec.replicas ?? 1) - limitsOf(deployment).maxUnavailable;
-  const condition: NewCondition = isAvailable
-    ? {
-        type: "Available",
-        status: "True",
-        reason: "MinimumReplicasAvailable",
-        message: "Deployment has minimum availability.",
-      }
-    : {
-        type: "Available",
-        status: "False",
-        reason: "MinimumReplicasUnavailable",
-        message: "Deployment does not have minimum availability.",
-      };
+  const condition: NewCondition = {
+    type: "Available",
+    status: isAvailable ? "True" : "False",
+    reason: isAvailable ? "MinimumReplicasAvailable" : "MinimumReplicasUnavailable",
+    message: `Deployment ${isAvailable ? "has" : "does not have"} minimum availability.`,
+  };
   return {
     observedGeneration: metadata.generation,
     replicas: total(all, (set) => set.status?.replicas),
@@ -46,7 +39,7 @@ export function rolloutStatus(run: DeploymentRun, sets: ReplicaSets): Deployment
 
 /** Writes the status if it differs. */
 export async function syncStatus(run: DeploymentRun, status: DeploymentStatus): Promise<void> {
-  if (!isWritten(run.deployment, status)) await run.write({ ...run.deployment, status });
+  if (!isWritten(run.deployment.status, status)) await run.write({ ...run.deployment, status });
 }
 
 /** Whether all pods are new and available and no old one is left. */
@@ -136,14 +129,4 @@ function withFailure(conditions: readonly DeploymentCondition[], sets: ReplicaSe
     ...without(conditions, type),
     { ...failure, ...(lastTransitionTime && { lastUpdateTime: lastTransitionTime }) },
   ];
-}
-
-/** Whether the server has this status already; it omits counts of 0. */
-function isWritten({ status = {} }: Deployment, wanted: DeploymentStatus): boolean {
-  const { conditions = [], ...counts } = wanted;
-  return (
-    Object.entries(counts).every(([field, count]) => (status[field as keyof typeof counts] ?? 0) === (count ?? 0)) &&
-    status.terminatingReplicas !== undefined &&
-    sameJson(status.conditions ?? [], conditions)
-  );
 }

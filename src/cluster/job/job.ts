@@ -26,8 +26,9 @@ const ownedPods = new OwnedKind({
 const SILENT: RunEvents = { normal: () => {}, warning: () => {} };
 
 /**
- * Returns three controllers: of Jobs, of Jobs that are being deleted, and of pods whose Job is gone. @see
- * https://kubernetes.io/docs/concepts/workloads/controllers/job/
+ * Returns three controllers: of Jobs, of Jobs that are being deleted, and of pods whose Job is gone.
+ *
+ * @see https://kubernetes.io/docs/concepts/workloads/controllers/job/
  */
 export function jobControllers(clock: Clock): readonly Definition[] {
   const tools: JobTools = { now: () => clock.now(), failures: new Remembered<Failures>() };

@@ -1,7 +1,7 @@
 /** One run of a Job: decides whether it has ended, which pods it needs and what its status says. */
 import type { Result } from "../../index.ts";
 import type { Pod } from "../../resource/builtin/index.ts";
-import { timestamp } from "../workload/time.ts";
+import { runIn, timestamp } from "../workload/time.ts";
 import { finishedAt } from "./back-off.ts";
 import { conditionOf, type Finding, say } from "./conditions.ts";
 import { Indexes } from "./indexes.ts";
@@ -34,7 +34,7 @@ export async function syncJob(run: JobRun): Promise<Result | undefined> {
   status.terminating = run.terminating;
   await trackPods(run, isChanged);
   if (run.problem !== undefined) throw run.problem;
-  return run.wait < Infinity ? { requeueAfter: run.wait } : undefined;
+  return runIn(run.wait);
 }
 
 const COMPLETE: Finding = {

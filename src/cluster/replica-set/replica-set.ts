@@ -23,9 +23,10 @@ import {
 } from "../workload/pod-control.ts";
 import { isActive, nextAvailableIn } from "../workload/pod-state.ts";
 import { slowStart } from "../workload/slow-start.ts";
-import { writeStatus } from "../workload/write-status.ts";
+import { runIn } from "../workload/time.ts";
+import { isWritten, writeStatus } from "../workload/write-status.ts";
 import { inDeletionOrder } from "./deletion-order.ts";
-import { type StatusInput, isWritten, statusOf } from "./status.ts";
+import { type StatusInput, statusOf } from "./status.ts";
 
 /** The most pods that one run creates or deletes. */
 const MAX_BURST = 500;
@@ -63,11 +64,7 @@ function controllerOfReplicas(clock: Clock, variant: Variant): Definition {
     const selector = selectorOf(set);
     return ({ metadata }: Pod) => selector.matches(metadata.labels);
   };
-  const owned = new OwnedKind({
-    owner: resource,
-    kind: Pod,
-    selects: selecting,
-  });
+  const owned = new OwnedKind({ owner: resource, kind: Pod, selects: selecting });
   return defineController({
     name,
     concurrency: 16,
@@ -89,11 +86,10 @@ function controllerOfReplicas(clock: Clock, variant: Variant): Definition {
       const pods = (await owned.controlled(owner, client)).filter(selecting(owner));
       const now = clock.now();
       const status = statusOf(owner, { pods, failure: problem?.failure, countsTerminating, now });
-      if (!isWritten(owner, status)) await writeStatus(client, resource, { ...owner, status });
+      if (!isWritten(owner.status, status)) await writeStatus(client, resource, { ...owner, status });
       if (problem !== undefined) throw problem.error;
       const { minReadySeconds } = owner.spec;
-      const wait = nextAvailableIn(pods.filter(isActive), { minReadySeconds, now });
-      return wait < Infinity ? { requeueAfter: wait } : undefined;
+      return runIn(nextAvailableIn(pods.filter(isActive), { minReadySeconds, now }));
     },
   });
 }

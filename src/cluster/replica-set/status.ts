@@ -1,6 +1,5 @@
 /** Computes a ReplicaSet's status from its pods. */
 import type { Pod, ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from "../../resource/builtin/index.ts";
-import { sameJson } from "../../resource/json.ts";
 import { isActive, isAvailable, isReady, isTerminating } from "../workload/pod-state.ts";
 import { timestamp } from "../workload/time.ts";
 
@@ -15,27 +14,20 @@ export interface StatusInput {
   readonly now: number;
 }
 
-export function statusOf(
-  replicaSet: ReplicaSet,
-  { pods, failure, countsTerminating, now }: StatusInput,
-): ReplicaSetStatus {
-  const { generation } = replicaSet.metadata;
-  const { minReadySeconds, template } = replicaSet.spec;
+export function statusOf(set: ReplicaSet, { pods, failure, countsTerminating, now }: StatusInput): ReplicaSetStatus {
+  const { minReadySeconds, template } = set.spec;
   const active = pods.filter(isActive);
   const wanted = Object.entries(template?.metadata?.labels ?? {});
-  const ready = active.filter(isReady);
-  const terminating = countsTerminating ? { terminatingReplicas: pods.filter(isTerminating).length } : {};
+  const isLabeled = ({ metadata }: Pod) => wanted.every(([key, value]) => metadata.labels?.[key] === value);
   return {
-    ...replicaSet.status,
+    ...set.status,
     replicas: active.length,
-    fullyLabeledReplicas: active.filter(({ metadata }) =>
-      wanted.every(([key, value]) => metadata.labels?.[key] === value),
-    ).length,
-    readyReplicas: ready.length,
-    availableReplicas: ready.filter((pod) => isAvailable(pod, { minReadySeconds, now })).length,
-    ...terminating,
-    observedGeneration: generation,
-    conditions: conditionsOf(replicaSet, failure, now),
+    fullyLabeledReplicas: active.filter(isLabeled).length,
+    readyReplicas: active.filter(isReady).length,
+    availableReplicas: active.filter((pod) => isAvailable(pod, { minReadySeconds, now })).length,
+    ...(countsTerminating && { terminatingReplicas: pods.filter(isTerminating).length }),
+    observedGeneration: set.metadata.generation,
+    conditions: conditionsOf(set, failure, now),
   };
 }
 
@@ -52,14 +44,4 @@ function conditionsOf(
   if (failure === undefined) return others.length === 0 ? undefined : others;
   if (others.length < present.length) return present;
   return [...others, { type: FAILURE, status: "True", lastTransitionTime: timestamp(now), ...failure }];
-}
-
-/** Whether the server has this status already; it omits counts of 0, except `replicas`. */
-export function isWritten({ status = { replicas: 0 } }: ReplicaSet, wanted: ReplicaSetStatus): boolean {
-  const { conditions = [], ...counts } = wanted;
-  return (
-    Object.entries(counts).every(([field, count]) => (status[field as keyof typeof counts] ?? 0) === count) &&
-    (wanted.terminatingReplicas === undefined || status.terminatingReplicas !== undefined) &&
-    sameJson(status.conditions ?? [], conditions)
-  );
 }

@@ -9,6 +9,7 @@ import { patchedTemplate } from "../revision/template-patch.ts";
 import { OwnedKind } from "../workload/owned-kind.ts";
 import { isOrphan, selectedBy } from "../workload/owner.ts";
 import { nextAvailableIn } from "../workload/pod-state.ts";
+import { runIn } from "../workload/time.ts";
 import { isMemberOf, revisionOf, type Version } from "./identity.ts";
 import { revisionsOf } from "./revisions.ts";
 import { rollOut } from "./rollout.ts";
@@ -66,8 +67,7 @@ export function statefulSetController(clock: Clock): Definition {
       const used = [next.currentRevision, next.updateRevision, ...pods.map(revisionOf)];
       await truncateHistory(client, unusedOf(history, used), set.spec.revisionHistoryLimit ?? 10);
       if (isBlocked) return { requeueAfter: BLOCKED };
-      const wait = nextAvailableIn(pods, { minReadySeconds, now });
-      return wait < Infinity ? { requeueAfter: wait } : undefined;
+      return runIn(nextAvailableIn(pods, { minReadySeconds, now }));
     },
   });
 }

@@ -2,8 +2,9 @@
 import type { Pod, PodCondition } from "../../resource/builtin/index.ts";
 
 /**
- * Whether the pod has ended, so that its container statuses do not change any more. @see
- * https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-phase
+ * Whether the pod has ended, so that its container statuses do not change any more.
+ *
+ * @see https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-phase
  */
 export function isFinished({ status }: Pod): boolean {
   return status?.phase === "Succeeded" || status?.phase === "Failed";

@@ -1,5 +1,6 @@
 /** Writes the whole status of a workload, as its controller computed it. */
 import { type Client, isConflict, type KeyOf, type Resource, type Shape } from "../../index.ts";
+import { sameJson } from "../../resource/json.ts";
 
 interface WithStatus {
   readonly metadata: { readonly name: string; readonly namespace?: string | undefined; readonly uid: string };
@@ -22,4 +23,19 @@ export async function writeStatus<S extends Shape>(
     if (fresh?.metadata.uid !== uid) throw error;
     return statuses.update(resource, key, { ...fresh, status: object.status });
   }
+}
+
+interface ReplicaStatus {
+  readonly terminatingReplicas?: number | undefined;
+  readonly conditions?: readonly object[] | undefined;
+}
+
+/** Whether the server has this status of replicas already; it omits counts of 0, except of those that terminate. */
+export function isWritten<S extends ReplicaStatus>(status: S | undefined, wanted: S): boolean {
+  const { conditions = [], ...counts } = wanted;
+  return (
+    Object.entries(counts).every(([field, count]) => (status?.[field as keyof S] ?? 0) === (count ?? 0)) &&
+    (wanted.terminatingReplicas === undefined || status?.terminatingReplicas !== undefined) &&
+    sameJson(status?.conditions ?? [], conditions)
+  );
 }
