@@ -27,7 +27,7 @@ import { webhooksOf } from "./webhook-options.ts";
 export interface RunOptions {
   readonly host: Host;
   readonly log: Log;
-  /** Of the log's lines. */
+  /** The format of the log's lines. */
   readonly format: "json" | "pretty";
   /** Resolves when everything is to end. */
   readonly signalled: Promise<void>;

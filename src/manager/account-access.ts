@@ -47,7 +47,7 @@ const ASK_EVERY = 10;
 export class AccountAccess {
   readonly #account: ServiceAccount;
   readonly #leases: Leases | undefined;
-  /** What must be created before the first role. */
+  /** The account and its namespace, until they have been created. */
   #unmade: readonly (readonly [collection: string, manifest: object])[];
   readonly #transport: Transport;
   /** Revokes what only a replaced version has declared. */
@@ -59,7 +59,7 @@ export class AccountAccess {
   readonly #granted = new Map<string, string>();
   /** Manifests for namespaces that do not exist yet, by path. */
   readonly #waiting = new Map<string, Manifest>();
-  /** The last change, because changes happen one after the other. */
+  /** Settles when the last change is done; the next one waits for it. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor({ account, administrator, leases, makes = false }: AccessOptions, around: Around) {
@@ -147,25 +147,25 @@ export class AccountAccess {
       const { namespaces } = this.#around;
       const permissions = [...this.#declared.values()].flat();
       const options = { account: this.#account, namespaces, leases: this.#leases };
-      const wanted = rbacManifests(permissions, options) as readonly Manifest[];
-      const paths = new Set(wanted.map(pathOf));
+      const manifests = rbacManifests(permissions, options) as readonly Manifest[];
+      const paths = new Set(manifests.map(pathOf));
       for (const path of [...this.#granted.keys(), ...this.#waiting.keys()]) {
         if (!paths.has(path)) await this.#revoke(path);
       }
-      const changed = wanted.filter((one) => this.#granted.get(pathOf(one)) !== JSON.stringify(one));
-      const written: Manifest[] = [];
-      for (const one of changed) if (await this.#write(one)) written.push(one);
-      for (const one of written) await this.#learned(one);
+      const changed = manifests.filter((one) => this.#granted.get(pathOf(one)) !== JSON.stringify(one));
+      const grants: Manifest[] = [];
+      for (const one of changed) if (await this.#write(one)) grants.push(one);
+      for (const one of grants) await this.#learned(one);
     });
   }
 
   /** Writes waiting manifests. @returns whether a namespace now exists for which something waited. */
   #grantWaiting(): Promise<boolean> {
     return this.#inTurn(async () => {
-      const written: Manifest[] = [];
-      for (const one of this.#waiting.values()) if (await this.#write(one)) written.push(one);
-      for (const one of written) await this.#learned(one);
-      return written.length > 0;
+      const grants: Manifest[] = [];
+      for (const one of this.#waiting.values()) if (await this.#write(one)) grants.push(one);
+      for (const one of grants) await this.#learned(one);
+      return grants.length > 0;
     });
   }
 
@@ -217,7 +217,7 @@ export class AccountAccess {
     }
   }
 
-  /** Resolves when a role has taken effect: an earlier request would be refused, and retried much later. */
+  /** Polls SubjectAccessReview until a new role is enforced; a request sent sooner is refused and backs off. */
   async #learned({ rules, metadata: { namespace } }: Manifest): Promise<void> {
     const rule = rules?.at(-1);
     if (rule === undefined) return;
@@ -248,9 +248,9 @@ export class AccountAccess {
   }
 
   #inTurn<T>(step: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(step);
-    this.#last = done.catch(() => {});
-    return done;
+    const result = this.#last.then(step);
+    this.#last = result.catch(() => {});
+    return result;
   }
 }
 

@@ -56,18 +56,18 @@ export interface Losses {
   readonly withObjects: readonly string[];
 }
 
-/** Describes as parts of a sentence what an update from the stored definition to the wanted one would lose. */
-export function losses(stored: StoredCrd, wanted: Crd): Losses {
+/** Describes, as parts of a sentence, what an update from the stored definition to the next one would lose. */
+export function losses(stored: StoredCrd, next: Crd): Losses {
   const outright: string[] = [];
   const withObjects: string[] = [];
   const { scope, names, versions } = stored.spec;
-  if (scope !== wanted.spec.scope) outright.push(`its scope is ${scope} and would become ${wanted.spec.scope}`);
-  if (names.kind !== wanted.spec.names.kind)
-    outright.push(`its kind is ${names.kind} and would become ${wanted.spec.names.kind}`);
+  if (scope !== next.spec.scope) outright.push(`its scope is ${scope} and would become ${next.spec.scope}`);
+  if (names.kind !== next.spec.names.kind)
+    outright.push(`its kind is ${names.kind} and would become ${next.spec.names.kind}`);
   const storedVersions = stored.status?.storedVersions ?? [];
   for (const version of versions) {
-    const next = wanted.spec.versions.find(({ name }) => name === version.name);
-    if (next === undefined) {
+    const successor = next.spec.versions.find(({ name }) => name === version.name);
+    if (successor === undefined) {
       if (storedVersions.includes(version.name))
         outright.push(
           `version ${version.name}, in which objects may be stored, would be removed: \`binnacle migrate ${stored.metadata.name}\` rewrites them`,
@@ -75,9 +75,10 @@ export function losses(stored: StoredCrd, wanted: Crd): Losses {
       else if (version.served) withObjects.push(`version ${version.name} would be removed while there are objects`);
       continue;
     }
-    if (version.served && !next.served)
+    if (version.served && !successor.served)
       withObjects.push(`version ${version.name} would no longer be served while there are objects`);
-    for (const path of removed(version.schema?.openAPIV3Schema, next.schema?.openAPIV3Schema as Schema | undefined)) {
+    const [before, after] = [version.schema?.openAPIV3Schema, successor.schema?.openAPIV3Schema as Schema | undefined];
+    for (const path of prunedPaths(before, after)) {
       withObjects.push(`the field ${path} of ${version.name} would be removed while there are objects`);
     }
   }
@@ -85,24 +86,24 @@ export function losses(stored: StoredCrd, wanted: Crd): Losses {
 }
 
 /** Returns the paths of fields that the old schema keeps and the new one prunes. */
-function removed(old: Schema | undefined, next: Schema | undefined, path = ""): string[] {
+function prunedPaths(old: Schema | undefined, next: Schema | undefined, path = ""): string[] {
   if (old === undefined || next?.["x-kubernetes-preserve-unknown-fields"] === true) return [];
-  const found: string[] = [];
+  const paths: string[] = [];
   const anyName = additional(next);
   for (const [name, schema] of Object.entries(old.properties ?? {})) {
     const place = path === "" ? name : `${path}.${name}`;
-    const kept = ownField(next?.properties ?? {}, name) ?? anyName;
-    if (kept === undefined) found.push(place);
-    else found.push(...removed(schema, kept, place));
+    const successor = ownField(next?.properties ?? {}, name) ?? anyName;
+    if (successor === undefined) paths.push(place);
+    else paths.push(...prunedPaths(schema, successor, place));
   }
-  if (old.items !== undefined) found.push(...removed(old.items, next?.items, `${path}[]`));
+  if (old.items !== undefined) paths.push(...prunedPaths(old.items, next?.items, `${path}[]`));
   const oldAny = additional(old);
   if (oldAny !== undefined) {
-    if (anyName === undefined) found.push(`${path}.*`);
-    else found.push(...removed(oldAny, anyName, `${path}.*`));
+    if (anyName === undefined) paths.push(`${path}.*`);
+    else paths.push(...prunedPaths(oldAny, anyName, `${path}.*`));
   }
-  if (old["x-kubernetes-preserve-unknown-fields"] === true && old.properties === undefined) found.push(`${path}.*`);
-  return found;
+  if (old["x-kubernetes-preserve-unknown-fields"] === true && old.properties === undefined) paths.push(`${path}.*`);
+  return paths;
 }
 
 /** Returns the schema of fields that are not listed; an empty one allows everything. */

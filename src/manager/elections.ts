@@ -13,9 +13,9 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Leaderships } from "../module/leaderships.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import type { HealthChecks, Told } from "../server/health-checks.ts";
+import type { HealthChecks, HealthReport } from "../server/health-checks.ts";
 
-/** How a process takes part. */
+/** How a process takes part in elections. */
 export interface ElectionOptions extends ElectionDurations {
   /** One Lease for the process, or one for each module, so that replicas share the modules between them. */
   readonly mode: "process" | "module";
@@ -46,12 +46,12 @@ export interface ElectionDependencies {
 interface Election {
   readonly elector: Elector;
   readonly ready: PromiseWithResolvers<void>;
-  readonly shown: DisposableStack;
+  readonly cleanup: DisposableStack;
   /** Records the Event that the term is over, once. */
   readonly stopped: () => void;
 }
 
-/** Replaces a module's name; no module's name begins like this. */
+/** Stands for a module's name where the process itself is meant; no module's name begins like this. */
 export const PROCESS = "_process";
 
 /** By how many milliseconds a Lease may be overdue before `/healthz` fails. */
@@ -63,7 +63,7 @@ export class Elections implements Leaderships, AsyncDisposable {
   readonly #identity: string;
   /** The elections by the name of the Lease. */
   readonly #elections = new Map<string, Election>();
-  /** Modules with which the process began and that have not synced yet. */
+  /** The modules that were there at the start and have not synced yet. */
   readonly #cold = new Set<string>();
   #loaded = false;
   readonly #slowPaths = new Map<string, number>();
@@ -135,7 +135,7 @@ export class Elections implements Leaderships, AsyncDisposable {
     if (mode === "process" && this.#loaded && this.#cold.size === 0) this.#election(id).ready.resolve();
   }
 
-  /** Where each module has a Lease; otherwise the process leads its other modules on. */
+  /** Gives up the lead of a module that has a Lease of its own; without one the process goes on to lead its other modules. */
   yield(module: string): void {
     const election = this.#options.mode === "module" ? this.#elections.get(this.#leaseOf(module)) : undefined;
     election?.elector.stepDown("the module drains here");
@@ -237,24 +237,24 @@ export class Elections implements Leaderships, AsyncDisposable {
         },
       },
     });
-    const shown = new DisposableStack();
+    const cleanup = new DisposableStack();
     // This is the first listener, so active requests are stopped before anybody learns of the loss.
-    shown.use(
+    cleanup.use(
       elector.onChange((isLeader) => {
         if (!isLeader) transport.endRefused();
       }),
     );
-    shown.use(readyz.note(`leaderElection/${name}`, () => statusOf(elector, this.#identity)));
+    cleanup.use(readyz.note(`leaderElection/${name}`, () => statusOf(elector, this.#identity)));
     const ready = Promise.withResolvers<void>();
     elector.start(ready.promise);
-    return { elector, ready, shown, stopped };
+    return { elector, ready, cleanup, stopped };
   }
 
   async #end(name: string): Promise<void> {
     const election = this.#elections.get(name);
     if (election === undefined) return;
     await election.elector.stop();
-    election.shown.dispose();
+    election.cleanup.dispose();
     this.#elections.delete(name);
     this.#slowPaths.delete(name);
   }
@@ -268,7 +268,7 @@ export class Elections implements Leaderships, AsyncDisposable {
   }
 }
 
-function statusOf(elector: Elector, identity: string): Told {
+function statusOf(elector: Elector, identity: string): HealthReport {
   if (elector.isLeader) return { cause: "leading", text: `leading as ${identity}` };
   if (elector.holder === "") return { cause: "nobody leads", text: "nobody leads" };
   return { cause: "following", text: `following ${shownHolder(elector.holder)}` };

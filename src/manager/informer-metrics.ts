@@ -15,8 +15,8 @@ export function addInformerMetrics({ metrics, informers, connectionClock: clock 
   const add = (name: string, help: string, value: (informer: SharedInformer) => number | undefined): void => {
     const samples = (): { labels: Labels; value: number }[] =>
       [...informers.all()].flatMap((informer) => {
-        const known = value(informer);
-        return known === undefined ? [] : [{ labels: labelsOf(informer), value: known }];
+        const sample = value(informer);
+        return sample === undefined ? [] : [{ labels: labelsOf(informer), value: sample }];
       });
     metrics.add({ name, help, type: name.endsWith("_total") ? "counter" : "gauge", read: samples });
   };

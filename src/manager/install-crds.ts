@@ -20,7 +20,7 @@ import { losses, type StoredCrd } from "./crd-changes.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/** The interval at which a new kind is checked, and for how long, in milliseconds; it begins short and grows. */
+/** Milliseconds between two looks at whether a new kind is served, at first and at most, and for how long it is looked. */
 const ASK_FIRST = 1;
 const ASK_EVERY = 25;
 const ESTABLISHED_WITHIN = 30_000;

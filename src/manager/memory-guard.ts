@@ -11,7 +11,7 @@ import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { type Clock, monotonic, sleep } from "../platform/clock.ts";
 import type { MemoryLimit } from "../platform/memory-limit.ts";
-import type { HealthChecks, Told } from "../server/health-checks.ts";
+import type { HealthChecks, HealthReport } from "../server/health-checks.ts";
 import { collectGarbage } from "#runtime/collect-garbage";
 
 export interface MemoryGuardOptions {
@@ -31,7 +31,10 @@ export interface MemoryDisplay {
 }
 
 const MIB = 2 ** 20;
-/** A process without objects takes 35 MiB of it, and the pages of the executable that it needs all the time as much again. */
+/**
+ * The least limit within which a process can run: it takes 35 MiB without any object, and as much again for the pages
+ * of the executable that it always needs.
+ */
 const LEAST_LIMIT = 64 * MIB;
 const LOOK_SOON_FROM = 0.5;
 /** The part of the limit from which on garbage is collected. */
@@ -54,13 +57,13 @@ const LOOK_CLOSELY_MS = 50;
 /** The runtime gives memory back some milliseconds after a collection; a list waits for it at most this often. */
 const PAUSE_MS = 50;
 const MOST_PAUSES = 10;
-/** Of the limit, what a page of a list, and a response that is read as a whole, may take. */
+/** The part of the limit that one page of a list may take, and that one response may take which is read as a whole. */
 const PAGE_PART = 1 / 64;
 const ANSWER_PART = 1 / 8;
 /** Each of the lists that run at the same time holds a page or two. */
 const LIMIT_PER_LIST = 128 * MIB;
 const MOST_LISTS = 4;
-/** Informers that a warning names. */
+/** How many informers a warning names. */
 const NAMED = 3;
 
 export class MemoryGuard implements ListRoom, Disposable {
@@ -73,12 +76,12 @@ export class MemoryGuard implements ListRoom, Disposable {
   readonly #clock: Clock;
   #informers: Pick<InformerRegistry, "all"> | undefined;
   #timer: Disposable;
-  /** What was in use after the last collection. */
+  /** The bytes in use after the last collection, or fewer if the process has since used less. */
   #least = 0;
   #collectFrom = -Infinity;
   #isShort = false;
   #isFull = false;
-  /** What watches have brought since the last look for their sake. */
+  /** The bytes that watches have brought since the last look that they caused. */
   #brought = 0;
   readonly #lookAfter: number;
   #warnings = 0;
@@ -196,7 +199,7 @@ export class MemoryGuard implements ListRoom, Disposable {
     return { limit: mib(this.#limit.bytes), used: mib(used) };
   }
 
-  #note(): Told | undefined {
+  #note(): HealthReport | undefined {
     if (!this.#isShort) return undefined;
     const { limit, used } = this.#figures(this.#limit.used());
     const text = `nearly used up: ${used} of ${limit}`;

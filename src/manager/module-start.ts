@@ -104,7 +104,7 @@ export class ModuleStart {
     const late = new AbortController();
     using _timer = clock.setTimeout(() => late.abort(new Error("it took too long")), within);
     const hasEnded = (process: string): boolean => process === ownerName();
-    const given = [...this.#lent].map(async (name) => {
+    const returns = [...this.#lent].map(async (name) => {
       try {
         if (await giveBack(name, { transport, hasEnded, signal: late.signal }))
           log.info("The address of the conversion webhook is taken back", { name });
@@ -113,7 +113,7 @@ export class ModuleStart {
         log.warn(msg, { name, error });
       }
     });
-    await Promise.all(given);
+    await Promise.all(returns);
   }
 
   #permitted(module: LoadedModule, start: () => Promise<void>): Promise<void> {

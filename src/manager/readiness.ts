@@ -1,6 +1,6 @@
 /** Decides when `/readyz` passes. */
 import type { ModuleRegistry } from "../module/module-registry.ts";
-import type { Told } from "../server/health-checks.ts";
+import type { HealthReport } from "../server/health-checks.ts";
 import type { Process } from "./process.ts";
 
 /** Milliseconds for which the server may be unreachable: a restart of it is no reason to take a process out of service. */
@@ -47,7 +47,7 @@ export class Readiness implements Disposable {
   }
 
   /** Returns why the process is not ready; `undefined` when it is. */
-  notReady(): Told | undefined {
+  notReady(): HealthReport | undefined {
     const { connection, stopping } = this.#process;
     if (stopping.aborted) return { cause: "stopping", text: "stopping" };
     if (!this.#loaded) return { cause: "modules are being loaded", text: "modules are being loaded" };

@@ -9,10 +9,10 @@ import { ShardMember } from "../election/shard-member.ts";
 import type { Publication } from "../election/shard-publication.ts";
 import type { Leaderships } from "../module/leaderships.ts";
 import type { Log } from "../observe/log.ts";
-import type { Told } from "../server/health-checks.ts";
+import type { HealthReport } from "../server/health-checks.ts";
 import { type ElectionDependencies, PROCESS } from "./elections.ts";
 
-/** How a process takes part. */
+/** How a process takes part in the division of the keys. */
 export interface ShardingOptions extends ElectionDurations {
   /** The prefix of the names of the Leases. */
   readonly id: string;
@@ -25,7 +25,7 @@ export interface ShardingOptions extends ElectionDurations {
   readonly identity?: string | undefined;
 }
 
-/** What it needs of the process. */
+/** What the division needs of its process. */
 export type ShardingDependencies = Omit<ElectionDependencies, "events">;
 
 /** By how many milliseconds a Lease may be overdue before `/healthz` fails. */
@@ -36,7 +36,7 @@ export class Sharding implements Leaderships, AsyncDisposable {
   readonly #log: Log;
   readonly #identity: string;
   readonly #leases: KubeShardLeases;
-  readonly #shown = new DisposableStack();
+  readonly #cleanup = new DisposableStack();
   #division: Publication | undefined;
   #changes = 0;
   #slowPaths = 0;
@@ -70,7 +70,7 @@ export class Sharding implements Leaderships, AsyncDisposable {
       },
     });
     // This is the first listener, so active requests are stopped before anybody learns of the loss.
-    this.#shown.use(
+    this.#cleanup.use(
       this.#member.onChange((isLeader) => {
         if (!isLeader) transport.endRefused();
       }),
@@ -109,7 +109,7 @@ export class Sharding implements Leaderships, AsyncDisposable {
   /** Releases the share. Never throws. */
   async stop(): Promise<void> {
     await this.#member.stop();
-    this.#shown.dispose();
+    this.#cleanup.dispose();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -136,7 +136,7 @@ export class Sharding implements Leaderships, AsyncDisposable {
     const member = this.#member;
     const nameOf = (seat: number): string => this.#leases.nameOf(seat);
     const share = (): number => member.held.size / SLOTS;
-    for (const shown of [
+    for (const entry of [
       metrics.add({
         name: "leader_election_master_status",
         help: "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master. 'name' is the string used to identify the lease. Please make sure to group by name.",
@@ -174,7 +174,7 @@ export class Sharding implements Leaderships, AsyncDisposable {
       this.#readiness(readyz),
       readyz.note(`shards/${id}`, () => this.#status),
     ]) {
-      this.#shown.use(shown);
+      this.#cleanup.use(entry);
     }
   }
 
@@ -188,7 +188,7 @@ export class Sharding implements Leaderships, AsyncDisposable {
   }
 
   /** The text for `/readyz?verbose`. */
-  get #status(): Told {
+  get #status(): HealthReport {
     const { seat, members } = this.#member;
     if (seat === undefined) return { cause: "standing by", text: `standing by, ${members.length} replicas work` };
     const generation = this.#division?.generation ?? 0;

@@ -1,4 +1,4 @@
-/** The messages to and from the thread that watches the event loop. */
+/** The messages between the process and the thread that watches its event loop. */
 
 export interface StallOrder {
   /** The memory of the marks. */

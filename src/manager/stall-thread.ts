@@ -4,9 +4,9 @@ import type { StallOrder } from "./stall-order.ts";
 
 addEventListener("message", ({ data }: MessageEvent<StallOrder>) => void watch(data));
 
-/** Naps until the first report. */
+/** How many naps without a beat make a stall that is reported. */
 const NAPS = 4;
-/** So much earlier than said they are over, because each ends a little late. */
+/** Naps are planned this much shorter, because each ends a little late. */
 const EARLY = 0.98;
 
 /**
@@ -24,19 +24,19 @@ async function watch({ memory, warnAfter, endAfter, format }: StallOrder): Promi
   };
   let last = Atomics.load(control, PLACE.beat);
   let stalled = 0;
-  let told = false;
-  /** Who has the event loop, since how many milliseconds, and who of these was told. */
+  let isReported = false;
+  /** The mark of who has the event loop, for how many milliseconds it has been so, and the mark that was reported last. */
   let owner = 0;
   let owned = 0;
-  let named = 0;
+  let reportedOwner = 0;
   for (;;) {
     const woken = Atomics.wait(control, PLACE.beat, last, nap);
     if (Atomics.load(control, PLACE.stop) === 1) return;
     if (woken !== "timed-out") {
       last = Atomics.load(control, PLACE.beat);
       stalled = 0;
-      told = false;
-      owner = named = 0;
+      isReported = false;
+      owner = reportedOwner = 0;
       continue;
     }
     stalled += nap;
@@ -50,11 +50,11 @@ async function watch({ memory, warnAfter, endAfter, format }: StallOrder): Promi
     }
     if (warnAfter <= 0 || stalled < warnAfter * EARLY) continue;
     // What is slow at first may be over, without a beat in between, when somebody blocks the loop for good.
-    const isAnother = owner !== 0 && owner !== named && owned >= warnAfter * EARLY;
-    if (told && !isAnother) continue;
-    told = true;
+    const isAnother = owner !== 0 && owner !== reportedOwner && owned >= warnAfter * EARLY;
+    if (isReported && !isAnother) continue;
+    isReported = true;
     Atomics.store(control, PLACE.told, 1);
-    named = owner;
+    reportedOwner = owner;
     const fields = about(marks, stalled);
     await tell("The event loop is blocked", fields);
     postMessage(fields); // the main thread reads this when its loop continues

@@ -22,11 +22,12 @@ export interface StallWatchOptions {
 
 const MOST_BEAT_MS = 500;
 /**
- * A block begins at any time between two beats, and the thread counts from the first of them: what is blocked for as long as is to be
- * told is told for certain, and nothing that was blocked for a fifth less.
+ * How many beats there are in the time after which a block is reported. The loop may be blocked at any moment between
+ * two beats, and the thread counts from the earlier one: so a block of that length is always reported, and one that is
+ * a fifth shorter never.
  */
 const BEATS = 5;
-/** In seconds. */
+/** The bounds of the histogram in seconds. */
 const LAG_BOUNDS: readonly number[] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
 
 export class StallWatch implements Disposable {

@@ -75,8 +75,8 @@ export async function stopInOrder(
 function about({ what, open }: StopStep): { readonly waitsFor: string; readonly open?: readonly string[] } {
   const all = open?.() ?? [];
   if (all.length === 0) return { waitsFor: what };
-  const shown = all.slice(0, MOST_SHOWN);
-  return { waitsFor: what, open: shown.length < all.length ? [...shown, `${all.length - shown.length} more`] : shown };
+  const part = all.slice(0, MOST_SHOWN);
+  return { waitsFor: what, open: part.length < all.length ? [...part, `${all.length - part.length} more`] : part };
 }
 
 /** Returns the active runs, and the daemons that have not heeded their signal. */
@@ -87,9 +87,9 @@ export function activeRuns({ controllers }: Pick<ModuleRegistry, "controllers">)
   });
 }
 
-/** Returns what the modules have not ended; of one of which nothing is known in particular, its name. */
+/** Returns what the modules have not ended; of one of which nothing is open in particular, its name. */
 export function openParts(modules: Pick<ModuleRegistry, "controllers" | "statuses">): readonly string[] {
   const parts = modules.statuses().flatMap(({ name, open }) => open.map((one) => `${name}: ${one}`));
-  const known = [...activeRuns(modules), ...parts];
-  return known.length > 0 ? known : modules.statuses().map(({ name }) => name);
+  const open = [...activeRuns(modules), ...parts];
+  return open.length > 0 ? open : modules.statuses().map(({ name }) => name);
 }

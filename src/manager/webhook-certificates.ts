@@ -4,7 +4,7 @@ import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { CertificateSource } from "../server/certificate-source.ts";
-import type { HealthChecks, Told } from "../server/health-checks.ts";
+import type { HealthChecks, HealthReport } from "../server/health-checks.ts";
 import { CertificateFiles } from "../webhook/certificates/certificate-files.ts";
 import { certificateMetrics, expiries, type FileReads } from "../webhook/certificates/certificate-metrics.ts";
 import { MemoryStore } from "../webhook/certificates/certificate-store.ts";
@@ -39,7 +39,7 @@ export class WebhookCertificates implements TrustedSource, AsyncDisposable {
   readonly #choice: CertificateChoice;
   readonly #parts: CertificateParts;
   readonly #current = new CurrentCertificate();
-  readonly #shown = new DisposableStack();
+  readonly #cleanup = new DisposableStack();
   #source: OpenSource | undefined;
 
   constructor(choice: CertificateChoice, parts: CertificateParts) {
@@ -47,7 +47,7 @@ export class WebhookCertificates implements TrustedSource, AsyncDisposable {
     this.#parts = parts;
   }
 
-  /** The same certificates; a subscription opens them. */
+  /** The certificates for the listener, whose subscription opens the source. */
   get opening(): CertificateSource {
     return {
       current: () => this.current(),
@@ -67,7 +67,7 @@ export class WebhookCertificates implements TrustedSource, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#shown.dispose();
+    this.#cleanup.dispose();
     await this.#source?.[Symbol.asyncDispose]();
   }
 
@@ -79,13 +79,13 @@ export class WebhookCertificates implements TrustedSource, AsyncDisposable {
     const source = this.#make(reads);
     this.#source = source;
     const take = (): void => {
-      const found = source.current();
-      if (found !== undefined) this.#current.set(found);
+      const current = source.current();
+      if (current !== undefined) this.#current.set(current);
     };
-    this.#shown.use(source.subscribe(take));
+    this.#cleanup.use(source.subscribe(take));
     take();
-    this.#shown.use(certificateMetrics(this, reads, metrics));
-    this.#shown.use(readyz.note("webhook-certificate", () => this.#told(source)));
+    this.#cleanup.use(certificateMetrics(this, reads, metrics));
+    this.#cleanup.use(readyz.note("webhook-certificate", () => this.#report(source)));
   }
 
   #make(reads: FileReads): OpenSource {
@@ -104,10 +104,10 @@ export class WebhookCertificates implements TrustedSource, AsyncDisposable {
     return new ManagedCertificates({ store, hosts, clock, log, inForce });
   }
 
-  #told(source: OpenSource): Told {
+  #report(source: OpenSource): HealthReport {
     const dates = expiries(this).map(([what, until]) => `${what} expires ${new Date(until).toISOString()}`);
-    const known = dates.length === 0 ? "there is none yet" : dates.join(", ");
-    if (source.failure === undefined) return { cause: known, text: known };
-    return { cause: `${known}; it cannot be replaced`, text: `${known}; ${source.failure}` };
+    const text = dates.length === 0 ? "there is none yet" : dates.join(", ");
+    if (source.failure === undefined) return { cause: text, text: text };
+    return { cause: `${text}; it cannot be replaced`, text: `${text}; ${source.failure}` };
   }
 }

@@ -6,7 +6,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import { abortable } from "../platform/abortable.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { crdOf } from "../resource/crd.ts";
-import type { HealthChecks, Told } from "../server/health-checks.ts";
+import type { HealthChecks, HealthReport } from "../server/health-checks.ts";
 import type { TrustedSource } from "../webhook/certificates/trusted-source.ts";
 import {
   clientConfigOf,
@@ -64,6 +64,7 @@ export interface RegistrarParts {
   readonly log: Log;
 }
 
+/** Milliseconds that API servers may take to learn that something is not registered any more. */
 const LEARNING = 250;
 /** Milliseconds between two searches for what processes that were killed have left behind. */
 const CLEAN_UP_EVERY = 60_000;
@@ -208,7 +209,7 @@ export class WebhookRegistrar {
       onFailed: (kind) => void this.#errors.set(kind, (this.#errors.get(kind) ?? 0) + 1),
     });
     if (!isService && mode === "apply") void this.#removeLeftAgain();
-    this.#cleanup.use(readyz.note("webhook-registration", () => told(registration)));
+    this.#cleanup.use(readyz.note("webhook-registration", () => reportOf(registration)));
     return registration;
   }
 
@@ -255,7 +256,7 @@ export class WebhookRegistrar {
   }
 }
 
-function told(registration: Registration): Told | undefined {
+function reportOf(registration: Registration): HealthReport | undefined {
   const { failures } = registration;
   if (failures.length > 0) return { cause: "it is tried again", text: failures.join("; ") };
   const cause = `${registration.size} registered`;

@@ -6,7 +6,7 @@
 import { Hono } from "hono";
 import { sleep } from "../platform/clock.ts";
 import type { CertificateSource } from "../server/certificate-source.ts";
-import type { Told } from "../server/health-checks.ts";
+import type { HealthReport } from "../server/health-checks.ts";
 import type { Connection } from "../server/local-request.ts";
 import { TlsListener } from "../server/tls-listener.ts";
 import { MOST_CONVERSION_BYTES } from "../webhook/conversion/conversion-endpoint.ts";
@@ -110,7 +110,7 @@ export class WebhookServing {
     log.info("Listening for webhooks", { address: this.#listener.address });
   }
 
-  #notReady(): Told | undefined {
+  #notReady(): HealthReport | undefined {
     const why = this.#listener?.notListening;
     if (why !== undefined) return { cause: why, text: why };
     const { notReady } = this.host;

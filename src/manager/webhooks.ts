@@ -48,12 +48,12 @@ export class Webhooks {
         (await this.#registrar?.trusts(authority, signal)) ?? true;
       this.#certificates = new WebhookCertificates(options.certificates, { ...around, inForce });
     }
-    const served = options && {
+    const listening = options && {
       ...options,
       certificates: this.#sourceOf(options),
       failurePolicy: options.registration?.failurePolicy,
     };
-    this.#serving = new WebhookServing(process, served, parts);
+    this.#serving = new WebhookServing(process, listening, parts);
     if (options?.registration !== undefined) {
       this.#registrar = new WebhookRegistrar(options.registration, {
         ...around,

@@ -24,31 +24,30 @@ class Labelled<S> {
     this.#family = family;
   }
 
-  /** Returns a series. @throws TypeError unless exactly the labels of the metric have texts. */
-  at(given: Readonly<Record<string, unknown>> = {}): S {
-    const values = this.#labels.map((label) => given[label]);
-    const isWrong = values.some((value) => typeof value !== "string") || Object.keys(given).length !== values.length;
+  /** Returns the series of these labels. @throws TypeError unless exactly the labels of the metric have texts. */
+  at(labels: Readonly<Record<string, unknown>> = {}): S {
+    const values = this.#labels.map((label) => labels[label]);
+    const isWrong = values.some((value) => typeof value !== "string") || Object.keys(labels).length !== values.length;
     if (isWrong) {
-      const needed = this.#labels.length === 0 ? "no labels" : `the labels ${this.#labels.join(", ")}, each a text`;
-      throw new TypeError(`Cannot write the metric '${this.#name}': it needs ${needed}, got ${JSON.stringify(given)}`);
+      const needs = this.#labels.length === 0 ? "no labels" : `the labels ${this.#labels.join(", ")}, each a text`;
+      throw new TypeError(`Cannot write the metric '${this.#name}': it needs ${needs}, got ${JSON.stringify(labels)}`);
     }
     const key = JSON.stringify(values);
     let series = this.#series.get(key);
     if (series === undefined) {
-      series = this.#family.series(
-        Object.fromEntries(this.#labels.map((label, index) => [label, values[index]])) as Labels,
-      );
-      this.#series.set(key, series);
+      // In the order of the declaration, by which the family tells series apart.
+      const ordered = Object.fromEntries(this.#labels.map((label, index) => [label, values[index]])) as Labels;
+      this.#series.set(key, (series = this.#family.series(ordered)));
     }
     return series;
   }
 }
 
-type Given = readonly [number?] | readonly [Readonly<Record<string, string>>, number?];
+type Arguments = readonly [number?] | readonly [Readonly<Record<string, string>>, number?];
 
 /** Splits the arguments into labels, if there are some, and the number. */
-function parts(given: Given): readonly [Readonly<Record<string, string>> | undefined, number | undefined] {
-  const [first, second] = given;
+function parts(values: Arguments): readonly [Readonly<Record<string, string>> | undefined, number | undefined] {
+  const [first, second] = values;
   return typeof first === "object" ? [first, second] : [undefined, first];
 }
 
@@ -65,10 +64,10 @@ export class AuthorMetrics {
   declared(
     declarations: Readonly<Record<string, MetricDeclaration>>,
   ): Readonly<Record<string, Counter<string> | Gauge<string> | Histogram<string>>> {
-    const made = Object.entries(declarations).map(
+    const metrics = Object.entries(declarations).map(
       ([name, declaration]) => [name, this.#declared(declaration)] as const,
     );
-    return Object.freeze(Object.fromEntries(made));
+    return Object.freeze(Object.fromEntries(metrics));
   }
 
   #declared(declaration: MetricDeclaration): Counter<string> | Gauge<string> | Histogram<string> {
@@ -90,8 +89,8 @@ export class AuthorMetrics {
     }
     const series = this.#numbers(options, "counter");
     return {
-      inc: (...given: Given) => {
-        const [labels, by = 1] = parts(given);
+      inc: (...values: Arguments) => {
+        const [labels, by = 1] = parts(values);
         checkNumber(name, by);
         if (by < 0) throw new TypeError(`Cannot write the metric '${name}': a counter only goes up, got ${by}`);
         series.at(labels).value += by;
@@ -105,13 +104,13 @@ export class AuthorMetrics {
     const series = this.#numbers(options, "gauge");
     const change =
       (sign: number) =>
-      (...given: Given) => {
-        const [labels, by = 1] = parts(given);
+      (...values: Arguments) => {
+        const [labels, by = 1] = parts(values);
         checkNumber(name, by);
         series.at(labels).value += sign * by;
       };
-    const set = (...given: Given) => {
-      const [labels, value] = parts(given);
+    const set = (...values: Arguments) => {
+      const [labels, value] = parts(values);
       series.at(labels).value = checkNumber(name, value);
     };
     return { set, inc: change(1), dec: change(-1) };
@@ -129,8 +128,8 @@ export class AuthorMetrics {
     this.#register(family);
     const series = new Labelled<HistogramSeries>(options, family);
     return {
-      observe: (...given: Given) => {
-        const [labels, value] = parts(given);
+      observe: (...values: Arguments) => {
+        const [labels, value] = parts(values);
         series.at(labels).observe(checkNumber(name, value));
       },
     };

@@ -22,9 +22,9 @@ export async function exposition(metrics: Iterable<Readable>, accept: string | u
   const contentType = openMetrics ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE;
   const registry = new Registry(contentType);
   for (const metric of metrics) {
-    const shown = openMetrics && metric.type === "counter" ? withoutSuffix(metric) : metric;
+    const entry = openMetrics && metric.type === "counter" ? withoutSuffix(metric) : metric;
     // This is all that the registry reads of a metric.
-    registry.registerMetric(shown as unknown as Metric<string>);
+    registry.registerMetric(entry as unknown as Metric<string>);
   }
   return { body: await registry.metrics(), contentType };
 }

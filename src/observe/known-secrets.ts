@@ -2,20 +2,20 @@
 import { SecretSearch } from "./secret-search.ts";
 
 /** The values of each owner. */
-const known = new Map<symbol, readonly string[]>();
+const valuesByOwner = new Map<symbol, readonly string[]>();
 let search = new SecretSearch();
 
 /** Keeps values out of what is logged and reported, until it is disposed of. */
 export function keepSecret(values: Iterable<string>): Disposable {
   const owner = Symbol("owner");
   const own = [...values];
-  known.set(owner, own);
+  valuesByOwner.set(owner, own);
   for (const value of own) search.add(value);
   return {
     [Symbol.dispose]: () => {
-      known.delete(owner);
+      valuesByOwner.delete(owner);
       search = new SecretSearch();
-      for (const value of [...known.values()].flat()) search.add(value);
+      for (const value of [...valuesByOwner.values()].flat()) search.add(value);
     },
   };
 }

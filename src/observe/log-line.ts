@@ -87,8 +87,8 @@ function prettyValue(value: unknown): string {
 
 /** Quotes a text where its end would not be visible. */
 function prettyText(text: string): string {
-  const shown = printable(text);
-  return shown === text && /^[^\s"=]+$/.test(text) ? text : printable(JSON.stringify(text));
+  const line = printable(text);
+  return line === text && /^[^\s"=]+$/.test(text) ? text : printable(JSON.stringify(text));
 }
 
 interface RenderedError {

@@ -91,9 +91,9 @@ export class SecretSearch {
       if (at < 0 || table[placeOf(hash)] === 0) continue;
       let end = at;
       for (const needle of this.#byStart.get(text.slice(at, last + 1)) ?? []) {
-        const found = endOf(needle, { text, at, isCut });
-        end = Math.max(end, found.end);
-        steps += found.steps;
+        const match = endOf(needle, { text, at, isCut });
+        end = Math.max(end, match.end);
+        steps += match.steps;
         if (steps > MOST_STEPS) return INSTEAD_OF_TEXT;
       }
       if (end === at) continue;
@@ -123,8 +123,8 @@ export class SecretSearch {
   }
 
   #needleOf(text: string): Needle {
-    const known = this.#needles.get(text);
-    if (known !== undefined) return known;
+    const existing = this.#needles.get(text);
+    if (existing !== undefined) return existing;
     const needle: Needle = { text, isWhole: false, longer: [] };
     this.#needles.set(text, needle);
     const start = text.slice(0, SHORTEST_SECRET);

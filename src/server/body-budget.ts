@@ -1,14 +1,14 @@
-/** Bounds what the bodies of the requests in flight take together, whoever sent them. */
+/** Limits the memory that the bodies of all requests in flight take together, whoever sent them. */
 import { type Clock, systemClock } from "../platform/clock.ts";
 
 export interface BodyBudgetOptions {
-  /** What the bodies may take together. */
+  /** The bytes that the bodies may take together. */
   readonly bytes: number;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
-/** What one request takes of a budget, until it has its response. */
+/** The part of the budget that one request holds until it has its response. */
 export interface BodyShare extends Disposable {
   /**
    * Takes the room of a small body before it has arrived, so that it can be read in one go.
@@ -17,7 +17,10 @@ export interface BodyShare extends Disposable {
    * claims of which little arrives leave room for others.
    */
   claim(bytes: number): boolean;
-  /** Takes so many more bytes, and waits while others hold them. @returns whether there was room within a second and before the end. */
+  /**
+   * Takes so many more bytes, and waits while others hold them. @returns whether there was room within a second and
+   * before the request's end.
+   */
   take(bytes: number): boolean | Promise<boolean>;
 }
 

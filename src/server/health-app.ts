@@ -2,7 +2,7 @@
 import { Hono, type Context } from "hono";
 import { onOneLine } from "../observe/printable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
-import type { HealthCheck, HealthChecks, HealthNote, Told } from "./health-checks.ts";
+import type { HealthCheck, HealthChecks, HealthNote, HealthReport } from "./health-checks.ts";
 import { isLocal } from "./local-request.ts";
 import { plainResponse } from "./plain-response.ts";
 import { refuseMisdirected } from "./web-guard.ts";
@@ -89,7 +89,7 @@ async function answerOne(context: Context, name: string, { checks, clock }: Endp
   if (check === undefined) return plainResponse("404 page not found\n", 404);
   const reason = await reasonOf(check, clock);
   if (reason === undefined) return plainResponse("ok", 200);
-  return plainResponse(`internal server error: ${shown(reason, mayRead(context))}\n`, 500);
+  return plainResponse(`internal server error: ${textFor(reason, mayRead(context))}\n`, 500);
 }
 
 function mayRead(context: Context): boolean {
@@ -99,19 +99,19 @@ function mayRead(context: Context): boolean {
 function notesOf(checks: HealthChecks, mayReadAll: boolean): string {
   let lines = "";
   for (const [name, note] of checks.notes()) {
-    const told = toldBy(note);
-    lines += told === undefined ? `[+]${name} ok\n` : `[ ]${name} ${shown(told, mayReadAll)}\n`;
+    const report = reportOf(note);
+    lines += report === undefined ? `[+]${name} ok\n` : `[ ]${name} ${textFor(report, mayReadAll)}\n`;
   }
   return lines;
 }
 
 /** Returns the reason on one line, whatever it contains. */
-function shown(told: string | Told, mayReadAll: boolean): string {
-  if (!mayReadAll) return typeof told === "string" ? "reason withheld" : told.cause;
-  return onOneLine(typeof told === "string" ? told : told.text);
+function textFor(report: string | HealthReport, mayReadAll: boolean): string {
+  if (!mayReadAll) return typeof report === "string" ? "reason withheld" : report.cause;
+  return onOneLine(typeof report === "string" ? report : report.text);
 }
 
-function toldBy(note: HealthNote): string | Told | undefined {
+function reportOf(note: HealthNote): string | HealthReport | undefined {
   try {
     return note();
   } catch (error) {
@@ -120,11 +120,11 @@ function toldBy(note: HealthNote): string | Told | undefined {
 }
 
 /** Returns the reason; `undefined` when the check passes. It never rejects, and waits for no check longer than 5 s. */
-async function reasonOf(check: HealthCheck, clock: Clock): Promise<string | Told | undefined> {
+async function reasonOf(check: HealthCheck, clock: Clock): Promise<string | HealthReport | undefined> {
   try {
     const answer = check();
     if (answer === undefined || typeof answer === "string" || "cause" in answer) return answer;
-    const timeout = Promise.withResolvers<Told>();
+    const timeout = Promise.withResolvers<HealthReport>();
     const late = `no result within ${CHECK_TIMEOUT / 1000} s`;
     using _timer = clock.setTimeout(() => timeout.resolve({ cause: late, text: late }), CHECK_TIMEOUT);
     return await Promise.race([answer, timeout.promise]);

@@ -1,10 +1,10 @@
 /** Named checks, which are added and removed while the process runs. */
 
-/** What is reported of a failure or a state. */
-export interface Told {
-  /** A text of our own words, without names or texts from elsewhere, which everybody may read. */
+/** Why a check fails, or the state that a note shows. */
+export interface HealthReport {
+  /** A text that everybody may read: words of our own, with no name and no text from elsewhere. */
   readonly cause: string;
-  /** The text for clients on this machine. */
+  /** The whole text, for clients on this machine. */
   readonly text: string;
 }
 
@@ -12,10 +12,10 @@ export interface Told {
  * Returns `undefined` when all is well, otherwise the reason. An exception counts as a reason too. A reason without a
  * cause is shown only to clients on this machine.
  */
-export type HealthCheck = () => string | Told | undefined | Promise<string | Told | undefined>;
+export type HealthCheck = () => string | HealthReport | undefined | Promise<string | HealthReport | undefined>;
 
 /** Returns `undefined` when all is well, otherwise the text beside the name, such as `waiting: the CRD is absent`. */
-export type HealthNote = () => string | Told | undefined;
+export type HealthNote = () => string | HealthReport | undefined;
 
 /** The checks of one of `/healthz`, `/livez` and `/readyz`. */
 export class HealthChecks {

@@ -1,4 +1,4 @@
-/** Passes on the body of a request, up to a limit and within a budget. */
+/** Passes on the body of a request only as far as its own limit and the budget of all requests allow. */
 import { HTTPException } from "hono/http-exception";
 import { plainResponse } from "./plain-response.ts";
 import type { BodyShare } from "./body-budget.ts";

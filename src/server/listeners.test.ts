@@ -130,14 +130,13 @@ describe("startListeners", () => {
 describe("metricsApp", () => {
   test("metricsApp answers the text that the scraper prefers", async () => {
     const metrics = createMetrics();
-    using _controller = metrics.controller({ controller: "a", concurrency: 1 });
     await using listeners = await startListeners([
       { name: "metrics", address: "127.0.0.1:0", app: metricsApp(metrics) },
     ]);
     const url = `http://${listeners.address("metrics")}/metrics`;
     const text = await fetch(url);
     expect(text.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
-    expect(parse(await text.text()).map(({ name }) => name)).toContain("controller_runtime_reconcile_total");
+    expect(parse(await text.text()).map(({ name }) => name)).toContain("process_start_time_seconds");
     const open = await fetch(url, { headers: { Accept: "application/openmetrics-text" } });
     expect(open.headers.get("Content-Type")).toStartWith("application/openmetrics-text");
     expect(await open.text()).toEndWith("# EOF\n");

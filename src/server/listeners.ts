@@ -29,9 +29,9 @@ export interface SecuredOptions {
 
 const EVERYWHERE: ReadonlySet<string | undefined> = new Set([undefined, "0.0.0.0", "::"]);
 
-/** In milliseconds. */
+/** Milliseconds that active requests get to finish. */
 const DRAIN = 1000;
-/** The limit in bytes, because a scrape has no body. */
+/** The largest body in bytes of a request to a secured listener; a scrape has none. */
 const LARGEST_SECURED_BODY = 65_536;
 
 /**

@@ -1,8 +1,8 @@
-/** Whether a request comes from this machine itself, so that its sender may read what others may not. */
+/** Tells whether a request comes from this machine itself: its sender may then read what others may not. */
 import { hostOf } from "#runtime/http-server";
 import { isIPv4 } from "../kube/config/ip-address.ts";
 
-/** What a listener knows of a request besides what its sender says. */
+/** What a listener knows of a request that its sender cannot make up. */
 export interface Connection {
   /** The address of the other end. */
   readonly peer?: string | undefined;

@@ -115,7 +115,7 @@ class RememberedAnswers<T> {
   readonly #goodFor: (answer: T) => number;
   /** The oldest first. */
   readonly #answers = new Map<string, { readonly answer: T; readonly until: number }>();
-  readonly #asked = new Map<string, Promise<T>>();
+  readonly #pending = new Map<string, Promise<T>>();
 
   constructor(clock: Clock, goodFor: (answer: T) => number) {
     this.#clock = clock;
@@ -126,12 +126,12 @@ class RememberedAnswers<T> {
   async get(key: string, ask: () => Promise<T>): Promise<T> {
     const known = this.#answers.get(key);
     if (known !== undefined && known.until > this.#clock.now()) return known.answer;
-    let asked = this.#asked.get(key);
-    if (asked === undefined) {
-      asked = ask().finally(() => this.#asked.delete(key));
-      this.#asked.set(key, asked);
+    let pending = this.#pending.get(key);
+    if (pending === undefined) {
+      pending = ask().finally(() => this.#pending.delete(key));
+      this.#pending.set(key, pending);
     }
-    const answer = await asked;
+    const answer = await pending;
     this.#answers.delete(key);
     this.#answers.set(key, { answer, until: this.#clock.now() + this.#goodFor(answer) });
     if (this.#answers.size > MOST_ANSWERS) this.#answers.delete(this.#answers.keys().next().value!);

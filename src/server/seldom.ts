@@ -1,29 +1,29 @@
-/** Tells what may happen at any rate once in a while. */
+/** Decides which of many equal events are logged: the first of each kind within a minute. */
 import { type Clock, systemClock } from "../platform/clock.ts";
 
 const WITHIN_MS = 60_000;
 
-/** Kinds must be few: each is remembered. */
+/** It remembers each kind of event, so there must be few. */
 export class Seldom {
   readonly #clock: Clock;
-  readonly #told = new Map<string | number, { readonly at: number; others: number }>();
+  readonly #last = new Map<string | number, { readonly at: number; others: number }>();
 
   constructor(clock: Clock = systemClock) {
     this.#clock = clock;
   }
 
   /**
-   * Whether an event is to be told, which is the first of its kind within a minute. @returns the number of those that were not told
-   * before it; `undefined` when it is not to be told either.
+   * Called with each event. @returns how many events of its kind were left out since the last one that was logged;
+   * `undefined` when this one is to be left out too.
    */
   next(kind: string | number): number | undefined {
     const now = this.#clock.now();
-    const told = this.#told.get(kind);
-    if (told !== undefined && now - told.at < WITHIN_MS) {
-      told.others++;
+    const last = this.#last.get(kind);
+    if (last !== undefined && now - last.at < WITHIN_MS) {
+      last.others++;
       return undefined;
     }
-    this.#told.set(kind, { at: now, others: 0 });
-    return told?.others ?? 0;
+    this.#last.set(kind, { at: now, others: 0 });
+    return last?.others ?? 0;
   }
 }

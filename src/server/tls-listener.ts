@@ -36,7 +36,7 @@ const IDLE_TIMEOUT = 120;
  * the last one of its connection. Closing it sooner would cut connections that a client is just about to use.
  */
 const QUIET = 1_000;
-/** Milliseconds after which it is closed in any case; by then a Go client has closed what it does not use. */
+/** Milliseconds after which such a server is closed in any case; by then a Go client has closed idle connections. */
 const MOVED_AWAY = 100_000;
 
 export class TlsListener implements AsyncDisposable {
@@ -49,7 +49,7 @@ export class TlsListener implements AsyncDisposable {
   #address: string | undefined;
   /** The port; for `:0` it is known once the listener has started. */
   #port: number;
-  #shown: ServingCertificate | undefined;
+  #certificate: ServingCertificate | undefined;
   #closing = false;
 
   /**
@@ -118,7 +118,7 @@ export class TlsListener implements AsyncDisposable {
     const { certificates, log, name } = this.#options;
     const next = certificates.current();
     if (this.#closing || next === undefined) return;
-    if (next.cert === this.#shown?.cert && next.key === this.#shown.key) return;
+    if (next.cert === this.#certificate?.cert && next.key === this.#certificate.key) return;
     try {
       this.#listen(next);
     } catch (error) {
@@ -145,7 +145,7 @@ export class TlsListener implements AsyncDisposable {
       throw listenError(this.#place, name, error);
     }
     generation.server = server;
-    this.#shown = certificate;
+    this.#certificate = certificate;
     const before = this.#generations.at(-1);
     this.#generations.push(generation);
     if (before === undefined) return;

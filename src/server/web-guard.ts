@@ -1,4 +1,7 @@
-/** Tells the requests of web pages from others: a browser sends what a page asks for to any address that it can reach, this machine's included. */
+/**
+ * Refuses requests that web pages have a browser send. A browser sends what a page asks for to any address that it can
+ * reach, this machine's included.
+ */
 import { hostOf } from "#runtime/http-server";
 import type { MiddlewareHandler } from "hono";
 import { addressBytes } from "../kube/config/ip-address.ts";
@@ -23,7 +26,7 @@ export function misdirected(request: Request, connection: Connection): Response 
   return plainResponse(`421 the request is for ${JSON.stringify(host)}, which is not a name of this machine\n`, 421);
 }
 
-/** Refuses them for the routes of an app, which gets the connection as its environment. */
+/** Refuses misdirected requests to the routes of an app, whose environment is the connection. */
 export const refuseMisdirected: MiddlewareHandler = async (context, next) =>
   misdirected(context.req.raw, (context.env as Connection | undefined) ?? {}) ?? next();
 
