@@ -1,67 +1,37 @@
 /**
- * Generates `src/resource/builtin/`, the types and handles of all built-in kinds, from a real server.
+ * Generates `src/resource/builtin/`, the types and handles of all built-in kinds, from the documents of the embedded API server.
  *
- *     bun scripts/generate-builtin.ts --kubeconfig FILE      from a running kube-apiserver
- *     bun scripts/generate-builtin.ts --documents DIR        from documents that `--save DIR` kept
+ *     bun scripts/generate-builtin.ts [--check]
  *
- * `--check` writes nothing and fails when the files are not what would be written.
+ * `--check` writes nothing and fails when a file would change.
  */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import yargs from "yargs";
-import { hideBin } from "yargs/helpers";
+import { parseArgs } from "node:util";
 import { refuseUnknownNames } from "./generate/by-hand.ts";
-import { documentsOfFolder, documentsOfServer, mergeDocuments, saveDocuments } from "./generate/documents.ts";
+import { serverDocuments } from "./generate/documents.ts";
 import { builtinFiles } from "./generate/files.ts";
 
 const root = join(import.meta.dirname, "..");
 const target = "src/resource/builtin";
+const { check } = parseArgs({ options: { check: { type: "boolean", default: false } } }).values;
 
-const options = await yargs(hideBin(process.argv))
-  .scriptName("generate-builtin")
-  .option("kubeconfig", { type: "string", describe: "take the documents from this server" })
-  .option("documents", { type: "string", describe: "take the documents from this folder" })
-  .option("save", { type: "string", describe: "keep the documents in this folder" })
-  .option("check", { type: "boolean", default: false, describe: "write nothing, fail when a file would change" })
-  .conflicts("kubeconfig", "documents")
-  .check(({ kubeconfig, documents }) => {
-    if (!kubeconfig && !documents) throw new Error("say where the documents come from: --kubeconfig or --documents");
-    return true;
-  })
-  .strict()
-  .parse();
-
-try {
-  await generate();
-} catch (error) {
-  console.error(`generate-builtin: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
-}
-
-async function generate(): Promise<void> {
-  const documents = options.kubeconfig
-    ? await documentsOfServer(options.kubeconfig)
-    : await documentsOfFolder(options.documents!);
-  if (options.save) await saveDocuments(documents, options.save);
-  const merged = mergeDocuments(documents);
-  refuseUnknownNames(merged.schemas);
-  const files = new Map<string, string>();
-  await Promise.all([...builtinFiles(merged)].map(async ([file, text]) => files.set(file, await format(file, text))));
-  const folder = join(root, target);
-  const stale = await differing(folder, files);
-  if (options.check) {
-    if (stale.length === 0) return console.log(`${files.size} files are what the server says`);
-    const list = stale.map((file) => `${target}/${file}`).join(", ");
-    throw new Error(`${list}: not what the server says; run bun scripts/generate-builtin.ts --kubeconfig FILE`);
-  }
+const documents = await serverDocuments();
+refuseUnknownNames(documents.schemas);
+const files = new Map<string, string>();
+await Promise.all([...builtinFiles(documents)].map(async ([file, text]) => files.set(file, await format(file, text))));
+const folder = join(root, target);
+const changed = await differing(folder, files);
+if (!check) {
   await mkdir(folder, { recursive: true });
-  for (const file of stale) {
+  for (const file of changed) {
     const text = files.get(file);
     if (text === undefined) await rm(join(folder, file));
     else await writeFile(join(folder, file), text);
   }
-  console.log(`${files.size} files, ${stale.length} changed`);
 }
+console.log(`${files.size} files, changed: ${changed.join(", ") || "none"}`);
+if (check && changed.length > 0) process.exitCode = 1;
 
 /** Formats as `bun fmt` does, which reads its settings from the file's future place. */
 async function format(file: string, text: string): Promise<string> {

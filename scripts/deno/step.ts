@@ -43,7 +43,7 @@ const shared: readonly string[] = [
  * them drive it on Deno; others run there by hand. One example stands for all: the tests of `controllers` above run each of them.
  */
 const driven: readonly Job[] = [
-  ["packages/apiserver/differential/differential.server.test.ts"],
+  ["packages/apiserver/differential/differential.test.ts"],
   ["tests/acceptance/faults.server.test.ts"],
   [
     "tests/acceptance/bad-input.server.test.ts",

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import type { Schema, ServerDocuments } from "./documents.ts";
 import { builtinFiles } from "./files.ts";
 
@@ -168,4 +169,10 @@ test("builtinFiles makes a schema of each type: its fields, list types with keys
     },
     HTTPPart: { fields: { name: "string", mode: { is: "string", default: "rw" } }, required: ["name"] },
   });
+});
+
+test("src/resource/builtin is what the documents of the embedded API server generate", () => {
+  const script = join(import.meta.dirname, "../generate-builtin.ts");
+  const { stdout } = Bun.spawnSync([process.execPath, script, "--check"]);
+  expect(stdout.toString()).toMatch(/changed: none\n$/);
 });

@@ -9,8 +9,8 @@ import { declareType, hasNestedForm, reachable, typeName, type Types, type Uses 
 /** Returns file names and their unformatted contents, from a server's documents. */
 export function builtinFiles(documents: ServerDocuments): Map<string, string> {
   const { kinds, versions } = builtinKinds(documents);
-  const found = reachable(documents.schemas, kinds);
-  const ids = [...new Set([...kinds.keys(), ...found.types, ...found.nested])].toSorted(byName);
+  const reach = reachable(documents.schemas, kinds);
+  const ids = [...new Set([...kinds.keys(), ...reach.types, ...reach.nested])].toSorted(byName);
   const types: Types = { schemas: documents.schemas, kinds, names: uniqueNames(ids, versions) };
   const groups = Map.groupBy(ids, (id) => schemaName(id)!.file);
   const release = `${documents.version.major}.${documents.version.minor}`;
@@ -23,8 +23,8 @@ export function builtinFiles(documents: ServerDocuments): Map<string, string> {
     for (const id of groups.get(file)!) {
       const kind = kinds.get(id);
       if (kind) declarations.push(declareKind(types, kind, uses));
-      else if (found.types.has(id)) declarations.push(declareType(types, id, { nested: false, uses }));
-      if (found.nested.has(id)) declarations.push(declareType(types, id, { nested: true, uses }));
+      else if (reach.types.has(id)) declarations.push(declareType(types, id, { nested: false, uses }));
+      if (reach.nested.has(id)) declarations.push(declareType(types, id, { nested: true, uses }));
     }
     const others = otherFiles(types, file, uses);
     imports.set(file, [...others.keys()]);
@@ -40,7 +40,7 @@ export function builtinFiles(documents: ServerDocuments): Map<string, string> {
   }
   refuseCycles(imports);
   files.set("index.ts", header + indexDocs + [...groups.keys()].toSorted().map(exportAll).join(""));
-  for (const [file, text] of schemaFiles({ ...types, nested: found.nested }, release)) files.set(file, text);
+  for (const [file, text] of schemaFiles({ ...types, nested: reach.nested }, release)) files.set(file, text);
   return files;
 }
 

@@ -1,5 +1,5 @@
 /** Finds where two responses differ. */
-import { type Answer, type CaseRecord, type Exchange, noAnswer } from "./exchange.ts";
+import { type Answer, type CaseRecord, type Exchange, noAnswer } from "./case.ts";
 import { comparedPart, isOfDecoder, isOfItsValidation, tierOf, tierOfWarnings } from "./tiers.ts";
 
 export interface Difference {
@@ -28,8 +28,8 @@ class Pairing {
   }
 
   #pair(expected: string, actual: string): boolean {
-    const known = this.#there.get(expected);
-    if (known !== undefined) return known === actual;
+    const partner = this.#there.get(expected);
+    if (partner !== undefined) return partner === actual;
     if (this.#back.has(actual)) return false;
     this.#there.set(expected, actual);
     this.#back.set(actual, expected);
@@ -40,37 +40,27 @@ class Pairing {
 const numbered = /<(uid|version|address|port|generated) \d+( of another shape)?>/g;
 
 /** Exchanges are paired by their labels; those to which the first server did not respond are left out. */
-export function compareCases(expected: CaseRecord, actual: CaseRecord | undefined): ExchangeDifference[] {
-  const found: ExchangeDifference[] = [];
+export function compareCases(expected: CaseRecord | undefined, actual: CaseRecord): ExchangeDifference[] {
+  const differing: ExchangeDifference[] = [];
   const pairing = new Pairing();
-  const others = byLabel(actual?.exchanges ?? []);
-  const pairs = expected.exchanges.map((left) => [left, others.get(left.label)?.shift()] as const);
-  const unasked = [...others.values()].flat().map((right) => [undefined, right] as const);
-  for (const [left, right] of [...pairs, ...unasked]) {
+  const others = Map.groupBy(actual.exchanges, ({ label }) => label);
+  const pairs = (expected?.exchanges ?? []).map((left) => [left, others.get(left.label)?.shift()] as const);
+  const unexpected = [...others.values()].flat().map((right) => [undefined, right] as const);
+  for (const [left, right] of [...pairs, ...unexpected]) {
     if (left?.answer.status === noAnswer || (left && isOfItsValidation(left.call.path, left.answer))) continue;
     const differences: Difference[] = [];
     if (left === undefined || right === undefined) {
       differences.push({ field: "(exchange)", expected: left?.label, actual: right?.label });
     } else {
       const isFree = isOfDecoder(left.answer.body) || isOfDecoder(right.answer.body);
-      const tier = isFree ? "outcome" : (expected.tier ?? tierOf(left.call.path));
-      const tiers = { tier, warnings: tier === "words" ? tierOfWarnings(left.call.path) : tier };
+      const tier = isFree ? "outcome" : (actual.tier ?? tierOf(right.call.path));
+      const tiers = { tier, warnings: tier === "words" ? tierOfWarnings(right.call.path) : tier };
       const [one, other] = [comparedPart(left.answer, tiers), comparedPart(right.answer, tiers)];
       compareAnswers(one, other, { into: differences, pairing });
     }
-    if (differences.length > 0) found.push({ caseName: expected.name, expected: left, actual: right, differences });
+    if (differences.length > 0) differing.push({ caseName: actual.name, expected: left, actual: right, differences });
   }
-  return found;
-}
-
-function byLabel(exchanges: readonly Exchange[]): Map<string, Exchange[]> {
-  const found = new Map<string, Exchange[]>();
-  for (const exchange of exchanges) {
-    const same = found.get(exchange.label);
-    if (same) same.push(exchange);
-    else found.set(exchange.label, [exchange]);
-  }
-  return found;
+  return differing;
 }
 
 function compareAnswers(expected: Answer, actual: Answer, { into, pairing }: Omit<Place, "field">): void {

@@ -1,5 +1,5 @@
 /** The kinds that a server's discovery lists, from which exchanges are generated. */
-import type { Target } from "./exchange.ts";
+import type { Target } from "./case.ts";
 
 export interface Served {
   readonly group: string;
@@ -29,7 +29,7 @@ export async function discover(target: Target): Promise<Served[]> {
     ).json()) as unknown;
   const groups = (await get("/apis")) as { groups: { versions: { groupVersion: string }[] }[] };
   const versions = ["v1", ...groups.groups.flatMap((group) => group.versions.map((each) => each.groupVersion))];
-  const found: Served[] = [];
+  const kinds: Served[] = [];
   for (const groupVersion of versions) {
     const [group, version] = groupVersion === "v1" ? ["", "v1"] : (groupVersion.split("/") as [string, string]);
     const { resources } = (await get(group === "" ? "/api/v1" : `/apis/${groupVersion}`)) as ResourceList;
@@ -42,10 +42,10 @@ export async function discover(target: Target): Promise<Served[]> {
           apiVersion: each.version ? (each.group ? `${each.group}/${each.version}` : each.version) : groupVersion,
           verbs: each.verbs,
         }));
-      found.push({ group, version, kind, plural: name, namespaced, verbs, subresources });
+      kinds.push({ group, version, kind, plural: name, namespaced, verbs, subresources });
     }
   }
-  return found;
+  return kinds;
 }
 
 export function apiVersionOf({ group, version }: Pick<Served, "group" | "version">): string {

@@ -4,7 +4,7 @@
  * stays different.
  */
 import { parse as parseYaml } from "yaml";
-import type { Answer, CaseRecord, Exchange } from "./exchange.ts";
+import type { Answer, CaseRecord, Exchange } from "./case.ts";
 
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
@@ -18,13 +18,12 @@ const versionInText =
 /** The version of an object that a server made when it began. */
 const earlyVersion = /(resourceVersion\\+": ?\\+")\d(?=\\+")/g;
 const ports: ReadonlySet<string> = new Set(["nodePort", "healthCheckNodePort"]);
+/** Pages about kube-apiserver's flags and builds, which this server does not have. */
+const unserved: ReadonlySet<unknown> = new Set(["/flagz", "/statusz"]);
 const day = 24 * 60 * 60 * 1000;
 
-/** Pages about kube-apiserver's flags and builds are not served here. */
-const unserved: ReadonlySet<unknown> = new Set(["/flagz", "/statusz"]);
-
-/** Managed fields are ordered by the second in which they were written, rules by the order of a map. */
-const unordered: ReadonlySet<string> = new Set(["managedFields", "nonResourceRules", "resourceRules"]);
+/** Rules in the order of a map. */
+const unordered: ReadonlySet<string> = new Set(["nonResourceRules", "resourceRules"]);
 
 export function normalizeCase(record: CaseRecord): CaseRecord {
   const names = new Names();
@@ -33,22 +32,22 @@ export function normalizeCase(record: CaseRecord): CaseRecord {
 }
 
 function normalizeExchange({ label, call, answer }: Exchange, names: Names): Exchange {
-  const sent = call.body as { metadata?: { generateName?: string } } | undefined;
-  const got = answer.body as
+  const request = call.body as { metadata?: { generateName?: string } } | undefined;
+  const object = answer.body as
     { metadata?: { name?: string; generateName?: string }; details?: { name?: string } } | undefined;
-  const prefix = got?.metadata?.generateName ?? sent?.metadata?.generateName;
-  const generated = got?.metadata?.name ?? got?.details?.name;
+  const prefix = object?.metadata?.generateName ?? request?.metadata?.generateName;
+  const generated = object?.metadata?.name ?? object?.details?.name;
   // A long prefix is shortened, so that there is room for five more characters.
   const base = prefix?.slice(0, 58) ?? "";
   if (base !== "" && generated?.startsWith(base) && generated !== prefix) names.generated(generated, base);
   const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, text]) => [name, names.text(text)]));
+  // The time of a bookmark is random, except for the one that ends the initial events.
   const isYaml = answer.headers["content-type"]?.startsWith("application/yaml") === true;
   const read = (one: unknown): unknown => (isYaml && typeof one === "string" ? parseYaml(one) : one);
-  // The time of a bookmark is random, except for the one that ends the initial events.
-  const said = Array.isArray(answer.body)
+  const events = Array.isArray(answer.body)
     ? answer.body.map(read).filter((event) => !isTimed(event))
     : read(answer.body);
-  const body = normalizeValue(said, "", names);
+  const body = normalizeValue(events, "", names);
   const normalized: Answer = { status: answer.status, headers, body };
   return { label, call: { ...call, path: names.text(call.path) }, answer: normalized };
 }
@@ -62,13 +61,14 @@ function normalizeValue(value: unknown, key: string, names: Names): unknown {
   }
   if (typeof value === "number") return ports.has(key) && value >= 30000 ? names.of("port", String(value)) : value;
   if (Array.isArray(value)) {
-    const listed = key === "paths" ? value.filter((item) => !unserved.has(item)) : value;
-    const items = listed.map((item) => normalizeValue(item, "", names));
+    const served = key === "paths" ? value.filter((item) => !unserved.has(item)) : value;
+    const items = served.map((item) => normalizeValue(item, "", names));
+    if (key === "managedFields") return inOneOrderOfManagers(value, items);
     return unordered.has(key) ? items.toSorted(byText) : items;
   }
   if (typeof value !== "object" || value === null) return value;
-  const given = value as Record<string, unknown>;
-  const fields = isStatus(given) ? inOneOrder(given) : given;
+  const object = value as Record<string, unknown>;
+  const fields = isStatus(object) ? inOneOrder(object) : object;
   if (fields["type"] === "BOOKMARK") return { type: "BOOKMARK", object: bookmark(fields["object"], names) };
   if (isTable(fields)) return normalizeTable(fields, names);
   if (isEvent(fields) && isTable(fields["object"] as Record<string, unknown>))
@@ -110,14 +110,14 @@ function inOneOrder(status: Record<string, unknown>): Record<string, unknown> {
   const { message, details } = status as unknown as InvalidStatus;
   const { causes } = details;
   const isCustom = / is invalid: /.test(message) && String((details as { group?: string }).group).endsWith(".test");
-  const moved = (cause: Cause): boolean => isCustom || /(^|\.)resources(\.|$)/.test(cause.field ?? "");
-  const sorted = causes.filter(moved).toSorted((one, other) => (shown(one) < shown(other) ? -1 : 1));
-  const ordered = causes.map((cause) => (moved(cause) ? sorted.shift()! : cause));
-  const text = message.replace(causes.map(shown).join(", "), () => ordered.map(shown).join(", "));
+  const isUnordered = (cause: Cause): boolean => isCustom || /(^|\.)resources(\.|$)/.test(cause.field ?? "");
+  const sorted = causes.filter(isUnordered).toSorted((one, other) => (textOf(one) < textOf(other) ? -1 : 1));
+  const ordered = causes.map((cause) => (isUnordered(cause) ? sorted.shift()! : cause));
+  const text = message.replace(causes.map(textOf).join(", "), () => ordered.map(textOf).join(", "));
   return { ...status, message: text, details: { ...details, causes: ordered } };
 }
 
-function shown({ field, message }: Cause): string {
+function textOf({ field, message }: Cause): string {
   return `${field ?? ""}: ${message}`;
 }
 
@@ -138,7 +138,7 @@ function isTable(fields: Record<string, unknown>): boolean {
 
 function normalizeTable(fields: Record<string, unknown>, names: Names): unknown {
   const { metadata, rows, ...rest } = fields;
-  const shown = (rows as Record<string, unknown>[] | null)?.map((row) => {
+  const normalizedRows = (rows as Record<string, unknown>[] | null)?.map((row) => {
     const cells = (row["cells"] as unknown[] | undefined)?.map((cell) =>
       typeof cell === "string"
         ? names.text(cell.replace(/^(\d+[smhd])+( ago)?$/, "<age>").replace(/\((\d+[smhd])+ ago\)$/, "(<age> ago)"))
@@ -147,7 +147,11 @@ function normalizeTable(fields: Record<string, unknown>, names: Names): unknown 
     return { cells, ...(normalizeValue({ ...row, cells: undefined }, "", names) as object), ...(cells && { cells }) };
   });
   const columns = normalizeValue(rest, "", names) as object;
-  return { ...columns, metadata: listMetadata(metadata as Record<string, unknown>, names), rows: shown ?? null };
+  return {
+    ...columns,
+    metadata: listMetadata(metadata as Record<string, unknown>, names),
+    rows: normalizedRows ?? null,
+  };
 }
 
 /** A list's version counts every write to the server, also from elsewhere, so only its order can be compared. */
@@ -156,8 +160,8 @@ function listMetadata(metadata: Record<string, unknown>, names: Names): unknown 
   delete normalized["resourceVersion"];
   const version = metadata["resourceVersion"];
   if (version === undefined) return normalized;
-  const known = typeof version === "string" && /^\d+$/.test(version);
-  const order = known && Number(version) >= names.highest ? "<not older>" : "<older>";
+  const isNumber = typeof version === "string" && /^\d+$/.test(version);
+  const order = isNumber && Number(version) >= names.highest ? "<not older>" : "<older>";
   return { ...normalized, resourceVersion: version === "" ? "" : order };
 }
 
@@ -181,13 +185,30 @@ function bookmark(value: unknown, names: Names): unknown {
 }
 
 function byText(left: unknown, right: unknown): number {
-  const [one, other] = [orderText(left), orderText(right)];
+  const [one, other] = [JSON.stringify(left), JSON.stringify(right)];
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-function orderText(value: unknown): string {
-  const { manager, operation, subresource, ...rest } = value as Record<string, unknown>;
-  return JSON.stringify([manager, operation, subresource, rest]);
+/**
+ * Managed fields are ordered by the second in which they were written, which is another one on a busy server: what is compared is
+ * whether they are in that order, and then all of them in an order of their own.
+ */
+function inOneOrderOfManagers(entries: readonly unknown[], normalized: readonly unknown[]): unknown[] {
+  const keyOf = (entry: unknown): string => {
+    const { operation, time, manager, apiVersion, subresource } = (entry ?? {}) as Record<string, unknown>;
+    return JSON.stringify([operation, time ?? "", manager, apiVersion, subresource ?? ""]);
+  };
+  const keys = entries.map(keyOf);
+  const isOrdered = keys.every((key, index) => index === 0 || keys[index - 1]! <= key);
+  return [...(isOrdered ? [] : ["<out of order>"]), ...normalized.toSorted(byManager)];
+}
+
+function byManager(left: unknown, right: unknown): number {
+  const keyOf = (entry: unknown): unknown[] => {
+    const { manager, operation, subresource } = (entry ?? {}) as Record<string, unknown>;
+    return [manager, operation, subresource];
+  };
+  return byText(keyOf(left), keyOf(right)) || byText(left, right);
 }
 
 /** An object quoted in a message contains its managed fields, whose order depends on seconds. */

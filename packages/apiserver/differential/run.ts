@@ -1,70 +1,65 @@
 /**
- * Sends the same requests to the real kube-apiserver and to the embedded one, and prints where the answers differ.
+ * Sends the same requests to kube-apiserver and to the embedded server, and prints where the answers differ.
  *
- *     bun packages/apiserver/differential/run.ts [--only PATTERN] [--first N] [--server real|embedded] [--against FILE] [--save FILE]
- *         [--share PART] [--wrong PART] [--worlds PART] [--families PART] [--seed NUMBER]
+ *     bun packages/apiserver/differential/run.ts [--only PATTERN] [--recorded | --save] [--server real] [--first N] [--more N] [--seed N]
  *
- * `--save` keeps the answers of the server and compares nothing; `--against` compares with such a file instead of a real
- * server. Exits 1 when a difference is left.
+ * Exits 1 when answers differ.
  */
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
-import { allCases, usual } from "./all-cases.ts";
-import { parseAllowed, withoutAllowed } from "./allowed.ts";
-import { runCases } from "./case.ts";
+import { allCases } from "./all-cases.ts";
+import { type CaseRecord, runCases, type Target } from "./case.ts";
 import { compareCases } from "./compare.ts";
 import { discover, type Served } from "./discovery.ts";
 import { normalizeCase } from "./normalize.ts";
-import { targetUnderTest } from "./process.ts";
+import { loadRecording, saveRecording } from "./recording.ts";
 import { report } from "./report.ts";
-import { loadRecording, type Recording, realTarget, saveRecording } from "./target.ts";
+import { realTarget, targetUnderTest } from "./servers.ts";
 
 const options = await yargs(hideBin(process.argv))
   .scriptName("differential")
-  .option("only", { type: "string", describe: "only cases whose name matches this pattern" })
-  .option("first", { type: "number", default: 10, describe: "print so many differing exchanges in full" })
-  .option("server", {
-    choices: ["real", "embedded"] as const,
-    default: "embedded",
-    describe: "the server under test",
+  .option("only", { type: "string", default: "", describe: "only cases whose name matches this pattern" })
+  .option("recorded", { type: "boolean", describe: "compare with the recording instead of starting a kube-apiserver" })
+  .option("save", {
+    type: "boolean",
+    describe: "record what kube-apiserver answers to these cases, and compare nothing",
   })
-  .option("share", { type: "number", default: usual.share, describe: "how many of the cases that vary each field" })
-  .option("wrong", { type: "number", default: 1, describe: "how many of the creates with one wrong field" })
-  .option("worlds", { type: "number", default: 1, describe: "how many of the worlds of roles and users" })
-  .option("families", { type: "number", default: 1, describe: "how many of the exchanges of the families" })
-  .option("seed", { type: "number", default: 0, describe: "chooses other random exchanges of strangers" })
-  .option("against", { type: "string", describe: "a recording of the real server, instead of starting one" })
-  .option("save", { type: "string", describe: "write the answers of the server under test to this file" })
+  .option("server", { choices: ["real", "embedded"] as const, default: "embedded", describe: "the server under test" })
+  .option("first", { type: "number", default: 10, describe: "print so many differing exchanges in full" })
+  .option("more", { type: "number", default: 1, describe: "multiply the number of generated exchanges" })
+  .option("seed", { type: "number", default: 0, describe: "make other random walks" })
+  .conflicts("recorded", "save")
   .strict()
   .parse();
 
-const server = options.server === "real" ? "real" : "embedded";
-const pattern = new RegExp(options.only ?? "");
+const pattern = new RegExp(options.only);
 
-async function recorded(server: "real" | "embedded", from: readonly Served[] | undefined): Promise<Recording> {
-  await using target = await (server === "real" ? realTarget() : targetUnderTest());
-  const served = from ?? (await discover(target));
+/** Plays the chosen cases on a server. */
+async function play(start: () => Promise<Target>, kinds?: readonly Served[]): Promise<[Served[], CaseRecord[]]> {
+  await using target = await start();
+  const served = [...(kinds ?? (await discover(target)))];
   const cases = allCases(served, options).filter(({ name }) => pattern.test(name));
-  return { served, records: await runCases(target, cases) };
+  return [served, (await runCases(target, cases)).map(normalizeCase)];
 }
 
-if (options.save !== undefined) {
-  const recording = await recorded(server, undefined);
-  await saveRecording(options.save, recording);
-  const count = recording.records.reduce((sum, { exchanges }) => sum + exchanges.length, 0);
-  console.log(`${recording.records.length} cases, ${count} exchanges saved`);
+if (options.save) {
+  const [served, records] = await play(realTarget);
+  const names = allCases(served, options).map(({ name }) => name);
+  const before = options.only === "" ? [] : (await loadRecording()).records;
+  const byName = new Map([...before, ...records].map((record) => [record.name, record]));
+  await saveRecording({ served, records: names.flatMap((name) => byName.get(name) ?? []) });
+  console.log(`${records.length} cases, ${count(records)} exchanges recorded`);
 } else {
-  const expected = options.against ? await loadRecording(options.against) : await recorded("real", undefined);
-  const actual = await recorded(server, expected.served);
-  const ours = new Map(actual.records.map((record) => [record.name, normalizeCase(record)]));
-  const theirs = expected.records.filter(({ name }) => pattern.test(name)).map(normalizeCase);
-  const all = theirs.flatMap((record) => compareCases(record, ours.get(record.name)));
-  const allowed = parseAllowed(await readFile(join(import.meta.dirname, "allowed.txt"), "utf8"));
-  const left = withoutAllowed(all, allowed);
-  const count = theirs.reduce((sum, { exchanges }) => sum + exchanges.length, 0);
-  console.log(report(left, { first: options.first }));
-  console.log(`${count} exchanges, ${left.length} differ (${all.length - left.length} more only where it is allowed)`);
-  process.exitCode = left.length > 0 ? 1 : 0;
+  const recording = options.recorded ? await loadRecording() : undefined;
+  const [served, expected] = recording ? [recording.served, recording.records] : await play(realTarget);
+  const [, actual] = await play(options.server === "real" ? realTarget : targetUnderTest, served);
+  const byName = new Map(expected.map((record) => [record.name, record]));
+  const differing = actual.flatMap((record) => compareCases(byName.get(record.name), record));
+  console.log(report(differing, { first: options.first }));
+  console.log(`${count(actual)} exchanges, ${differing.length} differ`);
+  process.exitCode = differing.length > 0 ? 1 : 0;
+}
+
+function count(records: readonly CaseRecord[]): number {
+  return records.reduce((sum, { exchanges }) => sum + exchanges.length, 0);
 }

@@ -1,7 +1,6 @@
 /** A case in progress on one server: sends requests and records the responses. */
-import { eventsOf, parsed } from "./events.ts";
-import { isProtobuf, readProtobuf } from "./protobuf.ts";
-import { type Answer, type Call, type CaseRecord, type Exchange, noAnswer, type Target } from "./exchange.ts";
+import { type Answer, type Call, type Exchange, noAnswer, type Target } from "./case.ts";
+import { isProtobuf, readEvents, readProtobuf } from "./protobuf.ts";
 
 /** An answer's body as the sequences look into it; everything may be absent, since a server may answer anything. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a faulty server's answers have no shape
@@ -18,28 +17,67 @@ export interface WatchOptions {
   readonly patience?: number;
 }
 
-const kept = ["content-type", "warning", "retry-after", "cache-control", "location", "allow", "content-encoding"];
+/** Headers of answers that are compared. */
+const comparedHeaders = [
+  "content-type",
+  "warning",
+  "retry-after",
+  "cache-control",
+  "location",
+  "allow",
+  "content-encoding",
+];
 
-export class Session {
+export const patchTypes = {
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  json: "application/json-patch+json",
+  apply: "application/apply-patch+yaml",
+} as const;
+
+/** The usual requests by their methods, each recorded under a label. @returns the parsed bodies */
+export abstract class Requests {
+  abstract send(label: string, method: string, path: string, options?: Partial<Call>): Promise<Loose>;
+
+  get(label: string, path: string, accept?: string): Promise<Loose> {
+    return this.send(label, "GET", path, accept === undefined ? {} : { headers: { accept } });
+  }
+
+  post(label: string, path: string, body: unknown): Promise<Loose> {
+    return this.send(label, "POST", path, { body });
+  }
+
+  put(label: string, path: string, body: unknown): Promise<Loose> {
+    return this.send(label, "PUT", path, { body });
+  }
+
+  patch(label: string, path: string, body: unknown, type: keyof typeof patchTypes = "merge"): Promise<Loose> {
+    return this.send(label, "PATCH", path, { body, headers: { "content-type": patchTypes[type] } });
+  }
+
+  delete(label: string, path: string, body?: unknown): Promise<Loose> {
+    return this.send(label, "DELETE", path, body === undefined ? {} : { body });
+  }
+}
+
+export class Session extends Requests {
   readonly #target: Target;
-  readonly #exchanges: Exchange[] = [];
+  /** What was sent and answered so far. */
+  readonly exchanges: Exchange[] = [];
   #settling: { readonly path: string; readonly done: (object: Loose) => boolean } | undefined;
   /** A unique name for the case's namespace and objects. */
   readonly slug: string;
   readonly name: string;
 
   constructor(target: Target, name: string) {
+    super();
     this.#target = target;
     this.name = name;
-    this.slug = name
+    const words = name
       .toLowerCase()
       .replace(/[^a-z0-9]+/g, "-")
-      .replace(/^-|-$/g, "")
-      .slice(0, 40);
-  }
-
-  get record(): CaseRecord {
-    return { name: this.name, exchanges: this.#exchanges };
+      .replace(/^-|-$/g, "");
+    this.slug = words.length <= 40 ? words : `${words.slice(0, 34)}-${Bun.hash.crc32(name).toString(36).slice(0, 5)}`;
   }
 
   /** Sends a request without recording it, such as the creation of the case's namespace. */
@@ -49,15 +87,31 @@ export class Session {
     return answer.body;
   }
 
-  /** Sends a request and records it. @returns the parsed body. */
-  async send(label: string, method: string, path: string, options: Partial<Call> = {}): Promise<Loose> {
+  /** Sends a merge patch without recording it. */
+  async merge(path: string, body: unknown): Promise<Loose> {
+    return await this.quietly("PATCH", path, body, { "content-type": patchTypes.merge });
+  }
+
+  /** @returns the path of its objects */
+  async createNamespace(name: string = this.slug, labels: object = {}): Promise<string> {
+    const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } };
+    await this.quietly("POST", "/api/v1/namespaces", namespace);
+    return `/api/v1/namespaces/${name}`;
+  }
+
+  /** Makes requests with a token and without the administrator's certificate. */
+  by(token: string): Requests {
+    return new TokenRequests(this, token);
+  }
+
+  override async send(label: string, method: string, path: string, options: Partial<Call> = {}): Promise<Loose> {
     const call = { ...options, method, path };
     const answer = await this.#send(call).catch((error: unknown) => ({
       status: noAnswer,
       headers: {},
       body: String(error),
     }));
-    this.#exchanges.push({ label, call, answer });
+    this.exchanges.push({ label, call, answer });
     if (this.#settling && method !== "GET" && !path.includes("dryRun") && answer.status < 300) await this.#settle();
     return answer.body;
   }
@@ -72,7 +126,7 @@ export class Session {
 
   /** Records something besides responses, such as the requests to a webhook. */
   note(label: string, body: unknown): void {
-    this.#exchanges.push({ label, call: { method: "NOTE", path: "" }, answer: { status: 0, headers: {}, body } });
+    this.exchanges.push({ label, call: { method: "NOTE", path: "" }, answer: { status: 0, headers: {}, body } });
   }
 
   /** From now on, waits after each write until a controller of the server has done its part. */
@@ -134,7 +188,7 @@ export class Session {
       stop.abort();
     }
     const answer = { status: response.status, headers: headersOf(response), body: events };
-    this.#exchanges.push({ label: options.label, call, answer });
+    this.exchanges.push({ label: options.label, call, answer });
     return events;
   }
 
@@ -151,27 +205,82 @@ export class Session {
   }
 }
 
+class TokenRequests extends Requests {
+  readonly #session: Session;
+  readonly #token: string;
+
+  constructor(session: Session, token: string) {
+    super();
+    this.#session = session;
+    this.#token = token;
+  }
+
+  override async send(label: string, method: string, path: string, options: Partial<Call> = {}): Promise<Loose> {
+    const headers = { ...options.headers, authorization: `Bearer ${this.#token}` };
+    return await this.#session.send(label, method, path, { ...options, credentials: "none", headers });
+  }
+}
+
 function requestOf({ method, path, headers, body }: Call, signal: AbortSignal): Request {
-  const sent = new Headers({ accept: "application/json", "user-agent": "differential/1.0", ...headers });
-  const init: RequestInit = { method, headers: sent, signal, redirect: "manual" };
+  const allHeaders = new Headers({ accept: "application/json", "user-agent": "differential/1.0", ...headers });
+  const init: RequestInit = { method, headers: allHeaders, signal, redirect: "manual" };
   if (body !== undefined) {
-    if (!sent.has("content-type")) sent.set("content-type", "application/json");
+    if (!allHeaders.has("content-type")) allHeaders.set("content-type", "application/json");
     init.body = typeof body === "string" ? body : JSON.stringify(body);
   }
   return new Request(`https://server${path}`, init);
 }
 
 function headersOf(response: Response): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (const name of kept) {
+  const headers: Record<string, string> = {};
+  for (const name of comparedHeaders) {
     const value = response.headers.get(name);
-    if (value !== null) found[name] = value;
+    if (value !== null) headers[name] = value;
   }
-  return found;
+  return headers;
 }
 
 /** Describes the layout of JSON text, which parsing loses. */
 function layoutOf(text: string): string {
   if (!text.startsWith("{")) return "";
   return `${text.startsWith("{\n") ? "indented" : "compact"}${text.endsWith("\n") ? ", with an end of line" : ""}`;
+}
+
+/** Yields each event of a watch, in JSON or protobuf. */
+async function* eventsOf(response: Response): AsyncGenerator {
+  const chunks = response.body as unknown as AsyncIterable<Uint8Array>;
+  if (isProtobuf(response)) {
+    let left: Uint8Array = new Uint8Array();
+    for await (const chunk of chunks) {
+      const { events, rest } = readEvents(Buffer.concat([left, chunk]));
+      left = rest;
+      yield* events;
+    }
+    return;
+  }
+  let rest = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line !== "") yield parsed(line);
+  }
+}
+
+/** Matches text that may have a number in a spelling that parsing loses. */
+const oddNumber = /\d\.\d|\d[eE]|\d{16}|-0/;
+
+function keepSpelling(_: string, value: unknown, { source = "" }: { readonly source?: string }): unknown {
+  return typeof value === "number" && String(value) !== source ? `<number ${source}>` : value;
+}
+
+/** Parses JSON, and returns the text itself where it is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return oddNumber.test(text)
+      ? JSON.parse(text, keepSpelling as (key: string, value: unknown) => unknown)
+      : JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { compareCases } from "./compare.ts";
-import type { CaseRecord } from "./exchange.ts";
+import type { CaseRecord } from "./case.ts";
 import { comparedPart, type Tier, tierOf } from "./tiers.ts";
 
 test.each<[string, Tier]>([
@@ -16,10 +16,7 @@ test.each<[string, Tier]>([
   ["/flagz", "outcome"],
 ])("tierOf %s", (path, tier) => expect(tierOf(path)).toBe(tier));
 
-function refused(
-  message: string,
-  { code = 422, field = "spec.a", reason = "Invalid", path = "/apis/node.k8s.io/v1/runtimeclasses" } = {},
-): CaseRecord {
+function refusal(message: string, { code = 422, field = "spec.a", reason = "Invalid" } = {}): CaseRecord {
   const details = { causes: [{ field, reason: "FieldValueInvalid", message }] };
   const body = { kind: "Status", status: "Failure", code, reason, message, details };
   const call = { method: "POST", path };
@@ -30,19 +27,19 @@ function refused(
 }
 
 test("compareCases finds another status, reason or field where words are free, and no other words", () => {
-  expect(compareCases(refused("one"), refused("other"))).toEqual([]);
+  expect(compareCases(refusal("one"), refusal("other"))).toEqual([]);
   for (const other of [{ code: 403 }, { reason: "Forbidden" }, { field: "spec.b" }])
-    expect(compareCases(refused("one"), refused("one", other))).toHaveLength(1);
+    expect(compareCases(refusal("one"), refusal("one", other))).toHaveLength(1);
 });
 
 test("compareCases finds other words where the case says that they count", () => {
-  const differences = compareCases({ ...refused("one"), tier: "words" }, refused("other"))[0]?.differences;
+  const differences = compareCases(refusal("one"), { ...refusal("other"), tier: "words" })[0]?.differences;
   expect(differences?.map(({ field }) => field)).toEqual(["(header).warning", "message", "details.causes[0].message"]);
 });
 
 test("comparedPart leaves out what Go's libraries say in both tiers", () => {
   const messageOf = (message: string, code = 422): unknown => {
-    const { answer } = refused(message, { code }).exchanges[0]!;
+    const { answer } = refusal(message, { code }).exchanges[0]!;
     return (comparedPart(answer, { tier: "words" }).body as { readonly message?: string }).message;
   };
   expect(messageOf('a: Invalid value: {"A":"}"}: no, b: Invalid value: [{}]: no')).toBe(

@@ -3,7 +3,7 @@
  * the fields of `causes`. Objects, lists, tables and events of watches are compared as a whole in both tiers; only refusals and
  * warnings have words.
  */
-import type { Answer } from "./exchange.ts";
+import type { Answer } from "./case.ts";
 
 export type Tier = "words" | "outcome";
 
@@ -100,7 +100,7 @@ function partOf(value: unknown, tier: Tier): unknown {
   const fields = value as Readonly<Record<string, unknown>>;
   if (fields["kind"] === "Status" && fields["status"] === "Failure") {
     const refusal = fields as Refusal;
-    return tier === "outcome" || isOfDecoder(fields) ? outcome(refusal) : withoutFreeWords(fields);
+    return tier === "outcome" || isOfDecoder(fields) ? outcome(refusal) : withoutFreeWords(withoutRepetition(refusal));
   }
   // A watch tells a refusal as the object of an event.
   return fields["type"] === "ERROR" ? { ...fields, object: partOf(fields["object"], tier) } : value;
@@ -110,6 +110,13 @@ function partOf(value: unknown, tier: Tier): unknown {
 function outcome({ code, reason, details }: Refusal): object {
   const fields = [...new Set((details?.causes ?? []).map(({ field }) => field ?? ""))].toSorted();
   return { kind: "Status", code, reason, fields };
+}
+
+/** Go's validation finds some mistakes in several passes, and tells each only once in the message. */
+function withoutRepetition({ details, ...refusal }: Refusal): Refusal {
+  if (details?.causes === undefined) return { ...refusal, ...(details && { details }) };
+  const causes = new Map(details.causes.map((cause) => [JSON.stringify([cause.field, cause.message]), cause]));
+  return { ...refusal, details: { ...details, causes: [...causes.values()] } };
 }
 
 /** Whether a body could not be read: the words are those of Go's decoders, but for what strict decoding says of fields. */

@@ -8,8 +8,8 @@ test.skipIf((await assets()) === undefined)(
   async () => {
     const expected = await recorded();
     expect(expected.map(({ line }) => line)).toEqual([...lines]);
-    const found = differences(expected, await onEmbedded());
-    expect(found).toEqual([]);
+    const differing = differences(expected, await onEmbedded());
+    expect(differing).toEqual([]);
   },
   240_000,
 );

@@ -1,4 +1,6 @@
 /** The files that the lines refer to. */
+import { signingRequest } from "../differential/samples/cluster.ts";
+
 export const manifests: Readonly<Record<string, string>> = {
   "manifest.yaml": `
 apiVersion: v1
@@ -78,7 +80,7 @@ metadata: {name: show}
 spec:
   signerName: example.test/signer
   usages: [client auth]
-  request: REQUEST
+  request: ${signingRequest}
 `,
   "rbac.yaml": `
 apiVersion: rbac.authorization.k8s.io/v1

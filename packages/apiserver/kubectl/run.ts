@@ -22,8 +22,8 @@ if (save) {
   console.log(`${printed.length} lines saved`);
 } else {
   const [expected, actual] = await Promise.all([real, onEmbedded(new RegExp(only))]);
-  const found = differences(expected, actual);
-  for (const each of found) console.log(`\n── ${each.line}\n--- real\n${each.real}\n--- own\n${each.own}`);
-  console.log(`${expected.length} lines, ${found.length} differ`);
-  process.exitCode = found.length > 0 ? 1 : 0;
+  const differing = differences(expected, actual);
+  for (const each of differing) console.log(`\n── ${each.line}\n--- real\n${each.real}\n--- own\n${each.own}`);
+  console.log(`${expected.length} lines, ${differing.length} differ`);
+  process.exitCode = differing.length > 0 ? 1 : 0;
 }

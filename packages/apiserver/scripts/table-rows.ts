@@ -1,5 +1,5 @@
 /** Makes the rows of the kinds table from discovery. */
-import type { RawDocuments } from "./raw-documents.ts";
+import type { Documents } from "./documents.ts";
 
 interface ResourceList {
   readonly groupVersion: string;
@@ -30,10 +30,12 @@ export interface TableRow extends Readonly<Record<string, unknown>> {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
+  readonly plural: string;
+  readonly verbs: readonly string[];
 }
 
 /** Returns every served kind in the order of discovery: the core group first, a group's preferred version first. */
-export function tableRows({ discovery }: RawDocuments): TableRow[] {
+export function tableRows({ discovery }: Documents): TableRow[] {
   const rows: TableRow[] = rowsOf("", "v1", discovery.get("/api/v1"));
   for (const { name, versions } of (discovery.get("/apis") as GroupList).groups) {
     for (const { version } of versions) rows.push(...rowsOf(name, version, discovery.get(`/apis/${name}/${version}`)));

@@ -1,5 +1,5 @@
 /** Service accounts that send requests with tokens. */
-import type { Session } from "../session.ts";
+import type { Requests, Session } from "../session.ts";
 import { apiGroup, of, rbac, type Rule } from "./world.ts";
 
 /** Creates an account with these rules in the whole cluster. @returns its token */
@@ -30,12 +30,15 @@ export async function tokenOf(session: Session, name: string, spec: object = {})
   return String(answer?.status?.token ?? "");
 }
 
-/** Returns the options of a request with a token and without a certificate. */
-export function bearing(token: string): { credentials: "none"; headers: Record<string, string> } {
-  return { credentials: "none", headers: { authorization: `Bearer ${token}` } };
-}
-
-export async function makeOwnNamespace(session: Session): Promise<void> {
-  const metadata = { name: session.slug };
-  await session.quietly("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata });
+/** Creates an account for each of the names, and waits until it has its rules. @returns what sends their requests, by name */
+export async function makePeople(
+  session: Session,
+  people: Readonly<Record<string, readonly Rule[]>>,
+): Promise<readonly (readonly [name: string, requests: Requests])[]> {
+  await session.createNamespace();
+  const made: [string, Requests][] = [];
+  for (const [name, rules] of Object.entries(people))
+    made.push([name, session.by(await makeAccount(session, name, rules))]);
+  await session.noticed(600);
+  return made;
 }

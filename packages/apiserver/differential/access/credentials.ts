@@ -1,7 +1,7 @@
 /** Requests without credentials, with wrong ones, and with those of users who are gone. */
 import type { Case } from "../case.ts";
 import type { Session } from "../session.ts";
-import { bearing, makeAccount, makeOwnNamespace, tokenOf } from "./accounts.ts";
+import { makeAccount, tokenOf } from "./accounts.ts";
 
 const paths: readonly string[] = [
   "/",
@@ -34,6 +34,7 @@ const wrong: Readonly<Record<string, string>> = {
 
 export const credentials: Case = {
   name: "credentials",
+  isAlone: true,
   async run(session) {
     for (const path of paths) {
       await session.send(`nobody gets ${path}`, "GET", path, { credentials: "none" });
@@ -55,27 +56,27 @@ export const credentials: Case = {
 };
 
 async function accounts(session: Session): Promise<void> {
-  await makeOwnNamespace(session);
+  await session.createNamespace();
   const { slug } = session;
   const list = `/api/v1/namespaces/${slug}/configmaps`;
   const rules = [{ verbs: ["get", "list"], apiGroups: [""], resources: ["configmaps"] }];
   const token = await makeAccount(session, "robot", rules);
   await session.noticed(600);
-  for (const path of [...paths, list]) await session.send(`robot gets ${path}`, "GET", path, bearing(token));
+  for (const path of [...paths, list]) await session.by(token).get(`robot gets ${path}`, path);
   const both = { headers: { authorization: `Bearer ${token}` } };
   await session.send("a certificate and a token", "GET", "/api/v1/namespaces/kube-public/secrets", both);
   const otherAudience = await tokenOf(session, "robot", { audiences: ["elsewhere"] });
-  await session.send("a token for others", "GET", list, bearing(otherAudience));
+  await session.by(otherAudience).get("a token for others", list);
   const two = await tokenOf(session, "robot", { audiences: ["elsewhere", "https://kubernetes.default.svc"] });
-  await session.send("a token for others and the server", "GET", list, bearing(two));
+  await session.by(two).get("a token for others and the server", list);
   const unused = await tokenOf(session, "robot");
   const later = await tokenOf(session, "robot");
   const account = `/api/v1/namespaces/${slug}/serviceaccounts/robot`;
   await session.quietly("DELETE", account);
   await session.noticed(200);
-  await session.send("a token whose account is gone", "GET", list, bearing(unused));
+  await session.by(unused).get("a token whose account is gone", list);
   const again = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot", namespace: slug } };
   await session.quietly("POST", `/api/v1/namespaces/${slug}/serviceaccounts`, again);
   await session.noticed(200);
-  await session.send("a token whose account is another one", "GET", list, bearing(later));
+  await session.by(later).get("a token whose account is another one", list);
 }

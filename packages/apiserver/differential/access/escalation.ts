@@ -1,7 +1,7 @@
 /** Cases about who may write which roles and bindings. */
 import type { Case } from "../case.ts";
 import type { Session } from "../session.ts";
-import { Dice } from "./dice.ts";
+import { Dice, type Selection } from "../sampling.ts";
 import { apiGroup, as, makeWorld, of, type Person, rbac, ruleOf, type World } from "./world.ts";
 
 /**
@@ -13,10 +13,11 @@ const extra = [
 ];
 const plain = ["get", "list", "watch", "create", "update", "patch", "delete"];
 
-/** Returns the cases. @param share how many of the worlds are played, 1 for all of them */
-export function escalation(share: number): Case[] {
-  const count = Math.max(2, Math.round(24 * share));
-  const generated = Array.from({ length: count }, (_, index): Case => {
+/** Worlds that a selection multiplies. */
+const COUNT = 2;
+
+export function escalation({ more = 1 }: Selection): Case[] {
+  const generated = Array.from({ length: Math.ceil(COUNT * more) }, (_, index): Case => {
     return { name: `escalation world ${index}`, run: (session) => playWorld(session, index) };
   });
   return [...generated, { name: "escalation of existing roles", run: existing }];

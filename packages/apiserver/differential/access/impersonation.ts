@@ -1,7 +1,8 @@
 /** Cases about who may impersonate whom. */
 import type { Case } from "../case.ts";
-import type { Session } from "../session.ts";
-import { bearing, makeAccount, makeOwnNamespace } from "./accounts.ts";
+import { pairs } from "../sampling.ts";
+import type { Requests } from "../session.ts";
+import { makePeople } from "./accounts.ts";
 import type { Rule } from "./world.ts";
 
 const authentication = "authentication.k8s.io";
@@ -71,29 +72,19 @@ const asWhom: readonly Record<string, string>[] = [
 export const impersonation: Case = {
   name: "impersonation",
   async run(session) {
-    await makeOwnNamespace(session);
-    const tokens = new Map<string, string>();
-    for (const [name, rules] of Object.entries(senders)) tokens.set(name, await makeAccount(session, name, rules));
-    await session.noticed(800);
-    for (const [name, token] of tokens) for (const whom of asWhom) await act(session, { name, token, whom });
-    for (const whom of asWhom) await act(session, { name: "administrator", token: undefined, whom });
+    const people: readonly (readonly [string, Requests])[] = [
+      ...(await makePeople(session, senders)),
+      ["administrator", session],
+    ];
+    const configMaps = `/api/v1/namespaces/${session.slug}/configmaps`;
+    const reviews = `/apis/${authentication}/v1/selfsubjectreviews`;
+    const body = { apiVersion: `${authentication}/v1`, kind: "SelfSubjectReview" };
+    for (const [[name, sender], whom] of pairs(people, asWhom)) {
+      const headers = Object.fromEntries(Object.entries(whom).map(([part, value]) => [`impersonate-${part}`, value]));
+      const label = `${name} as ${JSON.stringify(whom)}`;
+      await sender.send(`${label} lists`, "GET", configMaps, { headers });
+      await sender.send(`${label} asks who it is`, "POST", reviews, { headers, body });
+      await sender.send(`${label} asks for the version`, "GET", "/version", { headers });
+    }
   },
 };
-
-interface Act {
-  readonly name: string;
-  readonly token: string | undefined;
-  readonly whom: Readonly<Record<string, string>>;
-}
-
-async function act(session: Session, { name, token, whom }: Act): Promise<void> {
-  const acting = Object.fromEntries(Object.entries(whom).map(([part, value]) => [`impersonate-${part}`, value]));
-  const sender = token === undefined ? { headers: {} } : bearing(token);
-  const headers = { ...sender.headers, ...acting };
-  const label = `${name} as ${JSON.stringify(whom)}`;
-  await session.send(`${label} lists`, "GET", `/api/v1/namespaces/${session.slug}/configmaps`, { ...sender, headers });
-  const body = { apiVersion: `${authentication}/v1`, kind: "SelfSubjectReview" };
-  const reviews = `/apis/${authentication}/v1/selfsubjectreviews`;
-  await session.send(`${label} asks who it is`, "POST", reviews, { ...sender, headers, body });
-  await session.send(`${label} asks for the version`, "GET", "/version", { ...sender, headers });
-}

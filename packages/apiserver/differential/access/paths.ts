@@ -1,6 +1,8 @@
 /** Cases about which error comes first: that access is forbidden, or that the path does not exist. */
 import type { Case } from "../case.ts";
-import { bearing, makeAccount, makeOwnNamespace } from "./accounts.ts";
+import { pairs } from "../sampling.ts";
+import type { Requests } from "../session.ts";
+import { makePeople } from "./accounts.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
@@ -87,23 +89,15 @@ function paths(slug: string): readonly string[] {
 
 export const refusedPaths: Case = {
   name: "paths that are refused",
+  isAlone: true,
   async run(session) {
-    await makeOwnNamespace(session);
-    const token = await makeAccount(session, "robot", []);
-    await session.noticed(600);
-    for (const path of paths(session.slug)) {
-      for (const method of methods) {
-        const sender = bearing(token);
-        const type = method === "PATCH" ? { "content-type": "application/merge-patch+json" } : {};
-        const body = ["POST", "PUT", "PATCH"].includes(method) ? { body: {} } : {};
-        const headers = { ...sender.headers, ...type };
-        await session.send(`${method} ${path}`, method, path, { ...sender, headers, ...body });
-      }
+    const [[, robot]] = (await makePeople(session, { robot: [] })) as [[string, Requests]];
+    for (const [path, method] of pairs(paths(session.slug), methods)) {
+      const headers = { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" };
+      const body = ["POST", "PUT", "PATCH"].includes(method) ? { body: {}, headers } : {};
+      await robot.send(`${method} ${path}`, method, path, body);
     }
-    for (const accept of ["text/html", "application/json;as=Table;v=v1;g=meta.k8s.io", "image/png"]) {
-      const sender = bearing(token);
-      const headers = { ...sender.headers, accept };
-      await session.send(`accepts ${accept}`, "GET", "/api/v1/pods", { ...sender, headers });
-    }
+    for (const accept of ["text/html", "application/json;as=Table;v=v1;g=meta.k8s.io", "image/png"])
+      await robot.get(`accepts ${accept}`, "/api/v1/pods", accept);
   },
 };

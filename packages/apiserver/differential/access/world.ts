@@ -1,6 +1,6 @@
 /** Generated worlds of roles, bindings and users, which are the same in each run. */
 import type { Session } from "../session.ts";
-import { Dice } from "./dice.ts";
+import { Dice } from "../sampling.ts";
 
 export const rbac = "/apis/rbac.authorization.k8s.io/v1";
 
@@ -53,8 +53,8 @@ const urls = ["/healthz", "/healthz/*", "/metrics", "/api", "/api/*", "/apis/*",
 /** Makes a rule; those that permit everything are rare, because otherwise nothing would be rejected. */
 export function ruleOf(dice: Dice, { cluster }: { readonly cluster: boolean }): Rule {
   const rare = (list: readonly string[]): string[] => {
-    const found = dice.some(list, 3);
-    return found.includes("*") && dice.chance(0.7) ? [list[0]!] : found;
+    const items = dice.some(list, 3);
+    return items.includes("*") && dice.chance(0.7) ? [list[0]!] : items;
   };
   if (cluster && dice.chance(0.2)) return { verbs: rare(["get", "head", "post", "*"]), nonResourceURLs: rare(urls) };
   return {

@@ -1,15 +1,16 @@
 /** What users may do in generated worlds, by reviews and by their requests. */
 import type { Case } from "../case.ts";
 import type { Loose, Session } from "../session.ts";
-import { Dice } from "./dice.ts";
+import { Dice, type Selection } from "../sampling.ts";
 import { as, makeWorld, type Person, type World } from "./world.ts";
 
 const authorization = "/apis/authorization.k8s.io/v1";
 
-/** Returns the cases. @param share how many of the worlds are played, 1 for all of them */
-export function worlds(share: number): Case[] {
-  const count = Math.max(2, Math.round(40 * share));
-  return Array.from({ length: count }, (_, index) => ({
+/** Worlds that a selection multiplies. */
+const COUNT = 2;
+
+export function worlds({ more = 1 }: Selection): Case[] {
+  return Array.from({ length: Math.ceil(COUNT * more) }, (_, index) => ({
     name: `access world ${index}`,
     run: async (session) => {
       const world = await makeWorld(session, index + 1);
@@ -20,7 +21,7 @@ export function worlds(share: number): Case[] {
   }));
 }
 
-const asked = {
+const choices = {
   verb: ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "*", "", "approve"],
   group: ["", "apps", "batch", "example.test", "*"],
   resource: ["configmaps", "secrets", "pods", "deployments", "jobs", "namespaces", "nodes", "tigers", "*"],
@@ -33,11 +34,11 @@ async function reviews(session: Session, { namespace, other, people }: World, di
     const person = dice.one(people);
     const resourceAttributes = {
       namespace: dice.one([namespace, namespace, other, "", "default"]),
-      verb: dice.one(asked.verb),
-      group: dice.one(asked.group),
-      resource: dice.one(asked.resource),
-      subresource: dice.one(asked.subresource),
-      name: dice.one(asked.name),
+      verb: dice.one(choices.verb),
+      group: dice.one(choices.group),
+      resource: dice.one(choices.resource),
+      subresource: dice.one(choices.subresource),
+      name: dice.one(choices.name),
     };
     const path = dice.one(["/healthz", "/healthz/ping", "/metrics", "/api/v1", "/apis", "/openapi/v3", "/logs/x", "/"]);
     const what = dice.chance(0.2)
@@ -97,7 +98,7 @@ const methods: readonly (readonly [string, "all" | "one", string?])[] = [
 async function requests(session: Session, { namespace, other, people }: World, dice: Dice): Promise<void> {
   for (let index = 0; index < 50; index++) {
     const person: Person = dice.one(people);
-    const [method, which, asked = ""] = dice.one(methods);
+    const [method, which, choices = ""] = dice.one(methods);
     const place = dice.one([namespace, namespace, other, ""]);
     const resource = dice.one([
       "configmaps",
@@ -110,7 +111,7 @@ async function requests(session: Session, { namespace, other, people }: World, d
       "namespaces",
     ]);
     // Permissions from other cases in the whole cluster do not matter here.
-    const query = method === "GET" && which === "all" && asked === "" ? "?labelSelector=a%3Db" : asked;
+    const query = method === "GET" && which === "all" && choices === "" ? "?labelSelector=a%3Db" : choices;
     const name = which === "all" ? "" : `/${dice.one(["one", "two", "nine"])}`;
     const part = name !== "" && dice.chance(0.25) ? `/${dice.one(["status", "scale", "log"])}` : "";
     const where = place === "" ? "" : `namespaces/${place}/`;

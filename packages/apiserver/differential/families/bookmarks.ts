@@ -21,4 +21,4 @@ async function bookmarks(probe: Probe): Promise<void> {
   }
 }
 
-export const bookmarksOfAll: Family = { name: "bookmarks", run: bookmarks };
+export const bookmarksOfAll: Family = { name: "bookmarks", share: 0.04, run: bookmarks };

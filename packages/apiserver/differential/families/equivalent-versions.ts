@@ -3,7 +3,8 @@
  * they see.
  */
 import type { Loose } from "../session.ts";
-import { patched, verdict, type WebhookServer, webhookServer } from "../sequences/webhook-server.ts";
+import { patchVerdict, verdict, type WebhookServer, webhookServer } from "../sequences/webhook-server.ts";
+import { define, definitionOf, versionOf, withSpec } from "../custom-kinds.ts";
 import type { Family, Probe } from "./family.ts";
 
 interface Served {
@@ -18,7 +19,7 @@ interface Subject {
   readonly served: readonly Served[];
   /** A change by merge patch, and what a webhook adds to any form. */
   readonly change: object;
-  readonly kept: readonly (readonly [apiGroups: string[], apiVersions: string[]])[];
+  readonly rules: readonly (readonly [apiGroups: string[], apiVersions: string[]])[];
   prepare?(probe: Probe): Promise<void>;
 }
 
@@ -49,55 +50,13 @@ const subjects: readonly Subject[] = [
       },
     ],
     change: { spec: { maxReplicas: 5 } },
-    kept: [
+    rules: [
       [["autoscaling"], ["v1"]],
       [["autoscaling"], ["v2"]],
       [["autoscaling"], ["v2beta2"]],
       [["autoscaling"], ["v1", "v2"]],
       [["*"], ["v1"]],
       [["extensions"], ["*"]],
-    ],
-  },
-  {
-    name: "events",
-    plural: "events",
-    served: [
-      {
-        apiVersion: "v1",
-        body: {
-          kind: "Event",
-          involvedObject: { kind: "Pod", name: "p", namespace: "$" },
-          reason: "R",
-          message: "m",
-          type: "Normal",
-          source: { component: "c" },
-          count: 2,
-          firstTimestamp: "2026-01-01T00:00:00Z",
-          lastTimestamp: "2026-01-01T00:00:00Z",
-        },
-      },
-      {
-        apiVersion: "events.k8s.io/v1",
-        body: {
-          kind: "Event",
-          regarding: { kind: "Pod", name: "p", namespace: "$" },
-          reason: "R",
-          note: "n",
-          type: "Normal",
-          action: "A",
-          eventTime: "2026-01-01T00:00:00.000000Z",
-          reportingController: "example.test/c",
-          reportingInstance: "i",
-        },
-      },
-    ],
-    change: { series: null, metadata: { labels: { a: "b" } } },
-    kept: [
-      [[""], ["v1"]],
-      [["events.k8s.io"], ["v1"]],
-      [["events.k8s.io"], ["v1beta1"]],
-      [["", "events.k8s.io"], ["v1"]],
-      [[""], ["*"]],
     ],
   },
   {
@@ -108,7 +67,7 @@ const subjects: readonly Subject[] = [
       { apiVersion: `${group}/v2`, body: { kind: "Gear", spec: { size: 2, color: "red" } } },
     ],
     change: { spec: { size: 5 } },
-    kept: [
+    rules: [
       [[group], ["v1"]],
       [[group], ["v2"]],
       [[group], ["v3"]],
@@ -120,31 +79,15 @@ const subjects: readonly Subject[] = [
 ];
 
 async function defineGears(probe: Probe): Promise<void> {
-  const version = (name: string, served: boolean, properties: object): object => ({
-    name,
-    served,
-    storage: name === "v1",
-    schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties } } } },
-    subresources: { status: {} },
-  });
   const size = { type: "integer" };
-  await probe.quietly("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `gears.${group}` },
-    spec: {
-      group,
-      scope: "Namespaced",
-      names: { plural: "gears", kind: "Gear" },
-      versions: [
-        version("v1", true, { size, color: { type: "string" } }),
-        version("v2", true, { size, color: { type: "string", default: "blue" } }),
-        version("v3", false, { size }),
-      ],
-    },
-  });
-  for (const { apiVersion } of subjects[2]!.served)
-    await probe.session.waitFor(`/apis/${apiVersion}/gears`, (list) => list?.kind === "GearList");
+  const version = (name: string, properties: object, more: object = {}): object =>
+    versionOf(name, withSpec(properties), { subresources: { status: {} }, ...more });
+  const versions = [
+    version("v1", { size, color: { type: "string" } }),
+    version("v2", { size, color: { type: "string", default: "blue" } }),
+    version("v3", { size }, { served: false }),
+  ];
+  await define(probe.session, definitionOf({ group, plural: "gears", kind: "Gear", versions }));
 }
 
 const registration = "/apis/admissionregistration.k8s.io/v1";
@@ -166,28 +109,29 @@ class Round {
       const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
       const path = `${root}/namespaces/${namespace}/${plural}`;
       const text = JSON.stringify({ apiVersion, metadata: { name: "one" }, ...body }).replaceAll("$", namespace);
-      const told = `${label}, in ${apiVersion}`;
+      const title = `${label}, in ${apiVersion}`;
       const send = async (what: string, method: string, at: string, sent?: unknown): Promise<void> => {
         const headers = method === "PATCH" ? merge : { "content-type": "application/json" };
-        await session.send(`${what}, ${told}`, method, at, { headers, ...(sent === undefined ? {} : { body: sent }) });
-        session.note(`asked on ${what}, ${told}`, asked(this.#server));
+        await session.send(`${what}, ${title}`, method, at, { headers, ...(sent === undefined ? {} : { body: sent }) });
+        session.note(`asked on ${what}, ${title}`, reviewsOf(this.#server));
       };
       await send("create", "POST", `${path}?fieldManager=m`, JSON.parse(text));
       await send("change", "PATCH", `${path}/one?fieldManager=m`, change);
-      if (plural !== "events") await send("status", "PATCH", `${path}/one/status?fieldManager=m`, change);
+      await send("status", "PATCH", `${path}/one/status?fieldManager=m`, change);
       await send("delete", "DELETE", `${path}/one`);
     }
   }
 }
 
-function asked(server: WebhookServer): Loose[] {
-  return server.asked.splice(0).toSorted((one, other) => (one.path < other.path ? -1 : 1));
+function reviewsOf(server: WebhookServer): Loose[] {
+  return server.reviews.splice(0).toSorted((one, other) => (one.path < other.path ? -1 : 1));
 }
 
 /** All combinations of forms, match policies and kinds of calls. */
 function family(subject: Subject): Family {
   return {
     name: `equivalent versions: ${subject.name}`,
+    share: 0.3,
     run: async (probe) => {
       const { session, namespace } = probe;
       await probe.createNamespace();
@@ -197,12 +141,12 @@ function family(subject: Subject): Family {
       server.answer("/change", (review) =>
         review.request.operation === "DELETE"
           ? verdict(review, { allowed: true })
-          : patched(review, [{ op: "add", path: "/metadata/annotations", value: { changed: "yes" } }]),
+          : patchVerdict(review, [{ op: "add", path: "/metadata/annotations", value: { changed: "yes" } }]),
       );
       const round = new Round(probe, server);
       const resources = [subject.plural, `${subject.plural}/*`];
       const namespaceSelector = { matchLabels: { "kubernetes.io/metadata.name": namespace } };
-      for (const [apiGroups, apiVersions] of subject.kept) {
+      for (const [apiGroups, apiVersions] of subject.rules) {
         for (const matchPolicy of ["Exact", "Equivalent"]) {
           const label = `${matchPolicy} for ${apiGroups.join("+")}/${apiVersions.join("+")}`;
           if (!probe.isChosen(label)) continue;
@@ -217,11 +161,11 @@ function family(subject: Subject): Family {
             admissionReviewVersions: ["v1"],
             ...more,
           });
-          const made = [
+          const configurations = [
             ["mutatingwebhookconfigurations", "MutatingWebhookConfiguration", "/change"],
             ["validatingwebhookconfigurations", "ValidatingWebhookConfiguration", "/check"],
           ] as const;
-          for (const [plural, kind, path] of made)
+          for (const [plural, kind, path] of configurations)
             await probe.quietly("POST", `${registration}/${plural}`, {
               apiVersion: "admissionregistration.k8s.io/v1",
               kind,
@@ -230,7 +174,8 @@ function family(subject: Subject): Family {
             });
           await session.noticed(400);
           await round.play(`webhooks ${label}`, subject);
-          for (const [plural] of made) await probe.quietly("DELETE", `${registration}/${plural}/${namespace}`);
+          for (const [plural] of configurations)
+            await probe.quietly("DELETE", `${registration}/${plural}/${namespace}`);
           await policy(probe, { rules, matchPolicy, namespaceSelector });
           await round.play(`policy ${label}`, subject);
           await probe.quietly("DELETE", `${registration}/validatingadmissionpolicies/${namespace}`);
@@ -248,10 +193,10 @@ async function policy(
   { rules, ...constraints }: { readonly rules: readonly object[]; readonly [name: string]: unknown },
 ): Promise<void> {
   const { namespace, session } = probe;
-  const seen =
+  const view =
     "request.kind.group + '/' + request.kind.version + ' of ' + request.requestKind.version + ' ' + " +
     "request.resource.group + '/' + request.resource.version + ' ' + " +
-    "(object == null ? 'nothing' : object.apiVersion + ' ' + (has(object.spec) ? (has(object.spec.metrics) ? 'metrics' : 'spec') : has(object.note) ? 'note' : has(object.message) ? 'message' : '-'))";
+    "(object == null ? 'nothing' : object.apiVersion + ' ' + (has(object.spec) ? (has(object.spec.metrics) ? 'metrics' : 'spec') : '-'))";
   await probe.quietly("POST", `${registration}/validatingadmissionpolicies`, {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "ValidatingAdmissionPolicy",
@@ -259,7 +204,7 @@ async function policy(
     spec: {
       failurePolicy: "Fail",
       matchConstraints: { resourceRules: rules, ...constraints },
-      validations: [{ expression: "false", messageExpression: seen }],
+      validations: [{ expression: "false", messageExpression: view }],
     },
   });
   await probe.quietly("POST", `${registration}/validatingadmissionpolicybindings`, {

@@ -1,5 +1,6 @@
 /** Responses with forms of their own: discovery, reviews and bindings, for everything that a client may accept. */
-import { type Family, pairs, type Probe } from "./family.ts";
+import { pairs } from "../sampling.ts";
+import type { Family, Probe } from "./family.ts";
 
 const aggregated = (version: string, more = ""): string =>
   `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList${more}`;
@@ -33,12 +34,12 @@ const paths = ["/api", "/api/", "/apis", "/apis/", "/api/v1", "/apis/apps", "/ap
 
 async function discovery(probe: Probe): Promise<void> {
   for (const [path, [label, accept]] of pairs(paths, Object.entries(accepts)))
-    await probe.send(`${path} as ${label}`, "GET", path, { headers: { accept } });
+    await probe.get(`${path} as ${label}`, path, accept);
   for (const [path, version] of pairs(["/api", "/apis"], ["v2", "v2beta1"])) {
     const headers = { accept: aggregated(version) };
-    for (const given of ["*", '"x"', 'W/"x"', ""]) {
-      const more = { ...headers, "if-none-match": given };
-      await probe.send(`${path} of ${version} unless ${given}`, "GET", path, { headers: more });
+    for (const tag of ["*", '"x"', 'W/"x"', ""]) {
+      const more = { ...headers, "if-none-match": tag };
+      await probe.send(`${path} of ${version} unless ${tag}`, "GET", path, { headers: more });
     }
     for (const method of ["HEAD", "POST", "PUT", "DELETE"])
       await probe.send(`${method} ${path} of ${version}`, method, path, { headers });
@@ -47,7 +48,7 @@ async function discovery(probe: Probe): Promise<void> {
   }
 }
 
-const asked: Readonly<Record<string, string>> = {
+const types: Readonly<Record<string, string>> = {
   json: "application/json",
   table: "application/json;as=Table;v=v1;g=meta.k8s.io",
   "table, then json": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
@@ -87,7 +88,7 @@ const reviews: readonly (readonly [string, object])[] = [
 ];
 
 async function formsOfReviews(probe: Probe): Promise<void> {
-  for (const [[path, body], [label, accept]] of pairs(reviews, Object.entries(asked))) {
+  for (const [[path, body], [label, accept]] of pairs(reviews, Object.entries(types))) {
     if (label === "yaml" && path.endsWith("rulesreviews")) continue; // rules have the order of a map
     const headers = { accept };
     await probe.send(`${path} as ${label}`, "POST", path, { headers, body });
@@ -98,58 +99,35 @@ async function formsOfReviews(probe: Probe): Promise<void> {
 }
 
 async function bindings(probe: Probe): Promise<void> {
-  await probe.createNamespace();
-  const root = `/api/v1/namespaces/${probe.namespace}`;
+  const root = await probe.createNamespace();
+  const variants: Readonly<Record<string, { readonly [part: string]: object }>> = {
+    whole: {},
+    "with metadata": { metadata: { annotations: { a: "b" }, labels: { c: "d" } } },
+    "to no node": { target: { kind: "Node" } },
+    "to a pod": { target: { kind: "Pod", name: "x" } },
+    "of another uid": { metadata: { uid: "other" } },
+    "of another version": { metadata: { resourceVersion: "1" } },
+    "of a pod with gates": { pod: { schedulingGates: [{ name: "example.test/gate" }] } },
+    "of a placed pod": { pod: { nodeName: "there" } },
+  };
   let count = 0;
-  const queries = [
-    "",
-    "?dryRun=All",
-    "?dryRun=",
-    "?dryRun=None",
-    "?dryRun=All&dryRun=All",
-    "?fieldValidation=Strict",
-    "?dryRun=All&fieldManager=m",
-  ];
-  for (const [query, [form, accept]] of pairs(queries, Object.entries(asked))) {
-    for (const place of ["binding", "bindings"]) {
-      for (const [label, more] of Object.entries({
-        whole: {},
-        "with metadata": { metadata: { annotations: { a: "b" }, labels: { c: "d" } } },
-        "to no node": { target: { kind: "Node" } },
-        "to a pod": { target: { kind: "Pod", name: "x" } },
-        "of another uid": { metadata: { uid: "other" } },
-        "of another version": { metadata: { resourceVersion: "1" } },
-        "of another of both": { metadata: { uid: "other", resourceVersion: "1" } },
-        "of a pod with gates": { pod: { schedulingGates: [{ name: "example.test/gate" }] } },
-        "of a placed pod": { pod: { nodeName: "there" } },
-        "with labels of the pod": { metadata: { labels: { c: "new" }, annotations: { c: "new" } } },
-      })) {
-        const told = `${place}${query} as ${form}, ${label}`;
-        // The place at which YAML folds a text depends on the length of the version in it.
-        if (!probe.isChosen(told, 0.4) || (form === "yaml" && label.startsWith("of another"))) continue;
-        const name = `p${count++}`;
-        const given = more as { metadata?: object; pod?: object };
-        const spec = { containers: [{ name: "c", image: "i" }], ...given.pod };
-        const old = { labels: { c: "old", e: "f" }, annotations: { c: "old" } };
-        const metadata = label === "with labels of the pod" ? { name, ...old } : { name };
-        await probe.quietly("POST", `${root}/pods`, { apiVersion: "v1", kind: "Pod", metadata, spec });
-        const body = {
-          apiVersion: "v1",
-          kind: "Binding",
-          target: { kind: "Node", name: "n" },
-          ...("target" in more ? { target: more.target } : {}),
-          metadata: { name, ...given.metadata },
-        };
-        const path = place === "binding" ? `${root}/pods/${name}/binding` : `${root}/bindings`;
-        await probe.session.send(told, "POST", `${path}${query}`, { headers: { accept }, body });
-        await probe.session.send(`the pod after ${told}`, "GET", `${root}/pods/${name}`);
-      }
-    }
+  const places = pairs(["", "?dryRun=All", "?fieldValidation=Strict"], ["binding", "bindings"]);
+  for (const [[query, place], [label, { pod, ...more }]] of pairs(places, Object.entries(variants))) {
+    const title = `${place}${query}, ${label}`;
+    if (!probe.isChosen(title)) continue;
+    const name = `p${count++}`;
+    const spec = { containers: [{ name: "c", image: "i" }], ...pod };
+    await probe.quietly("POST", `${root}/pods`, { metadata: { name, labels: { c: "old" } }, spec });
+    const target = { kind: "Node", name: "n" };
+    const body = { apiVersion: "v1", kind: "Binding", target, ...more, metadata: { name, ...more["metadata"] } };
+    const path = place === "binding" ? `${root}/pods/${name}/binding` : `${root}/bindings`;
+    await probe.session.post(title, `${path}${query}`, body);
+    await probe.session.get(`the pod after ${title}`, `${root}/pods/${name}`);
   }
 }
 
 export const forms: readonly Family[] = [
-  { name: "forms of discovery", run: discovery },
-  { name: "forms of reviews", run: formsOfReviews },
-  { name: "bindings", run: bindings },
+  { name: "forms of discovery", isAlone: true, share: 0.12, run: discovery },
+  { name: "forms of reviews", share: 0.12, run: formsOfReviews },
+  { name: "bindings", share: 0.6, run: bindings },
 ];

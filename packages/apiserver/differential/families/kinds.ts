@@ -1,4 +1,5 @@
 /** Kinds that represent the ways in which a server stores objects: built-in and custom ones, with and without namespace. */
+import { define, definitionOf } from "../custom-kinds.ts";
 import type { Probe } from "./family.ts";
 
 export interface Kind {
@@ -9,8 +10,6 @@ export interface Kind {
   readonly namespaced: boolean;
   /** What an object needs besides its metadata. */
   readonly rest: Readonly<Record<string, unknown>>;
-  /** A field that may change at any time. */
-  readonly change: Readonly<Record<string, unknown>>;
   readonly subresources: readonly string[];
 }
 
@@ -24,7 +23,6 @@ export const configMap: Kind = {
   plural: "configmaps",
   namespaced: true,
   rest: { data: { a: "1" } },
-  change: { data: { a: "2", b: "3" } },
   subresources: [],
 };
 
@@ -35,41 +33,7 @@ export const deployment: Kind = {
   plural: "deployments",
   namespaced: true,
   rest: { spec: { replicas: 1, selector: { matchLabels: labels }, template } },
-  change: { spec: { replicas: 2 } },
   subresources: ["status", "scale"],
-};
-
-export const pod: Kind = {
-  name: "pod",
-  apiVersion: "v1",
-  kind: "Pod",
-  plural: "pods",
-  namespaced: true,
-  rest: { spec: template.spec },
-  change: { spec: { containers: [{ name: "main", image: "example.test/other" }] } },
-  subresources: ["status", "ephemeralcontainers", "resize"],
-};
-
-export const service: Kind = {
-  name: "service",
-  apiVersion: "v1",
-  kind: "Service",
-  plural: "services",
-  namespaced: true,
-  rest: { spec: { selector: labels, ports: [{ port: 80 }] } },
-  change: { spec: { selector: { app: "b" } } },
-  subresources: ["status"],
-};
-
-export const clusterRole: Kind = {
-  name: "cluster role",
-  apiVersion: "rbac.authorization.k8s.io/v1",
-  kind: "ClusterRole",
-  plural: "clusterroles",
-  namespaced: false,
-  rest: { rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] },
-  change: { rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["list"] }] },
-  subresources: [],
 };
 
 const gadgetGroup = "families.example.test";
@@ -81,7 +45,6 @@ export const gadget: Kind = {
   plural: "gadgets",
   namespaced: true,
   rest: { spec: { size: 1 } },
-  change: { spec: { size: 2 } },
   subresources: ["status", "scale"],
 };
 
@@ -92,11 +55,8 @@ export const gizmo: Kind = {
   plural: "gizmos",
   namespaced: false,
   rest: { spec: { size: 1 } },
-  change: { spec: { size: 2 } },
   subresources: ["status"],
 };
-
-export const kinds: readonly Kind[] = [configMap, deployment, clusterRole, gadget, gizmo];
 
 export function collectionOf({ apiVersion, plural, namespaced }: Kind, namespace: string): string {
   const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
@@ -110,7 +70,7 @@ export function objectOf({ apiVersion, kind, rest }: Kind, metadata: object, fie
 /** Creates the definitions of the custom kinds and a namespace. */
 export async function prepareKinds(probe: Probe): Promise<void> {
   await probe.createNamespace();
-  for (const kind of [gadget, gizmo]) await define(probe, kind);
+  for (const kind of [gadget, gizmo]) await define(probe.session, definition(kind));
 }
 
 const part = {
@@ -137,32 +97,20 @@ const specSchema = {
   },
 };
 
-async function define(probe: Probe, { kind, plural, namespaced, subresources }: Kind): Promise<void> {
-  const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+function definition({ kind, plural, namespaced, subresources }: Kind): object {
   const status = { type: "object", properties: { replicas: { type: "integer" }, state: { type: "string" } } };
   const scale = { specReplicasPath: ".spec.size", statusReplicasPath: ".status.replicas" };
-  await probe.quietly("POST", definitions, {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${gadgetGroup}` },
-    spec: {
-      group: gadgetGroup,
-      scope: namespaced ? "Namespaced" : "Cluster",
-      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
-      versions: [
-        {
-          name: "v1",
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: "object", properties: { spec: specSchema, status } } },
-          subresources: { status: {}, ...(subresources.includes("scale") && { scale }) },
-          additionalPrinterColumns: [{ name: "Size", type: "integer", jsonPath: ".spec.size" }],
-          selectableFields: [{ jsonPath: ".spec.color" }],
-        },
-      ],
+  return definitionOf({
+    group: gadgetGroup,
+    plural,
+    kind,
+    scope: namespaced ? "Namespaced" : "Cluster",
+    names: { singular: kind.toLowerCase(), listKind: `${kind}List` },
+    schema: { type: "object", properties: { spec: specSchema, status } },
+    version: {
+      subresources: { status: {}, ...(subresources.includes("scale") && { scale }) },
+      additionalPrinterColumns: [{ name: "Size", type: "integer", jsonPath: ".spec.size" }],
+      selectableFields: [{ jsonPath: ".spec.color" }],
     },
   });
-  await probe.session.waitFor(`/apis/${gadgetGroup}/v1/${plural}`, (list) => list?.kind === `${kind}List`);
-  // Its schema is in use a moment after the definition is established.
-  await probe.session.noticed(300);
 }

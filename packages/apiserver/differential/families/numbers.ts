@@ -1,184 +1,135 @@
-/** Spellings of numbers: custom resources keep what was written, built-in ones read it as Go does. */
-import { collectionOf, configMap, deployment, gadget, prepareKinds } from "./kinds.ts";
-import { type Family, pairs, type Probe } from "./family.ts";
+/** Spellings of numbers, among them such as a double cannot hold: custom resources keep what was written, built-in ones read it. */
+import { define, definitionOf } from "../custom-kinds.ts";
+import { pairs } from "../sampling.ts";
+import type { Family, Probe } from "./family.ts";
+import { collectionOf, deployment, gadget, prepareKinds } from "./kinds.ts";
 
-const group = "numbers.example.test";
-const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const spellings = `0 -0 0.0 -0.0 1 1.0 -1.0 1.5 1.50 1e2 1E2 1.0e2 1e-2 100e-2 1e400 1e21 1e15 0.0000001 1234567.5
+9007199254740991 9007199254740993 9007199254740993.0 9223372036854775807 -9223372036854775808 9223372036854775808
+18446744073709551615 123456789012345678901234567890 123456789.123456789123456789 2147483647 2147483648 01 +1 .5 5. 0x10
+1_000 NaN`.split(/\s+/);
 
-const spellings = [
-  "0",
-  "-0",
-  "0.0",
-  "-0.0",
-  "1",
-  "1.0",
-  "-1.0",
-  "1.5",
-  "1.50",
-  "1e2",
-  "1E2",
-  "1e+2",
-  "1.0e2",
-  "1.5e1",
-  "1e-2",
-  "100e-2",
-  "1e400",
-  "1e21",
-  "1e20",
-  "0.000001",
-  "0.0000001",
-  "9007199254740992",
-  "9007199254740993",
-  "-9007199254740993",
-  "9007199254740993.0",
-  "9223372036854775807",
-  "-9223372036854775808",
-  "9223372036854775808",
-  "-9223372036854775809",
-  "18446744073709551615",
-  "123456789012345678901234567890",
-  "123456789.123456789123456789",
-  "2147483647",
-  "2147483648",
-  "01",
-  "+1",
-  ".5",
-  "5.",
-  "0x10",
-  "1_000",
-  "NaN",
-] as const;
+function ruled(type: string, rule: string): object {
+  return { type, "x-kubernetes-validations": [{ rule }] };
+}
 
-const types: Readonly<Record<string, object>> = {
-  integer: { type: "integer" },
-  int32: { type: "integer", format: "int32" },
-  int64: { type: "integer", format: "int64" },
-  number: { type: "number" },
-  float: { type: "number", format: "float" },
-  double: { type: "number", format: "double" },
-  either: { "x-kubernetes-int-or-string": true },
-  free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-  bounded: { type: "number", minimum: 0.5, maximum: 1000000 },
-  exclusive: { type: "integer", minimum: 1, exclusiveMinimum: true, maximum: 100, exclusiveMaximum: true },
-  multiple: { type: "number", multipleOf: 0.5 },
-  tens: { type: "integer", multipleOf: 10 },
-  listed: { type: "number", enum: [1, 1.5, 100] },
-  ruled: {
-    type: "integer",
-    "x-kubernetes-validations": [{ rule: "self < 50", message: "is too much" }],
-  },
-  weighed: {
-    type: "number",
-    "x-kubernetes-validations": [{ rule: "self < 50.0", message: "is too much" }],
-  },
-  set: { type: "array", items: { type: "number" }, "x-kubernetes-list-type": "set" },
+/** Fields of a custom kind, each with its schema and the form of its value. */
+const fields: Readonly<Record<string, readonly [schema: object, form?: string]>> = {
+  integer: [{ type: "integer" }],
+  int32: [{ type: "integer", format: "int32" }],
+  int64: [{ type: "integer", format: "int64" }],
+  number: [{ type: "number" }],
+  float: [{ type: "number", format: "float" }],
+  either: [{ "x-kubernetes-int-or-string": true }],
+  free: [{ type: "object", "x-kubernetes-preserve-unknown-fields": true }, '{"n":#,"in":[#,{"m":#}]}'],
+  bounded: [{ type: "number", minimum: 0.5, maximum: 1000000 }],
+  exclusive: [{ type: "integer", minimum: 1, exclusiveMinimum: true, maximum: 100, exclusiveMaximum: true }],
+  most: [{ type: "integer", maximum: 9007199254740992 }],
+  multiple: [{ type: "number", multipleOf: 0.5 }],
+  tens: [{ type: "integer", multipleOf: 10 }],
+  listed: [{ type: "number", enum: [1, 1.5, 100, "LARGE"] }],
+  ruled: [ruled("integer", "self < 50")],
+  weighed: [ruled("number", "self < 50.0")],
+  halves: [ruled("integer", "self / 2 * 2 == self")],
+  kept: [ruled("integer", "self == oldSelf")],
+  set: [{ type: "array", items: { type: "number" }, "x-kubernetes-list-type": "set" }, "[#,7]"],
+  map: [{ type: "object", additionalProperties: { type: "integer" } }, '{"a":#}'],
+  keyed: [
+    {
+      type: "array",
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-list-map-keys": ["id"],
+      items: {
+        type: "object",
+        required: ["id"],
+        properties: { id: { type: "integer" }, value: { type: "number" } },
+      },
+    },
+    '[{"id":#,"value":#},{"id":2,"value":1}]',
+  ],
+  preset: [{ type: "integer", default: "LARGE" }],
+  presetNumber: [{ type: "number", default: "WHOLE" }],
 };
 
-async function define(probe: Probe): Promise<void> {
-  await probe.quietly("POST", definitions, {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `sums.${group}` },
-    spec: {
-      group,
-      scope: "Namespaced",
-      names: { plural: "sums", singular: "sum", kind: "Sum", listKind: "SumList" },
-      versions: [
-        {
-          name: "v1",
-          served: true,
-          storage: true,
-          schema: {
-            openAPIV3Schema: {
-              type: "object",
-              properties: {
-                spec: { type: "object", properties: { ...types, preset: { type: "number", default: 1.5 } } },
-                status: { type: "object", properties: types },
-              },
-            },
-          },
-          subresources: { status: {} },
-          additionalPrinterColumns: [
-            { name: "Integer", type: "integer", jsonPath: ".spec.integer" },
-            { name: "Number", type: "number", jsonPath: ".spec.number" },
-            { name: "Text", type: "string", jsonPath: ".spec.number" },
-          ],
-        },
+const group = "numbers.example.test";
+const table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+
+async function prepare(probe: Probe): Promise<string> {
+  const properties = Object.fromEntries(Object.entries(fields).map(([name, [schema]]) => [name, schema]));
+  const part = { type: "object", properties };
+  const definition = definitionOf({
+    group,
+    plural: "sums",
+    kind: "Sum",
+    schema: { type: "object", properties: { spec: part, status: part } },
+    version: {
+      subresources: { status: {}, scale: { specReplicasPath: ".spec.integer", statusReplicasPath: ".status.integer" } },
+      selectableFields: [{ jsonPath: ".spec.int64" }],
+      additionalPrinterColumns: [
+        { name: "Integer", type: "integer", jsonPath: ".spec.integer" },
+        { name: "Number", type: "number", jsonPath: ".spec.number" },
+        { name: "Text", type: "string", jsonPath: ".spec.number" },
       ],
     },
   });
-  await probe.session.waitFor(`/apis/${group}/v1/sums`, (list) => list?.kind === "SumList");
-  await probe.session.noticed(300);
+  const text = JSON.stringify(definition).replaceAll('"LARGE"', "9007199254740993").replaceAll('"WHOLE"', "3.0");
+  await define(probe.session, definition, text);
+  await probe.createNamespace();
+  return `/apis/${group}/v1/namespaces/${probe.namespace}/sums`;
 }
 
-function valueOf(type: string, spelling: string): string {
-  return type === "free" ? `{"n":${spelling},"in":[${spelling}]}` : type === "set" ? `[${spelling},7]` : spelling;
+function sum(name: string, spec: string, field = "spec"): string {
+  return `{"apiVersion":"${group}/v1","kind":"Sum","metadata":{"name":"${name}"},"${field}":${spec}}`;
 }
-
-function sum(name: string, type: string, spelling: string, field = "spec"): string {
-  return `{"apiVersion":"${group}/v1","kind":"Sum","metadata":{"name":"${name}"},"${field}":{"${type}":${valueOf(type, spelling)}}}`;
-}
-
-const table = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io,application/json" };
-const merge = { "content-type": "application/merge-patch+json" };
-const operations = { "content-type": "application/json-patch+json" };
-const apply = { "content-type": "application/apply-patch+yaml" };
-const strategic = { "content-type": "application/strategic-merge-patch+json" };
 
 async function customNumbers(probe: Probe): Promise<void> {
-  await probe.createNamespace();
-  await define(probe);
-  const collection = `/apis/${group}/v1/namespaces/${probe.namespace}/sums`;
-  await probe.quietly("POST", collection, JSON.parse(sum("base", "number", "3")));
-  for (const [type, [index, spelling]] of pairs(Object.keys(types), [...spellings.entries()])) {
-    const label = `${spelling} as ${type}`;
-    const name = `${type}-${index}`;
-    await probe.send(`create ${label}`, "POST", collection, { body: sum(name, type, spelling) });
-    await probe.send(`read ${label}`, "GET", `${collection}/${name}`);
-    const value = valueOf(type, spelling);
-    const dry = `${collection}/base?dryRun=All`;
-    const kind = (index + type.length) % 4;
-    if (kind === 0)
-      await probe.send(`merge ${label}`, "PATCH", dry, { body: `{"spec":{"${type}":${value}}}`, headers: merge });
-    if (kind === 1) {
-      const body = `[{"op":"add","path":"/spec/${type}","value":${value}}]`;
-      await probe.send(`add ${label}`, "PATCH", dry, { body, headers: operations });
-    }
-    if (kind === 2)
-      await probe.send(`apply ${label}`, "PATCH", `${dry}&fieldManager=m&force=true`, {
-        body: sum("base", type, spelling),
-        headers: apply,
-      });
-    if (kind === 3) {
-      const body = sum("base", type, spelling).replace('"metadata":{', '"metadata":{"resourceVersion":"",');
-      await probe.send(`put ${label}`, "PUT", dry, { body });
-      await probe.send(`put status ${label}`, "PUT", `${collection}/base/status?dryRun=All`, {
-        body: sum("base", type, spelling, "status"),
-      });
-    }
+  const collection = await prepare(probe);
+  await probe.quietly("POST", collection, sum("base", '{"kept":2,"integer":1}'));
+  const dry = `${collection}/base?dryRun=All`;
+  for (const [[field, [, form = "#"]], spelling] of pairs(Object.entries(fields), spellings)) {
+    const label = `${spelling} as ${field}`;
+    const value = form.replaceAll("#", spelling);
+    const spec = `{"${field}":${value}}`;
+    await probe.post(`create ${label}`, `${collection}?dryRun=All`, sum("other", spec));
+    await probe.patch(`merge ${label}`, dry, `{"spec":${spec}}`);
+    await probe.patch(`add ${label}`, dry, `[{"op":"add","path":"/spec/${field}","value":${value}}]`, "json");
+    await probe.patch(`apply ${label}`, `${dry}&fieldManager=m&force=true`, sum("base", spec), "apply");
+    await probe.put(`put status ${label}`, `${collection}/base/status?dryRun=All`, sum("base", spec, "status"));
   }
-  await probe.send("list", "GET", collection);
-  await probe.send("table", "GET", collection, { headers: table });
-  for (const spelling of ["1.0", "3", "3.0", "3e0", "9007199254740993"]) {
-    const body = `[{"op":"test","path":"/spec/number","value":${spelling}}]`;
-    await probe.send(`test ${spelling}`, "PATCH", `${collection}/base`, { body, headers: operations });
-    const patch = `{"spec":{"number":${spelling}}}`;
-    await probe.send(`really merge ${spelling}`, "PATCH", `${collection}/base`, { body: patch, headers: merge });
-    await probe.send(`read after ${spelling}`, "GET", `${collection}/base`);
-    await probe.send(`change beside ${spelling}`, "PATCH", `${collection}/base`, {
-      body: `{"metadata":{"labels":{"l":"${spelling}"}}}`,
-      headers: merge,
-    });
+  for (const [index, spelling] of spellings.entries()) {
+    if (!probe.isChosen(`keep ${spelling}`)) continue;
+    const { session } = probe;
+    const path = `${collection}/n${index}`;
+    await session.post(
+      `keep ${spelling}`,
+      collection,
+      sum(`n${index}`, `{"number":${spelling},"free":{"n":${spelling}}}`),
+    );
+    await session.patch(`int64 ${spelling}`, path, `{"spec":{"int64":${spelling}}}`);
+    await session.patch(`test ${spelling}`, path, `[{"op":"test","path":"/spec/free/n","value":${spelling}}]`, "json");
+    await session.patch(
+      `applied ${spelling}`,
+      `${path}?fieldManager=m`,
+      sum(`n${index}`, `{"free":{"o":${spelling}}}`),
+      "apply",
+    );
+    await session.patch(`scaled to ${spelling}`, `${path}/scale`, `{"spec":{"replicas":${spelling}}}`);
+    await session.get(`read ${spelling}`, path);
+    await session.get(`row ${spelling}`, path, table);
+    await session.get(`YAML ${spelling}`, path, "application/yaml");
+    await session.get(`select ${spelling}`, `${collection}?fieldSelector=spec.int64%3D${encodeURIComponent(spelling)}`);
   }
 }
 
-/** Where built-in kinds have numbers: a body for each, with the number's place marked. */
+/** Bodies for each place where built-in kinds have numbers. */
 const places: Readonly<Record<string, string>> = {
   replicas: '{"spec":{"replicas":#}}',
   port: '{"spec":{"template":{"spec":{"containers":[{"name":"main","ports":[{"containerPort":#}]}]}}}}',
   quantity: '{"spec":{"template":{"spec":{"containers":[{"name":"main","resources":{"limits":{"cpu":#}}}]}}}}',
   either: '{"spec":{"strategy":{"rollingUpdate":{"maxSurge":#}}}}',
   seconds: '{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":#}}}}',
+  user: '{"spec":{"template":{"spec":{"securityContext":{"runAsUser":#,"fsGroup":#}}}}}',
+  observed: '{"status":{"observedGeneration":#}}',
   generation: '{"metadata":{"generation":#}}',
   text: '{"metadata":{"labels":{"a":#}}}',
   unknown: '{"spec":{"nope":#}}',
@@ -189,59 +140,35 @@ async function builtInNumbers(probe: Probe): Promise<void> {
   const collection = collectionOf(deployment, probe.namespace);
   const { apiVersion, kind, rest } = deployment;
   await probe.quietly("POST", collection, { apiVersion, kind, metadata: { name: "d" }, ...rest });
-  for (const [[place, body], spelling] of pairs(Object.entries(places), spellings)) {
+  const path = `${collection}/d?dryRun=All`;
+  for (const [[place, form], spelling] of pairs(Object.entries(places), spellings)) {
     const label = `${spelling} as ${place}`;
-    const path = `${collection}/d?dryRun=All`;
-    const patch = body.replace("#", spelling);
-    await probe.send(`merge ${label}`, "PATCH", path, { body: patch, headers: merge });
-    await probe.send(`strategic ${label}`, "PATCH", path, { body: patch, headers: strategic });
-    await probe.send(`apply ${label}`, "PATCH", `${path}&fieldManager=m&force=true`, {
-      body: `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},${patch.slice(1)}`,
-      headers: apply,
-    });
+    const body = form.replaceAll("#", spelling);
+    const application = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},${body.slice(1)}`;
+    await probe.patch(`merge ${label}`, path, body);
+    await probe.patch(`strategic ${label}`, path, body, "strategic");
+    await probe.patch(`apply ${label}`, `${path}&fieldManager=m&force=true`, application, "apply");
   }
+  const revisions = `/apis/apps/v1/namespaces/${probe.namespace}/controllerrevisions`;
   for (const spelling of spellings) {
-    const path = `${collection}/d?dryRun=All`;
-    for (const [place, pointer] of [
-      ["replicas", "/spec/replicas"],
-      ["either", "/spec/strategy/rollingUpdate/maxSurge"],
-      ["annotations", "/metadata/annotations"],
-    ] as const) {
-      const body = `[{"op":"add","path":"${pointer}","value":${spelling}}]`;
-      await probe.send(`add ${spelling} as ${place}`, "PATCH", path, { body, headers: operations });
-    }
-    await probe.send(`test ${spelling}`, "PATCH", path, {
-      body: `[{"op":"test","path":"/spec/replicas","value":${spelling}}]`,
-      headers: operations,
-    });
+    const encoded = encodeURIComponent(spelling);
+    const operation = `{"op":"test","path":"/spec/replicas","value":${spelling}}`;
+    await probe.patch(`test ${spelling}`, path, `[${operation}]`, "json");
     const scale = `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"d"},"spec":{"replicas":${spelling}}}`;
-    await probe.send(`scale ${spelling}`, "PUT", `${collection}/d/scale?dryRun=All`, { body: scale });
-    await probe.send(`data ${spelling}`, "POST", `${collectionOf(configMap, probe.namespace)}?dryRun=All`, {
-      body: `{"metadata":{"name":"n"},"data":{"a":${spelling}}}`,
-    });
-    await probe.send(`size ${spelling}`, "POST", `${collectionOf(gadget, probe.namespace)}?dryRun=All`, {
-      body: `apiVersion: ${gadget.apiVersion}\nkind: Gadget\nmetadata: {name: n}\nspec: {size: ${spelling}, free: {a: ${spelling}}}\n`,
-      headers: { "content-type": "application/yaml" },
-    });
-    await probe.send(`grace ${spelling}`, "DELETE", `${collection}/d?dryRun=All`, {
-      body: `{"gracePeriodSeconds":${spelling}}`,
-    });
-    await probe.send(
-      `grace of a query ${spelling}`,
-      "DELETE",
-      `${collection}/d?dryRun=All&gracePeriodSeconds=${encodeURIComponent(spelling)}`,
-    );
-    await probe.send(`limit ${spelling}`, "GET", `${collection}?limit=${encodeURIComponent(spelling)}`);
-    await probe.send(`timeout ${spelling}`, "GET", `${collection}?timeoutSeconds=${encodeURIComponent(spelling)}`);
-    await probe.send(
-      `version ${spelling}`,
-      "GET",
-      `${collection}/none?resourceVersion=${encodeURIComponent(spelling)}`,
-    );
+    await probe.put(`scale ${spelling}`, `${collection}/d/scale?dryRun=All`, scale);
+    const revision = `"metadata":{"name":"r"},"revision":${spelling}}`;
+    await probe.post(`revision ${spelling}`, `${revisions}?dryRun=All`, `{"kind":"ControllerRevision",${revision}`);
+    const yaml = `apiVersion: ${gadget.apiVersion}\nkind: Gadget\nmetadata: {name: n}\nspec: {size: ${spelling}}\n`;
+    const headers = { "content-type": "application/yaml" };
+    const gadgets = `${collectionOf(gadget, probe.namespace)}?dryRun=All`;
+    await probe.send(`YAML ${spelling}`, "POST", gadgets, { body: yaml, headers });
+    await probe.delete(`grace ${spelling}`, path, `{"gracePeriodSeconds":${spelling}}`);
+    for (const option of ["limit", "timeoutSeconds", "resourceVersion"])
+      await probe.get(`${option} ${spelling}`, `${collection}?${option}=${encoded}`);
   }
 }
 
 export const numbers: readonly Family[] = [
-  { name: "numbers of custom resources", run: customNumbers },
-  { name: "numbers of built-in kinds", run: builtInNumbers },
+  { name: "numbers of custom resources", share: 0.06, run: customNumbers },
+  { name: "numbers of built-in kinds", share: 0.08, run: builtInNumbers },
 ];

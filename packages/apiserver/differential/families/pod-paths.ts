@@ -1,5 +1,6 @@
 /** The subresources of pods: debug containers, resizes, logs, bindings. */
-import { type Family, pairs, type Probe } from "./family.ts";
+import { pairs } from "../sampling.ts";
+import type { Family, Probe } from "./family.ts";
 
 const collection = (probe: Probe): string => `/api/v1/namespaces/${probe.namespace}/pods`;
 
@@ -70,7 +71,7 @@ async function debugging(probe: Probe): Promise<void> {
     "something else": [{ op: "replace", path: "/spec/containers/0/image", value: "other" }],
   }))
     await probe.send(`then ${label}`, "PATCH", `${path}?dryRun=All`, { body: patch, headers });
-  await probe.send("read", "GET", path);
+  await probe.get("read", path);
 }
 
 const sizes: Readonly<Record<string, object>> = {
@@ -107,74 +108,37 @@ async function resizing(probe: Probe): Promise<void> {
   }
   for (const [label, spec] of Object.entries(sizes).slice(0, 6))
     await probe.send(`kept ${label}`, "PATCH", `${pod}/resize`, { body: { spec }, headers });
-  const found = await probe.quietly("GET", pod);
-  await probe.send("put as it is", "PUT", `${pod}/resize`, { body: found });
-  await probe.send("put without containers", "PUT", `${pod}/resize`, { body: { ...found, spec: {} } });
+  const live = await probe.quietly("GET", pod);
+  await probe.put("put as it is", `${pod}/resize`, live);
+  await probe.put("put without containers", `${pod}/resize`, { ...live, spec: {} });
 }
 
 const logOptions = [
-  "tailLines=-1",
-  "tailLines=x",
-  "tailLines=",
-  "tailLines=5",
+  ...["-1", "x", "", "5", "99999999999999999999"].map((value) => `tailLines=${value}`),
+  ...["x", "", "2020-01-01", "2020-01-01T00:00:00", "2020-01-01T00:00:00%2B02:00"].map((value) => `sinceTime=${value}`),
   "limitBytes=0",
-  "limitBytes=1",
   "sinceSeconds=0",
-  "sinceSeconds=-5",
   "sinceSeconds=1&sinceTime=2020-01-01T00:00:00Z",
-  "sinceTime=x",
-  "sinceTime=",
-  "sinceTime=2020-01-01",
-  "sinceTime=2020-13-01T00:00:00Z",
-  "sinceTime=2020-01-01T00:00:00",
-  "sinceTime=2020-01-01T00:00:00%2B02:00",
+  "follow=x",
+  "previous=true",
   "stream=Stdout",
   "stream=Bogus",
   "stream=All&tailLines=1",
-  "stream=",
-  "follow=x",
-  "follow",
-  "previous=true",
-  "timestamps=1",
   "container=none",
   "container=",
-  "tailLines=99999999999999999999",
-  "tailLines=-1&limitBytes=0&sinceSeconds=0&stream=x",
 ];
 
 async function logs(probe: Probe): Promise<void> {
   const pod = await prepare(probe);
   for (const query of logOptions) {
-    await probe.send(`main with ${query}`, "GET", `${pod}/log?container=main&${query}`);
-    await probe.send(`with ${query}`, "GET", `${pod}/log?${query}`);
-    await probe.send(`of nobody with ${query}`, "GET", `${pod}x/log?${query}`);
-  }
-}
-
-async function binding(probe: Probe): Promise<void> {
-  const pod = await prepare(probe);
-  const target = { kind: "Node", name: "n" };
-  for (const [label, body] of Object.entries({
-    nothing: {},
-    nameless: { target },
-    "another name": { metadata: { name: "q" }, target },
-    "no target": { metadata: { name: "p" } },
-    "a target of another kind": { metadata: { name: "p" }, target: { kind: "Pod", name: "n" } },
-    "another namespace": { metadata: { name: "p", namespace: "default" }, target },
-    "a wrong uid": { metadata: { name: "p", uid: "x" }, target },
-    "another kind": { kind: "Pod", apiVersion: "v1", metadata: { name: "p" } },
-    all: { kind: "Binding", apiVersion: "v1", metadata: { name: "p" }, target },
-  })) {
-    await probe.send(`binding ${label}`, "POST", `${pod}/binding?dryRun=All`, { body });
-    await probe.send(`bindings ${label}`, "POST", `/api/v1/namespaces/${probe.namespace}/bindings?dryRun=All`, {
-      body,
-    });
+    await probe.get(`main with ${query}`, `${pod}/log?container=main&${query}`);
+    await probe.get(`with ${query}`, `${pod}/log?${query}`);
+    await probe.get(`of nobody with ${query}`, `${pod}x/log?${query}`);
   }
 }
 
 export const podPaths: readonly Family[] = [
-  { name: "containers for debugging", run: debugging },
-  { name: "pods of other sizes", run: resizing },
-  { name: "logs of pods", run: logs },
-  { name: "bindings of pods", run: binding },
+  { name: "containers for debugging", share: 0.3, run: debugging },
+  { name: "pods of other sizes", share: 0.3, run: resizing },
+  { name: "logs of pods", share: 0.3, run: logs },
 ];

@@ -1,6 +1,7 @@
 /** Scales in every form, with bodies of every version, of objects that cause warnings. */
 import { collectionOf, deployment, gadget, type Kind, objectOf, prepareKinds } from "./kinds.ts";
-import { type Family, pairs, type Probe } from "./family.ts";
+import { pairs } from "../sampling.ts";
+import type { Family, Probe } from "./family.ts";
 
 const accepts: Readonly<Record<string, string>> = {
   json: "application/json",
@@ -75,7 +76,7 @@ async function scales(probe: Probe): Promise<void> {
       // Older versions of scales are known to the handler of custom objects, and converted.
       if (kind === gadget && name === "Scale" && version.includes("beta")) continue;
       const body = { apiVersion: version, kind: name, metadata: { name: "s" }, spec: { replicas: 2 } };
-      await probe.send(`put ${kind.name} with ${version} ${name}`, "PUT", `${path}?dryRun=All`, { body });
+      await probe.put(`put ${kind.name} with ${version} ${name}`, `${path}?dryRun=All`, body);
     }
     for (const replicas of [0, 1, 2, -1, 2.5, "3", null, 1e10]) {
       const headers = { "content-type": "application/merge-patch+json" };
@@ -84,8 +85,8 @@ async function scales(probe: Probe): Promise<void> {
     const headers = { "content-type": "application/apply-patch+yaml" };
     const body = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "s" }, spec: { replicas: 4 } };
     await probe.send(`apply ${kind.name}`, "PATCH", `${path}?fieldManager=m&force=true`, { headers, body });
-    await probe.send(`read ${kind.name}`, "GET", `${collection}/s`);
+    await probe.get(`read ${kind.name}`, `${collection}/s`);
   }
 }
 
-export const scaling: readonly Family[] = [{ name: "scales", run: scales }];
+export const scaling: readonly Family[] = [{ name: "scales", share: 0.2, run: scales }];

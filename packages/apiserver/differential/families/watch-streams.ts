@@ -1,6 +1,7 @@
 /** Watches: how they begin, in every form, from every version, of one object and of many. */
 import type { Loose } from "../session.ts";
-import { type Family, pairs, type Probe } from "./family.ts";
+import { isChosen, pairs } from "../sampling.ts";
+import type { Family, Probe } from "./family.ts";
 import { collectionOf, configMap, deployment, gadget, gizmo, type Kind, objectOf, prepareKinds } from "./kinds.ts";
 
 const meta = "v=v1;g=meta.k8s.io";
@@ -59,17 +60,17 @@ const scopes: readonly Scope[] = [
   { name: "one by field", path: (collection) => collection, query: "fieldSelector=metadata.name%3Done", last: "one" },
   { name: "some by label", path: (collection) => collection, query: "labelSelector=app%3Dx", last: "two" },
   { name: "none", path: (collection) => collection, query: "labelSelector=app%3Dnone", last: "none" },
-  { name: "one by path", path: (collection) => `${watched(collection)}/one`, last: "one" },
+  { name: "one by path", path: (collection) => `${watchPath(collection)}/one`, last: "one" },
   {
     name: "an absent one by field",
     path: (collection) => collection,
     query: "fieldSelector=metadata.name%3Dnone",
     last: "none",
   },
-  { name: "all by path", path: watched, last: "two" },
+  { name: "all by path", path: watchPath, last: "two" },
 ];
 
-function watched(collection: string): string {
+function watchPath(collection: string): string {
   return collection.replace(/^(\/api\/v1|\/apis\/[^/]+\/[^/]+)/, "$1/watch");
 }
 
@@ -92,22 +93,22 @@ interface Stream {
 const mostAtOnce = 30;
 
 function batches(streams: readonly Stream[]): Stream[][] {
-  const found: Stream[][] = [];
+  const list: Stream[][] = [];
   for (const stream of streams) {
-    const fitting = found.find(
+    const fitting = list.find(
       (batch) =>
         batch.length < mostAtOnce &&
         (stream.identity === "" || batch.every(({ identity }) => identity !== stream.identity)),
     );
     if (fitting) fitting.push(stream);
-    else found.push([stream]);
+    else list.push([stream]);
   }
-  return found;
+  return list;
 }
 
 async function streams(kind: Kind, probe: Probe): Promise<void> {
   await prepareKinds(probe);
-  const wanted: Stream[] = [];
+  const all: Stream[] = [];
   const options = pairs(pairs(initials, matches), pairs(bookmarks, pairs(versions, extras)));
   for (const [scope, [accept, header]] of pairs(scopes, Object.entries(accepts))) {
     for (const [[initial, match], [bookmark, [version, extra]]] of options) {
@@ -117,24 +118,24 @@ async function streams(kind: Kind, probe: Probe): Promise<void> {
       const label = `${scope.name} as ${accept} ?${query}`;
       // Of the very many, those to which a server responds are preferred, with some that it rejects.
       const seldom = (extra === "" ? 0 : 2) + (/=x|abc|-1|Exact/.test(query) ? 2 : 0) + (accept === "json" ? 0 : 1);
-      if (!probe.isChosen(`${"x".repeat(seldom)} ${label}`, 0.02 / 2 ** seldom)) continue;
+      if (!isChosen(probe.namespace, label, 0.0008 / 2 ** seldom)) continue;
       const identity = header.includes("as=Table") ? `${/v=v1\w*/.exec(header)?.[0]} ${extra}` : "";
-      wanted.push({ label, scope, query, accept: header, identity });
+      all.push({ label, scope, query, accept: header, identity });
     }
   }
-  for (const batch of batches(wanted)) await played(kind, probe, batch);
+  for (const batch of batches(all)) await playBatch(kind, probe, batch);
 }
 
 /** Starts the watches, changes objects, and waits until all have seen it. */
-async function played(kind: Kind, probe: Probe, wanted: readonly Stream[]): Promise<void> {
+async function playBatch(kind: Kind, probe: Probe, batch: readonly Stream[]): Promise<void> {
   const collection = collectionOf(kind, probe.namespace);
   const old = String((await probe.quietly("GET", `${collection}?limit=1`))?.metadata?.resourceVersion);
   await probe.quietly("POST", collection, objectOf(kind, { name: "one", labels: { app: "x" } }));
   const two = await probe.quietly("POST", collection, objectOf(kind, { name: "two", labels: { app: "y" } }));
   const now = String(two?.metadata?.resourceVersion);
-  let waiting = wanted.length;
+  let waiting = batch.length;
   const { promise: allBegan, resolve: begin } = Promise.withResolvers<void>();
-  const began = async (): Promise<void> => {
+  const beginning = async (): Promise<void> => {
     if (--waiting === 0) begin();
     await allBegan;
   };
@@ -148,12 +149,12 @@ async function played(kind: Kind, probe: Probe, wanted: readonly Stream[]): Prom
     await probe.quietly("POST", collection, objectOf(kind, { name: "three", labels: { app: "x" } }));
     for (const name of ["three", "one", "two"]) await probe.quietly("DELETE", `${collection}/${name}`);
   };
-  const watches = wanted.map(async ({ label, scope: { path, last }, query, accept }) => {
-    const filled = query.replace("OLD", old).replace("NOW", now);
-    await probe.session.watch(`${path(collection)}?watch=true&timeoutSeconds=30&${filled}`, {
+  const watches = batch.map(async ({ label, scope: { path, last }, query, accept }) => {
+    const wholeQuery = query.replace("OLD", old).replace("NOW", now);
+    await probe.session.watch(`${path(collection)}?watch=true&timeoutSeconds=30&${wholeQuery}`, {
       label,
       headers: { accept },
-      meanwhile: began,
+      meanwhile: beginning,
       patience: last === "none" ? 2500 : 8000,
       until: (event) => event?.type === "ERROR" || (event?.type === "DELETED" && nameOf(event) === last),
     });

@@ -2,8 +2,8 @@
 import type { Schema } from "../../src/schema/schema.ts";
 import { applyPatch, jsonPatch, mergePatch, strategicPatch, type Subject } from "../generated/subject.ts";
 import type { Loose } from "../session.ts";
-import { absentFields, at, changedAt, type Path, pathsOf, schemaAt } from "./paths.ts";
-import { isChosen } from "./sampling.ts";
+import { absentFields, at, changedAt, type Path, pathsOf, schemaAt } from "../places.ts";
+import { isChosen } from "../sampling.ts";
 import { changedValue, newValues, plausible } from "./values.ts";
 
 interface Fields {
@@ -14,7 +14,7 @@ interface Fields {
 
 export async function changing(subject: Subject, { schema, base, share }: Fields): Promise<void> {
   const { session, path: one, collection } = subject;
-  await session.send("create", "POST", `${collection}?fieldManager=tester`, { body: subject.object({}, base) });
+  await session.post("create", `${collection}?fieldManager=tester`, subject.object({}, base));
   const live: Loose = await session.quietly("GET", one);
   if (live?.kind !== subject.served.kind) return;
   const send = async (label: string, method: string, rest: { to?: string; headers?: object; body: () => unknown }) => {
@@ -40,19 +40,19 @@ export async function changing(subject: Subject, { schema, base, share }: Fields
     if (!isInner) {
       await send(`set ${text} to null by a merge patch`, "PATCH", {
         headers: mergePatch,
-        body: () => nested(path, null),
+        body: () => objectAt(path, null),
       });
       await send(`set ${text} by a merge patch`, "PATCH", {
         headers: mergePatch,
-        body: () => nested(path, changedValue(value)),
+        body: () => objectAt(path, changedValue(value)),
       });
       await send(`set ${text} to null by a strategic patch`, "PATCH", {
         headers: strategicPatch,
-        body: () => nested(path, null),
+        body: () => objectAt(path, null),
       });
     }
     await strategic(path, { value, schema, send });
-    await applied(path, { live: fields, schema, send, subject });
+    await applyAlone(path, { live: fields, schema, send, subject });
   }
   for (const { path, schema: field } of absentFields(schema, fields)) {
     if (path[0] === "status") continue;
@@ -105,9 +105,9 @@ async function strategic(
     await send(`${label} ${text} by a strategic patch`, "PATCH", { headers: strategicPatch, body });
   const here = schemaAt(schema, path);
   if (!Array.isArray(value)) {
-    await patch("replace", () => nested(path, { ...value, $patch: "replace" }));
-    await patch("delete", () => nested(path, { $patch: "delete" }));
-    await patch("retain keys of", () => nested(path, { $retainKeys: Object.keys(value).toSorted().slice(0, 1) }));
+    await patch("replace", () => objectAt(path, { ...value, $patch: "replace" }));
+    await patch("delete", () => objectAt(path, { $patch: "delete" }));
+    await patch("retain keys of", () => objectAt(path, { $retainKeys: Object.keys(value).toSorted().slice(0, 1) }));
     return;
   }
   const key = here?.patchMergeKey;
@@ -115,21 +115,21 @@ async function strategic(
   const last = String(path.at(-1));
   const first: unknown = value[0];
   if (key === undefined) {
-    await patch("delete primitives of", () => nested(parent, { [`$deleteFromPrimitiveList/${last}`]: [first] }));
-    await patch("add primitives to", () => nested(path, [first, "z"]));
+    await patch("delete primitives of", () => objectAt(parent, { [`$deleteFromPrimitiveList/${last}`]: [first] }));
+    await patch("add primitives to", () => objectAt(path, [first, "z"]));
     await patch("order primitives of", () =>
-      nested(parent, { [`$setElementOrder/${last}`]: ["z", first], [last]: ["z"] }),
+      objectAt(parent, { [`$setElementOrder/${last}`]: ["z", first], [last]: ["z"] }),
     );
     return;
   }
   const name = (first as Record<string, unknown> | undefined)?.[key];
-  await patch("delete an item of", () => nested(path, [{ $patch: "delete", [key]: name }]));
-  await patch("replace all items of", () => nested(path, [{ $patch: "replace" }, { ...(first as object) }]));
-  await patch("add an item to", () => nested(path, [{ ...(first as object), [key]: changedValue(name) }]));
-  await patch("change an item of", () => nested(path, [{ [key]: name, nope: "x", name: "other" }]));
-  await patch("an item without its key in", () => nested(path, [{ a: "b" }]));
+  await patch("delete an item of", () => objectAt(path, [{ $patch: "delete", [key]: name }]));
+  await patch("replace all items of", () => objectAt(path, [{ $patch: "replace" }, { ...(first as object) }]));
+  await patch("add an item to", () => objectAt(path, [{ ...(first as object), [key]: changedValue(name) }]));
+  await patch("change an item of", () => objectAt(path, [{ [key]: name, nope: "x", name: "other" }]));
+  await patch("an item without its key in", () => objectAt(path, [{ a: "b" }]));
   await patch("order items of", () =>
-    nested(parent, {
+    objectAt(parent, {
       [`$setElementOrder/${last}`]: [{ [key]: changedValue(name) }, { [key]: name }],
       [last]: [{ ...(first as object), [key]: changedValue(name) }],
     }),
@@ -144,7 +144,7 @@ interface Applied {
 }
 
 /** Another manager applies one place and what identifies it. */
-async function applied(path: Path, { live, schema, send, subject }: Applied): Promise<void> {
+async function applyAlone(path: Path, { live, schema, send, subject }: Applied): Promise<void> {
   const text = path.join(".");
   const apply = async (label: string, query: string, value: unknown) =>
     await send(`apply ${text} ${label}`, "PATCH", {
@@ -172,18 +172,18 @@ function alone(
     return { [step!]: below(next, (live as Record<string, unknown>)[step!]) };
   }
   const item = (live as unknown[])[step];
-  const made = below(schema?.items, item);
-  if (typeof made !== "object" || made === null || Array.isArray(made) || typeof item !== "object")
-    return [made] as unknown as Record<string, unknown>;
+  const part = below(schema?.items, item);
+  if (typeof part !== "object" || part === null || Array.isArray(part) || typeof item !== "object")
+    return [part] as unknown as Record<string, unknown>;
   const keys = Object.fromEntries(
     (schema?.listKeys ?? [])
       .filter((key) => Object.hasOwn(item as object, key))
       .map((key) => [key, (item as Record<string, unknown>)[key]]),
   );
-  return [{ ...keys, ...made }] as unknown as Record<string, unknown>;
+  return [{ ...keys, ...part }] as unknown as Record<string, unknown>;
 }
 
-function nested(path: Path, value: unknown): unknown {
+function objectAt(path: Path, value: unknown): unknown {
   return path.toReversed().reduce<unknown>((inner, step) => ({ [step]: inner }), value);
 }
 

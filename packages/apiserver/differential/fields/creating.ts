@@ -1,8 +1,8 @@
 /** Dry-run creates of objects with one invalid field. */
 import type { Schema } from "../../src/schema/schema.ts";
 import type { Subject } from "../generated/subject.ts";
-import { absentFields, at, changedAt, type Path, pathsOf, schemaAt } from "./paths.ts";
-import { isChosen } from "./sampling.ts";
+import { absentFields, at, changedAt, type Path, pathsOf, schemaAt } from "../places.ts";
+import { isChosen } from "../sampling.ts";
 import { newValues, otherValues } from "./values.ts";
 
 interface Fields {
@@ -16,7 +16,7 @@ export async function creating(subject: Subject, { schema, base, share }: Fields
   const send = async (label: string, query: string, fields: () => object) => {
     if (!isChosen(session.name, label, share)) return;
     const body = subject.object({}, fields() as Record<string, unknown>);
-    await session.send(label, "POST", `${collection}?dryRun=All${query}`, { body });
+    await session.post(label, `${collection}?dryRun=All${query}`, body);
   };
   for (const path of pathsOf(base)) {
     const text = path.join(".");

@@ -1,5 +1,5 @@
 /** Exchanges that delete: preconditions, finalizers, propagation, collections. */
-import { mergePatch, type Subject } from "./subject.ts";
+import type { Subject } from "./subject.ts";
 
 export async function deleting(subject: Subject): Promise<void> {
   const { session, path, collection } = subject;
@@ -16,44 +16,29 @@ export async function deleting(subject: Subject): Promise<void> {
   await remove("delete with two propagations", { propagationPolicy: "Orphan", orphanDependents: true });
   await remove("delete with bad options", { gracePeriodSeconds: "soon" });
   await remove("delete dry", undefined, "?dryRun=All");
-  await session.send("hold", "PATCH", path, {
-    headers: mergePatch,
-    body: { metadata: { finalizers: ["example.test/hold"] } },
-  });
+  await session.patch("hold", path, { metadata: { finalizers: ["example.test/hold"] } });
   await remove("delete what is held", undefined, "?gracePeriodSeconds=0");
-  await session.send("get what is going", "GET", path);
-  await session.send("add a finalizer to what is going", "PATCH", path, {
-    headers: mergePatch,
-    body: { metadata: { finalizers: ["example.test/hold", "example.test/more"] } },
+  await session.get("get what is going", path);
+  await session.patch("add a finalizer to what is going", path, {
+    metadata: { finalizers: ["example.test/hold", "example.test/more"] },
   });
-  await session.send("label what is going", "PATCH", path, {
-    headers: mergePatch,
-    body: { metadata: { labels: { last: "yes" } } },
-  });
-  await session.send("release what is going", "PATCH", path, {
-    headers: mergePatch,
-    body: { metadata: { finalizers: null } },
-  });
-  await session.send("get what is gone", "GET", path);
+  await session.patch("label what is going", path, { metadata: { labels: { last: "yes" } } });
+  await session.patch("release what is going", path, { metadata: { finalizers: null } });
+  await session.get("get what is gone", path);
   if (subject.served.kind === "Namespace") return;
   await session.quietly("POST", collection, subject.object());
   await remove("delete leaving orphans", { propagationPolicy: "Orphan" }, "?gracePeriodSeconds=0");
-  await session.send("get the one that leaves orphans", "GET", path);
+  await session.get("get the one that leaves orphans", path);
   const orphaning = await session.quietly("GET", path);
   if (orphaning?.metadata?.finalizers)
     await session.quietly("PUT", path, { ...orphaning, metadata: { ...orphaning.metadata, finalizers: [] } });
   await session.quietly("POST", collection, subject.object());
   await remove("delete in the background", { propagationPolicy: "Background" }, "?gracePeriodSeconds=0");
   await session.quietly("POST", collection, subject.object({ labels: { case: session.slug, last: "yes" } }));
-  await session.send(
-    "delete the collection dry",
-    "DELETE",
-    `${collection}?labelSelector=case%3D${session.slug}&dryRun=All`,
-  );
-  await session.send(
+  await session.delete("delete the collection dry", `${collection}?labelSelector=case%3D${session.slug}&dryRun=All`);
+  await session.delete(
     "delete the collection",
-    "DELETE",
     `${collection}?labelSelector=case%3D${session.slug}&gracePeriodSeconds=0`,
   );
-  await session.send("get after all", "GET", path);
+  await session.get("get after all", path);
 }

@@ -1,8 +1,8 @@
 /** One kind under test: its paths and its objects. */
 import { apiVersionOf, pathOf, type Served } from "../discovery.ts";
 import type { Sample } from "../samples/sample.ts";
-import type { Call } from "../exchange.ts";
-import { isChosen } from "../fields/sampling.ts";
+import type { Call } from "../case.ts";
+import { isChosen } from "../sampling.ts";
 import type { Loose, Session } from "../session.ts";
 
 export const jsonPatch = { "content-type": "application/json-patch+json" };
@@ -20,7 +20,11 @@ export class Subject {
   readonly #general: number;
 
   /** @param general the share of the exchanges that `general` sends, 1 for each of them */
-  constructor(served: Served, sample: Sample, session: Session, general = 1) {
+  constructor(
+    served: Served,
+    sample: Sample,
+    { session, general = 1 }: { readonly session: Session; readonly general?: number },
+  ) {
     this.served = served;
     this.sample = sample;
     this.session = session;
@@ -68,8 +72,7 @@ export class Subject {
     if (this.served.kind === "CustomResourceDefinition")
       await this.session.waitFor(this.path, (found) => found?.code === 404);
     if (!this.served.namespaced) return;
-    const metadata = { name: this.namespace };
-    await this.session.quietly("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata });
+    await this.session.createNamespace();
   }
 
   /** Leaves nothing behind, finalizers included. */

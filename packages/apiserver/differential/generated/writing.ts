@@ -1,5 +1,5 @@
 /** Exchanges that create and update: valid, invalid, in conflict, of what is absent. */
-import { applyPatch, jsonPatch, mergePatch, strategicPatch, type Subject } from "./subject.ts";
+import { jsonPatch, mergePatch, strategicPatch, type Subject } from "./subject.ts";
 
 export async function writeAbsent(subject: Subject): Promise<void> {
   const { path } = subject;
@@ -25,9 +25,9 @@ export async function createInvalid(subject: Subject): Promise<void> {
   await create("create without kind", { metadata: { name: subject.name } });
   await create("create another kind", { ...subject.object(), kind: "Nope" });
   await create("create another version", { ...subject.object(), apiVersion: "nope/v1" });
-  const named = { apiVersion, kind, metadata: { name: subject.name } };
-  await session.send("create empty", "POST", `${collection}?dryRun=All`, { body: { apiVersion, kind } });
-  await session.send("create with the name alone", "POST", `${collection}?dryRun=All`, { body: named });
+  const bare = { apiVersion, kind, metadata: { name: subject.name } };
+  await session.post("create empty", `${collection}?dryRun=All`, { apiVersion, kind });
+  await session.post("create with the name alone", `${collection}?dryRun=All`, bare);
   if (subject.freelyNamed) await create("create with a bad name", subject.object({ name: "Bad_Name!" }));
   await create("create with bad labels", subject.object({ labels: { "a b": "c" } }));
   await create("create with a bad value of a label", subject.object({ labels: { ok: "not ok!" } }));
@@ -54,21 +54,17 @@ export async function createInvalid(subject: Subject): Promise<void> {
 export async function createValid(subject: Subject): Promise<void> {
   const { session, collection } = subject;
   const body = subject.object();
-  await session.send("create dry", "POST", `${collection}?dryRun=All`, { body });
+  await session.post("create dry", `${collection}?dryRun=All`, body);
   if (subject.sample.full) {
     const full = subject.object({}, subject.sample.full);
-    await session.send("create the full one dry", "POST", `${collection}?dryRun=All&fieldValidation=Strict`, {
-      body: full,
-    });
+    await session.post("create the full one dry", `${collection}?dryRun=All&fieldValidation=Strict`, full);
   }
-  await session.send("create", "POST", `${collection}?fieldManager=tester`, { body });
-  await session.send("create again", "POST", collection, { body });
+  await session.post("create", `${collection}?fieldManager=tester`, body);
+  await session.post("create again", collection, body);
   if (!subject.freelyNamed) return;
   const { labels } = body.metadata;
   const metadata = { generateName: `${session.slug}-gen-`, labels };
-  const generated = await session.send("create with a generated name", "POST", collection, {
-    body: { ...body, metadata },
-  });
+  const generated = await session.post("create with a generated name", collection, { ...body, metadata });
   const name: string | undefined = generated?.metadata?.name;
   if (name) await subject.remove(name);
 }
@@ -76,41 +72,40 @@ export async function createValid(subject: Subject): Promise<void> {
 export async function update(subject: Subject): Promise<void> {
   const { session, path } = subject;
   const live = async () => await session.quietly("GET", path);
-  const put = async (label: string, body: unknown, query = "") =>
-    await session.send(label, "PUT", `${path}${query}`, { body });
-  const refused = async (label: string, body: unknown) => await subject.general(label, "PUT", path, { body });
+  const put = async (label: string, body: unknown, query = "") => await session.put(label, `${path}${query}`, body);
+  const refusal = async (label: string, body: unknown) => await subject.general(label, "PUT", path, { body });
   await put("update without a change", await live());
   const stale = await live();
-  const changed = (metadata: object) => ({ ...stale, metadata: { ...stale?.metadata, ...metadata } });
-  await put("update dry", changed({ labels: { ...stale?.metadata?.labels, dry: "yes" } }), "?dryRun=All");
-  await put("update a label", changed({ labels: { ...stale?.metadata?.labels, put: "yes" } }), "?fieldManager=updater");
-  await put("update in conflict", changed({ labels: { ...stale?.metadata?.labels, put: "no" } }));
+  const variant = (metadata: object) => ({ ...stale, metadata: { ...stale?.metadata, ...metadata } });
+  await put("update dry", variant({ labels: { ...stale?.metadata?.labels, dry: "yes" } }), "?dryRun=All");
+  await put("update a label", variant({ labels: { ...stale?.metadata?.labels, put: "yes" } }), "?fieldManager=updater");
+  await put("update in conflict", variant({ labels: { ...stale?.metadata?.labels, put: "no" } }));
   const fresh = await live();
   const next = (metadata: object) => ({ ...fresh, metadata: { ...fresh?.metadata, ...metadata } });
-  await refused("update another name", next({ name: "other" }));
-  await refused("update another namespace", next({ namespace: "other" }));
-  await refused("update another uid", next({ uid: "11111111-2222-3333-4444-555555555555" }));
-  await refused("update with bad labels", next({ labels: { "a b": "c" } }));
+  await refusal("update another name", next({ name: "other" }));
+  await refusal("update another namespace", next({ namespace: "other" }));
+  await refusal("update another uid", next({ uid: "11111111-2222-3333-4444-555555555555" }));
+  await refusal("update with bad labels", next({ labels: { "a b": "c" } }));
   await put("update without a version", next({ resourceVersion: undefined, annotations: { unversioned: "yes" } }));
-  await refused("update with a bad version", next({ resourceVersion: "nope" }));
-  await refused("update another kind", { ...fresh, kind: "Nope" });
-  await refused("update nothing", "");
+  await refusal("update with a bad version", next({ resourceVersion: "nope" }));
+  await refusal("update another kind", { ...fresh, kind: "Nope" });
+  await refusal("update nothing", "");
 }
 
 export async function patch(subject: Subject): Promise<void> {
   const { session, path } = subject;
   const send = async (label: string, headers: Record<string, string>, body: unknown, query = "") =>
     await session.send(label, "PATCH", `${path}${query}`, { headers, body });
-  const refused = async (label: string, headers: Record<string, string>, body: unknown, query = "") =>
+  const refusal = async (label: string, headers: Record<string, string>, body: unknown, query = "") =>
     await subject.general(label, "PATCH", `${path}${query}`, { headers, body });
   await send("merge patch", mergePatch, { metadata: { labels: { merge: "yes" }, annotations: { a: "1" } } });
   await send("merge patch again", mergePatch, { metadata: { labels: { merge: "yes" } } });
   await send("merge patch that removes", mergePatch, { metadata: { annotations: { a: null } } });
-  await refused("merge patch in conflict", mergePatch, { metadata: { resourceVersion: "2", labels: { merge: "no" } } });
-  await refused("merge patch of the name", mergePatch, { metadata: { name: "other" } });
-  await refused("merge patch of a wrong type", mergePatch, { metadata: { labels: "text" } });
-  await refused("merge patch that is no JSON", mergePatch, "{nope");
-  await refused("merge patch of an unknown field", mergePatch, { nope: 1 }, "?fieldValidation=Strict");
+  await refusal("merge patch in conflict", mergePatch, { metadata: { resourceVersion: "2", labels: { merge: "no" } } });
+  await refusal("merge patch of the name", mergePatch, { metadata: { name: "other" } });
+  await refusal("merge patch of a wrong type", mergePatch, { metadata: { labels: "text" } });
+  await refusal("merge patch that is no JSON", mergePatch, "{nope");
+  await refusal("merge patch of an unknown field", mergePatch, { nope: 1 }, "?fieldValidation=Strict");
   await send("strategic patch", strategicPatch, {
     metadata: { labels: { strategic: "yes" }, finalizers: ["example.test/a"] },
   });
@@ -122,17 +117,17 @@ export async function patch(subject: Subject): Promise<void> {
     { op: "test", path: "/metadata/name", value: subject.name },
     { op: "add", path: "/metadata/labels/json", value: "yes" },
   ]);
-  await refused("json patch whose test fails", jsonPatch, [{ op: "test", path: "/metadata/name", value: "nope" }]);
-  await refused("json patch of a missing path", jsonPatch, [{ op: "replace", path: "/nope/x", value: 1 }]);
-  await refused("json patch that is no list", jsonPatch, { op: "add" });
-  await refused("json patch of an unknown operation", jsonPatch, [{ op: "nope", path: "/metadata/labels/x" }]);
-  await refused("patch of an unknown type", { "content-type": "application/nope" }, {});
+  await refusal("json patch whose test fails", jsonPatch, [{ op: "test", path: "/metadata/name", value: "nope" }]);
+  await refusal("json patch of a missing path", jsonPatch, [{ op: "replace", path: "/nope/x", value: 1 }]);
+  await refusal("json patch that is no list", jsonPatch, { op: "add" });
+  await refusal("json patch of an unknown operation", jsonPatch, [{ op: "nope", path: "/metadata/labels/x" }]);
+  await refusal("patch of an unknown type", { "content-type": "application/nope" }, {});
   await send("patch dry", mergePatch, { metadata: { labels: { dry: "yes" } } }, "?dryRun=All");
   await send("patch with force", mergePatch, { metadata: { labels: { dry: "yes" } } }, "?force=true");
   for (const [index, change] of (subject.sample.changes ?? []).entries()) {
     await send(`change ${index + 1} ${JSON.stringify(change).slice(0, 80)}`, mergePatch, change);
   }
-  await session.send("get after the changes", "GET", path);
+  await session.get("get after the changes", path);
 }
 
 export async function apply(subject: Subject): Promise<void> {
@@ -140,7 +135,7 @@ export async function apply(subject: Subject): Promise<void> {
   const name = subject.freelyNamed ? `${session.slug}-applied` : subject.name;
   const path = `${collection}/${name}`;
   const send = async (label: string, body: unknown, query: string) =>
-    await session.send(label, "PATCH", `${path}${query}`, { headers: applyPatch, body });
+    await session.patch(label, `${path}${query}`, body, "apply");
   const body = (metadata: object, fields?: object) =>
     subject.object({ name, ...metadata }, fields as Record<string, unknown>);
   if (subject.sample.settled) session.settleWith(path, subject.sample.settled);

@@ -11,7 +11,8 @@ const webhook = {
   rules,
 };
 const matchConstraints = { resourceRules: rules };
-const csr =
+/** A request for a certificate, PKCS #10, as PEM in base64. */
+export const signingRequest =
   "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIY01JR0RBZ0VBTUNFeERUQUxCZ05WQkFNTUJHcGhibVV4RURBT0JnTlZCQW9NQjNSbGMzUmxjbk13V1RBVApCZ2NxaGtqT1BRSUJCZ2dxaGtqT1BRTUJCd05DQUFRZkIzTU95bWNUS08ydFhiTzZzRDZDVFRrbUlwU1NZczBVCjh5WnlQUzdUSkpVQk15ak8wU0xxdDI1bzBSUUpESGU5eHViV0RQb1dkVGJrbk5pdkEvTFBvQUF3Q2dZSUtvWkkKemowRUF3SURTQUF3UlFJZ0JpeUhxT0RXSHFqRkRRVUMxd3ZWb1BEbHZIeDhrUW5lR2hQWVNpOHkwR29DSVFDYwp3S3IvdmFZTUxwLzVZSE9wR0dyeStYdUd4YmliYnNXSkVETHJUM0JPcnc9PQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K";
 
 export const cluster: Samples = {
@@ -36,7 +37,7 @@ export const cluster: Samples = {
     settled: (object) => object?.status?.conditions?.[0]?.reason === "ServiceNotFound",
   },
   "certificates.k8s.io/CertificateSigningRequest": {
-    minimal: { spec: { request: csr, signerName: "example.test/s", usages: ["client auth"] } },
+    minimal: { spec: { request: signingRequest, signerName: "example.test/s", usages: ["client auth"] } },
     changes: [
       { spec: { usages: ["server auth"] } },
       { status: { conditions: [{ type: "Approved", status: "True" }] } },

@@ -2,18 +2,6 @@
 import type { Case } from "../case.ts";
 import type { Loose, Session } from "../session.ts";
 
-const merge = { "content-type": "application/merge-patch+json" };
-
-export async function makeNamespace(
-  session: Session,
-  labels: object = {},
-  name: string = session.slug,
-): Promise<string> {
-  const metadata = { name, labels };
-  await session.quietly("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata });
-  return `/api/v1/namespaces/${name}`;
-}
-
 export const pod = (name: string, spec: object = {}, metadata: object = {}): object => ({
   apiVersion: "v1",
   kind: "Pod",
@@ -32,16 +20,16 @@ const claim = (name: string, storage: string, more: object = {}): object => ({
 });
 
 export async function sendAll(session: Session, path: string, bodies: Readonly<Record<string, object>>): Promise<void> {
-  for (const [label, body] of Object.entries(bodies)) await session.send(label, "POST", path, { body });
+  for (const [label, body] of Object.entries(bodies)) await session.post(label, path, body);
 }
 
 const limitRanges: Case = {
   name: "admission by limit ranges",
   run: async (session) => {
-    const path = await makeNamespace(session);
+    const path = await session.createNamespace();
     const range = async (name: string, limits: readonly object[]): Promise<void> => {
       const body = { apiVersion: "v1", kind: "LimitRange", metadata: { name }, spec: { limits } };
-      await session.send(`range ${name}`, "POST", `${path}/limitranges`, { body });
+      await session.post(`range ${name}`, `${path}/limitranges`, body);
       await session.noticed(150);
     };
     await range("defaults", [
@@ -61,10 +49,7 @@ const limitRanges: Case = {
       "too much": withResources("much", { limits: { cpu: "3" } }),
       "more than its limit": withResources("more", { requests: { cpu: "3" } }),
     });
-    await session.send("update", "PATCH", `${path}/pods/none`, {
-      headers: merge,
-      body: { metadata: { labels: { a: "b" } } },
-    });
+    await session.patch("update", `${path}/pods/none`, { metadata: { labels: { a: "b" } } });
     await session.quietly("DELETE", `${path}/limitranges/defaults`);
     await range("minimum", [{ type: "Container", min: { memory: "64Mi" } }]);
     await sendAll(session, `${path}/pods`, {
@@ -105,27 +90,30 @@ const limitRanges: Case = {
 const quotas: Case = {
   name: "admission by quotas",
   run: async (session) => {
-    const path = await makeNamespace(session);
+    const path = await session.createNamespace();
     const quota = async (name: string, hard: object, more: object = {}): Promise<void> => {
       const body = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name }, spec: { hard, ...more } };
-      const made: Loose = await session.send(`quota ${name}`, "POST", `${path}/resourcequotas`, { body });
+      const answer: Loose = await session.post(`quota ${name}`, `${path}/resourcequotas`, body);
       await session.noticed(150);
-      await session.send(`before quota ${name} counts`, "POST", `${path}/configmaps?dryRun=All`, {
-        body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "dry" } },
+      await session.post(`before quota ${name} counts`, `${path}/configmaps?dryRun=All`, {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "dry" },
       });
       const used = Object.fromEntries(Object.keys(hard).map((each) => [each, "0"]));
-      await session.send(`quota ${name} counts`, "PUT", `${path}/resourcequotas/${name}/status`, {
-        body: { ...made, status: { hard, used } },
+      await session.put(`quota ${name} counts`, `${path}/resourcequotas/${name}/status`, {
+        ...answer,
+        status: { hard, used },
       });
       await session.noticed(150);
     };
     const show = async (name: string): Promise<void> => {
-      await session.send(`quota ${name} then`, "GET", `${path}/resourcequotas/${name}`);
+      await session.get(`quota ${name} then`, `${path}/resourcequotas/${name}`);
     };
     const map = (name: string): object => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name } });
     await quota("objects", { configmaps: "2", "count/secrets": "1", "count/deployments.apps": "1" });
     await sendAll(session, `${path}/configmaps`, { first: map("one"), second: map("two"), third: map("three") });
-    await session.send("dry run over it", "POST", `${path}/configmaps?dryRun=All`, { body: map("four") });
+    await session.post("dry run over it", `${path}/configmaps?dryRun=All`, map("four"));
     await show("objects");
     const secret = (name: string): object => ({ apiVersion: "v1", kind: "Secret", metadata: { name } });
     await sendAll(session, `${path}/secrets`, { "first secret": secret("one"), "second secret": secret("two") });
@@ -138,10 +126,7 @@ const quotas: Case = {
       "pod too large": withResources("large", { requests: { cpu: "500m" }, limits: { memory: "900Mi" } }),
     });
     await show("compute");
-    await session.send("status of the pod", "PATCH", `${path}/pods/fits/status`, {
-      headers: merge,
-      body: { status: { phase: "Running" } },
-    });
+    await session.patch("status of the pod", `${path}/pods/fits/status`, { status: { phase: "Running" } });
     await quota("services", { services: "2", "services.nodeports": "1", "services.loadbalancers": "0" });
     const service = (name: string, spec: object): object => ({
       apiVersion: "v1",
@@ -154,10 +139,7 @@ const quotas: Case = {
       "service with a node port": service("port", { type: "NodePort" }),
       "third service": service("third", {}),
     });
-    await session.send("a node port for the plain one", "PATCH", `${path}/services/plain`, {
-      headers: merge,
-      body: { spec: { type: "NodePort" } },
-    });
+    await session.patch("a node port for the plain one", `${path}/services/plain`, { spec: { type: "NodePort" } });
     await show("services");
     await quota("storage", {
       "requests.storage": "10Gi",
@@ -192,8 +174,9 @@ const quotas: Case = {
 
 const priorities: Case = {
   name: "admission by priority classes",
+  isAlone: true,
   run: async (session) => {
-    const path = await makeNamespace(session);
+    const path = await session.createNamespace();
     const classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
     const priorityClass = (name: string, more: object): object => ({
       apiVersion: "scheduling.k8s.io/v1",
@@ -216,17 +199,11 @@ const priorities: Case = {
       }),
       "of the system's": pod("system", { priorityClassName: "system-cluster-critical" }),
     });
-    await session.send("update", "PATCH", `${path}/pods/high`, {
-      headers: merge,
-      body: { metadata: { labels: { a: "b" } } },
-    });
+    await session.patch("update", `${path}/pods/high`, { metadata: { labels: { a: "b" } } });
     await sendAll(session, classes, { default: priorityClass("default", { value: 7, globalDefault: true }) });
     await session.noticed(150);
     await sendAll(session, classes, { "another default": priorityClass("other", { value: 8, globalDefault: true }) });
-    await session.send("a default too", "PATCH", `${classes}/${session.slug}-high`, {
-      headers: merge,
-      body: { globalDefault: true },
-    });
+    await session.patch("a default too", `${classes}/${session.slug}-high`, { globalDefault: true });
     await sendAll(session, `${path}/pods`, { "of the default": pod("default") });
     await session.quietly("DELETE", `${classes}/${session.slug}-default`);
     await session.quietly("DELETE", `${classes}/${session.slug}-high`);
@@ -236,19 +213,18 @@ const priorities: Case = {
 
 const otherClasses: Case = {
   name: "admission by other classes",
+  isAlone: true,
   run: async (session) => {
-    const path = await makeNamespace(session);
+    const path = await session.createNamespace();
     const { slug } = session;
     const runtimes = "/apis/node.k8s.io/v1/runtimeclasses";
-    await session.send("runtime class", "POST", runtimes, {
-      body: {
-        apiVersion: "node.k8s.io/v1",
-        kind: "RuntimeClass",
-        metadata: { name: slug },
-        handler: "h",
-        overhead: { podFixed: { cpu: "250m" } },
-        scheduling: { nodeSelector: { kind: "special" }, tolerations: [{ key: "special", operator: "Exists" }] },
-      },
+    await session.post("runtime class", runtimes, {
+      apiVersion: "node.k8s.io/v1",
+      kind: "RuntimeClass",
+      metadata: { name: slug },
+      handler: "h",
+      overhead: { podFixed: { cpu: "250m" } },
+      scheduling: { nodeSelector: { kind: "special" }, tolerations: [{ key: "special", operator: "Exists" }] },
     });
     await session.noticed(150);
     await sendAll(session, `${path}/pods`, {
@@ -300,16 +276,10 @@ const otherClasses: Case = {
       "claim of no class": claim("empty", "1Gi", { storageClassName: "" }),
     });
     const larger = async (label: string, name: string): Promise<void> => {
-      await session.send(label, "PATCH", `${claims}/${name}`, {
-        headers: merge,
-        body: { spec: { resources: { requests: { storage: "2Gi" } } } },
-      });
+      await session.patch(label, `${claims}/${name}`, { spec: { resources: { requests: { storage: "2Gi" } } } });
     };
     for (const name of ["none", "other"]) {
-      await session.send(`bind ${name}`, "PATCH", `${claims}/${name}/status`, {
-        headers: merge,
-        body: { status: { phase: "Bound" } },
-      });
+      await session.patch(`bind ${name}`, `${claims}/${name}/status`, { status: { phase: "Bound" } });
     }
     await larger("a larger claim", "none");
     await larger("a larger claim whose class does not grow", "other");

@@ -1,7 +1,6 @@
 /** What the server allocates or reserves: addresses and ports of services, labels of jobs, gates of pods, scales. */
 import type { Case } from "../case.ts";
 import type { Session } from "../session.ts";
-import { makeNamespace } from "./admission.ts";
 
 const merge = { "content-type": "application/merge-patch+json" };
 const strategic = { "content-type": "application/strategic-merge-patch+json" };
@@ -55,7 +54,7 @@ export const allocation: readonly Case[] = [
   {
     name: "services allocated",
     run: async (session) => {
-      const path = `${await makeNamespace(session)}/services`;
+      const path = `${await session.createNamespace()}/services`;
       await walk(session, [
         ...newServices.map(([name, spec]) => ({ method: "POST", path, body: service(name, spec) })),
         ...changedServices.map(([name, spec]) => ({ method: "PATCH", path: `${path}/${name}`, body: { spec } })),
@@ -65,7 +64,7 @@ export const allocation: readonly Case[] = [
   {
     name: "kept by the server",
     run: async (session) => {
-      const core = await makeNamespace(session);
+      const core = await session.createNamespace();
       const inGroup = (group: string): string => `/apis/${group}/namespaces/${session.slug}`;
       const [jobs, sets] = [`${inGroup("batch/v1")}/jobs`, `${inGroup("apps/v1")}/statefulsets`];
       const selector = { matchLabels: { a: "b" } };
@@ -176,7 +175,7 @@ export const allocation: readonly Case[] = [
   {
     name: "older yaml",
     run: async (session) => {
-      const path = `${await makeNamespace(session)}/configmaps`;
+      const path = `${await session.createNamespace()}/configmaps`;
       const head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n";
       const texts = [
         "  name: a\ndata:\n  a: yes\n",

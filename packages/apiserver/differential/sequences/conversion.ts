@@ -1,12 +1,10 @@
 /** Custom resources in several versions that a webhook converts. */
 import type { Case } from "../case.ts";
+import { definitionOf, definitions } from "../custom-kinds.ts";
 import type { Loose, Session } from "../session.ts";
-import { makeNamespace } from "./admission.ts";
 import { type WebhookServer, webhookServer } from "./webhook-server.ts";
 
-const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const merge = { "content-type": "application/merge-patch+json" };
-const apply = { "content-type": "application/apply-patch+yaml" };
 
 const schema = (field: string): object => ({
   openAPIV3Schema: {
@@ -19,26 +17,26 @@ const schema = (field: string): object => ({
 });
 
 /** v1 has `host`, v2 has `address`; v2 is stored. */
-function definition(group: string, clientConfig: object): object {
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `hosts.${group}` },
-    spec: {
-      group,
-      scope: "Namespaced",
-      names: { plural: "hosts", singular: "host", kind: "Host", listKind: "HostList" },
-      versions: [
-        { name: "v1", served: true, storage: false, schema: schema("host"), subresources: { status: {} } },
-        { name: "v2", served: true, storage: true, schema: schema("address"), subresources: { status: {} } },
-      ],
-      conversion: { strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1"] } },
-    },
-  };
+function definition(group: string, clientConfig: object): Loose {
+  const version = (name: string, field: string): object => ({
+    name,
+    served: true,
+    storage: name === "v2",
+    schema: schema(field),
+    subresources: { status: {} },
+  });
+  return definitionOf({
+    group,
+    plural: "hosts",
+    kind: "Host",
+    names: { singular: "host", listKind: "HostList" },
+    versions: [version("v1", "host"), version("v2", "address")],
+    spec: { conversion: { strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1"] } } },
+  });
 }
 
 /** Renames the field of the spec according to the version. */
-function converted(review: Loose): Loose[] {
+function conversionOf(review: Loose): Loose[] {
   const { desiredAPIVersion, objects } = review.request;
   const [from, to] = String(desiredAPIVersion).endsWith("/v2") ? ["host", "address"] : ["address", "host"];
   return objects.map((object: Loose) => {
@@ -60,15 +58,15 @@ function answer(review: Loose, response: object): object {
 }
 
 async function establish(session: Session, group: string, clientConfig: object): Promise<void> {
-  const made: Loose = await session.quietly("POST", definitions, definition(group, clientConfig));
-  if (made?.kind === "Status") session.note("the definition", made.message);
+  const response: Loose = await session.quietly("POST", definitions, definition(group, clientConfig));
+  if (response?.kind === "Status") session.note("the definition", response.message);
   await session.waitFor(`/apis/${group}/v2`, (body) => body?.resources?.length > 0);
   await session.waitFor(`/apis/${group}/v1`, (body) => body?.resources?.length > 0);
   await session.noticed(300);
 }
 
 function good(server: WebhookServer): void {
-  server.answer("/convert", (review) => answer(review, { convertedObjects: converted(review) }));
+  server.answer("/convert", (review) => answer(review, { convertedObjects: conversionOf(review) }));
 }
 
 export const conversion: readonly Case[] = [
@@ -76,7 +74,7 @@ export const conversion: readonly Case[] = [
     name: "conversion by a webhook",
     run: async (session) => {
       const group = "conversion.example.test";
-      await makeNamespace(session);
+      await session.createNamespace();
       await using server = webhookServer();
       good(server);
       await establish(session, group, { url: `${server.url}/convert`, caBundle: server.caBundle });
@@ -87,28 +85,23 @@ export const conversion: readonly Case[] = [
         metadata: { name },
         spec,
       });
-      await session.send("create old", "POST", path("v1"), { body: host("v1", "a", { host: "a.test" }) });
-      await session.send("create new", "POST", path("v2"), { body: host("v2", "b", { address: "b.test" }) });
-      session.note("what was asked first", server.asked.splice(0)[0]?.review);
+      await session.post("create old", path("v1"), host("v1", "a", { host: "a.test" }));
+      await session.post("create new", path("v2"), host("v2", "b", { address: "b.test" }));
+      session.note("what was asked first", server.reviews.splice(0)[0]?.review);
       for (const version of ["v1", "v2"]) {
-        for (const name of ["a", "b"])
-          await session.send(`get ${name} as ${version}`, "GET", `${path(version)}/${name}`);
-        await session.send(`list as ${version}`, "GET", path(version));
+        for (const name of ["a", "b"]) await session.get(`get ${name} as ${version}`, `${path(version)}/${name}`);
+        await session.get(`list as ${version}`, path(version));
       }
-      server.asked.splice(0);
-      await session.send("patch old", "PATCH", `${path("v1")}/b`, {
-        headers: merge,
-        body: { spec: { kept: "no" } },
-      });
-      await session.send("status of old", "PATCH", `${path("v1")}/b/status`, {
-        headers: merge,
-        body: { status: { phase: "Ready" } },
-      });
-      await session.send("get new", "GET", `${path("v2")}/b`);
-      await session.send("apply old", "PATCH", `${path("v1")}/applied?fieldManager=x`, {
-        headers: apply,
-        body: host("v1", "applied", { host: "x.test" }),
-      });
+      server.reviews.splice(0);
+      await session.patch("patch old", `${path("v1")}/b`, { spec: { kept: "no" } });
+      await session.patch("status of old", `${path("v1")}/b/status`, { status: { phase: "Ready" } });
+      await session.get("get new", `${path("v2")}/b`);
+      await session.patch(
+        "apply old",
+        `${path("v1")}/applied?fieldManager=x`,
+        host("v1", "applied", { host: "x.test" }),
+        "apply",
+      );
       await session.watch(`${path("v1")}?watch=1&resourceVersion=0`, {
         label: "watch old",
         until: (_, index) => index === 3,
@@ -117,8 +110,8 @@ export const conversion: readonly Case[] = [
           await session.quietly("POST", path("v2"), host("v2", "late", { address: "l.test" }));
         },
       });
-      await session.send("delete old", "DELETE", `${path("v1")}/a`);
-      await session.send("delete all", "DELETE", path("v1"));
+      await session.delete("delete old", `${path("v1")}/a`);
+      await session.delete("delete all", path("v1"));
       await session.quietly("DELETE", `${definitions}/hosts.${group}`);
     },
   },
@@ -126,7 +119,7 @@ export const conversion: readonly Case[] = [
     name: "conversion of managed fields",
     run: async (session) => {
       const group = "managed.example.test";
-      await makeNamespace(session);
+      await session.createNamespace();
       await using server = webhookServer();
       good(server);
       await establish(session, group, { url: `${server.url}/convert`, caBundle: server.caBundle });
@@ -137,37 +130,35 @@ export const conversion: readonly Case[] = [
         metadata: { name },
         spec,
       });
-      await session.send("create new", "POST", path("v2"), { body: host("v2", "b", { address: "b.test" }) });
-      await session.send("patch old", "PATCH", `${path("v1")}/b`, {
-        headers: merge,
-        body: { spec: { host: "c.test" } },
-      });
-      await session.send("status of old", "PATCH", `${path("v1")}/b/status`, {
-        headers: merge,
-        body: { status: { phase: "Ready" } },
-      });
-      await session.send("get new", "GET", `${path("v2")}/b`);
-      await session.send("apply old", "PATCH", `${path("v1")}/applied?fieldManager=x`, {
-        headers: apply,
-        body: host("v1", "applied", { host: "x.test" }),
-      });
-      await session.send("apply old again", "PATCH", `${path("v1")}/applied?fieldManager=x`, {
-        headers: apply,
-        body: host("v1", "applied", { host: "x.test" }),
-      });
+      await session.post("create new", path("v2"), host("v2", "b", { address: "b.test" }));
+      await session.patch("patch old", `${path("v1")}/b`, { spec: { host: "c.test" } });
+      await session.patch("status of old", `${path("v1")}/b/status`, { status: { phase: "Ready" } });
+      await session.get("get new", `${path("v2")}/b`);
+      await session.patch(
+        "apply old",
+        `${path("v1")}/applied?fieldManager=x`,
+        host("v1", "applied", { host: "x.test" }),
+        "apply",
+      );
+      await session.patch(
+        "apply old again",
+        `${path("v1")}/applied?fieldManager=x`,
+        host("v1", "applied", { host: "x.test" }),
+        "apply",
+      );
       const body = host("v2", "applied", { address: "y.test" });
-      await session.send("apply new", "PATCH", `${path("v2")}/applied?fieldManager=y`, { headers: apply, body });
-      await session.send("apply new by force", "PATCH", `${path("v2")}/applied?fieldManager=y&force=true`, {
-        headers: apply,
-        body,
-      });
-      await session.send("apply new by the first", "PATCH", `${path("v2")}/applied?fieldManager=x&force=true`, {
-        headers: apply,
-        body: host("v2", "applied", { kept: "no" }),
-      });
-      const before: Loose = await session.send("get applied as old", "GET", `${path("v1")}/applied`);
-      await session.send("update old", "PUT", `${path("v1")}/applied`, {
-        body: { ...before, spec: { ...before?.spec, host: "z.test" } },
+      await session.patch("apply new", `${path("v2")}/applied?fieldManager=y`, body, "apply");
+      await session.patch("apply new by force", `${path("v2")}/applied?fieldManager=y&force=true`, body, "apply");
+      await session.patch(
+        "apply new by the first",
+        `${path("v2")}/applied?fieldManager=x&force=true`,
+        host("v2", "applied", { kept: "no" }),
+        "apply",
+      );
+      const before: Loose = await session.get("get applied as old", `${path("v1")}/applied`);
+      await session.put("update old", `${path("v1")}/applied`, {
+        ...before,
+        spec: { ...before?.spec, host: "z.test" },
       });
       await session.quietly("DELETE", `${definitions}/hosts.${group}`);
     },
@@ -176,7 +167,7 @@ export const conversion: readonly Case[] = [
     name: "writes that change nothing but the version that is stored",
     run: async (session) => {
       const group = "rewritten.example.test";
-      await makeNamespace(session);
+      await session.createNamespace();
       await using server = webhookServer();
       good(server);
       const clientConfig = { url: `${server.url}/convert`, caBundle: server.caBundle };
@@ -184,20 +175,12 @@ export const conversion: readonly Case[] = [
       const path = (version: string): string => `/apis/${group}/${version}/namespaces/${session.slug}/hosts`;
       const nothing = async (when: string): Promise<void> => {
         for (const version of ["v2", "v1", "v2"]) {
-          const patched: Loose = await session.send(
-            `patch nothing of ${version} ${when}`,
-            "PATCH",
-            `${path(version)}/a`,
-            {
-              headers: merge,
-              body: {},
-            },
-          );
-          await session.send(`put nothing of ${version} ${when}`, "PUT", `${path(version)}/a`, { body: patched });
+          const patched: Loose = await session.patch(`patch nothing of ${version} ${when}`, `${path(version)}/a`, {});
+          await session.put(`put nothing of ${version} ${when}`, `${path(version)}/a`, patched);
         }
       };
       const body = { apiVersion: `${group}/v2`, kind: "Host", metadata: { name: "a" }, spec: { address: "a.test" } };
-      await session.send("create", "POST", path("v2"), { body });
+      await session.post("create", path("v2"), body);
       await nothing("as it is stored");
       const { spec }: Loose = definition(group, clientConfig);
       const store = async (storage: string, more: (version: Loose) => object = () => ({})): Promise<void> => {
@@ -212,14 +195,14 @@ export const conversion: readonly Case[] = [
       await store("v1");
       await nothing("stored in the old version from now on");
       await store("v2");
-      await session.send("a dry run", "PATCH", `${path("v2")}/a?dryRun=All`, { headers: merge, body: {} });
-      await session.send("as it was before", "GET", `${path("v2")}/a`);
+      await session.patch("a dry run", `${path("v2")}/a?dryRun=All`, {});
+      await session.get("as it was before", `${path("v2")}/a`);
       await nothing("stored in the new version again");
       const added = { type: "string", default: "added" };
       await store("v2", ({ name }) => {
-        const changed: Loose = schema(name === "v2" ? "address" : "host");
-        changed.openAPIV3Schema.properties.spec.properties.more = added;
-        return { schema: changed };
+        const extended: Loose = schema(name === "v2" ? "address" : "host");
+        extended.openAPIV3Schema.properties.spec.properties.more = added;
+        return { schema: extended };
       });
       await nothing("with a default that is new");
       await session.quietly("DELETE", `${definitions}/hosts.${group}`);
@@ -229,13 +212,13 @@ export const conversion: readonly Case[] = [
     name: "conversion that fails",
     run: async (session) => {
       const group = "failing.example.test";
-      await makeNamespace(session);
+      await session.createNamespace();
       await using server = webhookServer();
       good(server);
       await establish(session, group, { url: `${server.url}/convert`, caBundle: server.caBundle });
       const path = (version: string): string => `/apis/${group}/${version}/namespaces/${session.slug}/hosts`;
       const body = { apiVersion: `${group}/v2`, kind: "Host", metadata: { name: "a" }, spec: { address: "a.test" } };
-      await session.send("create", "POST", path("v2"), { body });
+      await session.post("create", path("v2"), body);
       const replies: Readonly<Record<string, (review: Loose) => unknown>> = {
         "with failure": (review) => answer(review, { result: { status: "Failure", message: "no thanks" } }),
         "with failure without a word": (review) => answer(review, { result: { status: "Failure" } }),
@@ -245,12 +228,12 @@ export const conversion: readonly Case[] = [
         "with another version": (review) => answer(review, { convertedObjects: review.request.objects }),
         "with another name": (review) =>
           answer(review, {
-            convertedObjects: converted(review).map((one) => ({ ...one, metadata: { ...one.metadata, name: "x" } })),
+            convertedObjects: conversionOf(review).map((one) => ({ ...one, metadata: { ...one.metadata, name: "x" } })),
           }),
         "with an error": () => new Response("broken", { status: 500 }),
         "with other labels": (review) =>
           answer(review, {
-            convertedObjects: converted(review).map((one) => ({
+            convertedObjects: conversionOf(review).map((one) => ({
               ...one,
               metadata: { ...one.metadata, labels: { a: "b" } },
             })),
@@ -258,11 +241,11 @@ export const conversion: readonly Case[] = [
       };
       for (const [label, reply] of Object.entries(replies)) {
         server.answer("/convert", reply);
-        await session.send(`get, answered ${label}`, "GET", `${path("v1")}/a`);
-        if (label === "with failure") await session.send("list", "GET", path("v1"));
+        await session.get(`get, answered ${label}`, `${path("v1")}/a`);
+        if (label === "with failure") await session.get("list", path("v1"));
         if (label === "with failure") {
           const old = { apiVersion: `${group}/v1`, kind: "Host", metadata: { name: "b" }, spec: { host: "b.test" } };
-          await session.send("create old", "POST", path("v1"), { body: old });
+          await session.post("create old", path("v1"), old);
         }
       }
       await session.quietly("DELETE", `${definitions}/hosts.${group}`);
@@ -272,11 +255,11 @@ export const conversion: readonly Case[] = [
     name: "conversion by a service",
     run: async (session) => {
       const group = "service.example.test";
-      await makeNamespace(session);
+      await session.createNamespace();
       const service = { namespace: session.slug, name: "converter", path: "/convert" };
       await establish(session, group, { service });
       const body = { apiVersion: `${group}/v1`, kind: "Host", metadata: { name: "a" }, spec: { host: "a.test" } };
-      await session.send("create", "POST", `/apis/${group}/v1/namespaces/${session.slug}/hosts`, { body });
+      await session.post("create", `/apis/${group}/v1/namespaces/${session.slug}/hosts`, body);
       await session.quietly("DELETE", `${definitions}/hosts.${group}`);
     },
   },

@@ -1,7 +1,6 @@
 /** Rules that are too expensive by kube-apiserver's estimate. */
 import type { Case } from "../case.ts";
-
-const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All";
+import { definitionOf, definitions } from "../custom-kinds.ts";
 
 const list = (items: object, more: object = {}): object => ({ type: "array", items, ...more });
 const text = (more: object = {}): object => ({ type: "string", ...more });
@@ -86,22 +85,10 @@ export const costs: readonly Case[] = [
   {
     name: "costs of rules",
     run: async (session) => {
-      const group = "costs.example.test";
+      const kind = { group: "costs.example.test", plural: "things", kind: "Thing" };
       for (const [label, spec] of Object.entries(specs)) {
-        const openAPIV3Schema = { type: "object", properties: { spec: { type: "object", ...spec } } };
-        await session.send(label, "POST", definitions, {
-          body: {
-            apiVersion: "apiextensions.k8s.io/v1",
-            kind: "CustomResourceDefinition",
-            metadata: { name: `things.${group}` },
-            spec: {
-              group,
-              scope: "Namespaced",
-              names: { plural: "things", kind: "Thing" },
-              versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
-            },
-          },
-        });
+        const schema = { type: "object", properties: { spec: { type: "object", ...spec } } };
+        await session.post(label, definitions, definitionOf({ ...kind, schema }));
       }
     },
   },

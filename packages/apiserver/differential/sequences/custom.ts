@@ -1,11 +1,9 @@
 /** CustomResourceDefinitions: validation, pruning, defaults, CEL, versions, subresources, columns. */
 import type { Case } from "../case.ts";
+import { definitionOf, definitions } from "../custom-kinds.ts";
 import type { Loose, Session } from "../session.ts";
 
-const merge = { "content-type": "application/merge-patch+json" };
-const apply = { "content-type": "application/apply-patch+yaml" };
 const table = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io,application/json" };
-const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 const specSchema = {
   type: "object",
@@ -49,44 +47,28 @@ const specSchema = {
   ],
 };
 
-function definition(group: string, version: object = {}): object {
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `widgets.${group}` },
-    spec: {
-      group,
-      scope: "Namespaced",
-      names: { plural: "widgets", singular: "widget", kind: "Widget", shortNames: ["wd"], categories: ["all"] },
-      versions: [
-        {
-          name: "v1",
-          served: true,
-          storage: true,
-          schema: {
-            openAPIV3Schema: {
-              type: "object",
-              properties: {
-                spec: specSchema,
-                status: { type: "object", properties: { replicas: { type: "integer" }, state: { type: "string" } } },
-              },
-            },
-          },
-          subresources: {
-            status: {},
-            scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.replicas" },
-          },
-          additionalPrinterColumns: [
-            { name: "Size", type: "integer", jsonPath: ".spec.size", description: "How large" },
-            { name: "Color", type: "string", jsonPath: ".spec.color", priority: 1 },
-            { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
-          ],
-          selectableFields: [{ jsonPath: ".spec.color" }],
-          ...version,
-        },
+function definition(group: string, version: object = {}): Loose {
+  const status = { type: "object", properties: { replicas: { type: "integer" }, state: { type: "string" } } };
+  return definitionOf({
+    group,
+    plural: "widgets",
+    kind: "Widget",
+    names: { singular: "widget", shortNames: ["wd"], categories: ["all"] },
+    schema: { type: "object", properties: { spec: specSchema, status } },
+    version: {
+      subresources: {
+        status: {},
+        scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.replicas" },
+      },
+      additionalPrinterColumns: [
+        { name: "Size", type: "integer", jsonPath: ".spec.size", description: "How large" },
+        { name: "Color", type: "string", jsonPath: ".spec.color", priority: 1 },
+        { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
       ],
+      selectableFields: [{ jsonPath: ".spec.color" }],
+      ...version,
     },
-  };
+  });
 }
 
 async function establish(session: Session, body: Loose): Promise<void> {
@@ -94,11 +76,7 @@ async function establish(session: Session, body: Loose): Promise<void> {
   await session.waitFor(`${definitions}/${body.metadata.name}`, ({ status }) =>
     status?.conditions?.some((each: Loose) => each.type === "Established" && each.status === "True"),
   );
-  await session.quietly("POST", "/api/v1/namespaces", {
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: { name: session.slug },
-  });
+  await session.createNamespace();
   const { group, versions } = body.spec;
   await session.waitFor(
     `/apis/${group}/${versions[0].name}/namespaces/${session.slug}/widgets`,
@@ -134,6 +112,25 @@ const invalid: Readonly<Record<string, unknown>> = {
   "a list for the spec": [],
 };
 
+/** Changes of the spec of a definition, or of the schema in it, that are refused. */
+const wrong: Readonly<Record<string, (definition: Loose, schema: Loose) => void>> = {
+  "another name": (spec) => (spec.group = "other.example.test"),
+  "no storage version": (spec) => (spec.versions[0].storage = false),
+  "a scope of no kind": (spec) => (spec.scope = "Nope"),
+  "no schema": (spec) => delete spec.versions[0].schema,
+  "a type of no kind": (_, { properties }) => (properties.size = { type: "nope" }),
+  "no type": (_, { properties }) => (properties.size = {}),
+  "a bad pattern": (_, { properties }) => (properties.name.pattern = "("),
+  "a bad default": (_, { properties }) => (properties.color.default = "blue"),
+  "a bad rule": (_, schema) => (schema["x-kubernetes-validations"][0].rule = "self.nope +"),
+  "a rule of an unknown field": (_, schema) => (schema["x-kubernetes-validations"][0].rule = "self.nope == 1"),
+  "a set of objects": (_, { properties }) => (properties.tags.items = { type: "object" }),
+  "a column without a path": (spec) => delete spec.versions[0].additionalPrinterColumns[0].jsonPath,
+  "names in upper case": (spec) => (spec.names.plural = "Widgets"),
+  "a webhook without a client": (spec) => (spec.conversion = { strategy: "Webhook" }),
+  "two storage versions": (spec) => spec.versions.push({ ...spec.versions[0], name: "v2" }),
+};
+
 export const custom: readonly Case[] = [
   {
     name: "custom schemas",
@@ -149,7 +146,7 @@ export const custom: readonly Case[] = [
         ...more,
       });
       for (const [label, spec] of Object.entries(invalid)) {
-        await session.send(`create with ${label}`, "POST", path, { body: widget("wrong", spec) });
+        await session.post(`create with ${label}`, path, widget("wrong", spec));
       }
       const full = {
         size: 3,
@@ -164,79 +161,79 @@ export const custom: readonly Case[] = [
         nothing: null,
         fixed: "f",
       };
-      await session.send("create the full one", "POST", path, {
-        body: widget("full", full, { status: { state: "x" }, unknown: 1 }),
-      });
-      await session.send("create with unknown fields, strictly", "POST", `${path}?fieldValidation=Strict`, {
-        body: widget("strict", { size: 1, nope: 1, parts: [{ key: "a", nope: 1 }] }, { other: 1 }),
-      });
-      await session.send("create with unknown fields, warned", "POST", `${path}?fieldValidation=Warn`, {
-        body: widget("warned", { size: 1, nope: 1, parts: [{ key: "a", nope: 1 }] }, { other: 1 }),
-      });
-      await session.send("create with unknown fields, ignored", "POST", `${path}?fieldValidation=Ignore`, {
-        body: widget("ignored", { size: 1, nope: 1 }),
-      });
-      await session.send("create again", "POST", path, { body: widget("full", full) });
-      await session.send("get", "GET", `${path}/full`);
-      await session.send("list", "GET", path);
+      await session.post("create the full one", path, widget("full", full, { status: { state: "x" }, unknown: 1 }));
+      await session.post(
+        "create with unknown fields, strictly",
+        `${path}?fieldValidation=Strict`,
+        widget("strict", { size: 1, nope: 1, parts: [{ key: "a", nope: 1 }] }, { other: 1 }),
+      );
+      await session.post(
+        "create with unknown fields, warned",
+        `${path}?fieldValidation=Warn`,
+        widget("warned", { size: 1, nope: 1, parts: [{ key: "a", nope: 1 }] }, { other: 1 }),
+      );
+      await session.post(
+        "create with unknown fields, ignored",
+        `${path}?fieldValidation=Ignore`,
+        widget("ignored", { size: 1, nope: 1 }),
+      );
+      await session.post("create again", path, widget("full", full));
+      await session.get("get", `${path}/full`);
+      await session.get("list", path);
       await session.send("list as table", "GET", path, { headers: table });
-      await session.send("list by a selectable field", "GET", `${path}?fieldSelector=spec.color%3Dred`);
-      await session.send("list by another field", "GET", `${path}?fieldSelector=spec.size%3D1`);
-      await session.send("change what is fixed", "PATCH", `${path}/full`, {
-        headers: merge,
-        body: { spec: { fixed: "g" } },
+      await session.get("list by a selectable field", `${path}?fieldSelector=spec.color%3Dred`);
+      await session.get("list by another field", `${path}?fieldSelector=spec.size%3D1`);
+      await session.patch("change what is fixed", `${path}/full`, { spec: { fixed: "g" } });
+      await session.patch("change the size", `${path}/full`, { spec: { size: 4 } });
+      await session.patch("change nothing", `${path}/full`, { spec: { size: 4 } });
+      await session.patch("change the status through the object", `${path}/full`, { status: { state: "y" } });
+      await session.patch("change the status", `${path}/full/status`, {
+        spec: { size: 5 },
+        status: { state: "y", replicas: 2 },
       });
-      await session.send("change the size", "PATCH", `${path}/full`, { headers: merge, body: { spec: { size: 4 } } });
-      await session.send("change nothing", "PATCH", `${path}/full`, { headers: merge, body: { spec: { size: 4 } } });
-      await session.send("change the status through the object", "PATCH", `${path}/full`, {
-        headers: merge,
-        body: { status: { state: "y" } },
-      });
-      await session.send("change the status", "PATCH", `${path}/full/status`, {
-        headers: merge,
-        body: { spec: { size: 5 }, status: { state: "y", replicas: 2 } },
-      });
-      await session.send("get scale", "GET", `${path}/full/scale`);
-      await session.send("scale", "PATCH", `${path}/full/scale`, { headers: merge, body: { spec: { replicas: 6 } } });
-      await session.send("scale too far", "PATCH", `${path}/full/scale`, {
-        headers: merge,
-        body: { spec: { replicas: 60 } },
-      });
+      await session.get("get scale", `${path}/full/scale`);
+      await session.patch("scale", `${path}/full/scale`, { spec: { replicas: 6 } });
+      await session.patch("scale too far", `${path}/full/scale`, { spec: { replicas: 60 } });
       await session.send("strategic patch", "PATCH", `${path}/full`, {
         headers: { "content-type": "application/strategic-merge-patch+json" },
         body: {},
       });
-      await session.send("apply", "PATCH", `${path}/applied?fieldManager=one`, {
-        headers: apply,
-        body: widget("applied", { size: 1, parts: [{ key: "a", value: 1 }], tags: ["t1"] }),
-      });
-      await session.send("apply more", "PATCH", `${path}/applied?fieldManager=two`, {
-        headers: apply,
-        body: widget("applied", { size: 1, parts: [{ key: "b", value: 2 }], tags: ["t2"] }),
-      });
-      await session.send("apply in conflict", "PATCH", `${path}/applied?fieldManager=two`, {
-        headers: apply,
-        body: widget("applied", { size: 2, parts: [{ key: "a", value: 5 }] }),
-      });
-      await session.send("apply less", "PATCH", `${path}/applied?fieldManager=one`, {
-        headers: apply,
-        body: widget("applied", { size: 1 }),
-      });
-      await session.send("apply an unknown field", "PATCH", `${path}/applied?fieldManager=one`, {
-        headers: apply,
-        body: widget("applied", { size: 1, nope: 1 }),
-      });
-      await session.send("put without a version", "PUT", `${path}/full`, { body: widget("full", full) });
-      await session.send("delete", "DELETE", `${path}/full`);
-      await session.send("delete all", "DELETE", path);
-      await session.send("delete the definition", "DELETE", `${definitions}/widgets.${group}`);
+      await session.patch(
+        "apply",
+        `${path}/applied?fieldManager=one`,
+        widget("applied", { size: 1, parts: [{ key: "a", value: 1 }], tags: ["t1"] }),
+        "apply",
+      );
+      await session.patch(
+        "apply more",
+        `${path}/applied?fieldManager=two`,
+        widget("applied", { size: 1, parts: [{ key: "b", value: 2 }], tags: ["t2"] }),
+        "apply",
+      );
+      await session.patch(
+        "apply in conflict",
+        `${path}/applied?fieldManager=two`,
+        widget("applied", { size: 2, parts: [{ key: "a", value: 5 }] }),
+        "apply",
+      );
+      await session.patch("apply less", `${path}/applied?fieldManager=one`, widget("applied", { size: 1 }), "apply");
+      await session.patch(
+        "apply an unknown field",
+        `${path}/applied?fieldManager=one`,
+        widget("applied", { size: 1, nope: 1 }),
+        "apply",
+      );
+      await session.put("put without a version", `${path}/full`, widget("full", full));
+      await session.delete("delete", `${path}/full`);
+      await session.delete("delete all", path);
+      await session.delete("delete the definition", `${definitions}/widgets.${group}`);
     },
   },
   {
     name: "custom versions",
     run: async (session) => {
       const group = "versions.example.test";
-      const body = definition(group) as Loose;
+      const body = definition(group);
       const open = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
       body.spec.versions = [
         { name: "v1", served: true, storage: true, schema: open },
@@ -258,51 +255,25 @@ export const custom: readonly Case[] = [
         metadata: { name: "one" },
         x: 1,
       });
-      await session.send("discover", "GET", `/apis/${group}`);
-      await session.send("discover a version", "GET", `/apis/${group}/v1`);
-      await session.send("create in an older version", "POST", at("v1beta1"), { body: widget("v1beta1") });
-      await session.send("create in another version than the path's", "POST", at("v1"), { body: widget("v1beta1") });
-      await session.send("get in the newer version", "GET", `${at("v1")}/one`);
-      await session.send("get in the older version", "GET", `${at("v1beta1")}/one`);
-      await session.send("get in one that is not served", "GET", `${at("v1alpha1")}/one`);
-      await session.send("list in the older version", "GET", at("v1beta1"));
-      await session.send("delete", "DELETE", `${at("v1beta1")}/one`);
+      await session.get("discover", `/apis/${group}`);
+      await session.get("discover a version", `/apis/${group}/v1`);
+      await session.post("create in an older version", at("v1beta1"), widget("v1beta1"));
+      await session.post("create in another version than the path's", at("v1"), widget("v1beta1"));
+      await session.get("get in the newer version", `${at("v1")}/one`);
+      await session.get("get in the older version", `${at("v1beta1")}/one`);
+      await session.get("get in one that is not served", `${at("v1alpha1")}/one`);
+      await session.get("list in the older version", at("v1beta1"));
+      await session.delete("delete", `${at("v1beta1")}/one`);
       await session.quietly("DELETE", `${definitions}/widgets.${group}`);
     },
   },
   {
     name: "custom definitions",
     run: async (session) => {
-      const wrong: Readonly<Record<string, (spec: Loose) => void>> = {
-        "another name": (spec) => void (spec.group = "other.example.test"),
-        "no storage version": (spec) => void (spec.versions[0].storage = false),
-        "a scope of no kind": (spec) => void (spec.scope = "Nope"),
-        "no schema": (spec) => void delete spec.versions[0].schema,
-        "a type of no kind": (spec) =>
-          void (spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.size = { type: "nope" }),
-        "no type": (spec) => void (spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.size = {}),
-        "a bad pattern": (spec) =>
-          void (spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.name.pattern = "("),
-        "a bad default": (spec) =>
-          void (spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.color.default = "blue"),
-        "a bad rule": (spec) =>
-          void (spec.versions[0].schema.openAPIV3Schema.properties.spec["x-kubernetes-validations"][0].rule =
-            "self.nope +"),
-        "a rule of an unknown field": (spec) =>
-          void (spec.versions[0].schema.openAPIV3Schema.properties.spec["x-kubernetes-validations"][0].rule =
-            "self.nope == 1"),
-        "a set of objects": (spec) =>
-          void (spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.tags.items = { type: "object" }),
-        "a column without a path": (spec) => void delete spec.versions[0].additionalPrinterColumns[0].jsonPath,
-        "names in upper case": (spec) => void (spec.names.plural = "Widgets"),
-        "a webhook without a client": (spec) => void (spec.conversion = { strategy: "Webhook" }),
-        "two storage versions": (spec) => void spec.versions.push({ ...spec.versions[0], name: "v2" }),
-      };
       for (const [label, change] of Object.entries(wrong)) {
-        const body = definition("wrong.example.test") as Loose;
-        const copy = structuredClone(body);
-        change(copy.spec);
-        await session.send(`define with ${label}`, "POST", `${definitions}?dryRun=All`, { body: copy });
+        const copy = structuredClone(definition("wrong.example.test"));
+        change(copy.spec, copy.spec.versions[0].schema.openAPIV3Schema.properties.spec);
+        await session.post(`define with ${label}`, `${definitions}?dryRun=All`, copy);
       }
     },
   },

@@ -7,39 +7,39 @@ export const deletion: readonly Case[] = [
     run: async (session) => {
       const name = session.slug;
       const path = `/api/v1/namespaces/${name}`;
-      await session.send("create", "POST", "/api/v1/namespaces", {
-        body: { apiVersion: "v1", kind: "Namespace", metadata: { name } },
+      await session.post("create", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+      await session.post("create inside", `${path}/configmaps`, {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "a" },
       });
-      await session.send("create inside", "POST", `${path}/configmaps`, {
-        body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } },
+      await session.post("create inside an absent one", "/api/v1/namespaces/absent/configmaps", {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "a" },
       });
-      await session.send("create inside an absent one", "POST", "/api/v1/namespaces/absent/configmaps", {
-        body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } },
-      });
-      await session.send("delete", "DELETE", path);
-      await session.send("delete again", "DELETE", path);
-      await session.send("create inside what ends", "POST", `${path}/configmaps`, {
-        body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "b" } },
+      await session.delete("delete", path);
+      await session.delete("delete again", path);
+      await session.post("create inside what ends", `${path}/configmaps`, {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "b" },
       });
       await session.send("label what ends", "PATCH", path, {
         headers: { "content-type": "application/merge-patch+json" },
         body: { metadata: { labels: { a: "b" } } },
       });
-      const live = await session.send("get", "GET", path);
-      await session.send("finalize", "PUT", `${path}/finalize`, { body: { ...live, spec: { finalizers: [] } } });
-      await session.send("get what is gone", "GET", path);
+      const live = await session.get("get", path);
+      await session.put("finalize", `${path}/finalize`, { ...live, spec: { finalizers: [] } });
+      await session.get("get what is gone", path);
       for (const kept of ["default", "kube-system", "kube-public", "kube-node-lease"])
-        await session.send(`delete ${kept} dry`, "DELETE", `/api/v1/namespaces/${kept}?dryRun=All`);
+        await session.delete(`delete ${kept} dry`, `/api/v1/namespaces/${kept}?dryRun=All`);
     },
   },
   {
     name: "delete a pod gracefully",
     run: async (session) => {
-      await session.quietly("POST", "/api/v1/namespaces", {
-        apiVersion: "v1",
-        kind: "Namespace",
-        metadata: { name: session.slug },
-      });
+      await session.createNamespace();
       const path = `/api/v1/namespaces/${session.slug}/pods`;
       const pod = (name: string, spec: object = {}) => ({
         apiVersion: "v1",
@@ -48,26 +48,36 @@ export const deletion: readonly Case[] = [
         spec: { containers: [{ name: "c", image: "i" }], ...spec },
       });
       await session.quietly("POST", path, pod("free"));
-      await session.send("delete one without a node", "DELETE", `${path}/free`);
-      await session.send("get it", "GET", `${path}/free`);
+      await session.delete("delete one without a node", `${path}/free`);
+      await session.get("get it", `${path}/free`);
       await session.quietly("POST", path, pod("bound"));
-      await session.send("bind", "POST", `${path}/bound/binding`, {
-        body: { apiVersion: "v1", kind: "Binding", metadata: { name: "bound" }, target: { kind: "Node", name: "n" } },
+      await session.post("bind", `${path}/bound/binding`, {
+        apiVersion: "v1",
+        kind: "Binding",
+        metadata: { name: "bound" },
+        target: { kind: "Node", name: "n" },
       });
-      await session.send("bind again", "POST", `${path}/bound/binding`, {
-        body: { apiVersion: "v1", kind: "Binding", metadata: { name: "bound" }, target: { kind: "Node", name: "m" } },
+      await session.post("bind again", `${path}/bound/binding`, {
+        apiVersion: "v1",
+        kind: "Binding",
+        metadata: { name: "bound" },
+        target: { kind: "Node", name: "m" },
       });
-      await session.send("delete one on a node", "DELETE", `${path}/bound`);
-      await session.send("delete it sooner", "DELETE", `${path}/bound?gracePeriodSeconds=5`);
-      await session.send("get what is going", "GET", `${path}/bound`);
-      await session.send("delete it at once", "DELETE", `${path}/bound?gracePeriodSeconds=0`);
-      await session.send("get what is gone", "GET", `${path}/bound`);
+      await session.delete("delete one on a node", `${path}/bound`);
+      await session.delete("delete it sooner", `${path}/bound?gracePeriodSeconds=5`);
+      await session.get("get what is going", `${path}/bound`);
+      await session.delete("delete it at once", `${path}/bound?gracePeriodSeconds=0`);
+      await session.get("get what is gone", `${path}/bound`);
       await session.quietly("POST", path, pod("evicted"));
-      await session.send("evict", "POST", `${path}/evicted/eviction`, {
-        body: { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "evicted" } },
+      await session.post("evict", `${path}/evicted/eviction`, {
+        apiVersion: "policy/v1",
+        kind: "Eviction",
+        metadata: { name: "evicted" },
       });
-      await session.send("evict what is gone", "POST", `${path}/evicted/eviction`, {
-        body: { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "evicted" } },
+      await session.post("evict what is gone", `${path}/evicted/eviction`, {
+        apiVersion: "policy/v1",
+        kind: "Eviction",
+        metadata: { name: "evicted" },
       });
       await session.quietly("POST", `/api/v1/namespaces/${session.slug}/serviceaccounts`, {
         apiVersion: "v1",
@@ -75,23 +85,26 @@ export const deletion: readonly Case[] = [
         metadata: { name: "robot" },
       });
       const tokens = `/api/v1/namespaces/${session.slug}/serviceaccounts/robot/token`;
-      await session.send("create a token", "POST", tokens, {
-        body: {
-          apiVersion: "authentication.k8s.io/v1",
-          kind: "TokenRequest",
-          spec: { audiences: ["a"], expirationSeconds: 700 },
-        },
+      await session.post("create a token", tokens, {
+        apiVersion: "authentication.k8s.io/v1",
+        kind: "TokenRequest",
+        spec: { audiences: ["a"], expirationSeconds: 700 },
       });
-      await session.send("create a short token", "POST", tokens, {
-        body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 1 } },
+      await session.post("create a short token", tokens, {
+        apiVersion: "authentication.k8s.io/v1",
+        kind: "TokenRequest",
+        spec: { expirationSeconds: 1 },
       });
-      await session.send("create a token of nobody", "POST", tokens.replace("robot", "nobody"), {
-        body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} },
+      await session.post("create a token of nobody", tokens.replace("robot", "nobody"), {
+        apiVersion: "authentication.k8s.io/v1",
+        kind: "TokenRequest",
+        spec: {},
       });
     },
   },
   {
     name: "discovery",
+    isAlone: true,
     run: async (session) => {
       for (const path of [
         "/api",
@@ -107,7 +120,7 @@ export const deletion: readonly Case[] = [
         "/apis/nope",
         "/api/v2",
       ]) {
-        await session.send(path, "GET", path);
+        await session.get(path, path);
       }
       const aggregated = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
       await session.send("aggregated api", "GET", "/api", { headers: aggregated });

@@ -1,22 +1,16 @@
 /** Definitions with embedded objects, unknown formats, rules of every library, and versions whose schemas differ. */
 import type { Case } from "../case.ts";
-import type { Loose, Session } from "../session.ts";
+import { define, definitionOf, versionOf } from "../custom-kinds.ts";
+import type { Session } from "../session.ts";
 import { walk } from "./allocation.ts";
 
-const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const text = { type: "string", maxLength: 30 };
 
 function version(name: string, properties: object, more: object = {}): object {
   const status = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   const spec = { type: "object", properties, ...more };
-  const openAPIV3Schema = { type: "object", properties: { spec, status } };
-  return {
-    name,
-    served: true,
-    storage: name === "v1",
-    schema: { openAPIV3Schema },
-    additionalPrinterColumns: [{ name: "When", type: "date", jsonPath: ".status.when" }],
-  };
+  const additionalPrinterColumns = [{ name: "When", type: "date", jsonPath: ".status.when" }];
+  return versionOf(name, { type: "object", properties: { spec, status } }, { additionalPrinterColumns });
 }
 
 interface Defined {
@@ -24,21 +18,12 @@ interface Defined {
   readonly make: (name: string, rest: object) => object;
 }
 
-async function define(session: Session, plural: string, versions: readonly object[]): Promise<Defined> {
+async function defineKind(session: Session, plural: string, versions: readonly object[]): Promise<Defined> {
   const group = `${plural}.embedded.example.test`;
   const kind = `${plural.charAt(0).toUpperCase()}${plural.slice(1)}`;
-  await session.quietly("POST", "/api/v1/namespaces", { kind: "Namespace", metadata: { name: session.slug } });
-  await session.send("define", "POST", definitions, {
-    body: {
-      apiVersion: "apiextensions.k8s.io/v1",
-      kind: "CustomResourceDefinition",
-      metadata: { name: `${plural}.${group}` },
-      spec: { group, scope: "Namespaced", names: { plural, kind }, versions },
-    },
-  });
+  await session.createNamespace();
+  await define(session, definitionOf({ group, plural, kind, versions }));
   const path = (name: string): string => `/apis/${group}/${name}/namespaces/${session.slug}/${plural}`;
-  await session.waitFor(path("v1"), (list: Loose) => list?.kind === `${kind}List`);
-  await session.noticed(300);
   return { path, make: (name, rest) => ({ apiVersion: `${group}/v1`, kind, metadata: { name }, ...rest }) };
 }
 
@@ -65,7 +50,7 @@ export const embedded: readonly Case[] = [
     name: "embedded objects",
     run: async (session) => {
       const inside = { "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true };
-      const { path, make } = await define(session, "holders", [
+      const { path, make } = await defineKind(session, "holders", [
         version("v1", {
           inside: { type: "object", ...inside },
           ratio: { type: "number", format: "float" },
@@ -73,7 +58,7 @@ export const embedded: readonly Case[] = [
         }),
       ]);
       const one = path("v1");
-      const shown = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
+      const asTable = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
       await walk(session, [
         ...insides.map((value, index) => ({
           method: "POST",
@@ -83,7 +68,7 @@ export const embedded: readonly Case[] = [
         { method: "POST", path: one, body: make("r", { spec: { ratio: 1e40 } }) },
         { method: "POST", path: one, body: { ...make("k", {}), kind: "Other" } },
         { method: "POST", path: one, body: make("t", { status: { when: "yesterday" } }) },
-        { method: "GET", path: `${one}/t`, headers: shown },
+        { method: "GET", path: `${one}/t`, headers: asTable },
         { method: "GET", path: `${one}/t/nothing` },
         { method: "GET", path: path("v9") },
         { method: "GET", path: `${one}-none` },
@@ -93,7 +78,7 @@ export const embedded: readonly Case[] = [
   {
     name: "versions with defaults of their own",
     run: async (session) => {
-      const { path, make } = await define(session, "pairs", [
+      const { path, make } = await defineKind(session, "pairs", [
         version("v1", { a: { ...text, default: "one" } }),
         version("v2", { a: text, b: { ...text, default: "two" } }),
       ]);
@@ -108,7 +93,7 @@ export const embedded: readonly Case[] = [
   {
     name: "libraries of rules",
     run: async (session) => {
-      const { path, make } = await define(session, "ruled", [
+      const { path, make } = await defineKind(session, "ruled", [
         version(
           "v1",
           {

@@ -20,14 +20,10 @@ const tokens: readonly Token[] = [
   { v: "meta.k8s.io/v1", rv: 9_999_999_999, start: "b\0" },
 ];
 
-async function filled(session: Session): Promise<string> {
+async function createMaps(session: Session): Promise<string> {
   const path = `/api/v1/namespaces/${session.slug}/configmaps`;
   const type = { apiVersion: "v1", kind: "ConfigMap" };
-  await session.quietly("POST", "/api/v1/namespaces", {
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: { name: session.slug },
-  });
+  await session.createNamespace();
   for (const name of ["a", "b", "c", "d", "e"]) {
     const finalizers = name === "e" ? ["example.test/kept"] : [];
     await session.quietly("POST", path, { ...type, metadata: { name, labels: { letter: name }, finalizers } });
@@ -39,22 +35,22 @@ export const listOptions: readonly Case[] = [
   {
     name: "tokens and selectors of curious clients",
     run: async (session) => {
-      const path = await filled(session);
+      const path = await createMaps(session);
       for (const token of tokens) {
         const text = Buffer.from(JSON.stringify(token)).toString("base64url");
-        await session.send(`token ${JSON.stringify(token)}`, "GET", `${path}?limit=2&continue=${text}`);
+        await session.get(`token ${JSON.stringify(token)}`, `${path}?limit=2&continue=${text}`);
       }
-      for (const query of ["limit=", "timeoutSeconds="]) await session.send(query, "GET", `${path}?${query}`);
+      for (const query of ["limit=", "timeoutSeconds="]) await session.get(query, `${path}?${query}`);
       for (const selector of ["letter in (a,", "letter in (a,,b)", "letter in (,)", "letter in (a b)", "letter in ("])
-        await session.send(selector, "GET", `${path}?labelSelector=${encodeURIComponent(selector)}`);
-      await session.send("a backslash at the end", "GET", `${path}?fieldSelector=metadata.name%3Da%5C`);
+        await session.get(selector, `${path}?labelSelector=${encodeURIComponent(selector)}`);
+      await session.get("a backslash at the end", `${path}?fieldSelector=metadata.name%3Da%5C`);
       const ofMetadata = { accept: "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io" };
       await session.send("metadata of none", "GET", `${path}?labelSelector=none`, { headers: ofMetadata });
       const pods = `/api/v1/namespaces/${session.slug}/pods`;
       for (const field of ["status.podIPs=", "status.podIPs=10.0.0.1"])
-        await session.send(field, "GET", `${pods}?fieldSelector=${encodeURIComponent(field)}`);
+        await session.get(field, `${pods}?fieldSelector=${encodeURIComponent(field)}`);
       const sets = `/apis/apps/v1/namespaces/${session.slug}/replicasets`;
-      await session.send("replicas of sets", "GET", `${sets}?fieldSelector=status.replicas%3D0`);
+      await session.get("replicas of sets", `${sets}?fieldSelector=status.replicas%3D0`);
       for (const query of ["continue=x", "continue=x&resourceVersion=0"])
         await session.watch(`${path}?watch=true&${query}`, { label: `watch ${query}`, until: () => true });
     },
@@ -62,18 +58,18 @@ export const listOptions: readonly Case[] = [
   {
     name: "collections deleted in parts",
     run: async (session) => {
-      const path = await filled(session);
+      const path = await createMaps(session);
       for (const query of ["limit=1", "limit=1&continue=abc", "resourceVersion=abc", "labelSelector=letter%3Dc", ""])
-        await session.send(`delete ${query}`, "DELETE", `${path}?${query}`);
-      await session.send("what is left", "GET", path);
+        await session.delete(`delete ${query}`, `${path}?${query}`);
+      await session.get("what is left", path);
       const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "e" } };
-      await session.send("create what is being deleted", "POST", path, { body });
+      await session.post("create what is being deleted", path, body);
     },
   },
   {
     name: "what kubectl applied without annotations",
     run: async (session) => {
-      const path = await filled(session);
+      const path = await createMaps(session);
       const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "{}" };
       await session.send("apply", "PATCH", `${path}/a?fieldManager=kubectl&force=true`, {
         headers: { "content-type": "application/apply-patch+yaml" },
@@ -84,7 +80,7 @@ export const listOptions: readonly Case[] = [
   {
     name: "forms that are preferred, and managers taken away",
     run: async (session) => {
-      const path = await filled(session);
+      const path = await createMaps(session);
       const table = "application/json;as=Table;g=meta.k8s.io";
       for (const accept of [
         "application/json;q=0.1,application/yaml;q=0.9",
@@ -92,16 +88,15 @@ export const listOptions: readonly Case[] = [
         `${table};v=v2`,
         "application/json;v=v1",
       ])
-        await session.send(accept, "GET", `${path}/a`, { headers: { accept } });
-      const merge = { "content-type": "application/merge-patch+json" };
+        await session.get(accept, `${path}/a`, accept);
       const body = { metadata: { managedFields: [] } };
-      await session.send("no managers", "PATCH", `${path}/a`, { headers: merge, body });
+      await session.patch("no managers", `${path}/a`, body);
       const put = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "b", managedFields: [] }, data: { x: "y" } };
-      await session.send("no managers by put", "PUT", `${path}/b`, { body: put });
+      await session.put("no managers by put", `${path}/b`, put);
       for (const apiVersion of ["a/b/c", ""]) {
         const ownerReferences = [{ apiVersion, kind: "A", name: "p", uid: "u" }];
         const owned = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owned", ownerReferences } };
-        await session.send(`owner in ${apiVersion}`, "POST", path, { body: owned });
+        await session.post(`owner in ${apiVersion}`, path, owned);
       }
       const pods = `/api/v1/namespaces/${session.slug}/pods`;
       const spec = { containers: [{ name: "c", image: "i" }] };
@@ -110,8 +105,8 @@ export const listOptions: readonly Case[] = [
         headers: { "content-type": "application/json-patch+json" },
         body: [{ op: "replace", path: "/status", value: { phase: "Failed", reason: "Evicted" } }],
       });
-      await session.send("a pod that has ended", "GET", `${pods}/p`, { headers: { accept: `${table};v=v1` } });
-      await session.send("no such component", "GET", "/api/v1/componentstatuses/none");
+      await session.get("a pod that has ended", `${pods}/p`, `${table};v=v1`);
+      await session.get("no such component", "/api/v1/componentstatuses/none");
     },
   },
 ];

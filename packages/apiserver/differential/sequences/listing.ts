@@ -6,51 +6,40 @@ export const listing: readonly Case[] = [
   {
     name: "list in pages",
     run: async (session) => {
-      await session.quietly("POST", "/api/v1/namespaces", {
-        apiVersion: "v1",
-        kind: "Namespace",
-        metadata: { name: session.slug },
-      });
+      await session.createNamespace();
       const path = `/api/v1/namespaces/${session.slug}/configmaps`;
       let version = "";
       for (const name of ["a", "b", "c", "d", "e"]) {
         const labels = { half: name < "c" ? "first" : "second" };
-        const made = await session.quietly("POST", path, {
+        const answer = await session.quietly("POST", path, {
           apiVersion: "v1",
           kind: "ConfigMap",
           metadata: { name, labels },
         });
-        version = made?.metadata?.resourceVersion;
+        version = answer?.metadata?.resourceVersion;
       }
-      let page: Loose = await session.send("first page", "GET", `${path}?limit=2`);
+      let page: Loose = await session.get("first page", `${path}?limit=2`);
       await session.quietly("DELETE", `${path}/d`);
-      page = await session.send(
+      page = await session.get(
         "second page",
-        "GET",
         `${path}?limit=2&continue=${encodeURIComponent(page?.metadata?.continue ?? "")}`,
       );
-      await session.send(
-        "last page",
-        "GET",
-        `${path}?limit=2&continue=${encodeURIComponent(page?.metadata?.continue ?? "")}`,
-      );
-      await session.send("page of a selection", "GET", `${path}?limit=1&labelSelector=half%3Dsecond`);
-      await session.send("page with a version", "GET", `${path}?limit=2&resourceVersion=${version}`);
-      await session.send("exactly a version", "GET", `${path}?resourceVersion=${version}&resourceVersionMatch=Exact`);
-      await session.send(
+      await session.get("last page", `${path}?limit=2&continue=${encodeURIComponent(page?.metadata?.continue ?? "")}`);
+      await session.get("page of a selection", `${path}?limit=1&labelSelector=half%3Dsecond`);
+      await session.get("page with a version", `${path}?limit=2&resourceVersion=${version}`);
+      await session.get("exactly a version", `${path}?resourceVersion=${version}&resourceVersionMatch=Exact`);
+      await session.get(
         "not older than a version",
-        "GET",
         `${path}?resourceVersion=${version}&resourceVersionMatch=NotOlderThan`,
       );
-      await session.send("any version", "GET", `${path}?resourceVersion=0`);
-      await session.send("a version of the future", "GET", `${path}?resourceVersion=999999999&timeoutSeconds=1`);
-      await session.send("a match of no kind", "GET", `${path}?resourceVersion=${version}&resourceVersionMatch=Nope`);
-      await session.send(
+      await session.get("any version", `${path}?resourceVersion=0`);
+      await session.get("a version of the future", `${path}?resourceVersion=999999999&timeoutSeconds=1`);
+      await session.get("a match of no kind", `${path}?resourceVersion=${version}&resourceVersionMatch=Nope`);
+      await session.get(
         "a match with a continue",
-        "GET",
         `${path}?continue=x&resourceVersion=${version}&resourceVersionMatch=Exact`,
       );
-      await session.send("a negative limit", "GET", `${path}?limit=-1`);
+      await session.get("a negative limit", `${path}?limit=-1`);
       for (const selector of [
         "half=first",
         "half!=first",
@@ -64,7 +53,7 @@ export const listing: readonly Case[] = [
         "a in b",
         "half==second,half!=first",
       ]) {
-        await session.send(`labels ${selector}`, "GET", `${path}?labelSelector=${encodeURIComponent(selector)}`);
+        await session.get(`labels ${selector}`, `${path}?labelSelector=${encodeURIComponent(selector)}`);
       }
       for (const selector of [
         "metadata.name=a",
@@ -76,17 +65,17 @@ export const listing: readonly Case[] = [
         "=",
         "metadata.name==b",
       ]) {
-        await session.send(`fields ${selector}`, "GET", `${path}?fieldSelector=${encodeURIComponent(selector)}`);
+        await session.get(`fields ${selector}`, `${path}?fieldSelector=${encodeURIComponent(selector)}`);
       }
-      await session.send("get at a version", "GET", `${path}/a?resourceVersion=${version}`);
-      await session.send("get at any version", "GET", `${path}/a?resourceVersion=0`);
-      await session.send("get at a version of the future", "GET", `${path}/a?resourceVersion=999999999`);
+      await session.get("get at a version", `${path}/a?resourceVersion=${version}`);
+      await session.get("get at any version", `${path}/a?resourceVersion=0`);
+      await session.get("get at a version of the future", `${path}/a?resourceVersion=999999999`);
       await session.send("head", "HEAD", `${path}/a`);
       await session.send("options", "OPTIONS", path);
-      await session.send("post to one", "POST", `${path}/a`, { body: {} });
-      await session.send("put to all", "PUT", path, { body: {} });
-      await session.send("in yaml", "GET", `${path}/a`, { headers: { accept: "application/yaml" } });
-      await session.send("pretty", "GET", `${path}/a?pretty=true`);
+      await session.post("post to one", `${path}/a`, {});
+      await session.put("put to all", path, {});
+      await session.get("in yaml", `${path}/a`, "application/yaml");
+      await session.get("pretty", `${path}/a?pretty=true`);
       await session.send("create in yaml", "POST", path, {
         headers: { "content-type": "application/yaml" },
         body: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: yaml}\ndata: {a: 'x'}\n",
@@ -95,14 +84,16 @@ export const listing: readonly Case[] = [
         headers: { "content-type": "text/plain" },
         body: "x",
       });
-      await session.send("create twice a field", "POST", `${path}?fieldValidation=Strict&dryRun=All`, {
-        body: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"twice"},"data":{"a":"1","a":"2"}}',
-      });
-      await session.send("an unknown resource", "GET", `/api/v1/namespaces/${session.slug}/nopes`);
-      await session.send("an unknown group", "GET", "/apis/nope.example.test/v1/nopes");
-      await session.send("an unknown version", "GET", "/apis/apps/v9/deployments");
-      await session.send("an unknown subresource", "GET", `${path}/a/nope`);
-      await session.send("an unknown path", "GET", "/nope");
+      await session.post(
+        "create twice a field",
+        `${path}?fieldValidation=Strict&dryRun=All`,
+        '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"twice"},"data":{"a":"1","a":"2"}}',
+      );
+      await session.get("an unknown resource", `/api/v1/namespaces/${session.slug}/nopes`);
+      await session.get("an unknown group", "/apis/nope.example.test/v1/nopes");
+      await session.get("an unknown version", "/apis/apps/v9/deployments");
+      await session.get("an unknown subresource", `${path}/a/nope`);
+      await session.get("an unknown path", "/nope");
     },
   },
 ];

@@ -2,8 +2,6 @@
 import type { Case } from "../case.ts";
 import { enforce, map, mutable, type Policy, release } from "./policies.ts";
 
-const merge = { "content-type": "application/merge-patch+json" };
-
 const mutations: Case = {
   name: "policies that mutate",
   run: async (session) => {
@@ -55,11 +53,9 @@ const mutations: Case = {
     for (const [label, space] of Object.entries(await enforce(session, "Mutating", policies))) {
       const name = label.replaceAll(/[ ,]+/g, "-");
       const path = `${space}/configmaps`;
-      await session.send(`create ${label}`, "POST", path, { body: map(name, { a: "b" }) });
-      await session.send(`create labelled ${label}`, "POST", path, {
-        body: map(`${name}-labelled`, { a: "b" }, { labels: { a: "b" } }),
-      });
-      await session.send(`update ${label}`, "PATCH", `${path}/${name}`, { headers: merge, body: { data: { c: "d" } } });
+      await session.post(`create ${label}`, path, map(name, { a: "b" }));
+      await session.post(`create labelled ${label}`, path, map(`${name}-labelled`, { a: "b" }, { labels: { a: "b" } }));
+      await session.patch(`update ${label}`, `${path}/${name}`, { data: { c: "d" } });
     }
     await release(session, "Mutating", Object.keys(policies).length);
   },
@@ -93,13 +89,11 @@ const podMutations: Case = {
       ]),
     );
     for (const [label, space] of Object.entries(await enforce(session, "Mutating", policies))) {
-      await session.send(`pod with ${label}`, "POST", `${space}/pods`, {
-        body: {
-          apiVersion: "v1",
-          kind: "Pod",
-          metadata: { name: label.replaceAll(" ", "-") },
-          spec: { containers: [{ name: "a", image: "a:1" }] },
-        },
+      await session.post(`pod with ${label}`, `${space}/pods`, {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: label.replaceAll(" ", "-") },
+        spec: { containers: [{ name: "a", image: "a:1" }] },
       });
     }
     await release(session, "Mutating", Object.keys(policies).length);

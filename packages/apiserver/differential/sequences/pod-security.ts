@@ -1,8 +1,6 @@
 /** The levels of pod security: what each rejects and reports. */
 import type { Case } from "../case.ts";
-import { makeNamespace, pod, sendAll } from "./admission.ts";
-
-const merge = { "content-type": "application/merge-patch+json" };
+import { pod, sendAll } from "./admission.ts";
 
 export const podSecurity: Case = {
   name: "admission by pod security",
@@ -11,7 +9,7 @@ export const podSecurity: Case = {
       "pod-security.kubernetes.io/enforce": "baseline",
       "pod-security.kubernetes.io/warn": "restricted",
     };
-    const path = await makeNamespace(session, labels);
+    const path = await session.createNamespace(session.slug, labels);
     await session.noticed(150);
     const security = (securityContext: object): object => ({
       containers: [{ name: "a", image: "a:1", securityContext }],
@@ -63,34 +61,24 @@ export const podSecurity: Case = {
       "generated name": pod("", security({ privileged: true }), { generateName: "made-" }),
     };
     await sendAll(session, `${path}/pods`, bodies);
-    await session.send("another image", "PATCH", `${path}/pods/plain`, {
-      headers: merge,
-      body: { spec: { containers: [{ name: "a", image: "a:2" }] } },
-    });
-    await session.send("a label", "PATCH", `${path}/pods/plain`, {
-      headers: merge,
-      body: { metadata: { labels: { a: "b" } } },
-    });
+    await session.patch("another image", `${path}/pods/plain`, { spec: { containers: [{ name: "a", image: "a:2" }] } });
+    await session.patch("a label", `${path}/pods/plain`, { metadata: { labels: { a: "b" } } });
     const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "a:1" }] } };
-    await session.send("deployment", "POST", `/apis/apps/v1/namespaces/${session.slug}/deployments`, {
-      body: {
-        apiVersion: "apps/v1",
-        kind: "Deployment",
-        metadata: { name: "d" },
-        spec: { selector: { matchLabels: { a: "b" } }, template },
-      },
+    await session.post("deployment", `/apis/apps/v1/namespaces/${session.slug}/deployments`, {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "d" },
+      spec: { selector: { matchLabels: { a: "b" } }, template },
     });
     const jobSpec = { template: { spec: { containers: [{ name: "a", image: "a:1" }], restartPolicy: "Never" } } };
-    await session.send("cron job", "POST", `/apis/batch/v1/namespaces/${session.slug}/cronjobs`, {
-      body: {
-        apiVersion: "batch/v1",
-        kind: "CronJob",
-        metadata: { name: "c" },
-        spec: { schedule: "* * * * *", jobTemplate: { spec: jobSpec } },
-      },
+    await session.post("cron job", `/apis/batch/v1/namespaces/${session.slug}/cronjobs`, {
+      apiVersion: "batch/v1",
+      kind: "CronJob",
+      metadata: { name: "c" },
+      spec: { schedule: "* * * * *", jobTemplate: { spec: jobSpec } },
     });
     const relabel = async (label: string, more: object): Promise<void> => {
-      await session.send(label, "PATCH", path, { headers: merge, body: { metadata: { labels: more } } });
+      await session.patch(label, path, { metadata: { labels: more } });
       await session.noticed(150);
     };
     await relabel("enforce restricted", { "pod-security.kubernetes.io/enforce": "restricted" });
@@ -115,14 +103,12 @@ export const podSecurity: Case = {
     await relabel("no version", { "pod-security.kubernetes.io/warn-version": "1.20" });
     await relabel("privileged", { "pod-security.kubernetes.io/enforce": "privileged" });
     await relabel("baseline", { "pod-security.kubernetes.io/enforce": "baseline" });
-    await session.send("namespace with wrong labels", "POST", "/api/v1/namespaces", {
-      body: {
-        apiVersion: "v1",
-        kind: "Namespace",
-        metadata: {
-          name: `${session.slug}-wrong`,
-          labels: { "pod-security.kubernetes.io/enforce": "x", "pod-security.kubernetes.io/audit-version": "y" },
-        },
+    await session.post("namespace with wrong labels", "/api/v1/namespaces", {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: {
+        name: `${session.slug}-wrong`,
+        labels: { "pod-security.kubernetes.io/enforce": "x", "pod-security.kubernetes.io/audit-version": "y" },
       },
     });
   },

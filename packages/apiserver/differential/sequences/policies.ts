@@ -1,10 +1,9 @@
 /** Admission policies: what they match, evaluate, reject, report and change. */
 import type { Case } from "../case.ts";
 import type { Loose, Session } from "../session.ts";
-import { makeNamespace, pod } from "./admission.ts";
+import { pod } from "./admission.ts";
 
 const group = "/apis/admissionregistration.k8s.io/v1";
-const merge = { "content-type": "application/merge-patch+json" };
 
 export interface Policy {
   readonly spec: object;
@@ -34,11 +33,11 @@ export async function enforce(
   const paths: Record<string, string> = {};
   for (const [index, [label, { spec, binding = {} }]] of Object.entries(policies).entries()) {
     const name = `${session.slug}-${index}`;
-    paths[label] = await makeNamespace(session, {}, name);
+    paths[label] = await session.createNamespace(name);
     const [policies, bindings] = ["policies", "policybindings"].map(
       (end) => `${group}/${kind.toLowerCase()}admission${end}`,
     );
-    const made: Loose = await session.quietly("POST", policies!, {
+    const answer: Loose = await session.quietly("POST", policies!, {
       apiVersion: "admissionregistration.k8s.io/v1",
       kind: `${kind}AdmissionPolicy`,
       metadata: { name },
@@ -48,8 +47,8 @@ export async function enforce(
         ...spec,
       },
     });
-    if (made?.kind === "Status") session.note("the policy", made.message);
-    const bound: Loose = await session.quietly("POST", bindings!, {
+    if (answer?.kind === "Status") session.note("the policy", answer.message);
+    const bindingAnswer: Loose = await session.quietly("POST", bindings!, {
       apiVersion: "admissionregistration.k8s.io/v1",
       kind: `${kind}AdmissionPolicyBinding`,
       metadata: { name: `${name}-binding` },
@@ -60,7 +59,7 @@ export async function enforce(
         ...binding,
       },
     });
-    if (bound?.kind === "Status") session.note("the binding", bound.message);
+    if (bindingAnswer?.kind === "Status") session.note("the binding", bindingAnswer.message);
   }
   // kube-apiserver checks for changed policies once a second.
   await session.noticed(1800);
@@ -119,14 +118,14 @@ const validations: Case = {
       "with a generated name": map("", {}, { generateName: "made-" }),
       kept: map("kept", { a: "b" }),
     })) {
-      await session.send(label, "POST", path, { body });
+      await session.post(label, path, body);
     }
-    await session.send("update", "PATCH", `${path}/good`, { headers: merge, body: { data: { secret: "s" } } });
-    await session.send("update that is good", "PATCH", `${path}/good`, { headers: merge, body: { data: { c: "d" } } });
-    await session.send("delete", "DELETE", `${path}/kept`);
-    await session.send("delete what may go", "DELETE", `${path}/good`);
-    await session.send("dry run", "POST", `${path}?dryRun=All`, { body: map("dry") });
-    await session.send("delete all", "DELETE", path);
+    await session.patch("update", `${path}/good`, { data: { secret: "s" } });
+    await session.patch("update that is good", `${path}/good`, { data: { c: "d" } });
+    await session.delete("delete", `${path}/kept`);
+    await session.delete("delete what may go", `${path}/good`);
+    await session.post("dry run", `${path}?dryRun=All`, map("dry"));
+    await session.delete("delete all", path);
     await release(session, "Validating", 1);
   },
 };
@@ -182,10 +181,12 @@ const actions: Case = {
     for (const [label, space] of Object.entries(await enforce(session, "Validating", policies))) {
       const name = label.replaceAll(" ", "-");
       const path = `${space}/configmaps`;
-      await session.send(`create under a policy ${label}`, "POST", path, { body: map(name, { a: "b" }) });
-      await session.send(`create labelled under a policy ${label}`, "POST", path, {
-        body: map(`${name}-labelled`, { a: "b" }, { labels: { a: "b" } }),
-      });
+      await session.post(`create under a policy ${label}`, path, map(name, { a: "b" }));
+      await session.post(
+        `create labelled under a policy ${label}`,
+        path,
+        map(`${name}-labelled`, { a: "b" }, { labels: { a: "b" } }),
+      );
     }
     await release(session, "Validating", Object.keys(policies).length);
   },
@@ -234,10 +235,8 @@ const parameters: Case = {
     for (const [label, space] of Object.entries(spaces)) {
       const name = label.replaceAll(" ", "-");
       const path = `${space}/secrets`;
-      await session.send(`parameters ${label}`, "POST", path, { body: secret(name, "a.example.test/x") });
-      await session.send(`parameters ${label}, broken`, "POST", path, {
-        body: secret(`${name}-broken`, "c.example.test/x"),
-      });
+      await session.post(`parameters ${label}`, path, secret(name, "a.example.test/x"));
+      await session.post(`parameters ${label}, broken`, path, secret(`${name}-broken`, "c.example.test/x"));
     }
     await release(session, "Validating", Object.keys(policies).length);
   },
@@ -255,7 +254,7 @@ const unknownParameters: Case = {
       },
     });
     const body = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } };
-    await session.send("create", "POST", `${paths["unknown"]}/secrets`, { body });
+    await session.post("create", `${paths["unknown"]}/secrets`, body);
     await release(session, "Validating", 1);
   },
 };
@@ -293,9 +292,9 @@ const connections: Case = {
     await session.send("exec that is refused", "POST", `${path}/one/exec?command=rm&command=-r&stdout=true`);
     await session.send("attach", "POST", `${path}/one/attach?stdin=true&stdout=true`);
     await session.send("port forward", "POST", `${path}/one/portforward?ports=80`);
-    await session.send("proxy", "GET", `${path}/one/proxy/a/b`);
-    await session.send("proxy that is fine", "GET", `${path}/one/proxy/fine`);
-    await session.send("log", "GET", `${path}/one/log`);
+    await session.get("proxy", `${path}/one/proxy/a/b`);
+    await session.get("proxy that is fine", `${path}/one/proxy/fine`);
+    await session.get("log", `${path}/one/log`);
     await release(session, "Validating", 1);
   },
 };

@@ -1,5 +1,6 @@
 /** The edges of the protocol: paths, methods, media types, names, options, impersonation. */
 import type { Case } from "../case.ts";
+import { define, definitionOf, withSpec } from "../custom-kinds.ts";
 import type { Session } from "../session.ts";
 
 const json = "application/json-patch+json";
@@ -39,13 +40,6 @@ const subjects: readonly Subject[] = [
     },
   },
   {
-    name: "cluster role",
-    apiVersion: "rbac.authorization.k8s.io/v1",
-    kind: "ClusterRole",
-    path: () => "/apis/rbac.authorization.k8s.io/v1/clusterroles",
-    rest: { rules: null },
-  },
-  {
     name: "custom",
     apiVersion: "protocol.example.test/v1",
     kind: "Gadget",
@@ -56,21 +50,8 @@ const subjects: readonly Subject[] = [
 ];
 
 async function defineGadget(session: Session): Promise<void> {
-  const spec = { type: "object", properties: { size: { type: "integer" } } };
-  const schema = { openAPIV3Schema: { type: "object", properties: { spec } } };
-  const group = "protocol.example.test";
-  await session.quietly("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `gadgets.${group}` },
-    spec: {
-      group,
-      scope: "Namespaced",
-      names: { plural: "gadgets", kind: "Gadget" },
-      versions: [{ name: "v1", served: true, storage: true, schema }],
-    },
-  });
-  await session.waitFor(`/apis/${group}/v1/gadgets`, (list) => list?.kind === "GadgetList");
+  const kind = { group: "protocol.example.test", plural: "gadgets", kind: "Gadget" };
+  await define(session, definitionOf({ ...kind, schema: withSpec({ size: { type: "integer" } }) }));
 }
 
 function objectOf({ apiVersion, kind, rest }: Subject, name: string, metadata: object = {}): object {
@@ -79,8 +60,7 @@ function objectOf({ apiVersion, kind, rest }: Subject, name: string, metadata: o
 
 /** Creates a namespace for the case. @returns the path of the subject's objects. */
 async function pathOf(session: Session, subject: Subject): Promise<string> {
-  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: session.slug } };
-  await session.quietly("POST", "/api/v1/namespaces", namespace);
+  await session.createNamespace();
   await subject.prepare?.(session);
   return subject.path(session.slug);
 }
@@ -195,6 +175,7 @@ const impersonations: readonly Readonly<Record<string, string>>[] = [
 export const protocol: readonly Case[] = [
   {
     name: "protocol paths and methods",
+    isAlone: true,
     run: async (session) => {
       const paths = ["/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/version", "/healthz", "/livez/etcd"];
       const resources = ["/api/v1/pods", "/api/v1/namespaces/default/pods/x/status", "/api/v1/bindings"];
@@ -220,10 +201,10 @@ export const protocol: readonly Case[] = [
         "/readyz?verbose&exclude=etcd&exclude=foo",
         "/healthz/poststarthook/crd-informer-synced",
       ];
-      for (const path of odd) await session.send(`GET ${path}`, "GET", path);
+      for (const path of odd) await session.get(`GET ${path}`, path);
       for (const accept of accepts) {
         for (const path of ["/api", "/apis", "/apis/apps", "/apis/apps/v1", "/version"]) {
-          await session.send(`GET ${path} as ${accept}`, "GET", path, { headers: { accept } });
+          await session.get(`GET ${path} as ${accept}`, path, accept);
         }
       }
     },
@@ -241,16 +222,16 @@ export const protocol: readonly Case[] = [
 
 /** Makes the same requests for every subject. */
 function casesOf(subject: Subject): Case[] {
-  const named = (name: string, metadata?: object): object => objectOf(subject, name, metadata);
+  const withName = (name: string, metadata?: object): object => objectOf(subject, name, metadata);
   return [
     {
       name: `protocol media types of a ${subject.name}`,
       run: async (session) => {
         const path = await pathOf(session, subject);
-        await session.quietly("POST", path, named("one"));
+        await session.quietly("POST", path, withName("one"));
         for (const accept of accepts) {
           for (const at of [`${path}/one`, `${path}/none`, `${path}?fieldSelector=metadata.name%3Done`]) {
-            await session.send(`GET ${at} as ${accept}`, "GET", at, { headers: { accept } });
+            await session.get(`GET ${at} as ${accept}`, at, accept);
           }
         }
         for (const include of ["None", "Object", "Foo"]) {
@@ -258,10 +239,10 @@ function casesOf(subject: Subject): Case[] {
           await session.send(`include ${include}`, "GET", `${path}/one?includeObject=${include}`, { headers });
         }
         for (const type of bodyTypes) {
-          const call = { headers: { "content-type": type }, body: named("two") };
+          const call = { headers: { "content-type": type }, body: withName("two") };
           await session.send(`POST ${type}`, "POST", `${path}?dryRun=All`, call);
         }
-        for (const body of bodies) await session.send(`POST ${body}`, "POST", path, { body });
+        for (const body of bodies) await session.post(`POST ${body}`, path, body);
       },
     },
     {
@@ -269,7 +250,7 @@ function casesOf(subject: Subject): Case[] {
       run: async (session) => {
         const path = await pathOf(session, subject);
         const set = { uid: "x", generation: 5, selfLink: "/x", deletionTimestamp: "2020-01-01T00:00:00Z" };
-        await session.send("create with system fields", "POST", path, { body: named("one", set) });
+        await session.post("create with system fields", path, withName("one", set));
         for (const metadata of [
           undefined,
           { name: "two" },
@@ -279,23 +260,23 @@ function casesOf(subject: Subject): Case[] {
           { name: "one", deletionGracePeriodSeconds: 7 },
           { name: "one", generateName: "x", generation: 9 },
         ]) {
-          const { metadata: _, ...rest } = named("one") as { metadata: object };
+          const { metadata: _, ...rest } = withName("one") as { metadata: object };
           const body = { ...rest, ...(metadata && { metadata }) };
-          await session.send(`PUT ${JSON.stringify(metadata)}`, "PUT", `${path}/one`, { body });
+          await session.put(`PUT ${JSON.stringify(metadata)}`, `${path}/one`, body);
         }
-        await session.send("PUT without a name to what is absent", "PUT", `${path}/none`, { body: {} });
-        await session.send("PUT to what is absent", "PUT", `${path}/none`, { body: named("none") });
-        await session.send("POST to an object", "POST", `${path}/one`, { body: named("one") });
-        await session.send("DELETE of what is absent", "DELETE", `${path}/none`);
+        await session.put("PUT without a name to what is absent", `${path}/none`, {});
+        await session.put("PUT to what is absent", `${path}/none`, withName("none"));
+        await session.post("POST to an object", `${path}/one`, withName("one"));
+        await session.delete("DELETE of what is absent", `${path}/none`);
       },
     },
     {
       name: `protocol patches of a ${subject.name}`,
       run: async (session) => {
         const path = await pathOf(session, subject);
-        await session.quietly("POST", path, named("one"));
+        await session.quietly("POST", path, withName("one"));
         const ofKind = "spec" in subject.rest && subject.prepare === undefined ? [] : kindPatches;
-        for (const [type, body] of [...patches, ...ofKind, [apply, named("one", { uid: "x" })] as const]) {
+        for (const [type, body] of [...patches, ...ofKind, [apply, withName("one", { uid: "x" })] as const]) {
           const query = type === apply ? "?fieldManager=m" : "";
           await session.send(`${type} ${JSON.stringify(body)}`, "PATCH", `${path}/one${query}`, patchOf(type, body));
         }
@@ -309,12 +290,12 @@ function casesOf(subject: Subject): Case[] {
       run: async (session) => {
         const path = await pathOf(session, subject);
         for (const body of deleteBodies) {
-          await session.quietly("POST", path, named("one"));
-          await session.send(`DELETE with ${JSON.stringify(body)}`, "DELETE", `${path}/one`, { body });
+          await session.quietly("POST", path, withName("one"));
+          await session.delete(`DELETE with ${JSON.stringify(body)}`, `${path}/one`, body);
         }
         for (const query of deleteQueries) {
-          await session.quietly("POST", path, named("one"));
-          await session.send(`DELETE with ${query}`, "DELETE", `${path}/one?${query}`);
+          await session.quietly("POST", path, withName("one"));
+          await session.delete(`DELETE with ${query}`, `${path}/one?${query}`);
         }
       },
     },

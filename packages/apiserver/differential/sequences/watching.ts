@@ -2,19 +2,15 @@
 import type { Case } from "../case.ts";
 import type { Loose, Session } from "../session.ts";
 
-const merge = { "content-type": "application/merge-patch+json" };
-
 async function place(session: Session): Promise<string> {
-  const name = session.slug;
-  await session.quietly("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-  return `/api/v1/namespaces/${name}/configmaps`;
+  return `${await session.createNamespace()}/configmaps`;
 }
 
 function map(name: string, labels: object = {}): object {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, labels }, data: { a: "1" } };
 }
 
-const ended = (event: Loose): boolean => event?.type === "DELETED" && event?.object?.metadata?.name === "last";
+const isLast = (event: Loose): boolean => event?.type === "DELETED" && event?.object?.metadata?.name === "last";
 const initialEnd = (event: Loose): boolean =>
   event?.type === "BOOKMARK" && event?.object?.metadata?.annotations?.["k8s.io/initial-events-end"] === "true";
 
@@ -31,18 +27,15 @@ export const watching: readonly Case[] = [
       const before = (await session.quietly("GET", path))?.metadata?.resourceVersion;
       const first = await session.quietly("POST", path, map("one"));
       await session.quietly("PATCH", `${path}/one`, undefined);
-      await session.send("label", "PATCH", `${path}/one`, {
-        headers: merge,
-        body: { metadata: { labels: { x: "y" } } },
-      });
+      await session.patch("label", `${path}/one`, { metadata: { labels: { x: "y" } } });
       await finish(session, path);
       await session.watch(`${path}?watch=true&resourceVersion=${before}`, {
         label: "from the beginning",
-        until: ended,
+        until: isLast,
       });
       await session.watch(`${path}?watch=true&resourceVersion=${first?.metadata?.resourceVersion}`, {
         label: "from the middle",
-        until: ended,
+        until: isLast,
       });
       await session.watch(`${path}?watch=true&resourceVersion=0`, {
         label: "from any version",
@@ -55,7 +48,7 @@ export const watching: readonly Case[] = [
       });
       await session.watch(`/api/v1/watch/namespaces/${session.slug}/configmaps?resourceVersion=${before}`, {
         label: "the older path",
-        until: ended,
+        until: isLast,
       });
       await session.watch(`${path}?watch=true&timeoutSeconds=1&resourceVersion=${first?.metadata?.resourceVersion}`, {
         label: "that times out",
@@ -67,7 +60,7 @@ export const watching: readonly Case[] = [
       });
       await session.watch(`${path}?watch=true&limit=1&resourceVersion=${before}`, {
         label: "with a limit",
-        until: ended,
+        until: isLast,
       });
       await session.watch(`${path}?watch=true&resourceVersion=${before}&resourceVersionMatch=Exact`, {
         label: "with a match",
@@ -90,7 +83,7 @@ export const watching: readonly Case[] = [
         label: "without bookmarks",
         until: (_, index) => index === 1,
       });
-      await session.send("without a watch", "GET", `${path}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
+      await session.get("without a watch", `${path}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
       await session.watch(`${path}?watch=true&sendInitialEvents=nope`, { label: "of no boolean" });
     },
   },
@@ -101,29 +94,21 @@ export const watching: readonly Case[] = [
       const before = (await session.quietly("GET", path))?.metadata?.resourceVersion;
       await session.quietly("POST", path, map("one", { app: "x" }));
       for (const [step, app] of ["y", "x", "x2", null].entries()) {
-        await session.send(`label ${step}`, "PATCH", `${path}/one`, {
-          headers: merge,
-          body: { metadata: { labels: { app } } },
-        });
+        await session.patch(`label ${step}`, `${path}/one`, { metadata: { labels: { app } } });
       }
-      await session.send("label back", "PATCH", `${path}/one`, {
-        headers: merge,
-        body: { metadata: { labels: { app: "x" } } },
-      });
-      await session.send("delete", "DELETE", `${path}/one`);
+      await session.patch("label back", `${path}/one`, { metadata: { labels: { app: "x" } } });
+      await session.delete("delete", `${path}/one`);
       await finish(session, path);
       await session.watch(`${path}?watch=true&resourceVersion=${before}&labelSelector=app%3Dx`, {
         label: "one value",
-        until: ended,
+        until: isLast,
       });
       await session.watch(`${path}?watch=true&resourceVersion=${before}&labelSelector=app%20notin%20(y)`, {
         label: "not a value",
-        until: ended,
+        until: isLast,
       });
       const headers = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
-      await session.send("list as an older table", "GET", path, {
-        headers: { accept: headers.accept.replace("v1;", "v1beta1;") },
-      });
+      await session.get("list as an older table", path, headers.accept.replace("v1;", "v1beta1;"));
     },
   },
 ];

@@ -6,7 +6,7 @@ export interface WebhookServer extends AsyncDisposable {
   readonly url: string;
   /** Base64. */
   readonly caBundle: string;
-  readonly asked: Loose[];
+  readonly reviews: Loose[];
   answer(path: string, reply: (review: Loose) => unknown): void;
 }
 
@@ -14,7 +14,7 @@ export function webhookServer(): WebhookServer {
   const authority = createAuthority("webhook");
   const { cert, key } = issue(authority, { subject: { name: "webhook" }, hosts: ["127.0.0.1"] });
   const replies = new Map<string, (review: Loose) => unknown>();
-  const asked: Loose[] = [];
+  const reviews: Loose[] = [];
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -22,7 +22,7 @@ export function webhookServer(): WebhookServer {
     fetch: async (request) => {
       const { pathname } = new URL(request.url);
       const review = await request.json();
-      asked.push({ path: pathname, review });
+      reviews.push({ path: pathname, review });
       const reply = await replies.get(pathname)?.(review);
       return reply instanceof Response ? reply : Response.json(reply ?? null);
     },
@@ -30,7 +30,7 @@ export function webhookServer(): WebhookServer {
   return {
     url: `https://127.0.0.1:${server.port}`,
     caBundle: Buffer.from(authority.cert).toString("base64"),
-    asked,
+    reviews,
     answer: (path, reply) => void replies.set(path, reply),
     [Symbol.asyncDispose]: async () => await server.stop(true),
   };
@@ -46,7 +46,7 @@ export function verdict(review: Loose, response: object): object {
 }
 
 /** Makes a JSON patch as a webhook sends it. */
-export function patched(review: Loose, operations: readonly object[]): object {
+export function patchVerdict(review: Loose, operations: readonly object[]): object {
   const patch = Buffer.from(JSON.stringify(operations)).toString("base64");
   return verdict(review, { allowed: true, patchType: "JSONPatch", patch });
 }

@@ -1,7 +1,7 @@
 /** Webhooks: which are called, in which order, what they get, and what follows from their responses. */
 import type { Case } from "../case.ts";
 import type { Loose, Session } from "../session.ts";
-import { patched, verdict, type WebhookServer, webhookServer } from "./webhook-server.ts";
+import { patchVerdict, verdict, type WebhookServer, webhookServer } from "./webhook-server.ts";
 
 const group = "/apis/admissionregistration.k8s.io/v1";
 const merge = { "content-type": "application/merge-patch+json" };
@@ -42,8 +42,8 @@ async function configure(
     })),
   };
   const path = `${group}/${kind}webhookconfigurations`;
-  const made = await session.quietly("POST", path, body);
-  if (made?.kind === "Status") await session.send("configure", "POST", path, { body });
+  const response = await session.quietly("POST", path, body);
+  if (response?.kind === "Status") await session.post("configure", path, body);
   // The server learns of configurations through a watch of its own.
   await session.noticed(400);
   return async () => {
@@ -53,12 +53,7 @@ async function configure(
 }
 
 async function place(session: Session): Promise<string> {
-  await session.quietly("POST", "/api/v1/namespaces", {
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: { name: session.slug },
-  });
-  return `/api/v1/namespaces/${session.slug}/configmaps`;
+  return `${await session.createNamespace()}/configmaps`;
 }
 
 const map = (name: string, more: object = {}): object => ({
@@ -68,8 +63,8 @@ const map = (name: string, more: object = {}): object => ({
   data: { a: "1" },
 });
 
-function asked(session: Session, label: string, server: WebhookServer): void {
-  session.note(label, server.asked.splice(0));
+function noteReviews(session: Session, label: string, server: WebhookServer): void {
+  session.note(label, server.reviews.splice(0));
 }
 
 export const webhooks: readonly Case[] = [
@@ -102,27 +97,24 @@ export const webhooks: readonly Case[] = [
           ...verdict(review, { allowed: true }),
           apiVersion: "admission.k8s.io/v1beta1",
         }),
-        "with a patch": (review) => patched(review, []),
+        "with a patch": (review) => patchVerdict(review, []),
         "with an error": () => new Response("broken", { status: 500 }),
         "with not found": () => new Response("nothing", { status: 404 }),
         "with warnings": (review) => verdict(review, { allowed: true, warnings: ["careful", 'very "careful"'] }),
       };
       for (const [label, reply] of Object.entries(replies)) {
         server.answer("/refuse", reply);
-        await session.send(`create, answered ${label}`, "POST", path, { body: map(`m-${label.replaceAll(" ", "-")}`) });
+        await session.post(`create, answered ${label}`, path, map(`m-${label.replaceAll(" ", "-")}`));
       }
-      asked(session, "what was asked on create", server);
+      noteReviews(session, "what was asked on create", server);
       server.answer("/refuse", (review) => verdict(review, { allowed: true }));
-      await session.send("create", "POST", path, { body: map("one") });
-      await session.send("create dry", "POST", `${path}?dryRun=All`, { body: map("dry") });
-      await session.send("update", "PATCH", `${path}/one?fieldManager=m`, {
-        headers: merge,
-        body: { data: { b: "2" } },
-      });
-      await session.send("delete", "DELETE", `${path}/one`);
-      asked(session, "what was asked later", server);
+      await session.post("create", path, map("one"));
+      await session.post("create dry", `${path}?dryRun=All`, map("dry"));
+      await session.patch("update", `${path}/one?fieldManager=m`, { data: { b: "2" } });
+      await session.delete("delete", `${path}/one`);
+      noteReviews(session, "what was asked later", server);
       await remove();
-      await session.send("create afterwards", "POST", path, { body: map("after") });
+      await session.post("create afterwards", path, map("after"));
     },
   },
   {
@@ -171,7 +163,7 @@ export const webhooks: readonly Case[] = [
         const send = async (what: string, method: string, path: string, body: unknown): Promise<void> => {
           const headers = method === "PATCH" ? merge : { "content-type": "application/json" };
           await session.send(`${what}, ${label}`, method, path, { body, headers });
-          asked(session, `asked of ${what}, ${label}`, server);
+          noteReviews(session, `asked of ${what}, ${label}`, server);
         };
         await send("a try of an eviction", "POST", `${root}/pods/one/eviction?dryRun=All`, eviction);
         await send("a binding", "POST", `${root}/pods/two/binding`, binding("two"));
@@ -186,11 +178,11 @@ export const webhooks: readonly Case[] = [
       server.answer("/change", (review) => verdict(review, { allowed: false, status: { message: "no" } }));
       await round("refused by the first");
       server.answer("/change", (review) =>
-        patched(review, [{ op: "add", path: "/metadata/annotations", value: { changed: "yes" } }]),
+        patchVerdict(review, [{ op: "add", path: "/metadata/annotations", value: { changed: "yes" } }]),
       );
       server.answer("/check", (review) => verdict(review, { allowed: true, warnings: ["seen"] }));
       await round("changed");
-      await session.send("the bound pod", "GET", `${root}/pods/two`);
+      await session.get("the bound pod", `${root}/pods/two`);
       for (const remove of unconfigure) await remove();
     },
   },
@@ -215,30 +207,32 @@ export const webhooks: readonly Case[] = [
         { path: "/third", more: { objectSelector: { matchLabels: { third: "yes" } } } },
       ]);
       const removeChecks = await configure(session, server, "validating", [{ path: "/check" }]);
-      server.answer("/first", (review) => patched(review, [{ op: "add", path: "/data/first", value: "yes" }]));
+      server.answer("/first", (review) => patchVerdict(review, [{ op: "add", path: "/data/first", value: "yes" }]));
       server.answer("/second", (review) =>
-        patched(review, [{ op: "add", path: "/data/second", value: String(review.request.object?.data?.first) }]),
+        patchVerdict(review, [{ op: "add", path: "/data/second", value: String(review.request.object?.data?.first) }]),
       );
-      server.answer("/third", (review) => patched(review, [{ op: "remove", path: "/data/a" }]));
+      server.answer("/third", (review) => patchVerdict(review, [{ op: "remove", path: "/data/a" }]));
       server.answer("/check", (review) => verdict(review, { allowed: review.request.object?.data?.first === "yes" }));
-      await session.send("create", "POST", path, { body: map("one") });
-      await session.send("create that skips", "POST", path, { body: map("skips", { labels: { skip: "yes" } }) });
-      await session.send("create for the third", "POST", path, { body: map("third", { labels: { third: "yes" } }) });
-      asked(session, "what was asked", server);
+      await session.post("create", path, map("one"));
+      await session.post("create that skips", path, map("skips", { labels: { skip: "yes" } }));
+      await session.post("create for the third", path, map("third", { labels: { third: "yes" } }));
+      noteReviews(session, "what was asked", server);
       await session.send("apply", "PATCH", `${path}/applied?fieldManager=x`, {
         headers: { "content-type": "application/apply-patch+yaml" },
         body: map("applied"),
       });
-      server.answer("/first", (review) => patched(review, [{ op: "remove", path: "/data/nope" }]));
-      await session.send("create with a patch that fails", "POST", path, { body: map("two") });
+      server.answer("/first", (review) => patchVerdict(review, [{ op: "remove", path: "/data/nope" }]));
+      await session.post("create with a patch that fails", path, map("two"));
       server.answer("/first", (review) => verdict(review, { allowed: true, patch: "!!", patchType: "JSONPatch" }));
-      await session.send("create with a patch that is none", "POST", path, { body: map("two") });
+      await session.post("create with a patch that is none", path, map("two"));
       server.answer("/first", (review) => verdict(review, { allowed: true, patch: "W10=" }));
-      await session.send("create with a patch without a type", "POST", path, { body: map("two") });
-      server.answer("/first", (review) => patched(review, [{ op: "replace", path: "/metadata/name", value: "other" }]));
-      await session.send("create with a patch of the name", "POST", path, { body: map("two") });
-      server.answer("/first", (review) => patched(review, [{ op: "add", path: "/nope", value: 1 }]));
-      await session.send("create with a patch of an unknown field", "POST", path, { body: map("three") });
+      await session.post("create with a patch without a type", path, map("two"));
+      server.answer("/first", (review) =>
+        patchVerdict(review, [{ op: "replace", path: "/metadata/name", value: "other" }]),
+      );
+      await session.post("create with a patch of the name", path, map("two"));
+      server.answer("/first", (review) => patchVerdict(review, [{ op: "add", path: "/nope", value: 1 }]));
+      await session.post("create with a patch of an unknown field", path, map("three"));
       await remove();
       await removeChecks();
     },
@@ -265,7 +259,7 @@ export const webhooks: readonly Case[] = [
       };
       for (const [label, more] of Object.entries(failures)) {
         const remove = await configure(session, server, "validating", [{ path: "/slow", more }]);
-        await session.send(`create with ${label}`, "POST", path, { body: map(`m-${label.replaceAll(/[ ,]+/g, "-")}`) });
+        await session.post(`create with ${label}`, path, map(`m-${label.replaceAll(/[ ,]+/g, "-")}`));
         await remove();
       }
     },
@@ -276,29 +270,27 @@ export const webhooks: readonly Case[] = [
       const path = await place(session);
       await using server = webhookServer();
       const encoded = Buffer.from("{").toString("base64");
-      server.answer("/typed", (review) => patched(review, [{ op: "add", path: "/data/n", value: 5 }]));
+      server.answer("/typed", (review) => patchVerdict(review, [{ op: "add", path: "/data/n", value: 5 }]));
       server.answer("/cut", (review) => verdict(review, { allowed: true, patchType: "JSONPatch", patch: encoded }));
       for (const hook of ["/typed", "/cut"]) {
         const remove = await configure(session, server, "mutating", [{ path: hook }]);
-        await session.send(`create ${hook}`, "POST", path, { body: map("broken") });
+        await session.post(`create ${hook}`, path, map("broken"));
         await remove();
       }
       const rules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["*"], resources: ["*/*", "a/b", "*/b"] }];
-      await session.send("overlapping rules", "POST", `${group}/validatingwebhookconfigurations?dryRun=All`, {
-        body: {
-          apiVersion: "admissionregistration.k8s.io/v1",
-          kind: "ValidatingWebhookConfiguration",
-          metadata: { name: session.slug },
-          webhooks: [
-            {
-              name: "a.hooks.example.test",
-              clientConfig: { url: server.url },
-              rules,
-              sideEffects: "None",
-              admissionReviewVersions: ["v1"],
-            },
-          ],
-        },
+      await session.post("overlapping rules", `${group}/validatingwebhookconfigurations?dryRun=All`, {
+        apiVersion: "admissionregistration.k8s.io/v1",
+        kind: "ValidatingWebhookConfiguration",
+        metadata: { name: session.slug },
+        webhooks: [
+          {
+            name: "a.hooks.example.test",
+            clientConfig: { url: server.url },
+            rules,
+            sideEffects: "None",
+            admissionReviewVersions: ["v1"],
+          },
+        ],
       });
     },
   },

@@ -1,4 +1,4 @@
-/** The compact form of the types of built-in kinds, which `packages/apiserver/scripts/generate-tables.ts` writes. */
+/** The compact form of the types of built-in kinds, which `packages/apiserver/scripts/generate.ts` writes. */
 
 /** One Go struct. */
 export interface TypeRow {

@@ -1,7 +1,7 @@
 /**
  * Tests how rules report errors of fields. The validation of the kinds themselves is covered by
- * `packages/apiserver/differential/`, which plays its cases on kube-apiserver too: `families/kinds.ts`, `fields/` and
- * `generated/` for single fields, `sequences/` for changes of objects.
+ * `packages/apiserver/differential/`, which compares with kube-apiserver: `fields/` for single fields, `generated/` and `sequences/` for
+ * changes of objects.
  */
 import { expect, test } from "bun:test";
 import type { KubeObject, WriteContext } from "../hooks.ts";

@@ -1,6 +1,6 @@
 /** Makes random mistakes in objects, and random patches of them. */
-import type { Dice } from "../access/dice.ts";
-import { at, changedAt, pathsOf } from "../fields/paths.ts";
+import type { Dice } from "../sampling.ts";
+import { at, changedAt, pathsOf } from "../places.ts";
 import type { Loose } from "../session.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;

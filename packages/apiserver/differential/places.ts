@@ -1,5 +1,5 @@
 /** Finds places within an object, and makes objects that differ at one place. */
-import type { Schema } from "../../src/schema/schema.ts";
+import type { Schema } from "../src/schema/schema.ts";
 
 export type Path = readonly (string | number)[];
 
