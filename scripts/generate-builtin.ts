@@ -1,5 +1,6 @@
 /**
- * Generates `src/resource/builtin/`, the types and handles of all built-in kinds, from the documents of the embedded API server.
+ * Generates `src/resource/builtin/`, the types and handles of all built-in kinds, from the documents of the embedded
+ * API server.
  *
  *     bun scripts/generate-builtin.ts [--check]
  *

@@ -1,4 +1,4 @@
-/** What the documents leave open, by schema name. */
+/** Types and properties that the documents do not tell, by schema name. */
 import type { Schema } from "./documents.ts";
 
 export const objectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";

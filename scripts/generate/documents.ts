@@ -45,7 +45,7 @@ interface OpenApiDocument {
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
 }
 
-/** What a server says about itself. */
+/** Version, kinds and schemas of a server. */
 export interface ServerDocuments {
   readonly version: { readonly major: string; readonly minor: string };
   readonly discovery: DiscoveryList;

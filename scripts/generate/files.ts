@@ -1,4 +1,7 @@
-/** Distributes the declarations over one file per API group, `meta.ts` for what they share, the index of all, and their schemas. */
+/**
+ * Distributes the declarations over one file per API group, `meta.ts` for what they share, the index of all, and their
+ * schemas.
+ */
 import type { ServerDocuments } from "./documents.ts";
 import { declareKind } from "./handles.ts";
 import { builtinKinds } from "./kinds.ts";

@@ -7,7 +7,10 @@ export interface BuiltinKind {
   readonly id: string;
   readonly apiVersion: string;
   readonly kind: string;
-  /** How it is served; `undefined` for a kind that only a subresource serves, such as `Scale`: it has types but no handle. */
+  /**
+   * How it is served; `undefined` for a kind that only a subresource serves, such as `Scale`: it has types but no
+   * handle.
+   */
   readonly served:
     | { readonly scope: "Namespaced" | "Cluster"; readonly plural: string; readonly subresources: readonly string[] }
     | undefined;

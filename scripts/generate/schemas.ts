@@ -1,4 +1,7 @@
-/** Generates the schemas of built-in types that modules use in kinds of their own: a table, and a function for each type. */
+/**
+ * Generates the schemas of built-in types that modules use in kinds of their own: a table, and a function for each
+ * type.
+ */
 import type { Plain, Row, TypeRow } from "../../src/resource/schema/schema-table.ts";
 import { extensions, imported, nullable, objectMeta, serverOnly } from "./by-hand.ts";
 import type { Schema } from "./documents.ts";

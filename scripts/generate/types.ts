@@ -1,10 +1,13 @@
-/** Generates TypeScript from schemas: wire names, times as strings, explicit `readonly`, one type for reading and writing. */
+/**
+ * Generates TypeScript from schemas: wire names, times as strings, explicit `readonly`, one type for reading and
+ * writing.
+ */
 import { byHand, extensions, imported, nullable, objectMeta, serverOnly } from "./by-hand.ts";
 import { docstring } from "../../src/cli/docstring.ts";
 import type { Schema } from "./documents.ts";
 import type { BuiltinKind } from "./kinds.ts";
 
-/** What one file needs from elsewhere. */
+/** The types of other files that one file uses. */
 export interface Uses {
   /** Types of `src/resource/meta.ts`. */
   readonly meta: Set<string>;
@@ -18,7 +21,10 @@ export interface Types {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** Returns the TypeScript name of a schema; a kind inside another one has a form of its own, in which everything is optional. */
+/**
+ * Returns the TypeScript name of a schema; a kind inside another one has a form of its own, in which everything is
+ * optional.
+ */
 export function typeName({ names }: Pick<Types, "names">, id: string, nested: boolean): string {
   const name = names.get(id);
   if (!name) throw new Error(`the schema ${id} is not reachable from a kind`);

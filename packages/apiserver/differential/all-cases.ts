@@ -46,7 +46,7 @@ import { walks } from "./walks/walk.ts";
 /** Returns the cases: generated ones for the kinds that a server serves, and written ones. */
 export function allCases(served: readonly Served[], selection: Selection): Case[] {
   return [
-    // What a server serves is shown before cases define kinds, of which kube-apiserver lets go late.
+    // These list the groups of a server, so they go before cases that define kinds, which kube-apiserver removes late.
     ...protocol,
     ...generatedCases(served, selection),
     ...fieldCases(served, selection),

@@ -6,7 +6,10 @@ export interface Case {
   readonly name: string;
   /** How much of the answers is compared. @default what the group and the resource of each request's path say */
   readonly tier?: Tier;
-  /** Whether it shows what other cases change, such as which groups are served: it is played by itself, before the others. */
+  /**
+   * Whether the case depends on objects of the whole cluster, such as definitions: it is played by itself, before the
+   * others.
+   */
   readonly isAlone?: boolean;
   run(session: Session): Promise<void>;
 }
@@ -36,7 +39,10 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** The status of a broken connection, because kube-apiserver panics at some requests and closes it. */
+/**
+ * Stands for the status of an answer that did not come: kube-apiserver panics at some requests and closes the
+ * connection.
+ */
 export const noAnswer = -1;
 
 export interface Exchange {
@@ -45,7 +51,7 @@ export interface Exchange {
   readonly answer: Answer;
 }
 
-/** The exchanges of one case in their order; numbering of normalised values begins anew with each case. */
+/** The exchanges of one case in their order. */
 export interface CaseRecord {
   readonly name: string;
   /** The tier of its case, where that has one. */
@@ -53,7 +59,7 @@ export interface CaseRecord {
   readonly exchanges: readonly Exchange[];
 }
 
-/** Runs cases on a server, so many at a time. @returns their records */
+/** Runs cases on a server. @param atOnce how many run at the same time */
 export async function runCases(target: Target, cases: readonly Case[], atOnce = 1): Promise<CaseRecord[]> {
   const records: CaseRecord[] = [];
   for (const each of cases) if (each.isAlone) records.push(await runCase(target, each));

@@ -9,10 +9,13 @@ import { targetUnderTest } from "./servers.ts";
 
 setDefaultTimeout(600_000);
 
-/** Another program than the one of these sources has the same code: some cases show that its runtime does the same. */
+/** Another program has the code of these sources: a twelfth of the cases shows that its runtime behaves alike. */
 const every = process.env["BINNACLE_PROGRAM"] ? 12 : 1;
 
-/** Most cases wait now and then, for what a server does a moment later or for a watch to end. */
+/**
+ * Cases that are played at the same time, because most of them wait at times: for a watch to end, or for later work of
+ * a server.
+ */
 const AT_ONCE = 8;
 
 test("createApiServer answers as kube-apiserver was recorded to", async () => {

@@ -1,4 +1,4 @@
-/** The kinds that a server's discovery lists, from which exchanges are generated. */
+/** The kinds in a server's discovery, for which cases are generated. */
 import type { Target } from "./case.ts";
 
 export interface Served {

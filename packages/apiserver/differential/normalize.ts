@@ -1,7 +1,7 @@
 /**
- * Replaces what two servers must answer differently: uids, times of now, resource versions, generated names, allocated
- * addresses and ports, tokens. Each by its order of appearance within a case, so that equal stays equal and different
- * stays different.
+ * Replaces values that differ between any two servers: uids, current times, resource versions, generated names,
+ * allocated addresses and ports, tokens. Each gets a number in the order of appearance within a case, so equal values
+ * stay equal and different ones stay different.
  */
 import { parse as parseYaml } from "yaml";
 import type { Answer, CaseRecord, Exchange } from "./case.ts";
@@ -9,20 +9,20 @@ import type { Answer, CaseRecord, Exchange } from "./case.ts";
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const token = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
-/** The types of expressions are numbered. */
+/** Numbered names of types in messages about expressions. */
 const selfType = /\bselfType\d+/g;
-/** A case that creates a ServiceCIDR lets the servers hand out the addresses of that one too. */
+/** Addresses of Services: those of the default range and of the ServiceCIDR that a case creates. */
 const clusterIp = /\b10\.9[68]\.\d{1,3}\.\d{1,3}(?![\d/])/g;
 const versionInText =
   /(resource ?version(?: in precondition| in object meta)?:? ?"?|resourceVersion\\?": ?\\?"|ResourceVersion in precondition: |ResourceVersion in object meta: |RV=|too old resource version: |current: |\()(\d{2,})\b/gi;
-/** The version of an object that a server made when it began. */
+/** The resource version of an object that a server creates when it starts. */
 const earlyVersion = /(resourceVersion\\+": ?\\+")\d(?=\\+")/g;
 const ports: ReadonlySet<string> = new Set(["nodePort", "healthCheckNodePort"]);
 /** Pages about kube-apiserver's flags and builds, which this server does not have. */
 const unserved: ReadonlySet<unknown> = new Set(["/flagz", "/statusz"]);
 const day = 24 * 60 * 60 * 1000;
 
-/** Rules in the order of a map. */
+/** Lists whose order is that of a map. */
 const unordered: ReadonlySet<string> = new Set(["nonResourceRules", "resourceRules"]);
 
 export function normalizeCase(record: CaseRecord): CaseRecord {
@@ -99,7 +99,7 @@ interface Cause {
   readonly message: string;
 }
 
-/** Whether it is a refusal with several causes, of which some are in the order of a map. */
+/** Whether an object is a refusal with several causes, some of which may be in the order of a map. */
 function isStatus(fields: Record<string, unknown>): boolean {
   const { details, message } = fields as Partial<InvalidStatus>;
   return fields["kind"] === "Status" && typeof message === "string" && (details?.causes?.length ?? 0) > 1;
@@ -125,7 +125,7 @@ function isEvent(fields: Record<string, unknown>): boolean {
   return typeof fields["type"] === "string" && typeof fields["object"] === "object" && fields["object"] !== null;
 }
 
-/** A table with one object, which has the object's version. */
+/** Normalizes the table of an event, which has the resource version of its only object. */
 function eventTable(fields: Record<string, unknown>, names: Names): unknown {
   const { resourceVersion } = fields["metadata"] as Record<string, unknown>;
   const table = normalizeTable(fields, names) as { readonly metadata: object };
@@ -190,8 +190,8 @@ function byText(left: unknown, right: unknown): number {
 }
 
 /**
- * Managed fields are ordered by the second in which they were written, which is another one on a busy server: what is compared is
- * whether they are in that order, and then all of them in an order of their own.
+ * Sorts entries of managed fields, and marks a list that is not in the server's order. That order is by seconds, which
+ * differ between two servers; so each list is checked against its own times, and the entries are compared by managers.
  */
 function inOneOrderOfManagers(entries: readonly unknown[], normalized: readonly unknown[]): unknown[] {
   const keyOf = (entry: unknown): string => {
@@ -211,7 +211,7 @@ function byManager(left: unknown, right: unknown): number {
   return byText(keyOf(left), keyOf(right)) || byText(left, right);
 }
 
-/** An object quoted in a message contains its managed fields, whose order depends on seconds. */
+/** Removes managed fields from an object that a message quotes, because their order depends on seconds. */
 function withoutManagedFields(text: string): string {
   const start = text.indexOf('"managedFields\\":[');
   const begin = start < 0 ? text.indexOf('"managedFields":[') : start;
@@ -226,7 +226,7 @@ function withoutManagedFields(text: string): string {
   return text;
 }
 
-/** What server-side apply finds wrong is told in the order of Go's maps. */
+/** Sorts the mistakes that server-side apply lists in the order of Go's maps. */
 function mistakesInOneOrder(text: string): string {
   const start = text.indexOf("errors:\n  ");
   if (start < 0 || text.startsWith("apiVersion: ")) return text;
@@ -234,7 +234,7 @@ function mistakesInOneOrder(text: string): string {
   return [text.slice(0, start) + first, ...lines.toSorted()].join("\n");
 }
 
-/** What was seen in a case, each with its number. */
+/** The values of a case that have numbers. */
 class Names {
   readonly #seen = new Map<string, string>();
   readonly #counts = new Map<string, number>();

@@ -1,4 +1,7 @@
-/** Decodes protobuf responses into comparable objects: every field that is present, zero values included, under its name. */
+/**
+ * Decodes protobuf responses into comparable objects: every field that is present, zero values included, under its
+ * name.
+ */
 import { messageOf, nameOf, meta } from "../src/protobuf/messages.ts";
 import { WireReader } from "../src/protobuf/wire-reader.ts";
 

@@ -1,4 +1,4 @@
-/** What kube-apiserver answers to the cases, in a file: `npm test` compares with it, so that no control plane is needed. */
+/** The answers of kube-apiserver to the cases, in a file: `npm test` compares with it and needs no control plane. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
@@ -10,7 +10,7 @@ const file = join(import.meta.dirname, "recorded.zst");
 export interface Recording {
   /** The kinds for which cases are generated. */
   readonly served: readonly Served[];
-  /** Normalised. */
+  /** Normalized records, by case. */
   readonly records: readonly CaseRecord[];
 }
 
@@ -18,7 +18,7 @@ export async function loadRecording(): Promise<Recording> {
   return JSON.parse(zstdDecompressSync(await readFile(file)).toString()) as Recording;
 }
 
-/** Saves what a comparison reads, which of the requests is the method and the path only. */
+/** Saves the part of the records that a comparison reads: of a request its method and path. */
 export async function saveRecording({ served, records }: Recording): Promise<void> {
   const short = records.map(({ exchanges, ...record }) => ({
     ...record,

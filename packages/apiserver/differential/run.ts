@@ -1,7 +1,7 @@
 /**
  * Sends the same requests to kube-apiserver and to the embedded server, and prints where the answers differ.
  *
- *     bun packages/apiserver/differential/run.ts [--only PATTERN] [--recorded | --save] [--server real] [--first N] [--more N] [--seed N]
+ *     bun packages/apiserver/differential/run.ts [--only PATTERN] [--recorded | --save] [--help]
  *
  * Exits 1 when answers differ.
  */

@@ -1,6 +1,6 @@
 /** Chooses which of very many exchanges are played: the same ones in each run. */
 
-/** How much is played. */
+/** How many of the generated requests are played, and which. */
 export interface Selection {
   /** Multiplies the shares of generated exchanges. @default 1 */
   readonly more?: number;
@@ -8,7 +8,7 @@ export interface Selection {
   readonly seed?: number;
 }
 
-/** Whether an exchange of a case belongs to a share, of which 1 is all of them. */
+/** Whether a request of a case belongs to the share that is played; 1 is all of them. */
 export function isChosen(caseName: string, label: string, share: number): boolean {
   return fraction(`${caseName} ${label}`) < share;
 }

@@ -10,7 +10,10 @@ import { startControlPlane } from "../../../scripts/controlplane/controlplane.ts
 import { until } from "../../../tests/support/until.ts";
 import type { Target } from "./case.ts";
 
-/** The server under test: that of the program that `BINNACLE_PROGRAM` names, or else the one of these sources, in this process. */
+/**
+ * The server under test: that of the program that `BINNACLE_PROGRAM` names, or else the one of these sources, in this
+ * process.
+ */
 export function targetUnderTest(): Promise<Target> {
   const program = process.env["BINNACLE_PROGRAM"];
   return program ? processTarget(program) : embeddedTarget();
@@ -103,7 +106,7 @@ async function processTarget(program: string): Promise<Target> {
   }
 }
 
-/** A request as the arguments of `fetch`, without its host. */
+/** Returns a request as arguments of `fetch`, without its host. */
 async function partsOf(request: Request): Promise<{ readonly path: string; readonly init: RequestInit }> {
   const { pathname, search } = new URL(request.url);
   const body = request.body === null ? {} : { body: await request.arrayBuffer() };

@@ -2,7 +2,7 @@
 import { type Answer, type Call, type Exchange, noAnswer, type Target } from "./case.ts";
 import { isProtobuf, readEvents, readProtobuf } from "./protobuf.ts";
 
-/** An answer's body as the sequences look into it; everything may be absent, since a server may answer anything. */
+/** The body of an answer, any part of which may be absent. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a faulty server's answers have no shape
 export type Loose = any;
 
@@ -35,7 +35,7 @@ export const patchTypes = {
   apply: "application/apply-patch+yaml",
 } as const;
 
-/** The usual requests by their methods, each recorded under a label. @returns the parsed bodies */
+/** The usual requests, each recorded under a label. They return the parsed body. */
 export abstract class Requests {
   abstract send(label: string, method: string, path: string, options?: Partial<Call>): Promise<Loose>;
 
@@ -62,7 +62,7 @@ export abstract class Requests {
 
 export class Session extends Requests {
   readonly #target: Target;
-  /** What was sent and answered so far. */
+  /** Requests and answers so far. */
   readonly exchanges: Exchange[] = [];
   #settling: { readonly path: string; readonly done: (object: Loose) => boolean } | undefined;
   /** A unique name for the case's namespace and objects. */
@@ -99,7 +99,7 @@ export class Session extends Requests {
     return `/api/v1/namespaces/${name}`;
   }
 
-  /** Makes requests with a token and without the administrator's certificate. */
+  /** Returns requests that carry a token instead of the administrator's certificate. */
   by(token: string): Requests {
     return new TokenRequests(this, token);
   }
@@ -129,7 +129,7 @@ export class Session extends Requests {
     this.exchanges.push({ label, call: { method: "NOTE", path: "" }, answer: { status: 0, headers: {}, body } });
   }
 
-  /** From now on, waits after each write until a controller of the server has done its part. */
+  /** Makes every later write wait until a controller of the server has done its part. */
   settleWith(path: string, done: (object: Loose) => boolean): void {
     this.#settling = { path, done };
   }
@@ -144,7 +144,7 @@ export class Session extends Requests {
     this.#settling = undefined; // it never does, so nothing waits for it any more
   }
 
-  /** Repeats a request until `done`, without recording it, for what a server does a moment later. */
+  /** Reads a path until `done`, without recording it, for work that a server does a moment later. */
   async waitFor(path: string, done: (body: Loose) => boolean): Promise<void> {
     for (let attempt = 0; attempt < 100; attempt++) {
       if (done(await this.quietly("GET", path))) return;

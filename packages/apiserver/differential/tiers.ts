@@ -1,7 +1,7 @@
 /**
- * How much of an answer is compared. Of what operators meet every word is, of the rest what a program acts upon: status, reason and
- * the fields of `causes`. Objects, lists, tables and events of watches are compared as a whole in both tiers; only refusals and
- * warnings have words.
+ * How much of an answer is compared: every word where operators meet it, elsewhere the part that programs act upon,
+ * which is status, reason and the fields of `causes`. Only refusals and warnings have words: objects, lists, tables and
+ * events of watches are compared as a whole in both tiers.
  */
 import type { Answer } from "./case.ts";
 
@@ -10,7 +10,7 @@ export type Tier = "words" | "outcome";
 const coreWordForWord =
   "configmaps namespaces pods podtemplates replicationcontrollers secrets serviceaccounts services";
 
-/** The tier of each built-in group; one that is not here has custom kinds, which are operators'. */
+/** Tiers of the built-in groups; all other groups have custom kinds, which are compared word for word. */
 const tiersOfGroups: Readonly<Record<string, Tier>> = {
   "admissionregistration.k8s.io": "words",
   "apiextensions.k8s.io": "words",
@@ -49,11 +49,12 @@ export function tierOf(path: string): Tier {
   return tiersOfGroups[group] ?? "words";
 }
 
-const warnedOtherwise = /^\/api\/v1\/(?:namespaces\/[^/]+\/)?(?:services|secrets|serviceaccounts)(?:[/?]|$)/;
+/** Kinds about which kube-apiserver warns and this server does not. */
+const withoutWarnings = /^\/api\/v1\/(?:namespaces\/[^/]+\/)?(?:services|secrets|serviceaccounts)(?:[/?]|$)/;
 
-/** Finds the tier of warnings: besides pods, their templates and custom objects few kinds have any that operators meet. */
+/** Finds the tier of warnings: word for word for pods, their templates and custom objects. */
 export function tierOfWarnings(path: string): Tier {
-  return warnedOtherwise.test(path) ? "outcome" : "words";
+  return withoutWarnings.test(path) ? "outcome" : "words";
 }
 
 interface Tiers {
@@ -70,12 +71,12 @@ export function isUnvalidated(group: string): boolean {
   return unvalidated.includes(group);
 }
 
-/** Whether it is kube-apiserver's refusal of an object that may be stored here. */
+/** Whether kube-apiserver refuses an object that may be stored here. */
 export function isOfItsValidation(path: string, { status }: Answer): boolean {
   return status === 422 && isUnvalidated(path.split("/")[2] ?? "");
 }
 
-/** Leaves of an answer what its tiers compare. */
+/** Returns the part of an answer that its tiers compare. */
 export function comparedPart({ status, headers, body }: Answer, { tier, warnings = tier }: Tiers): Answer {
   const { warning, ...others } = headers;
   const hasWarning = warnings === "words" && warning !== undefined;
@@ -102,24 +103,27 @@ function partOf(value: unknown, tier: Tier): unknown {
     const refusal = fields as Refusal;
     return tier === "outcome" || isOfDecoder(fields) ? outcome(refusal) : withoutFreeWords(withoutRepetition(refusal));
   }
-  // A watch tells a refusal as the object of an event.
+  // A watch reports a refusal as the object of an event.
   return fields["type"] === "ERROR" ? { ...fields, object: partOf(fields["object"], tier) } : value;
 }
 
-/** What a program acts upon. Which of several mistakes of one field is told more than once is not a part of it. */
+/** Returns the part of a refusal that programs act upon; a field with several mistakes counts once. */
 function outcome({ code, reason, details }: Refusal): object {
   const fields = [...new Set((details?.causes ?? []).map(({ field }) => field ?? ""))].toSorted();
   return { kind: "Status", code, reason, fields };
 }
 
-/** Go's validation finds some mistakes in several passes, and tells each only once in the message. */
+/** Removes repeated causes, because Go's validation finds some mistakes in several passes. */
 function withoutRepetition({ details, ...refusal }: Refusal): Refusal {
   if (details?.causes === undefined) return { ...refusal, ...(details && { details }) };
   const causes = new Map(details.causes.map((cause) => [JSON.stringify([cause.field, cause.message]), cause]));
   return { ...refusal, details: { ...details, causes: [...causes.values()] } };
 }
 
-/** Whether a body could not be read: the words are those of Go's decoders, but for what strict decoding says of fields. */
+/**
+ * Whether a refusal says that a body cannot be read: its words are those of Go's decoders, except where strict decoding
+ * names fields.
+ */
 export function isOfDecoder(body: unknown): boolean {
   if (typeof body !== "object" || body === null) return false;
   const { code, message = "" } = body as Refusal;
@@ -128,8 +132,8 @@ export function isOfDecoder(body: unknown): boolean {
 }
 
 /**
- * Words that are free in both tiers: objects as Go prints its structs, differences of two such objects, patched text that could
- * not be decoded, and values as they are within Go's libraries.
+ * Removes the words that are free in both tiers: structs as Go prints them, differences of two structs, patched text
+ * that cannot be decoded, and values as Go's libraries print them.
  */
 function withoutFreeWords(value: unknown): unknown {
   if (typeof value === "string") return textWithoutFreeWords(value);
@@ -157,7 +161,7 @@ function textWithoutFreeWords(text: string): string {
   }
 }
 
-/** The length of the JSON object or list at the beginning of a text. */
+/** Returns the length of the JSON object or list at the beginning of a text. */
 function lengthOfObject(text: string): number {
   let depth = 0;
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {

@@ -57,7 +57,7 @@ async function run(line: string, { dir, bin }: { readonly dir: string; readonly 
 
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** Removes what two servers must print differently. */
+/** Replaces what any two servers print differently. */
 function normalized(text: string): string {
   const normal = text
     .replaceAll(uid, "<uid>")

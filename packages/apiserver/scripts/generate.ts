@@ -1,5 +1,6 @@
 /**
- * Generates what the server knows of Kubernetes' kinds, from a kube-apiserver that it starts and the Go modules of its release.
+ * Generates the tables of Kubernetes' kinds in `packages/apiserver/src/`, from a kube-apiserver that it starts and the
+ * Go modules of its release.
  *
  *     bun packages/apiserver/scripts/generate.ts [--check]
  *
@@ -63,7 +64,9 @@ function types({ openApi }: Documents, rows: readonly TableRow[]): string {
   return JSON.stringify(typeTable(schemas, { go: goTypes(), kinds }));
 }
 
-/** Packs all documents into one archive, because they have much in common; in base64, because it is imported as text. */
+/**
+ * Packs all documents into one archive, because they have much in common; in base64, because it is imported as text.
+ */
 function packed({ openApi, hashes }: Documents): string {
   const params = {
     [constants.ZSTD_c_compressionLevel]: 19,

@@ -1,4 +1,4 @@
-/** What the Go types of the built-in kinds add to OpenAPI: how they decode and encode. */
+/** The Go types of the built-in kinds, which say how these are decoded and encoded: OpenAPI does not. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 

@@ -30,7 +30,7 @@ export async function tokenOf(session: Session, name: string, spec: object = {})
   return String(answer?.status?.token ?? "");
 }
 
-/** Creates an account for each of the names, and waits until it has its rules. @returns what sends their requests, by name */
+/** Creates an account for each name, with these rules. @returns what sends requests as each of them */
 export async function makePeople(
   session: Session,
   people: Readonly<Record<string, readonly Rule[]>>,

@@ -1,6 +1,5 @@
 /**
- * Other places at which the server consults its authorizer: expressions of policies, signers, the parameters of
- * policies, connections.
+ * Authorization beside that of requests: expressions of policies, signers, parameters of policies, connections to pods.
  */
 import type { Case } from "../case.ts";
 import { enforce, map, release } from "../sequences/policies.ts";
@@ -167,7 +166,7 @@ async function nameParameters(
   }
 }
 
-/** Updates and applies of missing objects create them, for users who may create. */
+/** Updates and applies of absent objects, which create them for users who may create. */
 export const creatingByUpdate: Case = {
   name: "who creates by updates",
   async run(session) {

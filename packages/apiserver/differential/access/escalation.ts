@@ -13,7 +13,7 @@ const extra = [
 ];
 const plain = ["get", "list", "watch", "create", "update", "patch", "delete"];
 
-/** Worlds that a selection multiplies. */
+/** The number of worlds, which a selection multiplies. */
 const COUNT = 2;
 
 export function escalation({ more = 1 }: Selection): Case[] {

@@ -50,7 +50,7 @@ const resources = [
 const names = ["one", "two", "three"];
 const urls = ["/healthz", "/healthz/*", "/metrics", "/api", "/api/*", "/apis/*", "/openapi/*", "/logs*", "*"];
 
-/** Makes a rule; those that permit everything are rare, because otherwise nothing would be rejected. */
+/** Makes a rule; rules that permit everything are rare, because otherwise nothing would be refused. */
 export function ruleOf(dice: Dice, { cluster }: { readonly cluster: boolean }): Rule {
   const rare = (list: readonly string[]): string[] => {
     const items = dice.some(list, 3);

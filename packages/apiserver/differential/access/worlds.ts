@@ -6,7 +6,7 @@ import { as, makeWorld, type Person, type World } from "./world.ts";
 
 const authorization = "/apis/authorization.k8s.io/v1";
 
-/** Worlds that a selection multiplies. */
+/** The number of worlds, which a selection multiplies. */
 const COUNT = 2;
 
 export function worlds({ more = 1 }: Selection): Case[] {

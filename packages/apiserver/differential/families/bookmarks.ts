@@ -1,4 +1,4 @@
-/** The first event of an empty watch of every kind: an object with nothing but the zero values of its type. */
+/** The first bookmark of an empty watch, for every kind: its object has the zero values of its type. */
 import { builtInRows } from "../../src/tables/tables.ts";
 import type { Family, Probe } from "./family.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Rules of webhooks and policies that name another version of the kind than the request: whether they match, and what
- * they see.
+ * Rules of webhooks and policies that name another version of the kind than the request does: whether they match, and
+ * which object they get.
  */
 import type { Loose } from "../session.ts";
 import { patchVerdict, verdict, type WebhookServer, webhookServer } from "../sequences/webhook-server.ts";
@@ -17,7 +17,7 @@ interface Subject {
   readonly name: string;
   readonly plural: string;
   readonly served: readonly Served[];
-  /** A change by merge patch, and what a webhook adds to any form. */
+  /** A merge patch that changes an object in any of its versions. */
   readonly change: object;
   readonly rules: readonly (readonly [apiGroups: string[], apiVersions: string[]])[];
   prepare?(probe: Probe): Promise<void>;
@@ -127,7 +127,7 @@ function reviewsOf(server: WebhookServer): Loose[] {
   return server.reviews.splice(0).toSorted((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-/** All combinations of forms, match policies and kinds of calls. */
+/** Returns the family of a kind: all combinations of its versions, rules and match policies. */
 function family(subject: Subject): Family {
   return {
     name: `equivalent versions: ${subject.name}`,
@@ -187,7 +187,7 @@ function family(subject: Subject): Family {
   };
 }
 
-/** A policy that warns of everything it sees. */
+/** Creates a policy that warns of every request it matches. */
 async function policy(
   probe: Probe,
   { rules, ...constraints }: { readonly rules: readonly object[]; readonly [name: string]: unknown },

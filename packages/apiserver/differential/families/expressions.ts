@@ -1,4 +1,7 @@
-/** Expressions in policies, conditions of webhooks and rules of definitions: mistakes in the compiler's words, and costs. */
+/**
+ * Expressions in policies, conditions of webhooks and rules of definitions: mistakes in the compiler's words, and
+ * costs.
+ */
 import { definitionOf, definitions, withSpec } from "../custom-kinds.ts";
 import type { Family, Probe } from "./family.ts";
 

@@ -1,4 +1,7 @@
-/** A family: a table of requests, such as all pairs of kinds and mistakes, of which a share is played, always the same ones. */
+/**
+ * A family: a table of requests, such as all pairs of kinds and mistakes, of which a share is played, always the same
+ * ones.
+ */
 import type { Call, Case } from "../case.ts";
 import { isChosen, type Selection } from "../sampling.ts";
 import { type Loose, Requests, type Session } from "../session.ts";
@@ -9,7 +12,7 @@ export interface Family {
   readonly name: string;
   /** How much of the answers is compared. @default what the group and the resource of each request's path say */
   readonly tier?: Tier;
-  /** Whether it shows what other cases change. */
+  /** Whether the case is played by itself, as `Case.isAlone` says. @default false */
   readonly isAlone?: boolean;
   /** The share of its requests that is played. @default 1 */
   readonly share?: number;

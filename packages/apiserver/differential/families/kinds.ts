@@ -1,4 +1,6 @@
-/** Kinds that represent the ways in which a server stores objects: built-in and custom ones, with and without namespace. */
+/**
+ * Kinds that represent the ways in which a server stores objects: built-in and custom ones, with and without namespace.
+ */
 import { define, definitionOf } from "../custom-kinds.ts";
 import type { Probe } from "./family.ts";
 

@@ -1,4 +1,7 @@
-/** Spellings of numbers, among them such as a double cannot hold: custom resources keep what was written, built-in ones read it. */
+/**
+ * Numbers in every spelling, some of which no double can hold: custom resources keep the spelling, built-in kinds read
+ * the value.
+ */
 import { define, definitionOf } from "../custom-kinds.ts";
 import { pairs } from "../sampling.ts";
 import type { Family, Probe } from "./family.ts";

@@ -92,7 +92,7 @@ async function refusedDefinitions(probe: Probe): Promise<void> {
     await probe.post(`named ${JSON.stringify(metadata)}`, path, { ...definitionOf({ ...names, group }), metadata });
 }
 
-/** Objects of a version whose schema lacks fields of the stored one, which are written in the other. */
+/** Writes objects in a version that has more fields than the stored one. */
 async function lossyVersions(probe: Probe): Promise<void> {
   const { session, namespace } = probe;
   const string = { type: "string" };

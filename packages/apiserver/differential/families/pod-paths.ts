@@ -1,4 +1,4 @@
-/** The subresources of pods: debug containers, resizes, logs, bindings. */
+/** Subresources of pods: debug containers, resizes, logs. */
 import { pairs } from "../sampling.ts";
 import type { Family, Probe } from "./family.ts";
 

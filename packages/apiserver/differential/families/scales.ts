@@ -73,7 +73,8 @@ async function scales(probe: Probe): Promise<void> {
       await probe.send(`patch ${kind.name} as ${label}`, "PATCH", `${path}?dryRun=All`, call);
     }
     for (const [version, name] of pairs(versions, ["Scale", "Deployment"])) {
-      // Older versions of scales are known to the handler of custom objects, and converted.
+      // The handler of custom objects in kube-apiserver also converts older versions of scales, which this server does
+      // not know.
       if (kind === gadget && name === "Scale" && version.includes("beta")) continue;
       const body = { apiVersion: version, kind: name, metadata: { name: "s" }, spec: { replicas: 2 } };
       await probe.put(`put ${kind.name} with ${version} ${name}`, `${path}?dryRun=All`, body);

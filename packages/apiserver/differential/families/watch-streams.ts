@@ -89,7 +89,7 @@ interface Stream {
   readonly identity: string;
 }
 
-/** Few watches at a time, because each batch needs objects of its own. */
+/** The number of watches that share the objects of a batch. */
 const mostAtOnce = 30;
 
 function batches(streams: readonly Stream[]): Stream[][] {
@@ -116,7 +116,7 @@ async function streams(kind: Kind, probe: Probe): Promise<void> {
         .filter((part) => part !== "")
         .join("&");
       const label = `${scope.name} as ${accept} ?${query}`;
-      // Of the very many, those to which a server responds are preferred, with some that it rejects.
+      // There are very many: those that begin a watch are preferred to those that are refused.
       const seldom = (extra === "" ? 0 : 2) + (/=x|abc|-1|Exact/.test(query) ? 2 : 0) + (accept === "json" ? 0 : 1);
       if (!isChosen(probe.namespace, label, 0.0008 / 2 ** seldom)) continue;
       const identity = header.includes("as=Table") ? `${/v=v1\w*/.exec(header)?.[0]} ${extra}` : "";

@@ -3,10 +3,26 @@ import type { Family, Probe } from "./family.ts";
 import { collectionOf, gadget, prepareKinds } from "./kinds.ts";
 
 const scalars = [
-  ...["yes", "no", "on", "y", "True", "tRUE", "null", "~", "", "0x1F", "0o17", "017", "0b11", "1_000", "1e3", ".5"],
-  ...["+1", "+.inf", ".nan", "1:30", "2020-01-02", "2020-01-02T03:04:05Z", "100000000000000000000000", "1.0"],
-  ...["!!str 1", "!!int '1'", "!!float 1", "!!bool yes", "!!null ''", "!!binary aGk=", "'1'", '"a\\tb\\u0041\\x41\\n"'],
-  ...["a#b", "a #b", "[1, yes, 'x', ~]", "{1: 2, yes: no}", "|\n    one\n    two", "|-\n    one", ">\n    one\n    two"],
+  ..."yes no on y True tRUE null ~ 0x1F 0o17 017 0b11 1_000 1e3 .5 +1 +.inf .nan 1:30 2020-01-02 2020-01-02T03:04:05Z 1.0".split(
+    " ",
+  ),
+  "",
+  "100000000000000000000000",
+  "!!str 1",
+  "!!int '1'",
+  "!!float 1",
+  "!!bool yes",
+  "!!null ''",
+  "!!binary aGk=",
+  "'1'",
+  '"a\\tb\\u0041\\x41\\n"',
+  "a#b",
+  "a #b",
+  "[1, yes, 'x', ~]",
+  "{1: 2, yes: no}",
+  "|\n    one\n    two",
+  "|-\n    one",
+  ">\n    one\n    two",
 ];
 
 /** The end of a body, which begins with the version, the kind and the name of an object. */

@@ -1,4 +1,6 @@
-/** Cases that vary one field at a time, over all fields of the schemas of operators' kinds; a share of them is played. */
+/**
+ * Cases that vary one field at a time, over all fields of the schemas of operators' kinds; a share of them is played.
+ */
 import { typicalObjects } from "../../../../tests/support/integration/typical-objects.ts";
 import { builtInSchema } from "../../src/tables/tables.ts";
 import type { Case } from "../case.ts";
@@ -13,7 +15,7 @@ import { creating } from "./creating.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The share of the exchanges that is played. */
+/** The share of the requests that is played. */
 const SHARE = 0.025;
 
 export function fieldCases(served: readonly Served[], { more = 1 }: Selection): Case[] {
@@ -36,7 +38,7 @@ export function fieldCases(served: readonly Served[], { more = 1 }: Selection): 
         await act(subject, { schema, base, share });
       };
       cases.push({ name: `${name} ${from} creates`, run: run(creating) });
-      // What a controller of the server writes meanwhile is compared elsewhere.
+      // Where a controller of the server writes too, the generated cases wait for it.
       if (isStored && !sample.settled) cases.push({ name: `${name} ${from} changes`, run: run(changing) });
     }
   }

@@ -143,7 +143,7 @@ interface Applied {
   readonly subject: Subject;
 }
 
-/** Another manager applies one place and what identifies it. */
+/** Sends applies by another manager, of one place and the keys that lead to it. */
 async function applyAlone(path: Path, { live, schema, send, subject }: Applied): Promise<void> {
   const text = path.join(".");
   const apply = async (label: string, query: string, value: unknown) =>
@@ -158,7 +158,7 @@ async function applyAlone(path: Path, { live, schema, send, subject }: Applied):
   await apply("changed by force", "&force=true", changedValue(value));
 }
 
-/** Returns an object with only this place; items of lists keep their keys. */
+/** Returns an object that has this place only; items of lists keep their keys. */
 function alone(
   live: unknown,
   { path, schema, value }: { readonly path: Path; readonly schema: Schema | undefined; readonly value: unknown },

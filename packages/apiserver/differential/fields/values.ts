@@ -1,9 +1,9 @@
-/** Values for a field: from its schema where it has none, otherwise close to the one that it has. */
+/** Values for a field: made from its schema if the field is absent, else close to its present value. */
 import type { Schema } from "../../src/schema/schema.ts";
 
 type Value = readonly [label: string, value: unknown];
 
-/** Returns a minimal value for a field, as far as its schema tells. */
+/** Returns a minimal value that the schema of a field permits. */
 export function plausible(schema: Schema, depth = 0): unknown {
   const own = schema.go?.own;
   if (own === "quantity") return "1";
@@ -48,7 +48,7 @@ export function newValues(schema: Schema): Value[] {
   return [first, ["empty", {}], ["of a bad key", { "not valid!": Object.values(first[1] as object)[0] ?? "a" }]];
 }
 
-/** Returns values in place of a present one. */
+/** Returns values to put in place of a present one. */
 export function otherValues(value: unknown): Value[] {
   if (typeof value === "string") {
     return [
@@ -85,7 +85,7 @@ export function otherValues(value: unknown): Value[] {
   ];
 }
 
-/** Returns another valid value, as far as that is known. */
+/** Returns another value, which is probably valid. */
 export function changedValue(value: unknown): unknown {
   if (typeof value === "string") return /^\d+$/.test(value) ? `${value}1` : `${value}x`;
   if (typeof value === "number") return value + 1;

@@ -9,7 +9,7 @@ import { Subject } from "./subject.ts";
 import { subresources } from "./subresources.ts";
 import { apply, createInvalid, createValid, patch, update, writeAbsent } from "./writing.ts";
 
-/** The share of the exchanges that a server answers alike for each kind, of which every kind plays others. */
+/** The share of the requests that a server answers alike for every kind; each kind sends other ones. */
 const GENERAL = 0.2;
 
 export function generatedCases(served: readonly Served[], { more = 1 }: Selection): Case[] {
@@ -43,11 +43,11 @@ async function everyVerb(subject: Subject): Promise<void> {
   await subresources(subject);
   if (subject.sample.settled) await subject.session.delete("delete", subject.path);
   else await deleting(subject);
-  // When a controller writes is not ours to say, so neither is what a watch shows of it.
+  // A controller writes at any time, so what a watch shows of it cannot be compared.
   if (!subject.sample.settled) await watchAll(subject, version);
 }
 
-/** Kinds that are asked, not kept. */
+/** Sends requests for a kind that is answered and not stored, such as a review. */
 async function questions(subject: Subject): Promise<void> {
   const { session, collection, sample } = subject;
   for (const method of ["GET", "PUT", "PATCH", "DELETE"])

@@ -41,7 +41,7 @@ export async function readPresent(subject: Subject): Promise<void> {
   await subject.general("list with a bad continue", "GET", `${collection}?limit=1&continue=nope`);
 }
 
-/** Everything that happened to the objects of the case, seen from the version before. */
+/** Watches the objects of the case from a version before its first write. */
 export async function watchAll(subject: Subject, version: string): Promise<void> {
   if (!subject.supports("watch")) return;
   const { session, collection, name } = subject;

@@ -38,12 +38,15 @@ export class Subject {
     return `${this.collection}/${this.name}`;
   }
 
-  /** Whether another name than the sample's would do. */
+  /** Whether objects of the kind may have any name. */
   get freelyNamed(): boolean {
     return this.sample.name === undefined;
   }
 
-  /** Sends what changes nothing, and what a server does alike for each kind: with every kind a share of it is enough. */
+  /**
+   * Sends a request that changes nothing and that a server answers alike for every kind, if it is in the share of this
+   * kind.
+   */
   async general(label: string, method: string, path: string, options: Partial<Call> = {}): Promise<void> {
     if (this.isPlayed(label)) await this.session.send(label, method, path, options);
   }
@@ -68,14 +71,14 @@ export class Subject {
 
   async prepare(): Promise<void> {
     if (this.sample.settled) this.session.settleWith(this.path, this.sample.settled);
-    // The definition of an earlier case goes a moment after its deletion.
+    // A definition of an earlier case disappears a moment after its deletion.
     if (this.served.kind === "CustomResourceDefinition")
       await this.session.waitFor(this.path, (found) => found?.code === 404);
     if (!this.served.namespaced) return;
     await this.session.createNamespace();
   }
 
-  /** Leaves nothing behind, finalizers included. */
+  /** Deletes an object at once. */
   async remove(name: string = this.name): Promise<void> {
     const path = `${this.collection}/${name}?gracePeriodSeconds=0`;
     await this.session.quietly("DELETE", path);

@@ -1,19 +1,18 @@
 import type { Loose } from "../session.ts";
 
-/** The parts of a kind's generated exchanges. */
-
+/** Valid objects of a kind, and changes of them, from which its cases are generated. */
 export interface Sample {
   /** The smallest valid object, without apiVersion, kind and metadata. */
   readonly minimal: Readonly<Record<string, unknown>>;
   /** More of its fields, still valid. */
   readonly full?: Readonly<Record<string, unknown>>;
-  /** Makes the name, where it cannot be chosen freely. */
+  /** Makes the name, for kinds whose objects may not have any name. */
   readonly name?: (slug: string) => string;
   /** Merge patches of the minimal object; some are rejected because a field is immutable. */
   readonly changes?: readonly Readonly<Record<string, unknown>>[];
   /** A merge patch of the status. */
   readonly status?: Readonly<Record<string, unknown>>;
-  /** Whether a controller of the server has written the status, where one does so a moment later. */
+  /** Whether the controller of kube-apiserver that writes the status has done so. */
   readonly settled?: (object: Loose) => boolean;
 }
 

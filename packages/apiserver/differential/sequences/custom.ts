@@ -82,7 +82,7 @@ async function establish(session: Session, body: Loose): Promise<void> {
     `/apis/${group}/${versions[0].name}/namespaces/${session.slug}/widgets`,
     ({ kind }) => kind === "WidgetList",
   );
-  // A definition is served a moment after it says so, and its schema another moment later.
+  // kube-apiserver serves a definition a moment after its condition says so, and uses its schema another moment later.
   await Bun.sleep(300);
 }
 

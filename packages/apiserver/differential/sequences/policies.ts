@@ -244,6 +244,7 @@ const parameters: Case = {
 
 const unknownParameters: Case = {
   name: "policies with parameters of no kind",
+  isAlone: true,
   run: async (session) => {
     const secrets = { resourceRules: [{ ...rule, resources: ["secrets"] }] };
     const paramKind = { apiVersion: "example.test/v1", kind: "Nothing" };

@@ -1,4 +1,4 @@
-/** The edges of the protocol: paths, methods, media types, names, options, impersonation. */
+/** Edges of the protocol: paths, methods, media types, names, options, impersonation. */
 import type { Case } from "../case.ts";
 import { define, definitionOf, withSpec } from "../custom-kinds.ts";
 import type { Session } from "../session.ts";
@@ -153,7 +153,7 @@ const patches: readonly (readonly [type: string, body: unknown])[] = [
   [apply, { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "one" } }],
 ];
 
-/** The rejection quotes the whole object in the order of its Go type, which only small types share. */
+/** Patches of the kind and the version; their refusal quotes the whole object. */
 const kindPatches: readonly (readonly [type: string, body: unknown])[] = [
   [merge, { kind: "Pod" }],
   [merge, { apiVersion: "v2" }],
@@ -220,7 +220,7 @@ export const protocol: readonly Case[] = [
   ...subjects.flatMap(casesOf),
 ];
 
-/** Makes the same requests for every subject. */
+/** Returns the cases of a kind, which are the same for each. */
 function casesOf(subject: Subject): Case[] {
   const withName = (name: string, metadata?: object): object => objectOf(subject, name, metadata);
   return [

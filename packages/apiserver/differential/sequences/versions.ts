@@ -1,4 +1,4 @@
-/** Future versions: what a server waits for. */
+/** Reads at resource versions of the future, for which a server waits. */
 import type { Case } from "../case.ts";
 import type { Loose } from "../session.ts";
 

@@ -4,7 +4,7 @@ import type { Loose } from "../session.ts";
 
 export interface WebhookServer extends AsyncDisposable {
   readonly url: string;
-  /** Base64. */
+  /** The PEM certificate of the authority, in base64. */
   readonly caBundle: string;
   readonly reviews: Loose[];
   answer(path: string, reply: (review: Loose) => unknown): void;
@@ -36,7 +36,7 @@ export function webhookServer(): WebhookServer {
   };
 }
 
-/** Makes a response of version v1. */
+/** Makes an AdmissionReview with this response. */
 export function verdict(review: Loose, response: object): object {
   return {
     apiVersion: "admission.k8s.io/v1",
@@ -45,7 +45,7 @@ export function verdict(review: Loose, response: object): object {
   };
 }
 
-/** Makes a JSON patch as a webhook sends it. */
+/** Makes an AdmissionReview that permits the request and patches the object. */
 export function patchVerdict(review: Loose, operations: readonly object[]): object {
   const patch = Buffer.from(JSON.stringify(operations)).toString("base64");
   return verdict(review, { allowed: true, patchType: "JSONPatch", patch });

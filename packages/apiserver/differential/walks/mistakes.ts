@@ -60,7 +60,7 @@ export function someOf(dice: Dice, object: Fields): Fields {
 
 /** Returns a JSON pointer to a random place of the object, or beyond it. */
 function pointer(dice: Dice, object: object): string {
-  // Each server has its own versions, which messages would quote.
+  // Messages would quote the version, of which each server has its own.
   const places = pathsOf(object).filter((path) => path[1] !== "resourceVersion");
   const path = places.length === 0 ? [] : dice.one(places);
   const parts = path.map((step) => String(step).replaceAll("~", "~0").replaceAll("/", "~1"));

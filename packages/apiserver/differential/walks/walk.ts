@@ -8,7 +8,7 @@ import { isUnvalidated } from "../tiers.ts";
 import { deleting, metadata, reading, writing } from "./choices.ts";
 import { type Fields, jsonPatch, mistaken, someOf, strategicPatch } from "./mistakes.ts";
 
-/** The walks that a selection multiplies, each over another kind. */
+/** The number of walks, which a selection multiplies; each takes another kind. */
 const COUNT = 12;
 const STEPS = 25;
 
@@ -51,7 +51,7 @@ class Walk {
     this.#names = [0, 1, 2].map((index) => `${prefix}${index}`);
   }
 
-  /** Creates what the first steps may find. */
+  /** Creates the objects that the first steps meet. */
   async begin(): Promise<void> {
     await this.#session.createNamespace();
     for (const name of this.#names.slice(0, 2)) {
@@ -85,7 +85,7 @@ class Walk {
     return { apiVersion: apiVersionOf(this.#kind), kind: this.#kind.kind, ...this.#fields };
   }
 
-  /** An object with one of the names, often with a mistake. */
+  /** Makes an object with one of the names, often with a mistake. */
   #object(): Fields {
     const dice = this.#dice;
     const own = { app: dice.one(["a", "b"]), case: this.#session.slug };
@@ -107,7 +107,7 @@ class Walk {
   }
 
   async #list(): Promise<void> {
-    // Elsewhere are the objects of other cases.
+    // A list of a kind without namespaces contains objects of other cases.
     const options = reading.filter((option) => this.#kind.namespaced || !/Selector|=x/.test(option));
     const query = this.#query(options).slice(1);
     const own = this.#kind.namespaced ? [] : [`labelSelector=case%3D${this.#session.slug}`];
@@ -116,7 +116,7 @@ class Walk {
 
   async #put(path: string): Promise<void> {
     const dice = this.#dice;
-    // What is chosen must not depend on the answers of a server.
+    // Both servers must get the same requests, so no choice depends on an answer.
     const present: Loose = await this.#session.quietly("GET", path);
     const whole = this.#object();
     const changed = this.#filled(dice.chance(0.6) ? mistaken(dice, this.#fields) : this.#fields);
@@ -126,7 +126,7 @@ class Walk {
     await this.#send("put", "PUT", `${path}${this.#subresource()}${this.#query(writing)}`, body);
   }
 
-  /** Returns the path of a subresource, sometimes. */
+  /** Returns the path of a subresource, or often nothing. */
   #subresource(): string {
     const names = this.#kind.subresources.map(({ name }) => name).filter((name) => /^(status|scale)$/.test(name));
     return names.length > 0 && this.#dice.chance(0.25) ? `/${this.#dice.one(names)}` : "";
