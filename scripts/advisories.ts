@@ -80,8 +80,10 @@ async function ask({
   const ended = new Promise((resolve) => child.once("error", resolve).once("exit", resolve));
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   if (signal.aborted) return `the registry has not answered within ${within / 1000} s`;
-  const found = advisoriesIn(out);
-  return found ?? [...err.split("\n"), ...out.split("\n")].find((line) => line.trim() !== "") ?? "nothing was answered";
+  const advisories = advisoriesIn(out);
+  return (
+    advisories ?? [...err.split("\n"), ...out.split("\n")].find((line) => line.trim() !== "") ?? "nothing was answered"
+  );
 }
 
 /** @returns `undefined` for what is no answer of a registry. */

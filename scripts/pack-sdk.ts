@@ -141,11 +141,11 @@ function typesOf(name: string): string {
     types?: string;
     exports?: Conditions;
   };
-  const found =
+  const declaration =
     declarationIn(manifest.exports?.[inside], join(root, folder)) ?? (inside === "." ? manifest.types : undefined);
-  if (!found || !existsSync(join(root, folder, found)))
+  if (!declaration || !existsSync(join(root, folder, declaration)))
     throw new Error(`Cannot pack the SDK: "${name}" has no declarations`);
-  return join(folder, found);
+  return join(folder, declaration);
 }
 
 /** Prefers declarations of `import` to those of `types`, which may be CommonJS. */

@@ -104,8 +104,8 @@ function valuesOf(args: readonly string[]) {
 }
 
 function targetOf(text: string): Target {
-  const found = parseTarget(text);
-  if (found !== undefined) return found;
+  const target = parseTarget(text);
+  if (target !== undefined) return target;
   throw new Usage(`--target is '${text}': expected ${all.map(({ name }) => name).join(", ")}`);
 }
 

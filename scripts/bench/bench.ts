@@ -63,7 +63,7 @@ function pod(index: number, version: number): AnyObject {
 }
 
 function informer(count: number): void {
-  const made = Array.from({ length: EVENTS }, (_, index) => pod(index % 1_000, index + 1));
+  const pods = Array.from({ length: EVENTS }, (_, index) => pod(index % 1_000, index + 1));
   const seconds = best(3, () => {
     const store = new Indexer();
     const fifo = new DeltaFifo({ known: store });
@@ -74,7 +74,7 @@ function informer(count: number): void {
       delivery.addHandler({ onAdd: () => told++, onUpdate: () => told++, onDelete: () => told++ }, { name: "h" });
     }
     for (let start = 0; start < EVENTS; start += 100) {
-      for (const object of made.slice(start, start + 100)) fifo.update(object);
+      for (const object of pods.slice(start, start + 100)) fifo.update(object);
       fifo.drain((key, { object }) => {
         const old = store.get(key);
         if (old === undefined) delivery.add(key, object, { isInitial: false });
@@ -162,16 +162,16 @@ function fill(store: Map<string, AnyObject>, from: { text: string; take: (object
 
 /** Returns the results of client-go by name; empty without Go. */
 function clientGo(): Map<string, number> {
-  const found = new Map<string, number>();
+  const matches = new Map<string, number>();
   const go = Bun.which("go") ?? "/usr/local/go/bin/go";
-  if (!existsSync(go)) return found;
+  if (!existsSync(go)) return matches;
   const { stdout, success, stderr } = Bun.spawnSync([go, "run", "."], { cwd: join(import.meta.dirname, "client-go") });
   if (!success) throw new Error(`client-go's part failed: ${stderr.toString()}`);
   for (const line of stdout.toString().trim().split("\n")) {
     const [name = "", value] = line.split("\t");
-    found.set(name, Number(value));
+    matches.set(name, Number(value));
   }
-  return found;
+  return matches;
 }
 
 const theirs = clientGo();

@@ -33,17 +33,18 @@ async function first(): Promise<string> {
   const seconds = (): string => `${((performance.now() - began) / 1000).toFixed(1)} s`;
   const env = { HOME: home, PATH: `${bin}:/usr/bin:/bin` };
   const child = spawn(join(bin, "npm"), ["start"], { cwd: clone, env, stdio: ["ignore", "pipe", "pipe"] });
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes: Buffer) => void (said += String(bytes)));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (bytes: Buffer) => void (output += String(bytes)));
   const ended = new Promise((resolve) => child.once("exit", resolve));
   try {
-    await says(() => said.includes("  try "), child);
+    await says(() => output.includes("  try "), child);
     const ready = seconds();
     run("kubectl", "--kubeconfig", join(clone, ".binnacle/kubeconfig"), "apply", "-f", "controllers/guestbook.yaml");
-    await says(() => said.includes("controller=guestbook key=default/hello"), child);
+    await says(() => output.includes("controller=guestbook key=default/hello"), child);
     return `ready after ${ready.padStart(7)}, first reconcile after ${seconds().padStart(7)}`;
   } catch (error) {
-    throw new Error(`npm start said: ${said}`, { cause: error });
+    throw new Error(`npm start said: ${output}`, { cause: error });
   } finally {
     child.kill("SIGINT");
     await ended;

@@ -100,8 +100,8 @@ async function latency(others: number): Promise<void> {
     times.push((await ran) - saved);
   }
   times.sort((a, b) => a - b);
-  const asked = `${lab.requests.lists - before.lists} / ${lab.requests.watches - before.watches}`;
-  row(others + 1, percentile(times, 0.5), percentile(times, 0.99), percentile(times, 1), asked);
+  const requests = `${lab.requests.lists - before.lists} / ${lab.requests.watches - before.watches}`;
+  row(others + 1, percentile(times, 0.5), percentile(times, 0.99), percentile(times, 1), requests);
 }
 
 async function many(onReload: OnReload): Promise<void> {
@@ -122,13 +122,13 @@ async function many(onReload: OnReload): Promise<void> {
   }
   const { user, system } = process.cpuUsage(used);
   const runs = (first.runs - before.runs) / rounds;
-  const asked = `${lab.requests.lists - before.lists} / ${lab.requests.watches - before.watches}`;
+  const requests = `${lab.requests.lists - before.lists} / ${lab.requests.watches - before.watches}`;
   row(
     onReload,
     runs,
     ((performance.now() - began) / rounds).toFixed(0),
     ((user + system) / 1_000 / rounds).toFixed(0),
-    asked,
+    requests,
   );
 }
 
@@ -142,8 +142,8 @@ async function flatness(): Promise<void> {
     await lab.save(FILE, measured(version, "resume", WAITING));
     await ran;
     if (version % Math.ceil(reloads / 8) !== 0 && version !== reloads) continue;
-    const asked = `${lab.requests.lists - before.lists} / ${lab.requests.watches - before.watches}`;
-    row(version, memory().toFixed(1), (process.memoryUsage.rss() / 2 ** 20).toFixed(0), asked);
+    const requests = `${lab.requests.lists - before.lists} / ${lab.requests.watches - before.watches}`;
+    row(version, memory().toFixed(1), (process.memoryUsage.rss() / 2 ** 20).toFixed(0), requests);
   }
 }
 

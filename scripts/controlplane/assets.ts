@@ -16,16 +16,16 @@ const programs = ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl"
  * there is no Go to build it.
  */
 export async function assets(): Promise<string | undefined> {
-  const given = process.env.KUBEBUILDER_ASSETS;
-  if (given) {
+  const own = process.env.KUBEBUILDER_ASSETS;
+  if (own) {
     for (const program of ["etcd", "kube-apiserver"]) {
-      if (!existsSync(join(given, program))) {
+      if (!existsSync(join(own, program))) {
         throw new Error(
-          `KUBEBUILDER_ASSETS is ${given}, but there is no ${program}: point it at a folder of envtest, or unset it to build with Go`,
+          `KUBEBUILDER_ASSETS is ${own}, but there is no ${program}: point it at a folder of envtest, or unset it to build with Go`,
         );
       }
     }
-    return given;
+    return own;
   }
   const folder = await cacheFolder();
   if (existsSync(folder)) return folder;
@@ -45,9 +45,9 @@ async function cacheFolder(): Promise<string> {
 }
 
 async function version(): Promise<string> {
-  const found = /k8s\.io\/kubernetes (v1\.\d+\.\d+)/.exec(await readFile(join(source, "go.mod"), "utf8"));
-  if (!found?.[1]) throw new Error(`${join(source, "go.mod")} requires no k8s.io/kubernetes`);
-  return found[1];
+  const release = /k8s\.io\/kubernetes (v1\.\d+\.\d+)/.exec(await readFile(join(source, "go.mod"), "utf8"));
+  if (!release?.[1]) throw new Error(`${join(source, "go.mod")} requires no k8s.io/kubernetes`);
+  return release[1];
 }
 
 /** Builds in another folder and renames it, so that the folder is either complete or absent. */

@@ -116,8 +116,8 @@ describe.skipIf(!bin)("a control plane whose process is gone", () => {
       console.log(JSON.stringify({ url, dir }));
       await Bun.sleep(60_000);`;
     const child = spawn(process.execPath, ["-e", code], { stdio: ["ignore", "pipe", "inherit"] });
-    const said = await new Promise<string>((resolve) => child.stdout.once("data", (data) => resolve(String(data))));
-    const { url, dir } = JSON.parse(said) as { url: string; dir: string };
+    const output = await new Promise<string>((resolve) => child.stdout.once("data", (data) => resolve(String(data))));
+    const { url, dir } = JSON.parse(output) as { url: string; dir: string };
     const reach = async () => await fetch(`${url}/readyz`, { tls: { rejectUnauthorized: false } });
     expect((await reach()).status).toBeLessThan(500);
     child.kill("SIGKILL");

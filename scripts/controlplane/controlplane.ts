@@ -35,16 +35,16 @@ const usage = `usage: bun scripts/controlplane/controlplane.ts build          pr
 /** Runs the command line. @returns the exit status. */
 async function main([command, ...rest]: readonly string[]): Promise<number> {
   const flag = command === "up" ? "-c" : command === "down" ? "-r" : undefined;
-  const given = flag !== undefined && rest[0] === flag;
-  const [dir, ...more] = given ? rest.slice(1) : rest;
+  const isNamed = flag !== undefined && rest[0] === flag;
+  const [dir, ...more] = isNamed ? rest.slice(1) : rest;
   if (more.length > 0 || (command === "build") !== (dir === undefined) || dir?.startsWith("-")) {
     console.error(usage);
     return 2;
   }
   try {
     if (command === "build") return await build();
-    if (command === "up") return await up(resolve(dir ?? ""), given);
-    if (command === "down") return await down(resolve(dir ?? ""), given);
+    if (command === "up") return await up(resolve(dir ?? ""), isNamed);
+    if (command === "down") return await down(resolve(dir ?? ""), isNamed);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     return 1;

@@ -44,7 +44,7 @@ export function uniqueNames(
 ): Map<string, string> {
   const parsed = ids.map((id) => ({ id, ...schemaName(id)! }));
   const names = new Map<string, string>();
-  const taken = new Map<string, string>();
+  const owners = new Map<string, string>();
   for (const { id, file, version, short } of parsed) {
     const order = preferred.get(file) ?? [];
     const newer = parsed.some(
@@ -52,9 +52,9 @@ export function uniqueNames(
         other.file === file && other.short === short && order.indexOf(other.version!) < order.indexOf(version!),
     );
     const name = `${prefixed.has(id) ? capital(file) : ""}${short}${newer ? capital(version!) : ""}`;
-    const other = taken.get(name);
+    const other = owners.get(name);
     if (other) throw new Error(`${id} and ${other} share the name ${name}: list one in scripts/generate/names.ts`);
-    taken.set(name, id);
+    owners.set(name, id);
     names.set(id, name);
   }
   return names;

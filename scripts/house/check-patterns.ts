@@ -46,7 +46,7 @@ interface Found {
 }
 
 async function patternsOf(root: string): Promise<Found[]> {
-  const found: Found[] = [];
+  const patterns: Found[] = [];
   const building: string[] = [];
   for (const file of projectFiles(root)) {
     if (!isProgram(file)) continue;
@@ -55,10 +55,10 @@ async function patternsOf(root: string): Promise<Found[]> {
     const list = tokens(source);
     for (const [index, token] of list.entries()) {
       const pattern = token.kind === "pattern" ? literal(token.text, list[index - 2]) : template(list, index);
-      if (pattern !== undefined) found.push({ file, line: token.line, pattern });
+      if (pattern !== undefined) patterns.push({ file, line: token.line, pattern });
     }
   }
-  return [...found, ...(await builtWhenLoaded(root, building))];
+  return [...patterns, ...(await builtWhenLoaded(root, building))];
 }
 
 /** Creates the pattern of a literal. `split` looks at the whole text, as all functions do that take a global pattern. */
@@ -83,13 +83,13 @@ function template(list: readonly Token[], index: number): RegExp | undefined {
 
 /** Loads files and returns the patterns that they build meanwhile. */
 async function builtWhenLoaded(root: string, files: readonly string[]): Promise<Found[]> {
-  const found: Found[] = [];
+  const patterns: Found[] = [];
   const real = RegExp;
   globalThis.RegExp = new Proxy(real, {
     construct(target, given: [string, string?]) {
       const pattern = new target(...given);
       const [, file, line] = new Error().stack?.match(/(src\/[^\n()]+):(\d+):\d+/) ?? [];
-      if (file !== undefined) found.push({ file, line: Number(line), pattern });
+      if (file !== undefined) patterns.push({ file, line: Number(line), pattern });
       return pattern;
     },
   });
@@ -98,7 +98,7 @@ async function builtWhenLoaded(root: string, files: readonly string[]): Promise<
   } finally {
     globalThis.RegExp = real;
   }
-  return found;
+  return patterns;
 }
 
 /** How often a text has to be found slow, because something else may have disturbed the measurement. */

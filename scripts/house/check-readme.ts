@@ -77,14 +77,14 @@ async function typeErrors(root: string, blocks: readonly Block[]): Promise<Findi
     const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd: dir, encoding: "utf8" });
     const errors = [...stdout.matchAll(/^(?:.*[/\\])?(block-\d+|[^\s(]+)\.ts\((\d+),\d+\): error (.*)$/gm)];
     const rule = "README's code compiles against the SDK";
-    const found = errors.map(([, name = "", line, what = ""]) =>
+    const findings = errors.map(([, name = "", line, what = ""]) =>
       name.startsWith("block-")
         ? { file, line: Number(line), what, rule }
         : { file: `${name}.ts`, line: Number(line), what, rule },
     );
-    if (status !== 0 && found.length === 0)
+    if (status !== 0 && findings.length === 0)
       return [{ file, line: 1, what: `cannot be checked: ${stdout}${stderr}`, rule }];
-    return found;
+    return findings;
   } finally {
     await rm(dir, { recursive: true, force: true });
   }

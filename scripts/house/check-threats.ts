@@ -19,30 +19,30 @@ export const checkThreats: Check = async (root) => {
 function cells(text: string): Finding[] {
   const findings: Finding[] = [];
   const lines = text.split("\n");
-  const found = (index: number, what: string): void => void findings.push({ file, line: index + 1, what, rule });
+  const report = (index: number, what: string): void => void findings.push({ file, line: index + 1, what, rule });
   const notes = new Map<string, number>();
   for (const [index, line] of lines.entries()) {
     const [, id, content = ""] = /^\[\^([\w-]+)\]: (.*)$/.exec(line) ?? [];
     if (id === undefined) continue;
     notes.set(id, index);
-    if (!content.includes(".test.ts`: ")) found(index, `the note ${id} names no test`);
+    if (!content.includes(".test.ts`: ")) report(index, `the note ${id} names no test`);
   }
   const used = new Set<string>();
   for (const [index, line] of lines.entries()) {
     if (line.startsWith("[^")) continue;
     for (const [, id = ""] of line.matchAll(/\[\^([\w-]+)\]/g)) {
       used.add(id);
-      if (!notes.has(id)) found(index, `there is no note ${id}`);
+      if (!notes.has(id)) report(index, `there is no note ${id}`);
     }
   }
-  for (const [id, index] of notes) if (!used.has(id)) found(index, `nothing refers to the note ${id}`);
+  for (const [id, index] of notes) if (!used.has(id)) report(index, `nothing refers to the note ${id}`);
   const start = lines.indexOf(heading);
   const section = start < 0 ? [] : [...lines.entries()].slice(start, endOf(lines, start));
   const rows = section.filter(([, line]) => line.startsWith("|"));
-  if (rows.length < 3) found(Math.max(start, 0), `there is no table below '${heading}'`);
+  if (rows.length < 3) report(Math.max(start, 0), `there is no table below '${heading}'`);
   for (const [index, line] of rows.slice(2)) {
     const [who = "", ...rest] = line.split("|").slice(1, -1);
-    for (const cell of rest) if (!cell.includes("[^")) found(index, `a cell of '${who.trim()}' refers to no note`);
+    for (const cell of rest) if (!cell.includes("[^")) report(index, `a cell of '${who.trim()}' refers to no note`);
   }
   return findings;
 }
@@ -67,8 +67,8 @@ function tests(root: string, text: string): Finding[] {
     }
     const source = readFileSync(path, "utf8");
     for (const [, title = ""] of titles.matchAll(/"([^"]+)"/g)) {
-      const wanted = RegExp.escape(title.replaceAll(/\s+/g, " "));
-      if (!new RegExp(`\\(\\s*(["'\`])${wanted}\\1`).test(source)) {
+      const pattern = RegExp.escape(title.replaceAll(/\s+/g, " "));
+      if (!new RegExp(`\\(\\s*(["'\`])${pattern}\\1`).test(source)) {
         findings.push({ ...at, what: `${name} has no test "${title}"` });
       }
     }

@@ -49,9 +49,9 @@ export function parseModule(source: string): Module {
     if (list[index - 1]?.text === ".") continue;
     if (token.text === "import") imports.push(...importAt(list, index));
     if (token.text === "export") {
-      const found = exportAt(list, index);
-      imports.push(...found.imports);
-      exports.push(...found.exports);
+      const parsed = exportAt(list, index);
+      imports.push(...parsed.imports);
+      exports.push(...parsed.exports);
     }
   }
   return { imports, exports, words };

@@ -69,10 +69,10 @@ class Parser {
 
   #take(pattern: RegExp): RegExpExecArray | undefined {
     pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#source);
-    if (found === null) return undefined;
+    const match = pattern.exec(this.#source);
+    if (match === null) return undefined;
     this.#at = pattern.lastIndex;
-    return found;
+    return match;
   }
 }
 

@@ -102,8 +102,8 @@ class Reader {
   }
 
   #skipTo(end: string, more: number): void {
-    const found = this.#source.indexOf(end, this.#at + 2);
-    this.#advance((found < 0 ? this.#source.length : found + more) - this.#at);
+    const place = this.#source.indexOf(end, this.#at + 2);
+    this.#advance((place < 0 ? this.#source.length : place + more) - this.#at);
   }
 
   #advance(size: number): void {

@@ -11,9 +11,9 @@ const pe = { magic: "MZ", signature: "PE\0\0", x64: 0x8664, arm64: 0xaa64 };
 
 /** @throws Error that says what the file is instead. */
 export function checkFormat(file: string, target: Target): void {
-  const found = formatOf(file);
-  const wanted = wantedFormat(target);
-  if (found !== wanted) throw new Error(`Cannot release ${target.name}: ${file} is ${found}, and not ${wanted}`);
+  const actual = formatOf(file);
+  const expected = wantedFormat(target);
+  if (actual !== expected) throw new Error(`Cannot release ${target.name}: ${file} is ${actual}, and not ${expected}`);
 }
 
 /** Such as `ELF for x64 with glibc`. */

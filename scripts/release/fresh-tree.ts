@@ -27,12 +27,12 @@ export async function freshTree(
     env: { ...process.env, BUN_INSTALL_CACHE_DIR: cache },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const said = Promise.all([text(child.stdout), text(child.stderr)]);
+  const output = Promise.all([text(child.stdout), text(child.stderr)]);
   const status = await new Promise<number | null>((resolve, reject) =>
     child.once("error", reject).once("exit", resolve),
   );
   if (status === 0) return;
-  const lines = (await said).join("\n").split("\n");
+  const lines = (await output).join("\n").split("\n");
   const why = lines.filter((line) => line.startsWith("error:")).map((line) => line.slice("error:".length).trim());
   throw new Error(
     `Cannot release: the packages of bun.lock cannot be installed: ${why.join("; ") || `it ended with ${status}`}`,

@@ -188,8 +188,8 @@ for (const downloader of ["curl", "wget"]) {
 test.skipIf(!canDownload)(
   "what a server says of the latest version is shown without what a terminal acts on",
   async () => {
-    const said = `\u001b]0;owned\u0007${"x".repeat(5000)}`;
-    await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(said) });
+    const reply = `\u001b]0;owned\u0007${"x".repeat(5000)}`;
+    await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(reply) });
     const result = await run(["--dir", join(folder, "shown"), "--releases", server.url.href]);
     expect(result.said).toMatch(
       /^install\.sh: Cannot install the version '\]0;ownedx{70,80}': expected one such as 1\.2\.3\n$/,

@@ -157,8 +157,8 @@ async function replace(file: string, text: string): Promise<void> {
 }
 
 async function filesBelow(folder: string): Promise<readonly string[]> {
-  const found = await Array.fromAsync(new Bun.Glob("**/*").scan({ cwd: folder, onlyFiles: true }));
-  return found.map((file) => file.replaceAll("\\", "/")).sort();
+  const files = await Array.fromAsync(new Bun.Glob("**/*").scan({ cwd: folder, onlyFiles: true }));
+  return files.map((file) => file.replaceAll("\\", "/")).sort();
 }
 
 /** The names of the values that each entry of the SDK exports. */

@@ -318,7 +318,7 @@ for (const server of ["real", "embedded"] as const) {
     });
 
     test("its stored objects are migrated while 50 writes a second go on, and nothing is lost", async () => {
-      const wanted = new Map<string, number>();
+      const expected = new Map<string, number>();
       for (let index = 0; index < OBJECTS; index++) {
         const name = `host-${String(index).padStart(3, "0")}`;
         await world.send(
@@ -326,7 +326,7 @@ for (const server of ["real", "embedded"] as const) {
           objects("v1"),
           hub(name, { endpoint: { host: name, port: 0 }, note: `note of ${name}` }),
         );
-        wanted.set(name, 0);
+        expected.set(name, 0);
       }
       await world.operator.stop();
       await world.run("v1");
@@ -334,7 +334,7 @@ for (const server of ["real", "embedded"] as const) {
         (await world.send<Definition>("GET", DEFINITION)).status.storedVersions;
       await until(async () => (await stored()).length === 2, { what: "two stored versions" });
       const over = new AbortController();
-      const names = [...wanted.keys()];
+      const names = [...expected.keys()];
       const sent: Promise<void>[] = [];
       const write = async (index: number): Promise<void> => {
         const [version, name, port] = [index % 2 === 0 ? "v1" : "v1beta1", names[(index * 37) % OBJECTS]!, index + 1];
@@ -344,7 +344,7 @@ for (const server of ["real", "embedded"] as const) {
           what: () => `${name} is written`,
           within: 60_000,
         });
-        wanted.set(name, port);
+        expected.set(name, port);
       };
       const writing = (async () => {
         for (const start = performance.now(); !over.signal.aborted;) {
@@ -370,10 +370,10 @@ for (const server of ["real", "embedded"] as const) {
       expect(await stored()).toEqual(["v1"]);
       for (const version of ["v1", "v1beta1"]) {
         const { items } = await world.send<{ items: HostObject[] }>("GET", objects(version));
-        const found = new Map(items.map((item) => [item.metadata.name, item]));
-        for (const [name, port] of wanted) {
+        const byName = new Map(items.map((item) => [item.metadata.name, item]));
+        for (const [name, port] of expected) {
           const note = `note of ${name}`;
-          expect(found.get(name)).toMatchObject(
+          expect(byName.get(name)).toMatchObject(
             version === "v1"
               ? { spec: { endpoint: { host: name, port }, note } }
               : { spec: { host: name, port }, metadata: { annotations: { "shop.example.com/note": note } } },
@@ -392,14 +392,14 @@ for (const server of ["real", "embedded"] as const) {
       };
       await world.send("PATCH", DEFINITION, { spec: left });
       const step = hub("applied", { endpoint: { host: "e.test", port: 5 } });
-      let told = "";
+      let log = "";
       await until(
         async () => {
           const { code: status, err } = await world.kubectl("apply --server-side --field-manager=me -f -", step);
-          told = err;
+          log = err;
           return status === 0;
         },
-        { what: () => `an apply without the old version: ${told}`, every: 200 },
+        { what: () => `an apply without the old version: ${log}`, every: 200 },
       );
       // Without the webhook, only what is stored in v1 can be read.
       await world.operator.stop();

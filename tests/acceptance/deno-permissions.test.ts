@@ -42,8 +42,8 @@ class Started {
   /** Waits for a line of the log. */
   logs(fields: object) {
     const lines = () => this.err.split("\n").filter((line) => line.startsWith("{") && line.endsWith("}"));
-    const found = () => lines().findLast((line) => Bun.deepMatch(fields, JSON.parse(line) as object));
-    return until(found, { within: 60_000, what: () => `${JSON.stringify(fields)}:\n${this.err}` });
+    const matching = () => lines().findLast((line) => Bun.deepMatch(fields, JSON.parse(line) as object));
+    return until(matching, { within: 60_000, what: () => `${JSON.stringify(fields)}:\n${this.err}` });
   }
 }
 

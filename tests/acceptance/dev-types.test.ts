@@ -55,8 +55,8 @@ class Dev implements AsyncDisposable {
   }
 
   says(msg: string, fields: Readonly<Record<string, unknown>> = {}) {
-    const found = () => this.log.findLast((line) => line["msg"] === msg && Bun.deepMatch(fields, line));
-    return until(found, { within: 90_000, what: () => `${msg}:\n${this.err}` });
+    const matching = () => this.log.findLast((line) => line["msg"] === msg && Bun.deepMatch(fields, line));
+    return until(matching, { within: 90_000, what: () => `${msg}:\n${this.err}` });
   }
 
   async end(): Promise<number> {

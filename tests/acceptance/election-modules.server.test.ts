@@ -36,9 +36,9 @@ describe.skipIf(!available)("leader election by module", () => {
       await operator.ready();
       return operator;
     };
-    let made = 0;
+    let count = 0;
     const worker = async (kind: string): Promise<number> => {
-      const name = `one-${++made}`;
+      const name = `one-${++count}`;
       const body = { apiVersion: "shop.binnacle.dev/v1", kind, metadata: { name }, spec: {} };
       await until(() => cluster.send("POST", path(kind), { body }).catch(() => undefined), {
         what: `${kind} is served`,

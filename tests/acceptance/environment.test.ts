@@ -30,11 +30,11 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
 async function apiserver(env: Readonly<Record<string, string>> = {}): Promise<AsyncDisposable> {
   const child = start(["apiserver", "--write-kubeconfig", "kubeconfig"], env);
   const reader = child.stdout.getReader();
-  let said = "";
-  while (!said.includes("KUBECONFIG")) {
+  let output = "";
+  while (!output.includes("KUBECONFIG")) {
     const { done, value } = await reader.read();
     if (done) throw new Error(await new Response(child.stderr).text());
-    said += new TextDecoder().decode(value);
+    output += new TextDecoder().decode(value);
   }
   return {
     [Symbol.asyncDispose]: async () => {
@@ -91,15 +91,15 @@ describe("variables of the runtime", () => {
     expect(text).toContain("controller configmap");
     const off = ["--health-probe-bind-address", "0", "--metrics-bind-address", "0"];
     const child = start(["run", "--kubeconfig", "kubeconfig", ...off], env);
-    let said = "";
+    let output = "";
     void (async () => {
-      for await (const chunk of child.stderr) said += new TextDecoder().decode(chunk);
+      for await (const chunk of child.stderr) output += new TextDecoder().decode(chunk);
     })();
-    await until(() => said.includes("Controller runs"), { what: () => said });
+    await until(() => output.includes("Controller runs"), { what: () => output });
     child.kill();
     expect(await child.exited).toBe(0);
-    expect(text + said).not.toContain(token);
-    expect(text + said).not.toContain("Authorization");
+    expect(text + output).not.toContain(token);
+    expect(text + output).not.toContain("Authorization");
   }, 180_000);
 
   test("certificates are checked whatever they say", async () => {

@@ -32,8 +32,8 @@ const ticket = defineController({
     if (others.length > 0) throw new Error(`${name} has ${others.length + 1} children`);
     const owner = { apiVersion: object.apiVersion, kind: object.kind, name, uid, controller: true };
     const metadata = { namespace, generateName: `${name}-`, labels: { [LABEL]: name }, ownerReferences: [owner] };
-    const made = child ?? (await client.create(ConfigMap, { metadata, data: { of: name } }));
-    status.set({ child: made.metadata.name });
+    const created = child ?? (await client.create(ConfigMap, { metadata, data: { of: name } }));
+    status.set({ child: created.metadata.name });
   },
 });
 

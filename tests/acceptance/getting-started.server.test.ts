@@ -58,9 +58,9 @@ test("docs/getting-started.md", async () => {
         if (command.startsWith("binnacle dev")) {
           dev = Bun.spawn(["sh", "-c", `exec ${command}`], { cwd: bench.dir, env, stdout: "pipe", stderr: "ignore" });
           const reader = dev.stdout.getReader();
-          let said = "";
-          while (!said.includes("  try ")) said += new TextDecoder().decode((await reader.read()).value);
-          for (const expected of output) expect(normal(said)).toContain(normal(expected));
+          let log = "";
+          while (!log.includes("  try ")) log += new TextDecoder().decode((await reader.read()).value);
+          for (const expected of output) expect(normal(log)).toContain(normal(expected));
           continue;
         }
         // Deno's runner tells it in its own words.

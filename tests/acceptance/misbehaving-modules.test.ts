@@ -37,8 +37,8 @@ class Dev implements AsyncDisposable {
   }
 
   says(fields: Readonly<Record<string, unknown>>) {
-    const found = () => this.log.findLast((line) => Bun.deepMatch(fields, line));
-    return until(found, { within: 90_000, what: () => `${JSON.stringify(fields)}:\n${this.err}` });
+    const matching = () => this.log.findLast((line) => Bun.deepMatch(fields, line));
+    return until(matching, { within: 90_000, what: () => `${JSON.stringify(fields)}:\n${this.err}` });
   }
 
   async end(): Promise<number> {
@@ -99,8 +99,8 @@ describe("a rejection that nobody handles is told under its module's name", () =
     await using dev = new Dev("--as-admin"); // none of the modules declares what it requests
     for (const [index, name] of names.entries()) {
       await dev.says({ msg: `ran c${index}` });
-      const told = await dev.says({ msg: "A module failed: code outside of a run", module: `m${index}.ts` });
-      expect([name, JSON.stringify(told["error"])]).toEqual([name, expect.stringMatching(forgotten[name]![1])]);
+      const entry = await dev.says({ msg: "A module failed: code outside of a run", module: `m${index}.ts` });
+      expect([name, JSON.stringify(entry["error"])]).toEqual([name, expect.stringMatching(forgotten[name]![1])]);
     }
     expect(dev.log.filter(({ msg }) => msg === "Unhandled rejection" || msg === "Uncaught exception")).toEqual([]);
     expect(await dev.end()).toBe(0);

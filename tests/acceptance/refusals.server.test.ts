@@ -70,14 +70,14 @@ describe.skipIf(!available)("refusals of the API server", () => {
     await Bun.sleep(options.ms);
     lab.proxy.fault = () => undefined;
     const over = performance.now();
-    const asked = lab.proxy.faults.length;
+    const faults = lab.proxy.faults.length;
     await settled();
     const seconds = (over - began) / 1_000;
     const after = Math.round(performance.now() - over);
-    console.log(`${name}: ${asked} requests in ${seconds.toFixed(1)} s, all well ${after} ms after it`);
-    expect(asked).toBeGreaterThan(0);
+    console.log(`${name}: ${faults} requests in ${seconds.toFixed(1)} s, all well ${after} ms after it`);
+    expect(faults).toBeGreaterThan(0);
     // This includes requests that were under way when it began.
-    expect(asked).toBeLessThanOrEqual(5 * seconds);
+    expect(faults).toBeLessThanOrEqual(5 * seconds);
     return lists() - before;
   }
 

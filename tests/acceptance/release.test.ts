@@ -462,12 +462,12 @@ test("the binary that is built says the version of its tree", () => {
 });
 
 test("version --check goes through the proxy that the environment names", async () => {
-  const asked: string[] = [];
+  const addresses: string[] = [];
   await using proxy = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch(request) {
-      asked.push(request.url);
+      addresses.push(request.url);
       return new Response("999.0.0\n");
     },
   });
@@ -478,5 +478,5 @@ test("version --check goes through the proxy that the environment names", async 
   });
   expect(await new Response(child.stdout).text()).toEndWith("\n999.0.0 has been released, and this is older\n");
   expect(await child.exited).toBe(3);
-  expect(asked).toEqual(["http://releases.example.com/all/latest"]);
+  expect(addresses).toEqual(["http://releases.example.com/all/latest"]);
 });

@@ -20,8 +20,8 @@ describe.skipIf(!available).each([true, false])("shards, on a server that divide
     expect(counts).toHaveLength(3);
     for (const count of counts) expect(count).toBeGreaterThan(OBJECTS / 4);
     for (const { operator } of fleet.replicas) {
-      const kept = await operator.metric("binnacle_informer_objects", { kind: "Item" });
-      expect(kept).toBeLessThan(OBJECTS / 2);
+      const objects = await operator.metric("binnacle_informer_objects", { kind: "Item" });
+      expect(objects).toBeLessThan(OBJECTS / 2);
     }
 
     // One dies, and its keys are worked on again within a lease duration.
@@ -52,10 +52,10 @@ describe.skipIf(!available).each([true, false])("shards, on a server that divide
 
     // One is told to end, and its keys are worked on again at once.
     const [leaving, staying] = left;
-    const told = Date.now();
+    const start = Date.now();
     expect(await leaving!.operator.stop()).toBe(0);
     await fleet.divided([staying!, next]);
-    const released = Date.now() - told;
+    const released = Date.now() - start;
     expect(released).toBeLessThan(10_000);
 
     await fleet.change(OBJECTS, 1);

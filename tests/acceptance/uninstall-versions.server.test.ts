@@ -89,8 +89,8 @@ describe.skipIf(!available)("uninstall of kinds with several versions", () => {
 
     await operator.stop(); // from here on nobody converts
     const second = await uninstall("--all", "--crds");
-    const told = second.stderr.split("\n").filter((line) => !line.startsWith("[")); // without the progress, which is shown when it takes longer
-    expect([second.code, told]).toEqual([0, [""]]);
+    const lines = second.stderr.split("\n").filter((line) => !line.startsWith("[")); // without the progress, which is shown when it takes longer
+    expect([second.code, lines]).toEqual([0, [""]]);
     for (const name of ["plum-a", "pear-a"]) expect(await cluster.get(`${CONFIG_MAPS}/${name}`)).toBeUndefined();
     for (const name of ["last-plum-a", "last-pear-a"])
       expect((await cluster.exists(`${CONFIG_MAPS}/${name}`)).data).toEqual({ size: "3" });

@@ -143,7 +143,7 @@ describe.skipIf(!available)("uninstall", () => {
   /** Objects of any kind that are being deleted, and those that carry a finalizer of the examples. */
   async function hanging(): Promise<readonly string[]> {
     const transport = createTransport(await loadKubeconfig({ kubeconfig: cluster.kubeconfig, env: {} }));
-    const found: string[] = [];
+    const leftovers: string[] = [];
     try {
       for (const { resource, namespaced, isStored } of await everyKind(transport)) {
         if (!isStored) continue;
@@ -157,7 +157,7 @@ describe.skipIf(!available)("uninstall", () => {
               const { finalizers = [], deletionTimestamp } = metadata;
               if (deletionTimestamp === undefined && !finalizers.some((name) => name.includes("binnacle.dev")))
                 continue;
-              found.push(`${kind} ${keyString(metadata)} ${finalizers.join()}`);
+              leftovers.push(`${kind} ${keyString(metadata)} ${finalizers.join()}`);
             }
           },
         });
@@ -165,7 +165,7 @@ describe.skipIf(!available)("uninstall", () => {
     } finally {
       await transport.close();
     }
-    return found;
+    return leftovers;
   }
 
   /** There is no kubelet: the pods of a Job end as the test says. */

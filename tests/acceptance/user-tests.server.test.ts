@@ -242,10 +242,10 @@ test("the tests of the examples pass, and one does on a real API server", async 
       stdout: "ignore",
       stderr: "pipe",
     });
-    const told = await new Response(child.stderr).text();
-    expect(told).toMatch(/ 0 fail\n/);
+    const output = await new Response(child.stderr).text();
+    expect(output).toMatch(/ 0 fail\n/);
     expect(await child.exited).toBe(0);
-    return told;
+    return output;
   };
   expect(Number(/ (\d+) pass\n/.exec(await examples({}))?.[1])).toBeGreaterThan(20);
   const folder = await assets();

@@ -168,8 +168,8 @@ describe.skipIf(!available)("webhooks of two replicas behind a Service", () => {
       await change();
       await until(
         async () => {
-          const found = await Promise.all([configuration(VALIDATING), configuration(MUTATING)]);
-          return found.every((one) => one?.webhooks[0]?.clientConfig.caBundle !== undefined);
+          const configurations = await Promise.all([configuration(VALIDATING), configuration(MUTATING)]);
+          return configurations.every((one) => one?.webhooks[0]?.clientConfig.caBundle !== undefined);
         },
         { what, every: 5 },
       );

@@ -13,8 +13,8 @@ export interface Cases {
   readonly progress?: (line: string) => void;
 }
 
-export async function playAll(given: Cases): Promise<readonly Case[]> {
-  const { server: name, seed, first, count, only = /./, progress = () => {} } = given;
+export async function playAll(cases: Cases): Promise<readonly Case[]> {
+  const { server: name, seed, first, count, only = /./, progress = () => {} } = cases;
   const all: Case[] = [];
   for (let from = first; from < first + count;) {
     const end = Math.min(first + count, (Math.floor(from / BATCH) + 1) * BATCH);

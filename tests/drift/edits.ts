@@ -93,14 +93,14 @@ const remove: Edit = ({ live, declared, shape, random }) => {
 
 /** The maps and lists around declared fields. */
 function containers({ declared, shape }: Ground): readonly (readonly Step[])[] {
-  const found = new Map<string, readonly Step[]>();
+  const editions = new Map<string, readonly Step[]>();
   for (const { steps } of leaves(declared, shape))
     for (let length = 1; length < steps.length; length++) {
       const part = steps.slice(0, length);
       if (length > 1 || steps[0] === undefined || !("field" in steps[0]) || steps[0].field !== "metadata")
-        found.set(JSON.stringify(part), part);
+        editions.set(JSON.stringify(part), part);
     }
-  return [...found.values()];
+  return [...editions.values()];
 }
 
 function inContainer(

@@ -103,8 +103,8 @@ function listPatch(from: JsonMap[], to: JsonMap[], shape: Shape & { readonly typ
   const unique = new Set(keys(from)).size === from.length && new Set(keys(to)).size === to.length;
   // Items that share the key of patches, and a new order, can only be said by the whole list.
   const order = keys(from).filter((key) => keys(to).includes(key));
-  const kept = keys(to).filter((key) => keys(from).includes(key));
-  if (!unique || !Bun.deepEquals(order, kept)) return [...to, { $patch: "replace" }];
+  const common = keys(to).filter((key) => keys(from).includes(key));
+  if (!unique || !Bun.deepEquals(order, common)) return [...to, { $patch: "replace" }];
   const items: JsonMap[] = from
     .filter((item) => !keys(to).includes(item[name] ?? null))
     .map((item) => ({ [name]: item[name] ?? null, $patch: "delete" }));

@@ -71,12 +71,12 @@ function textOf(step: Step): string {
 }
 
 function keysOf(item: JsonMap, keys: readonly ListKey[]): JsonMap {
-  const found: JsonMap = {};
+  const parts: JsonMap = {};
   for (const { name, default: usual } of keys) {
     const value = item[name] ?? usual;
-    if (value !== undefined) found[name] = value;
+    if (value !== undefined) parts[name] = value;
   }
-  return found;
+  return parts;
 }
 
 function idOf(keys: JsonMap): string {
@@ -179,8 +179,8 @@ export function put(object: JsonMap, steps: readonly Step[], value: Json): void 
       if (!Array.isArray(at)) return;
       let item: Json | undefined = at.find((one) => isItem(one, step.item));
       if (next === undefined) {
-        const found = item === undefined ? at.length : at.indexOf(item);
-        at[found] = structuredClone(value);
+        const place = item === undefined ? at.length : at.indexOf(item);
+        at[place] = structuredClone(value);
         return;
       }
       if (item === undefined) at.push((item = { ...step.item }));

@@ -34,16 +34,17 @@ export class Others {
     this.#child = child;
   }
 
-  /** Does something to the child, where there is one. @param given what others want; @default anything */
-  async act(situation: Situation, given: EditName | undefined): Promise<Done | undefined> {
+  /** Does something to the child, where there is one. @param chosenEdit what others want; @default anything */
+  async act(situation: Situation, chosenEdit: EditName | undefined): Promise<Done | undefined> {
     const { random, kind } = this.#case;
     const live = await this.#child.get();
     if (live === undefined) return undefined;
-    if (given === undefined && random.chance(0.04)) return this.#replace(live, situation);
-    if (given === undefined && kind.scales === true && situation.isHeld && random.chance(0.1)) return this.#scale();
+    if (chosenEdit === undefined && random.chance(0.04)) return this.#replace(live, situation);
+    if (chosenEdit === undefined && kind.scales === true && situation.isHeld && random.chance(0.1))
+      return this.#scale();
     for (let tried = 0; tried < TRIES; tried++) {
       const form = someForm(random, kind.isCustom === true);
-      const done = await this.#write(given ?? someEdit(random), form, { live, ...situation });
+      const done = await this.#write(chosenEdit ?? someEdit(random), form, { live, ...situation });
       if (done !== undefined) return done;
     }
     return undefined;
@@ -57,10 +58,12 @@ export class Others {
       const named = { ...body, metadata: { ...metaOf(body), name, namespace: Stage.namespaceOf(kind) } };
       const isApplied = random.chance(0.3);
       const child = this.#child;
-      const made = await (isApplied ? child.apply(named, "flux") : child.create(named, "fieldManager=kubectl-create"));
-      if (made.status >= 400) continue;
+      const created = await (isApplied
+        ? child.apply(named, "flux")
+        : child.create(named, "fieldManager=kubectl-create"));
+      if (created.status >= 400) continue;
       const act: Act = { edit: "precede", form: "request", requests: [`created: ${JSON.stringify(named)}`] };
-      if (random.chance(0.7)) return { act, after: made.body };
+      if (random.chance(0.7)) return { act, after: created.body };
       const emptied = await child.merge({ metadata: { managedFields: [{}] } });
       return { act: { ...act, requests: [...act.requests, "managedFields: [{}]"] }, after: emptied.body };
     }
@@ -77,10 +80,10 @@ export class Others {
     const body = clone(random.pick([live, ...earlier]));
     for (const name of ["uid", "resourceVersion", "creationTimestamp", "generation"]) delete metaOf(body)[name];
     if (random.chance(0.5)) delete metaOf(body)["managedFields"];
-    const made = await this.#child.create(body, `fieldManager=${BACKUP}`);
-    if (made.status !== 201) return deleted;
+    const restored = await this.#child.create(body, `fieldManager=${BACKUP}`);
+    if (restored.status !== 201) return deleted;
     const act: Act = { edit: "recreate", form: "request", requests: [`POST ${JSON.stringify(body)}`] };
-    return { act, after: made.body };
+    return { act, after: restored.body };
   }
 
   async #scale(): Promise<Done> {

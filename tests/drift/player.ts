@@ -100,10 +100,10 @@ export class Player {
     this.#before = this.#live;
   }
 
-  /** Others act. @param given what they want; @default anything */
-  async act(given?: EditName): Promise<void> {
+  /** Others act. @param chosenEdit what they want; @default anything */
+  async act(chosenEdit?: EditName): Promise<void> {
     const situation = { declared: this.#body, earlier: this.#earlier, isHeld: this.#isHeld };
-    this.#note(await this.#others.act(situation, given));
+    this.#note(await this.#others.act(situation, chosenEdit));
   }
 
   #note(done: Done | undefined): void {
@@ -174,21 +174,21 @@ export class Player {
       if (failure !== "") this.#drop("neither the owner reference nor the mark is left");
       if (this.isOver) return [];
     }
-    const found: Finding[] = failure === "" ? [] : [{ problem: "fails", detail: failure }];
-    if (live === undefined) return [...found, { problem: "not created", detail: "there is no child" }];
+    const findings: Finding[] = failure === "" ? [] : [{ problem: "fails", detail: failure }];
+    if (live === undefined) return [...findings, { problem: "not created", detail: "there is no child" }];
     const leaves = this.#child.leaves(live);
     const { declared, spelled } = this.#now!;
-    found.push(
+    findings.push(
       ...missing(
         declared,
         { spelled, live: leaves },
         ({ steps }) => shapeAt(this.#child.shape, steps).type !== "whole",
       ),
     );
-    found.push(...ownership(live, this.#uid));
-    if (before !== undefined && !this.#isTainted && failure === "") found.push(...this.#ofOthers(leaves, before));
-    const isEntangled = found.some(({ problem }) => problem === "stays") && !(await this.#withoutLast(live, live));
-    return isEntangled ? found.filter(({ problem }) => problem !== "stays") : found;
+    findings.push(...ownership(live, this.#uid));
+    if (before !== undefined && !this.#isTainted && failure === "") findings.push(...this.#ofOthers(leaves, before));
+    const isEntangled = findings.some(({ problem }) => problem === "stays") && !(await this.#withoutLast(live, live));
+    return isEntangled ? findings.filter(({ problem }) => problem !== "stays") : findings;
   }
 
   #pruned(live: JsonMap | undefined): readonly Finding[] {
@@ -216,14 +216,14 @@ export class Player {
     const theirs = holders.filter(({ manager }) => !nobody.has(manager));
     const around = { declared, before: this.#setByOthers(before, theirs), live, holders: theirs };
     const once = { paths: this.#ever, isRestored: this.#live !== undefined && !hasMarks(then, this.#live) };
-    const found = lost(around, this.#merged ?? this.#certain(before), once);
-    if (this.#last === undefined || this.#live === undefined) return found;
+    const losses = lost(around, this.#merged ?? this.#certain(before), once);
+    if (this.#last === undefined || this.#live === undefined) return losses;
     const was = this.#child.leaves(this.#live);
     const isKnown = this.#time !== "down" || hasMarks(then, this.#live);
     const ours = holders.filter(({ manager }) => manager === CONTROLLER);
     const gone = stays({ ...around, before }, { declared: this.#last.declared, live: was, spelled });
     return [
-      ...found,
+      ...losses,
       ...gone.filter(({ detail }) => isKnown || ours.some(({ paths }) => anyBelow(paths, detail.split(":")[0]!))),
     ];
   }

@@ -76,27 +76,27 @@ export function missing(
   { spelled, live }: { readonly spelled: Leaves; readonly live: Leaves },
   granular: (leaf: Leaf) => boolean,
 ): Finding[] {
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   for (const [path, leaf] of counted(declared)) {
     const there = live.all.get(path);
     if (isEmpty(leaf.value) && granular(leaf)) {
       const isKept = anyBelow(spelled.all.keys(), path);
       if (isKept && !anyBelow(live.all.keys(), path))
-        found.push({ problem: "drift", detail: `${path}: declared ${show(leaf.value)}, nothing is there` });
+        findings.push({ problem: "drift", detail: `${path}: declared ${show(leaf.value)}, nothing is there` });
       continue;
     }
     const spelling = spelled.all.get(path)?.value;
     if (has(leaf.value, spelling, there?.value) || (isEmpty(leaf.value) && !isZero(spelling))) continue;
     // A map that the server completed is no leaf there.
     if (there === undefined && isEmpty(leaf.value) && anyBelow(live.all.keys(), path)) continue;
-    found.push({ problem: "drift", detail: `${path}: declared ${show(leaf.value)}, live ${show(there?.value)}` });
+    findings.push({ problem: "drift", detail: `${path}: declared ${show(leaf.value)}, live ${show(there?.value)}` });
   }
   for (const [path, order] of declared.orders) {
     const now = (live.orders.get(path) ?? []).filter((id) => order.includes(id));
     if (now.length === order.length && !equal(now, order))
-      found.push({ problem: "order", detail: `${path}: declared ${order.join(" ")}, live ${now.join(" ")}` });
+      findings.push({ problem: "order", detail: `${path}: declared ${order.join(" ")}, live ${now.join(" ")}` });
   }
-  return found;
+  return findings;
 }
 
 /** Whether our reference to the owner is there and controls. */
@@ -130,7 +130,7 @@ export function lost(around: Around, merged: Leaves, once: Once): Finding[] {
   const own = [...declared.all].filter(([, { value }]) => !isEmpty(value)).map(([path]) => path);
   const emptied = [...declared.all].filter(([, { value }]) => isEmpty(value)).map(([path]) => path);
   const replaced = listsWithoutDeclared(declared, before);
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   for (const [path, leaf] of counted(before)) {
     if (isEmpty(leaf.value) || declared.all.has(path) || overlapsAny(own, path)) continue;
     const isAct = holders.some((holder) => !once.isRestored && isActOf(holder) && holds(holder, path, leaf));
@@ -140,9 +140,9 @@ export function lost(around: Around, merged: Leaves, once: Once): Finding[] {
     if (!equal(merged.all.get(path)?.value, leaf.value)) continue;
     const there = live.all.get(path)?.value;
     if (!equal(there, leaf.value))
-      found.push({ problem: "lost", detail: `${path}: theirs was ${show(leaf.value)}, live ${show(there)}` });
+      findings.push({ problem: "lost", detail: `${path}: theirs was ${show(leaf.value)}, live ${show(there)}` });
   }
-  return found;
+  return findings;
 }
 
 export interface Once {
@@ -180,7 +180,7 @@ export interface Past {
 /** What is no longer declared, and still there although nobody else set it. */
 export function stays(around: Around, past: Past): Finding[] {
   const { declared, before, live, holders } = around;
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   for (const [path, leaf] of counted(past.declared)) {
     if (isEmpty(leaf.value) || overlapsAny(declared.all.keys(), path)) continue;
     const was = past.live.all.get(path)?.value;
@@ -190,9 +190,9 @@ export function stays(around: Around, past: Past): Finding[] {
     const there = live.all.get(path)?.value;
     const isDefault = equal(there, past.spelled.all.get(path)?.value);
     if (!equal(there, then) || isDefault) continue; // what the server has filled in again is not ours any more
-    found.push({ problem: "stays", detail: `${path}: no longer declared, live ${show(there)}` });
+    findings.push({ problem: "stays", detail: `${path}: no longer declared, live ${show(there)}` });
   }
-  return found;
+  return findings;
 }
 
 /** Whether the child carries binnacle's marks as they were. */

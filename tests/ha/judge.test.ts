@@ -74,12 +74,12 @@ test("judge finds a write after the Lease has run out, or was let go", () => {
 
 test("judge lets a write that changed nothing be, when its sender held the Lease between question and answer", () => {
   const renewals = [renewal(100, "a"), renewal(20_000, "b")];
-  const made = request({ at: 200 });
-  const repeated = { ...made, received: 19_000, answered: 20_500 };
+  const write = request({ at: 200 });
+  const repeated = { ...write, received: 19_000, answered: 20_500 };
   // From 15.1 s on the Lease has expired, which counts for a write that arrives then.
-  expect(offences(evidence(renewals, [made, repeated]))).toEqual([["the Lease had run out", 3_900]]);
-  expect(offences(evidence(renewals, [made, { ...repeated, received: 14_000 }]))).toEqual([]);
-  expect(offences(evidence(renewals, [made, { ...repeated, received: 20_100 }]))).toEqual([
+  expect(offences(evidence(renewals, [write, repeated]))).toEqual([["the Lease had run out", 3_900]]);
+  expect(offences(evidence(renewals, [write, { ...repeated, received: 14_000 }]))).toEqual([]);
+  expect(offences(evidence(renewals, [write, { ...repeated, received: 20_100 }]))).toEqual([
     ["another held the Lease", 100],
   ]);
 });

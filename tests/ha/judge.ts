@@ -145,17 +145,17 @@ function offence(
   { versions, index }: { readonly versions: readonly Version[]; readonly index: number },
 ): Violation | undefined {
   const version = versions[index];
-  const found = (offence: Offence, since: number): Violation => ({
+  const violation = (offence: Offence, since: number): Violation => ({
     offence,
     request,
     late: Math.max(0, request.received - since),
   });
-  if (version === undefined) return found("the Lease had been released", request.received);
+  if (version === undefined) return violation("the Lease had been released", request.received);
   if (version.user === request.user && !version.isFree) {
-    return request.received > version.expires ? found("the Lease had run out", version.expires) : undefined;
+    return request.received > version.expires ? violation("the Lease had run out", version.expires) : undefined;
   }
   const since = versions[lastOf(request.user, versions, index) + 1]?.until ?? version.until;
-  return found(version.isFree ? "the Lease had been released" : "another held the Lease", since);
+  return violation(version.isFree ? "the Lease had been released" : "another held the Lease", since);
 }
 
 /** Returns the last version before `index` that the process held. */
@@ -165,16 +165,16 @@ function lastOf(user: string, versions: readonly Version[], index: number): numb
 
 function twoAtOnce(runs: readonly RunRecord[]): readonly TwoRuns[] {
   const byKey = Map.groupBy(runs, ({ key }) => key);
-  const found: TwoRuns[] = [];
+  const overlaps: TwoRuns[] = [];
   for (const [key, ofKey] of byKey) {
     const ordered = ofKey.toSorted((a, b) => a.from - b.from);
     let first = ordered[0]!;
     for (const second of ordered.slice(1)) {
-      if (second.from < first.until) found.push({ key, first, second });
+      if (second.from < first.until) overlaps.push({ key, first, second });
       if (second.until > first.until) first = second;
     }
   }
-  return found;
+  return overlaps;
 }
 
 function takeoversOf(

@@ -67,8 +67,8 @@ export class Load {
   /** Returns what the operator has not done yet; `undefined` when it has done everything. */
   async unsettled(): Promise<string | undefined> {
     const children = new Map<string, string>();
-    const found = await this.#list("/api/v1/namespaces/default/configmaps");
-    for (const { metadata, data } of found as { metadata: { name: string }; data?: { size?: string } }[]) {
+    const configMaps = await this.#list("/api/v1/namespaces/default/configmaps");
+    for (const { metadata, data } of configMaps as { metadata: { name: string }; data?: { size?: string } }[]) {
       children.set(metadata.name, data?.size ?? "");
     }
     for (const { metadata, spec } of (await this.#list(this.#kind.path)) as Listed["items"]) {

@@ -15,9 +15,9 @@ export interface HaReport extends Verdict {
 export function table(report: HaReport): string {
   const { violations, takeovers, leaseRequests } = report;
   const offences = OFFENCES.map((offence) => {
-    const found = violations.filter((violation) => violation.offence === offence);
-    const late = Math.max(...found.map((violation) => violation.late));
-    const value = found.length === 0 ? "0" : `${found.length}, up to ${seconds(late)} too late`;
+    const matching = violations.filter((violation) => violation.offence === offence);
+    const late = Math.max(...matching.map((violation) => violation.late));
+    const value = matching.length === 0 ? "0" : `${matching.length}, up to ${seconds(late)} too late`;
     return [`… while ${offence}`, value] as const;
   });
   const rows: readonly (readonly [string, string])[] = [
@@ -46,11 +46,11 @@ function kindOf({ fault: { kind, user, leader } }: Takeover): string {
 
 function faultRow(kind: string, takeovers: readonly Takeover[]): string {
   const isOfLeader = kind.endsWith("leader");
-  const taken = takeovers.flatMap(({ ms }) => (ms === undefined || !isOfLeader ? [] : [ms])).sort((a, b) => a - b);
+  const times = takeovers.flatMap(({ ms }) => (ms === undefined || !isOfLeader ? [] : [ms])).sort((a, b) => a - b);
   const silences = takeovers.map(({ silence }) => silence).sort((a, b) => a - b);
   const both = (values: readonly number[]): string =>
     values.length === 0 ? "– | –" : `${seconds(values[(values.length - 1) >> 1]!)} | ${seconds(values.at(-1)!)}`;
-  return `| ${kind} | ${takeovers.length} | ${both(taken)} | ${both(silences)} |`;
+  return `| ${kind} | ${takeovers.length} | ${both(times)} | ${both(silences)} |`;
 }
 
 function seconds(ms: number): string {

@@ -51,7 +51,7 @@ interface Listed {
 export class ChaosLoad {
   readonly #node: KubernetesNode;
   readonly #random: () => number;
-  readonly #wanted = new Map<string, string>();
+  readonly #expected = new Map<string, string>();
   readonly #running: Promise<void>;
   #ends = false;
   changes = 0;
@@ -68,23 +68,25 @@ export class ChaosLoad {
   async end(): Promise<ReadonlyMap<string, string>> {
     this.#ends = true;
     await this.#running;
-    return this.#wanted;
+    return this.#expected;
   }
 
   /** Children of objects that are gone: the garbage collector's business. */
-  async uncollected(wanted: ReadonlyMap<string, string>): Promise<number> {
+  async uncollected(expected: ReadonlyMap<string, string>): Promise<number> {
     const children = await this.#list(CHILDREN);
-    return (children?.items ?? []).filter(({ metadata }) => !wanted.has(metadata.name)).length;
+    return (children?.items ?? []).filter(({ metadata }) => !expected.has(metadata.name)).length;
   }
 
   /** The names of objects that are not as they should be, or whose child is not. */
-  async wrong(wanted: ReadonlyMap<string, string>): Promise<readonly string[]> {
+  async wrong(expected: ReadonlyMap<string, string>): Promise<readonly string[]> {
     const [objects, children] = await Promise.all([this.#list(PATH), this.#list(CHILDREN)]);
     if (objects === undefined || children === undefined) return ["the API server does not answer"];
     const seen = new Map(objects.items.map(({ metadata, status }) => [metadata.name, status?.seen]));
     const values = new Map(children.items.map(({ metadata, data }) => [metadata.name, data?.value]));
-    const names = new Set([...wanted.keys(), ...seen.keys()]);
-    return [...names].filter((name) => seen.get(name) !== wanted.get(name) || values.get(name) !== wanted.get(name));
+    const names = new Set([...expected.keys(), ...seen.keys()]);
+    return [...names].filter(
+      (name) => seen.get(name) !== expected.get(name) || values.get(name) !== expected.get(name),
+    );
   }
 
   /** Names come again: the child of the object before may still be there, and the garbage collector may have lost track of it. */
@@ -97,7 +99,7 @@ export class ChaosLoad {
 
   /** Until the server has answered, because a change that may have taken place is one that has to be known. */
   async #change(name: string, value: string): Promise<void> {
-    const there = this.#wanted.has(name);
+    const there = this.#expected.has(name);
     const goes = there && this.#random() < 0.2;
     const metadata = { name };
     const object = { apiVersion: "chaos.binnacle.dev/v1", kind: "Pearl", metadata, spec: { value } };
@@ -107,8 +109,8 @@ export class ChaosLoad {
         : await this.#send("PATCH", `${PATH}/${name}?fieldManager=load&force=true`, object);
     while (!(await send())) await Bun.sleep(200);
     this.changes++;
-    if (goes) this.#wanted.delete(name);
-    else this.#wanted.set(name, value);
+    if (goes) this.#expected.delete(name);
+    else this.#expected.set(name, value);
   }
 
   /** @returns whether the server has said that it is done. */

@@ -88,17 +88,17 @@ export async function chaos(node: KubernetesNode, options: ChaosOptions): Promis
     await deploy(node, dir);
     const load = new ChaosLoad(node, randomFrom(options.seed + 1));
     const counts = await strike({ ...options, node, random });
-    const wanted = await load.end();
+    const expected = await load.end();
     const began = performance.now();
     await node.kubectl("rollout", "status", "deployment/chaos", ...IN, "--timeout=180s");
     let wrong: readonly string[] = [];
-    await until(async () => (wrong = await load.wrong(wanted)).length === 0, {
+    await until(async () => (wrong = await load.wrong(expected)).length === 0, {
       within: 240_000,
       every: 1_000,
       what: () => `every object has its child; wrong are ${wrong.slice(0, 5).join(", ")}`,
     });
     const settled = performance.now() - began;
-    const uncollected = await load.uncollected(wanted);
+    const uncollected = await load.uncollected(expected);
     const evidence = await readEvidence(join(node.dir, "var", "log", "audit.log"));
     const verdict = judge({ ...evidence, leaseName: "chaos", runs: [], faults: [], until: Date.now() });
     const holders = evidence.lease.filter(
@@ -106,7 +106,7 @@ export async function chaos(node: KubernetesNode, options: ChaosOptions): Promis
     ).length;
     const lease = { versions: evidence.lease.length, holders };
     const { changes } = load;
-    return { faults: counts, changes, settled, objects: wanted.size, uncollected, lease, verdict };
+    return { faults: counts, changes, settled, objects: expected.size, uncollected, lease, verdict };
   } finally {
     await rm(dir, { recursive: true, force: true });
   }

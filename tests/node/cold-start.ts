@@ -195,9 +195,9 @@ async function start(node: KubernetesNode, { image, args, cpuLimit }: Wanted): P
   const began = Date.now();
   const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "cold", namespace: NAMESPACE }, spec };
   const headers = { "content-type": "application/json" };
-  const made = await node.request(PODS, { method: "POST", headers, body: JSON.stringify(pod) });
-  if (!made.ok) throw new Error(`Cannot create a pod: ${await made.text()}`);
-  const { metadata } = (await made.json()) as { readonly metadata: { readonly uid: string } };
+  const created = await node.request(PODS, { method: "POST", headers, body: JSON.stringify(pod) });
+  if (!created.ok) throw new Error(`Cannot create a pod: ${await created.text()}`);
+  const { metadata } = (await created.json()) as { readonly metadata: { readonly uid: string } };
   const conditions = async () => {
     const seen = (await (await node.request(`${PODS}/cold`)).json()) as {
       readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
@@ -221,9 +221,9 @@ async function start(node: KubernetesNode, { image, args, cpuLimit }: Wanted): P
 async function pullOf(node: KubernetesNode, uid: string): Promise<number | undefined> {
   const path = `/api/v1/namespaces/${NAMESPACE}/events?fieldSelector=involvedObject.uid%3D${uid},reason%3DPulled`;
   const { items } = (await (await node.request(path)).json()) as { readonly items: readonly { message: string }[] };
-  const found = /" in (?:(\d+)m)?([\d.]+)(ms|s) /.exec(items[0]?.message ?? "");
-  if (found === null) return undefined;
-  const [, minutes = "0", amount, unit] = found;
+  const duration = /" in (?:(\d+)m)?([\d.]+)(ms|s) /.exec(items[0]?.message ?? "");
+  if (duration === null) return undefined;
+  const [, minutes = "0", amount, unit] = duration;
   return Number(minutes) * 60_000 + Number(amount) * (unit === "s" ? 1_000 : 1);
 }
 

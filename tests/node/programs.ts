@@ -36,6 +36,6 @@ export async function outputOf(program: string, args: readonly string[], options
 export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const { stdout, stderr, code } = await outputOf(program, args, options);
   if (code === 0) return stdout;
-  const said = `${stderr.trim()}\n${stdout.trim()}`.trim().split("\n").slice(-15).join("\n");
-  throw new Error(`${basename(program)} ${args.slice(0, 4).join(" ")} ended with ${code}: ${said}`);
+  const output = `${stderr.trim()}\n${stdout.trim()}`.trim().split("\n").slice(-15).join("\n");
+  throw new Error(`${basename(program)} ${args.slice(0, 4).join(" ")} ended with ${code}: ${output}`);
 }

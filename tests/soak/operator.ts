@@ -179,8 +179,8 @@ async function answer(question: Question): Promise<Answer> {
 }
 
 process.on("message", (question: Question) => {
-  void answer(question).then((said) => {
-    process.send!(said);
+  void answer(question).then((reply) => {
+    process.send!(reply);
     // Now only the parent's questions keep this process alive.
     if (question === "stop") process.disconnect?.();
   });

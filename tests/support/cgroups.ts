@@ -25,19 +25,19 @@ export class ControlGroup {
   /** @returns why there can be none on this machine, such as that the user is not root. */
   static async make(limits: GroupLimits): Promise<ControlGroup | string> {
     if (process.platform !== "linux") return "control groups exist on Linux only";
-    const made: string[] = [];
+    const groups: string[] = [];
     try {
       for (const [controller, files] of filesOf(limits)) {
         const parent = await parentOf(controller);
         if (parent === undefined) return `there is no control group for ${controller}`;
-        const folder = join(parent.folder, `binnacle-${process.pid}-${made.length}-${Date.now().toString(36)}`);
+        const folder = join(parent.folder, `binnacle-${process.pid}-${groups.length}-${Date.now().toString(36)}`);
         await mkdir(folder);
-        made.push(folder);
+        groups.push(folder);
         for (const [file, text] of files[parent.version]) await writeFile(join(folder, file), text);
       }
-      return new ControlGroup(made);
+      return new ControlGroup(groups);
     } catch (error) {
-      for (const folder of made) await rmdir(folder);
+      for (const folder of groups) await rmdir(folder);
       return `control groups cannot be made here: ${error instanceof Error ? error.message : String(error)}`;
     }
   }

@@ -17,7 +17,7 @@ interface Kept {
 }
 
 /** What a process keeps, for whichever copy of this module a test file has. */
-const kept: { planes: Kept[]; started: number } = ((
+const state: { planes: Kept[]; started: number } = ((
   globalThis as { [key: symbol]: { planes: Kept[]; started: number } | undefined }
 )[Symbol.for("binnacle.lent-planes")] ??= { planes: [], started: 0 });
 
@@ -25,12 +25,12 @@ const kept: { planes: Kept[]; started: number } = ((
 export async function lendPlane(controllers: boolean): Promise<ControlPlane> {
   const folder = process.env[FOLDER];
   if (!folder) return startControlPlane({ controllers });
-  const free = kept.planes.find((one) => !one.isLent && one.controllers === controllers);
+  const free = state.planes.find((one) => !one.isLent && one.controllers === controllers);
   if (free !== undefined) return lent(free);
-  const dir = join(folder, `${process.pid}-${kept.started++}`);
+  const dir = join(folder, `${process.pid}-${state.started++}`);
   await mkdir(dir, { recursive: true });
   const one = { plane: await startControlPlane({ controllers, dir }), controllers, isLent: true };
-  kept.planes.push(one);
+  state.planes.push(one);
   return lent(one);
 }
 
@@ -53,7 +53,7 @@ async function giveBack(one: Kept): Promise<void> {
     one.isLent = false;
   } catch (error) {
     console.log(`A control plane is not lent again: ${error instanceof Error ? error.message : String(error)}`);
-    kept.planes.splice(kept.planes.indexOf(one), 1);
+    state.planes.splice(state.planes.indexOf(one), 1);
     await one.plane.stop();
   }
 }

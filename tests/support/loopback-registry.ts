@@ -65,15 +65,15 @@ export class LoopbackRegistry implements AsyncDisposable {
   #refusal(request: Request): Response | undefined {
     const { auth } = this.#options;
     if (auth === undefined) return undefined;
-    const given = request.headers.get("authorization") ?? "";
+    const credentials = request.headers.get("authorization") ?? "";
     if (auth.scheme === "basic") {
-      if (given === `Basic ${btoa(`${auth.username}:${auth.password}`)}`) return undefined;
+      if (credentials === `Basic ${btoa(`${auth.username}:${auth.password}`)}`) return undefined;
       return new Response(errors("UNAUTHORIZED", "who are you?"), {
         status: 401,
         headers: { "www-authenticate": 'Basic realm="here"' },
       });
     }
-    if (this.#tokens.has(given.replace(/^Bearer /, ""))) return undefined;
+    if (this.#tokens.has(credentials.replace(/^Bearer /, ""))) return undefined;
     const challenge = `Bearer realm="http://${this.host}/token",service="loopback",scope="repository:x:pull"`;
     return new Response(errors("UNAUTHORIZED", "a token is needed"), {
       status: 401,
@@ -102,9 +102,9 @@ export class LoopbackRegistry implements AsyncDisposable {
         .set(`${repository}@${digestOf(bytes)}`, manifest);
       return new Response(null, { status: 201 });
     }
-    const found = this.manifests.get(`${repository}${separator}${name}`);
-    if (found === undefined) return new Response(errors("MANIFEST_UNKNOWN", "no such manifest"), { status: 404 });
-    return new Response(found.bytes as Uint8Array<ArrayBuffer>, { headers: { "content-type": found.mediaType } });
+    const manifest = this.manifests.get(`${repository}${separator}${name}`);
+    if (manifest === undefined) return new Response(errors("MANIFEST_UNKNOWN", "no such manifest"), { status: 404 });
+    return new Response(manifest.bytes as Uint8Array<ArrayBuffer>, { headers: { "content-type": manifest.mediaType } });
   }
 
   #blob(request: Request, bytes: Uint8Array | undefined): Response {
@@ -135,9 +135,9 @@ export class LoopbackRegistry implements AsyncDisposable {
     if (request.method === "PATCH") {
       const start = /^(\d+)-\d+$/.exec(request.headers.get("content-range") ?? "")?.[1];
       if (Number(start) !== so.length) return this.#accepted(repository, { id, status: 416 });
-      const kept = this.#options.keepOf?.(this.#chunks++) ?? bytes.length;
-      this.#uploads.set(id, Buffer.concat([so, bytes.subarray(0, kept)]));
-      return kept < bytes.length
+      const length = this.#options.keepOf?.(this.#chunks++) ?? bytes.length;
+      this.#uploads.set(id, Buffer.concat([so, bytes.subarray(0, length)]));
+      return length < bytes.length
         ? new Response(null, { status: 500 })
         : this.#accepted(repository, { id, status: 202 });
     }

@@ -13,8 +13,8 @@ test("compareOutcomes names each field that differs", () => {
 });
 
 test("withoutAllowed leaves what no line names", () => {
-  const found = compareOutcomes("web: up", { events: ["a"], order: ["b"] }, { events: [], order: [] });
-  const left = withoutAllowed(found, parseAllowed("# why\nweb: * | ev* | they come late"));
+  const differences = compareOutcomes("web: up", { events: ["a"], order: ["b"] }, { events: [], order: [] });
+  const left = withoutAllowed(differences, parseAllowed("# why\nweb: * | ev* | they come late"));
   expect(left.map(({ field }) => field)).toEqual(["order"]);
   expect(() => parseAllowed("web: * | events")).toThrow("has no reason");
 });

@@ -10,9 +10,9 @@ export interface Difference {
 }
 
 export function compareOutcomes(situation: string, expected: Outcome, actual: Outcome): Difference[] {
-  const found: Difference[] = [];
-  compareValues(expected, actual, { situation, field: "", found });
-  return found;
+  const differences: Difference[] = [];
+  compareValues(expected, actual, { situation, field: "", found: differences });
+  return differences;
 }
 
 interface Place {
@@ -64,8 +64,8 @@ function pattern(text: string): RegExp {
   return new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("\\*", ".*")}$`);
 }
 
-export function withoutAllowed(found: readonly Difference[], allowed: readonly Allowed[]): Difference[] {
-  return found.filter(
+export function withoutAllowed(differences: readonly Difference[], allowed: readonly Allowed[]): Difference[] {
+  return differences.filter(
     (one) => !allowed.some((each) => each.situation.test(one.situation) && each.field.test(one.field)),
   );
 }

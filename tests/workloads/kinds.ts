@@ -41,7 +41,7 @@ export function pathOf(kind: string, namespace: string, name = ""): string {
   const end = name === "" ? "" : `/${name}`;
   const clusterKind = clusterKinds.find((one) => one.kind === kind);
   if (clusterKind !== undefined) return `${clusterKind.api}/${clusterKind.plural}${end}`;
-  const found = kinds.find((one) => one.kind === kind);
-  if (found === undefined) throw new Error(`Situations know no ${kind}: add it to kinds.ts`);
-  return `${found.api}/namespaces/${namespace}/${found.plural}${end}`;
+  const known = kinds.find((one) => one.kind === kind);
+  if (known === undefined) throw new Error(`Situations know no ${kind}: add it to kinds.ts`);
+  return `${known.api}/namespaces/${namespace}/${known.plural}${end}`;
 }

@@ -41,7 +41,7 @@ export class Names {
     }
     if (this.#node !== undefined) result = result.replace(this.#node, "<node>");
     return result
-      .replace(uid, (found) => `<uid of ${this.#labels.get(found) ?? "somebody"}>`)
+      .replace(uid, (match) => `<uid of ${this.#labels.get(match) ?? "somebody"}>`)
       .replace(time, "<time>")
       .replace(address, "<address>");
   }

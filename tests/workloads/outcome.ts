@@ -37,8 +37,8 @@ export function snapshotOf(
   situation: Situation,
   { snapshot, happenings }: { readonly snapshot: Snapshot; readonly happenings: readonly Happening[] },
 ): object {
-  const found = byName(snapshot.objects, new Names(inOrder(happenings), situation));
-  return Object.fromEntries(Object.entries(found).sort(([one], [other]) => (one < other ? -1 : 1)));
+  const objects = byName(snapshot.objects, new Names(inOrder(happenings), situation));
+  return Object.fromEntries(Object.entries(objects).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Each kind is watched by itself: between kinds, versions tell what came first. */
@@ -49,29 +49,29 @@ function inOrder(happenings: readonly Happening[]): Happening[] {
 
 /** Interchangeable objects, such as the pods of a ReplicaSet, are an unordered list. */
 function byName(objects: readonly Loose[], names: Names): Record<string, unknown> {
-  const found: Record<string, unknown[]> = {};
+  const lists: Record<string, unknown[]> = {};
   for (const object of objects) {
     if (isOfEveryNamespace(object)) continue;
-    (found[names.of(object)] ??= []).push(normalizeObject(object, names));
+    (lists[names.of(object)] ??= []).push(normalizeObject(object, names));
   }
-  for (const list of Object.values(found)) {
+  for (const list of Object.values(lists)) {
     list.sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
   }
-  return found;
+  return lists;
 }
 
 /** How many objects of a name there were, and how many are left. */
 function counts(happenings: readonly Happening[], names: Names): Record<string, string> {
-  const found = new Map<string, { created: Set<string>; deleted: Set<string> }>();
+  const byKind = new Map<string, { created: Set<string>; deleted: Set<string> }>();
   for (const { type, object } of ofInterest(happenings)) {
     const name = names.of(object);
-    const count = found.get(name) ?? { created: new Set(), deleted: new Set() };
-    found.set(name, count);
+    const count = byKind.get(name) ?? { created: new Set(), deleted: new Set() };
+    byKind.set(name, count);
     count.created.add(object.metadata.uid);
     if (type === "DELETED") count.deleted.add(object.metadata.uid);
   }
   return Object.fromEntries(
-    [...found].map(([name, { created, deleted }]) => [name, `${created.size} created, ${deleted.size} deleted`]),
+    [...byKind].map(([name, { created, deleted }]) => [name, `${created.size} created, ${deleted.size} deleted`]),
   );
 }
 
@@ -80,10 +80,10 @@ const passing: ReadonlySet<string> = new Set(["ReplicaSetUpdated"]);
 
 /** Of each object but pods: where its counts turned, and through which states its conditions went. */
 function sequences(happenings: readonly Happening[], names: Names, onlyConditions: boolean): Record<string, unknown> {
-  const found: Record<string, Record<string, (number | string)[]>> = {};
+  const table: Record<string, Record<string, (number | string)[]>> = {};
   for (const { type, object } of ofInterest(happenings)) {
     if (object.kind === "Pod" || type === "DELETED") continue;
-    const of = (found[names.of(object)] ??= {});
+    const of = (table[names.of(object)] ??= {});
     const counts = onlyConditions ? [] : counted(object);
     for (const [field, value] of counts) turn((of[field] ??= []) as number[], value);
     for (const { type, status, reason } of object.status?.conditions ?? []) {
@@ -93,16 +93,16 @@ function sequences(happenings: readonly Happening[], names: Names, onlyCondition
       if (states.at(-1) !== state) states.push(state);
     }
   }
-  return found;
+  return table;
 }
 
 function counted({ spec, status }: Loose): [string, number][] {
-  const found: [string, number][] = [];
-  if (spec?.replicas !== undefined) found.push(["wanted", spec.replicas]);
+  const amounts: [string, number][] = [];
+  if (spec?.replicas !== undefined) amounts.push(["wanted", spec.replicas]);
   for (const name of ["succeeded", "failed", "numberReady"]) {
-    if (status?.[name] !== undefined) found.push([name, status[name]]);
+    if (status?.[name] !== undefined) amounts.push([name, status[name]]);
   }
-  return found;
+  return amounts;
 }
 
 /** Keeps the first value, and each after which the direction changed. */
@@ -116,18 +116,18 @@ function turn(values: number[], value: number): void {
 
 /** Creations and deletions; adjacent ones of one name are one. */
 function order(happenings: readonly Happening[], names: Names): string[] {
-  const found: { readonly what: string; count: number }[] = [];
+  const entries: { readonly what: string; count: number }[] = [];
   const known = new Set<string>();
   for (const { type, object } of ofInterest(happenings)) {
     const { uid } = object.metadata;
     if (type !== "DELETED" && known.has(uid)) continue;
     known.add(uid);
     const what = `${type === "DELETED" ? "-" : "+"} ${names.of(object)}`;
-    const last = found.at(-1);
+    const last = entries.at(-1);
     if (last?.what === what) last.count++;
-    else found.push({ what, count: 1 });
+    else entries.push({ what, count: 1 });
   }
-  return found.map(({ what, count }) => (count === 1 ? what : `${what} ×${count}`));
+  return entries.map(({ what, count }) => (count === 1 ? what : `${what} ×${count}`));
 }
 
 /**
@@ -135,14 +135,14 @@ function order(happenings: readonly Happening[], names: Names): string[] {
  * who provides volumes.
  */
 function events(happenings: readonly Happening[], names: Names, withoutNotes: boolean): string[] {
-  const found = new Set<string>();
+  const lines = new Set<string>();
   for (const { object } of happenings) {
     if (object.kind !== "Event" || ["Pod", "PersistentVolumeClaim"].includes(object.regarding?.kind)) continue;
     const { regarding, type, reason, note } = object;
     const about = `${regarding.kind} ${names.text(regarding.name)}: ${type} ${reason}`;
-    found.add(withoutNotes ? about : `${about}: ${names.text(note ?? "")}`);
+    lines.add(withoutNotes ? about : `${about}: ${names.text(note ?? "")}`);
   }
-  return [...found].sort();
+  return [...lines].sort();
 }
 
 function ofInterest(happenings: readonly Happening[]): Happening[] {

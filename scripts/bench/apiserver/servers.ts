@@ -67,8 +67,8 @@ async function programs(isDurable: boolean): Promise<string> {
   const bin = await mkdtemp(join(tmpdir(), "bench-bin-"));
   await mkdir(bin, { recursive: true });
   for (const name of await readdir(from)) if (name !== "etcd") await symlink(join(from, name), join(bin, name));
-  const kept = isDurable ? '[ "$flag" = --unsafe-no-fsync ] || ' : "";
-  const script = `#!/bin/bash\nflags=()\nfor flag; do ${kept}flags+=("$flag"); done\nexec ${join(from, "etcd")} "\${flags[@]}"\n`;
+  const durability = isDurable ? '[ "$flag" = --unsafe-no-fsync ] || ' : "";
+  const script = `#!/bin/bash\nflags=()\nfor flag; do ${durability}flags+=("$flag"); done\nexec ${join(from, "etcd")} "\${flags[@]}"\n`;
   await writeFile(join(bin, "etcd"), script);
   await chmod(join(bin, "etcd"), 0o755);
   return bin;

@@ -64,8 +64,8 @@ describe.skipIf(!available)("kubectl", () => {
         "3600",
       );
       await node.kubectl("wait", "--for=condition=Ready", "pod/client", "--timeout=60s");
-      const asked = ["exec", "client", "--", "timeout", "5", "wget", "-qO-", "http://hello/hostname"];
-      const answer = await until(async () => (await node.tryKubectl(asked)).stdout || undefined, {
+      const command = ["exec", "client", "--", "timeout", "5", "wget", "-qO-", "http://hello/hostname"];
+      const answer = await until(async () => (await node.tryKubectl(command)).stdout || undefined, {
         within: 30_000,
         every: 200,
         what: "an answer of the Service",

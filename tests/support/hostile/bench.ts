@@ -84,10 +84,10 @@ export class Victim implements AsyncDisposable {
       }
     };
     const looking = look();
-    const said = await report.promise;
+    const outcome = await report.promise;
     over.abort();
     await looking;
-    return { ...said, livez };
+    return { ...outcome, livez };
   }
 
   /** Milliseconds that its event loop had a processor. */

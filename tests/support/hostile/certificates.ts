@@ -17,13 +17,13 @@ interface Wanted {
 }
 
 /** Written by hand, because the product's own code makes none that is wrong. */
-function certificate(wanted: Wanted, signer?: Certificate | "itself"): Certificate {
+function certificate(options: Wanted, signer?: Certificate | "itself"): Certificate {
   const {
     address = "127.0.0.1",
     usage = SERVER,
     from = new Date(Date.now() - DAY),
     until = new Date(Date.now() + DAY),
-  } = wanted;
+  } = options;
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const name = (commonName: string): Buffer => sequence(set(sequence(identifier("2.5.4.3"), text(commonName))));
   const extension = (type: string, content: Buffer, critical = false): Buffer =>

@@ -53,7 +53,7 @@ export class Peer {
 }
 
 /** What the server does when it is asked; a stream of HTTP/2 has a number, a request of HTTP/1.1 its head. */
-export type Attack = (peer: Peer, asked: { readonly stream: number; readonly head: string }) => Promise<void>;
+export type Attack = (peer: Peer, request: { readonly stream: number; readonly head: string }) => Promise<void>;
 
 export class HostileServer implements AsyncDisposable {
   readonly url: string;

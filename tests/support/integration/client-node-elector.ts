@@ -42,8 +42,8 @@ async function takeTurn(): Promise<void> {
   const isOurs = holderIdentity === identity;
   const isFree = holderIdentity === "" || performance.now() - seen.since > leaseDurationSeconds * 1_000;
   if (!isOurs && !isFree) return;
-  const taken = isOurs ? {} : { acquireTime: now, leaseTransitions: leaseTransitions + 1 };
-  lease.spec = Object.assign(lease.spec ?? {}, claim, taken);
+  const takeover = isOurs ? {} : { acquireTime: now, leaseTransitions: leaseTransitions + 1 };
+  lease.spec = Object.assign(lease.spec ?? {}, claim, takeover);
   await api.replaceNamespacedLease({ namespace, name, body: lease });
 }
 

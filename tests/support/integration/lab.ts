@@ -141,11 +141,11 @@ export class Lab<Owned extends Shape = ShapeOf<typeof ConfigMap>> implements Asy
 
   async box(name: string, reconcile: Reconcile<Owned>): Promise<Json> {
     this.behaviours.set(name, reconcile);
-    const made = await this.cluster.send("POST", BOXES, {
+    const created = await this.cluster.send("POST", BOXES, {
       body: { apiVersion: Box.apiVersion, kind: "Box", metadata: { name }, spec: {} },
     });
     await this.#reconciled(name, 1);
-    return made;
+    return created;
   }
 
   /** Changes the object, so that it is reconciled again, and waits for that. */

@@ -219,16 +219,17 @@ export const idle = definePlugin({ name: "idle", setup() {} });`,
 
 /** Pairs of runs of one key in two processes that overlap in time. */
 export function overlaps(runs: readonly RecordedRun[]): readonly string[] {
-  const found: string[] = [];
+  const overlapping: string[] = [];
   for (const [key, ofKey] of Map.groupBy(runs, (run) => run.key)) {
     const sorted = ofKey.toSorted((a, b) => a.began - b.began);
     for (let at = 1; at < sorted.length; at++) {
       const before = sorted[at - 1]!;
       const after = sorted[at]!;
-      if (after.began < before.ended) found.push(`${key}: ${JSON.stringify(before)} and ${JSON.stringify(after)}`);
+      if (after.began < before.ended)
+        overlapping.push(`${key}: ${JSON.stringify(before)} and ${JSON.stringify(after)}`);
     }
   }
-  return found;
+  return overlapping;
 }
 
 function nameOf(index: number): string {

@@ -166,10 +166,10 @@ export const deployments: readonly Situation[] = [
     const spec = { replicas: 1, revisionHistoryLimit: 1 };
     for (const tag of [1, 2, 3, 4]) {
       await stage.apply(deployment("web", { ...spec, template: version(tag) }));
-      const kept = Math.min(tag, 2);
+      const most = Math.min(tag, 2);
       await stage.settle(
         `version ${tag}`,
-        every(isComplete("web"), (now) => now.list("ReplicaSet").length === kept),
+        every(isComplete("web"), (now) => now.list("ReplicaSet").length === most),
       );
     }
   }),

@@ -193,14 +193,14 @@ export const garbage: readonly Situation[] = [
     const name = `${stage.namespace}-class`;
     const path = "/apis/scheduling.k8s.io/v1/priorityclasses";
     const apiVersion = "scheduling.k8s.io/v1";
-    const made = await stage.send("POST", path, {
+    const created = await stage.send("POST", path, {
       apiVersion,
       kind: "PriorityClass",
       metadata: { name },
       value: 5,
     });
     const over = { apiVersion, kind: "PriorityClass" };
-    await make(stage, "dependent", { ownerReferences: [referenceTo(made, { over })] });
+    await make(stage, "dependent", { ownerReferences: [referenceTo(created, { over })] });
     await stage.settle("made", has("dependent"), { quiet: 800 });
     await stage.send("DELETE", `${path}/${name}`);
     await stage.settle("gone", hasNot("dependent"));

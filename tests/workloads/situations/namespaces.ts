@@ -48,12 +48,12 @@ const conditionsOf = (namespace: Loose): unknown =>
     ?.map(({ type, status, reason, message }: Loose) => [type, status, reason, message])
     .sort((a: string[], b: string[]) => (a[0]! < b[0]! ? -1 : 1));
 
-const isRemaining = (found: Loose): boolean =>
-  found?.status?.conditions?.some(
+const isRemaining = (object: Loose): boolean =>
+  object?.status?.conditions?.some(
     ({ type, status }: Loose) => type === "NamespaceContentRemaining" && status === "True",
   );
 
-const shown = ({ kind, metadata, data, type }: Loose): unknown => ({
+const summary = ({ kind, metadata, data, type }: Loose): unknown => ({
   kind,
   name: metadata.name,
   annotations: Object.keys(metadata.annotations ?? {}).sort(),
@@ -88,8 +88,8 @@ export const namespaces: readonly Situation[] = [
     await stage.send("POST", `${other.path}/secrets`, { ...configMap("two", held), kind: "Secret" });
     await stage.send("DELETE", other.path);
     await other.until("content remains", "", isRemaining);
-    const found = await other.find();
-    await other.note("waiting", { phase: found.status.phase, conditions: conditionsOf(found) });
+    const remains = await other.find();
+    await other.note("waiting", { phase: remains.status.phase, conditions: conditionsOf(remains) });
     const refused = await stage
       .send("POST", `${other.path}/configmaps`, configMap("late"))
       .catch((error: unknown) => String(error).replace(/^.*: /s, ""));
@@ -114,7 +114,7 @@ export const namespaces: readonly Situation[] = [
     await stage.send("DELETE", other.path);
     await other.until("the pod leaves", "/pods/pod", (found) => found?.metadata.deletionTimestamp !== undefined);
     await Bun.sleep(1_000);
-    await other.note("still-there", shown(await other.find("/configmaps/one")));
+    await other.note("still-there", summary(await other.find("/configmaps/one")));
     const body = { metadata: { finalizers: null } };
     await stage.send("PATCH", `${other.path}/pods/pod`, body, "application/merge-patch+json");
     await other.until("gone", "", (found) => found === undefined);
@@ -145,11 +145,11 @@ export const namespaces: readonly Situation[] = [
     const things = `/apis/${group}/v1/namespaces/${namespace}/things`;
     const thing = { apiVersion: `${group}/v1`, kind: "Thing", metadata: { name: "thing", ...held } };
     for (let attempt = 1; ; attempt++) {
-      const made = await stage.send("POST", things, thing).catch((error: unknown) => {
+      const created = await stage.send("POST", things, thing).catch((error: unknown) => {
         if (attempt === 50) throw error;
         return undefined;
       });
-      if (made !== undefined) break;
+      if (created !== undefined) break;
       await Bun.sleep(100);
     }
     await stage.send("DELETE", other.path);
@@ -168,8 +168,12 @@ export const namespaces: readonly Situation[] = [
     await stage.send("DELETE", other.path);
     await other.until("it is empty", "/configmaps/one", (found) => found === undefined);
     await other.until("finalized", "", (found) => (found?.spec.finalizers ?? []).length === 0);
-    const found = await other.find();
-    await other.note("finalized", { spec: found.spec, phase: found.status.phase, conditions: conditionsOf(found) });
+    const remains = await other.find();
+    await other.note("finalized", {
+      spec: remains.spec,
+      phase: remains.status.phase,
+      conditions: conditionsOf(remains),
+    });
     await stage.send("PATCH", other.path, { metadata: { finalizers: null } }, "application/merge-patch+json");
     await other.until("gone", "", (namespace) => namespace === undefined);
     await stage.settle("done");
@@ -179,7 +183,7 @@ export const namespaces: readonly Situation[] = [
     const at = "/serviceaccounts/default";
     await other.until("there", at, (found) => found !== undefined);
     const first = await other.find(at);
-    await other.note("account", shown(first));
+    await other.note("account", summary(first));
     await stage.send("DELETE", `${other.path}${at}`);
     await other.until("there again", at, (found) => found !== undefined && found.metadata.uid !== first.metadata.uid);
     await stage.settle("done");
@@ -187,17 +191,17 @@ export const namespaces: readonly Situation[] = [
   situation("service account: the root certificate, deleted and changed", async (stage) => {
     const other = await another(stage);
     const at = "/configmaps/kube-root-ca.crt";
-    const isWhole = (found: Loose): boolean =>
-      found?.data?.["ca.crt"]?.startsWith("-----BEGIN CERTIFICATE-----") && Object.keys(found.data).length === 1;
+    const isWhole = (object: Loose): boolean =>
+      object?.data?.["ca.crt"]?.startsWith("-----BEGIN CERTIFICATE-----") && Object.keys(object.data).length === 1;
     await other.until("there", at, isWhole);
     const first = await other.find(at);
-    await other.note("made", { ...(shown(first) as object), text: first.metadata.annotations });
+    await other.note("made", { ...(summary(first) as object), text: first.metadata.annotations });
     const body = { data: { "ca.crt": "nothing", more: "of it" } };
     await stage.send("PATCH", `${other.path}${at}`, body, "application/merge-patch+json");
     await other.until("restored", at, isWhole);
     await stage.send("DELETE", `${other.path}${at}`);
     await other.until("made again", at, (found) => isWhole(found) && found.metadata.uid !== first.metadata.uid);
-    await other.note("again", shown(await other.find(at)));
+    await other.note("again", summary(await other.find(at)));
     await stage.settle("done");
   }),
   situation("service account: a secret with a token", async (stage) => {
@@ -209,7 +213,7 @@ export const namespaces: readonly Situation[] = [
       type: "kubernetes.io/service-account-token",
     });
     await other.until("filled", "/secrets/token", (found) => found?.data?.token !== undefined);
-    await other.note("filled", shown(await other.find("/secrets/token")));
+    await other.note("filled", summary(await other.find("/secrets/token")));
     await stage.send("DELETE", `${other.path}/serviceaccounts/default`);
     await other.until("gone with its account", "/secrets/token", (found) => found === undefined);
     await stage.settle("done");

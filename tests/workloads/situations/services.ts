@@ -231,12 +231,12 @@ export const services: readonly Situation[] = [
       // Which of the pods is where, chance decides.
       const sizes = stage.list("EndpointSlice").map(({ endpoints }) => endpoints.length);
       stage.snapshots.pop();
-      const found = { slices: sizes.length, most: Math.max(...sizes) <= 100 };
+      const chunks = { slices: sizes.length, most: Math.max(...sizes) <= 100 };
       await stage.apply({
         apiVersion: "v1",
         kind: "ConfigMap",
         metadata: { name: "found" },
-        data: { found: JSON.stringify(found) },
+        data: { found: JSON.stringify(chunks) },
       });
     },
     { ...options, events: false },
