@@ -3,9 +3,8 @@ import type { Shape } from "../resource/handle.ts";
 import { operationsOf } from "../webhook/declared-webhook.ts";
 import type { Admitted, AnyWebhook, UntypedShape, WebhookOptions } from "../webhook/definition.ts";
 import { branded } from "./brand.ts";
-import { mustBeObject, permission, subject } from "./define.ts";
 import type { Definition } from "./definition.ts";
-import * as is from "./option-table.ts";
+import * as check from "./option-checks.ts";
 
 declare const admitted: unique symbol;
 
@@ -14,54 +13,54 @@ export interface WebhookDefinition<out T> extends Definition {
   readonly [admitted]: T;
 }
 
-const operation = is.isOneOf(["CREATE", "UPDATE", "DELETE", "CONNECT"]);
+const operation = check.oneOf(["CREATE", "UPDATE", "DELETE", "CONNECT"]);
 
-const rule: readonly is.Option[] = [
-  { name: "apiGroups", required: true, check: is.isFilledListOf(is.isText) },
-  { name: "apiVersions", required: true, check: is.isFilledListOf(is.isText) },
-  { name: "resources", required: true, check: is.isFilledListOf(is.isText) },
-  { name: "operations", check: is.isFilledListOf(is.isOneOf(["CREATE", "UPDATE", "DELETE", "CONNECT", "*"])) },
-  { name: "scope", check: is.isOneOf(["Cluster", "Namespaced", "*"]) },
-];
+const rule: check.OptionTable = {
+  apiGroups: check.required(check.filledListOf(check.text)),
+  apiVersions: check.required(check.filledListOf(check.text)),
+  resources: check.required(check.filledListOf(check.text)),
+  operations: check.filledListOf(check.oneOf(["CREATE", "UPDATE", "DELETE", "CONNECT", "*"])),
+  scope: check.oneOf(["Cluster", "Namespaced", "*"]),
+};
 
-const condition: readonly is.Option[] = [
-  { name: "name", required: true, check: is.isText },
-  { name: "expression", required: true, check: is.isText },
-];
+const condition: check.OptionTable = {
+  name: check.required(check.text),
+  expression: check.required(check.text),
+};
 
-const requirement: readonly is.Option[] = [
-  { name: "key", required: true, check: is.isText },
-  { name: "operator", required: true, check: is.isOneOf(["In", "NotIn", "Exists", "DoesNotExist"]) },
-  { name: "values", check: is.isListOf(is.isText) },
-];
+const requirement: check.OptionTable = {
+  key: check.required(check.text),
+  operator: check.required(check.oneOf(["In", "NotIn", "Exists", "DoesNotExist"])),
+  values: check.listOf(check.text),
+};
 
-const selector: readonly is.Option[] = [
-  { name: "matchLabels", check: is.isRecordOfText },
-  { name: "matchExpressions", check: is.isListOf(is.isObjectOf(requirement)) },
-];
+const selector: check.OptionTable = {
+  matchLabels: check.recordOf(check.text),
+  matchExpressions: check.listOf(check.objectOf(requirement)),
+};
 
 /** The longest timeout of kube-apiserver. */
 const MOST_SECONDS = 30;
 
-const options: readonly is.Option[] = [
-  { name: "name", check: is.isName },
-  { name: "for", check: is.isKindHandle },
-  { name: "subresource", check: is.isText },
-  { name: "rules", check: is.isFilledListOf(is.isObjectOf(rule)) },
-  { name: "operations", check: is.isFilledListOf(operation) },
-  { name: "objectSelector", check: is.isObjectOf(selector) },
-  { name: "namespaceSelector", check: is.isObjectOf(selector) },
-  { name: "matchConditions", check: is.isListOf(is.isObjectOf(condition)) },
-  { name: "matchPolicy", check: is.isOneOf(["Exact", "Equivalent"]) },
-  { name: "failurePolicy", check: is.isOneOf(["Fail", "Ignore"]) },
-  { name: "reinvocationPolicy", check: is.isOneOf(["Never", "IfNeeded"]) },
-  { name: "timeoutSeconds", check: is.isWholeNumber(1, MOST_SECONDS) },
-  { name: "sideEffects", check: is.isOneOf(["None", "NoneOnDryRun"]) },
-  { name: "reads", check: is.isListOf(is.isTarget) },
-  { name: "uses", check: is.isListOf(permission) },
-  { name: "default", check: is.isFunction },
-  { name: "validate", check: is.isFunction },
-];
+const options: check.OptionTable = {
+  name: check.name,
+  for: check.kind,
+  subresource: check.text,
+  rules: check.filledListOf(check.objectOf(rule)),
+  operations: check.filledListOf(operation),
+  objectSelector: check.objectOf(selector),
+  namespaceSelector: check.objectOf(selector),
+  matchConditions: check.listOf(check.objectOf(condition)),
+  matchPolicy: check.oneOf(["Exact", "Equivalent"]),
+  failurePolicy: check.oneOf(["Fail", "Ignore"]),
+  reinvocationPolicy: check.oneOf(["Never", "IfNeeded"]),
+  timeoutSeconds: check.wholeNumber(1, MOST_SECONDS),
+  sideEffects: check.oneOf(["None", "NoneOnDryRun"]),
+  reads: check.listOf(check.target),
+  uses: check.listOf(check.permission),
+  default: check.callback,
+  validate: check.callback,
+};
 
 /**
  * Defines an admission webhook: `default` completes objects before they are stored, `validate` refuses them by throwing
@@ -88,12 +87,10 @@ const options: readonly is.Option[] = [
 export function defineWebhook<S extends Shape = UntypedShape, const Sub extends string = never>(
   webhook: WebhookOptions<S, Sub>,
 ): WebhookDefinition<Admitted<S, Sub>> {
-  mustBeObject(webhook, "defineWebhook");
-  const what = subject("webhook", webhook);
-  is.checkOptions(webhook, { subject: what, table: options });
+  const subject = check.checkOptions(webhook, { call: "defineWebhook", what: "webhook", table: options });
   const checked = Object.freeze({ ...webhook }) as unknown as AnyWebhook;
   const problem = problemOf(checked);
-  if (problem !== undefined) throw new TypeError(`Cannot define ${what}: ${problem}`);
+  if (problem !== undefined) throw new TypeError(`Cannot define ${subject}: ${problem}`);
   return branded({ type: "webhook", webhook: checked }) as WebhookDefinition<Admitted<S, Sub>>;
 }
 

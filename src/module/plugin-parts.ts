@@ -6,7 +6,7 @@ import type { AnyObject } from "../resource/handle.ts";
 import type { Provided } from "../reconcile/services.ts";
 import type { AroundOptions, Plugin, PluginSource, Registry } from "./plugin.ts";
 import type { KindTransform, PluginPlace } from "./plugin-board.ts";
-import { isKindHandle, isName } from "./option-table.ts";
+import * as check from "./option-checks.ts";
 
 export interface PluginPartsOptions {
   readonly plugin: Plugin;
@@ -69,7 +69,7 @@ export class PluginParts {
   };
 
   readonly transform: Registry["transform"] = (resource, change) => {
-    const problem = isKindHandle(resource);
+    const problem = check.kind(resource);
     if (problem !== undefined) throw this.#wrong("a transform", problem);
     if (typeof change !== "function") throw this.#wrong("a transform", `expected a function of a ${resource.kind}`);
     const { plugin, invoke, onError } = this.#options;
@@ -94,7 +94,7 @@ export class PluginParts {
   };
 
   readonly source: Registry["source"] = (name): PluginSource => {
-    const problem = isName(name);
+    const problem = check.name(name);
     if (problem !== undefined) throw this.#wrong("a source", problem);
     const { plugin, sources, gone } = this.#options;
     const id = `${plugin.name}/${name}`;
