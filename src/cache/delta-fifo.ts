@@ -78,7 +78,7 @@ export class DeltaFifo {
   #lists = 0;
   readonly #queue = new Map<string, Delta>();
   readonly #deferred = new Map<string, Delta>();
-  #seen = new Set<string>();
+  #listKeys = new Set<string>();
   /** The last page, which is queued after the deletions. */
   #page: AnyObject[] = [];
   /** Nothing was known when the list began: there is nothing to delete, so no page waits and no key is remembered. */
@@ -146,7 +146,7 @@ export class DeltaFifo {
 
   /** Begins a list; an unfinished list is discarded. */
   beginReplace(): void {
-    this.#seen = new Set();
+    this.#listKeys = new Set();
     this.#page = [];
     this.#fresh = this.size === 0 && isEmpty(this.#options.known.keys());
   }
@@ -161,7 +161,7 @@ export class DeltaFifo {
     }
     const earlier = this.#page;
     this.#page = objects.map((object) => this.#transformed(object));
-    for (const object of this.#page) this.#seen.add(keyString(object.metadata));
+    for (const object of this.#page) this.#listKeys.add(keyString(object.metadata));
     this.#queueReplaced(earlier, list);
   }
 
@@ -176,12 +176,12 @@ export class DeltaFifo {
   #compare(list: ListMark): void {
     const { known } = this.#options;
     for (const key of known.keys()) {
-      if (this.#seen.has(key)) continue;
+      if (this.#listKeys.has(key)) continue;
       this.#queueDeletion(key, this.#last(key)?.object ?? known.get(key), list);
     }
     for (const chains of [this.#queue, this.#deferred]) {
       for (const key of chains.keys())
-        if (!this.#seen.has(key)) this.#queueDeletion(key, this.#last(key)?.object, list);
+        if (!this.#listKeys.has(key)) this.#queueDeletion(key, this.#last(key)?.object, list);
     }
     const last = this.#page;
     this.beginReplace();
@@ -189,8 +189,8 @@ export class DeltaFifo {
   }
 
   /** Takes a whole list at once; a version alone makes it the list after the previous one. */
-  replace(objects: readonly AnyObject[], listed: ListMark | string): void {
-    const list = typeof listed === "string" ? { resourceVersion: listed, sequence: ++this.#lists } : listed;
+  replace(objects: readonly AnyObject[], mark: ListMark | string): void {
+    const list = typeof mark === "string" ? { resourceVersion: mark, sequence: ++this.#lists } : mark;
     this.beginReplace();
     this.replacePage(objects, list);
     this.endReplace(list);

@@ -48,7 +48,7 @@ export class DeltaProcessor implements ReflectorSink {
   /** The needs that every object of the current list meets. */
   #listNeeds = 0;
   /** Keys of the last list that were held: their objects do not meet its needs yet. */
-  readonly #awaited = new Set<string>();
+  readonly #openKeys = new Set<string>();
   /** The resource version of the last list, event or bookmark. */
   resourceVersion = "";
   /** The resource version of the last complete list; empty before the first. */
@@ -98,9 +98,9 @@ export class DeltaProcessor implements ReflectorSink {
   #takeFresh(objects: readonly AnyObject[], list: ListMark): void {
     const { transformer } = this.#options;
     for (const object of objects) {
-      const taken = transformer.transform(object, false);
-      const key = keyString(taken.metadata);
-      const delta = new Delta("Replaced", taken, list);
+      const state = transformer.transform(object, false);
+      const key = keyString(state.metadata);
+      const delta = new Delta("Replaced", state, list);
       if (this.#fifo.admitListed(key, delta)) this.#applyDelta(key, delta);
     }
   }
@@ -132,9 +132,9 @@ export class DeltaProcessor implements ReflectorSink {
     this.resourceVersion = resourceVersion;
     this.listedVersion = resourceVersion;
     this.#sweep();
-    this.#awaited.clear();
-    for (const key of this.#fifo.deferredKeys) this.#awaited.add(key);
-    if (this.#awaited.size === 0) this.needsMet = this.#listNeeds;
+    this.#openKeys.clear();
+    for (const key of this.#fifo.deferredKeys) this.#openKeys.add(key);
+    if (this.#openKeys.size === 0) this.needsMet = this.#listNeeds;
     this.#options.onHeard();
     this.#options.onSynced();
   }
@@ -189,7 +189,7 @@ export class DeltaProcessor implements ReflectorSink {
     this.listedVersion = "";
     this.#fifo.clear();
     this.#pending.clear();
-    this.#awaited.clear();
+    this.#openKeys.clear();
     for (const key of this.#keys()) this.#remove(key, this.#store.get(key)!, VANISHED);
     this.#options.onSynced();
   }
@@ -214,7 +214,7 @@ export class DeltaProcessor implements ReflectorSink {
   /** No write of the key is in flight any more: its deferred events are applied. */
   release(key: string): void {
     for (let delta = this.#fifo.release(key); delta !== undefined; delta = delta.next) this.#applyDelta(key, delta);
-    if (!this.#awaited.delete(key) || this.#awaited.size > 0) return;
+    if (!this.#openKeys.delete(key) || this.#openKeys.size > 0) return;
     this.needsMet = this.#listNeeds;
     this.#options.onSynced();
   }
@@ -238,19 +238,19 @@ export class DeltaProcessor implements ReflectorSink {
       if (stored !== undefined) this.#remove(key, stored, VANISHED);
       return;
     }
-    const taken = this.#options.transformer.transform(object, true);
+    const state = this.#options.transformer.transform(object, true);
     this.#taking();
-    this.#pending.add(key, taken, about);
+    this.#pending.add(key, state, about);
     if (about.outside) {
       if (stored !== undefined) this.#remove(key, stored, deleteEvent(false, origin));
       return;
     }
     if (stored?.metadata.uid === uid) {
-      this.#delivery.replace(key, taken, { stored, old: stored, origin });
+      this.#delivery.replace(key, state, { stored, old: stored, origin });
       return;
     }
     if (stored !== undefined) this.#remove(key, stored, VANISHED);
-    this.#delivery.add(key, taken, { isInitial: false, origin });
+    this.#delivery.add(key, state, { isInitial: false, origin });
   }
 
   #applyDelta(key: string, delta: Delta): void {

@@ -11,7 +11,7 @@ export interface ExpirationStoreOptions {
   readonly clock?: Clock | undefined;
 }
 
-interface Kept {
+interface Entry {
   readonly object: AnyObject;
   readonly until: number;
 }
@@ -25,7 +25,7 @@ interface Kept {
  * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#ExpirationCache
  */
 export class ExpirationStore implements ReadonlyStore {
-  readonly #kept = new Map<string, Kept>();
+  readonly #entries = new Map<string, Entry>();
   readonly #ttl: number;
   readonly #clock: Clock;
 
@@ -37,11 +37,11 @@ export class ExpirationStore implements ReadonlyStore {
 
   /** With those that have expired and were not met since. */
   get size(): number {
-    return this.#kept.size;
+    return this.#entries.size;
   }
 
   get(key: string): AnyObject | undefined {
-    return this.#alive(key, this.#kept.get(key));
+    return this.#alive(key, this.#entries.get(key));
   }
 
   has(key: string): boolean {
@@ -49,8 +49,8 @@ export class ExpirationStore implements ReadonlyStore {
   }
 
   *entries(): Generator<[string, AnyObject]> {
-    for (const [key, kept] of this.#kept) {
-      const object = this.#alive(key, kept);
+    for (const [key, entry] of this.#entries) {
+      const object = this.#alive(key, entry);
       if (object !== undefined) yield [key, object];
     }
   }
@@ -65,8 +65,8 @@ export class ExpirationStore implements ReadonlyStore {
 
   set(key: string, object: AnyObject): void {
     // Deleted first, so that the oldest come first in every iteration.
-    this.#kept.delete(key);
-    this.#kept.set(key, { object, until: this.#clock.now() + this.#ttl });
+    this.#entries.delete(key);
+    this.#entries.set(key, { object, until: this.#clock.now() + this.#ttl });
   }
 
   add(object: AnyObject): void {
@@ -81,7 +81,7 @@ export class ExpirationStore implements ReadonlyStore {
   delete(object: string | AnyObject): boolean {
     const key = typeof object === "string" ? object : keyString(object.metadata);
     const had = this.has(key);
-    this.#kept.delete(key);
+    this.#entries.delete(key);
     return had;
   }
 
@@ -92,13 +92,13 @@ export class ExpirationStore implements ReadonlyStore {
   }
 
   clear(): void {
-    this.#kept.clear();
+    this.#entries.clear();
   }
 
-  #alive(key: string, kept: Kept | undefined): AnyObject | undefined {
-    if (kept === undefined) return undefined;
-    if (kept.until > this.#clock.now()) return kept.object;
-    this.#kept.delete(key);
+  #alive(key: string, entry: Entry | undefined): AnyObject | undefined {
+    if (entry === undefined) return undefined;
+    if (entry.until > this.#clock.now()) return entry.object;
+    this.#entries.delete(key);
     return undefined;
   }
 }

@@ -133,7 +133,7 @@ export class InformerRegistry {
         ({ hasSynced } = shared.informer.claim());
       },
       release: () => {
-        if (shared.users.delete(lease)) this.#left(shared, user.needs);
+        if (shared.users.delete(lease)) this.#onLeave(shared, user.needs);
       },
     };
     shared.users.set(lease, user);
@@ -276,7 +276,7 @@ export class InformerRegistry {
   }
 
   /** A user that comes back within the grace period, as after a reload, finds everything as it was. */
-  #left(shared: Shared, needs: Needs): void {
+  #onLeave(shared: Shared, needs: Needs): void {
     if (this.#stopped) return;
     if (!shared.leaving.some((other) => isSame(other, needs))) shared.leaving.push(needs);
     shared.grace?.[Symbol.dispose]();

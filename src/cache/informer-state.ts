@@ -41,7 +41,7 @@ export class StateLog {
   readonly #log: Pick<Log, "debug" | "info" | "warn">;
   readonly #informer: string;
   /** The problem that was last logged. */
-  #trouble: string | undefined;
+  #problem: string | undefined;
   /** Logged kinds that do not belong to the informer. */
   readonly #others = new Set<string>();
   /** Logged malformed objects with their flaws. */
@@ -64,9 +64,9 @@ export class StateLog {
   /** Logs that the server shows a malformed object. */
   leftOut(object: unknown, flaw: string): void {
     const name = nameOf(object);
-    const told = `${name} ${flaw}`;
-    if (this.#leftOut.has(told) || this.#leftOut.size >= MOST_OTHERS) return;
-    this.#leftOut.add(told);
+    const line = `${name} ${flaw}`;
+    if (this.#leftOut.has(line) || this.#leftOut.size >= MOST_OTHERS) return;
+    this.#leftOut.add(line);
     const about = { informer: this.#informer, ...(name && { object: name }), flaw };
     this.#log.warn("Ignoring a malformed object that the server shows", about);
   }
@@ -77,13 +77,13 @@ export class StateLog {
       const { kind, message } = state;
       // A retry with the same result is not logged again; the messages for an absent kind differ, so only the state
       // counts.
-      const trouble = kind === "waiting" ? kind : message;
-      if (this.#trouble === trouble) return;
-      this.#trouble = trouble;
+      const problem = kind === "waiting" ? kind : message;
+      if (this.#problem === problem) return;
+      this.#problem = problem;
       if (kind === "waiting") this.#log.info("Waiting for a kind to appear", { informer, message });
       else this.#log.warn("Cannot watch", { informer, message });
-    } else if (state.kind === "watching" && this.#trouble !== undefined) {
-      this.#trouble = undefined;
+    } else if (state.kind === "watching" && this.#problem !== undefined) {
+      this.#problem = undefined;
       this.#log.info("Watching again", { informer });
     } else this.#log.debug("Informer state", { informer, state: state.kind });
   }

@@ -44,23 +44,23 @@ export class LabelSieve {
   /** A selector that all objects of interest match, and an estimate of how many others do. */
   best(): { readonly selector: string; readonly others: number } {
     const requirements = this.#requirements();
-    const chosen: string[] = [];
-    let left: readonly Labels[] = this.#samples;
-    while (chosen.length < MOST_REQUIREMENTS && left.length > 0) {
-      let best = left;
+    const texts: string[] = [];
+    let rest: readonly Labels[] = this.#samples;
+    while (texts.length < MOST_REQUIREMENTS && rest.length > 0) {
+      let best = rest;
       let text = "";
       for (const requirement of requirements) {
-        const kept = left.filter(requirement.isMet);
-        if (kept.length >= best.length) continue;
-        best = kept;
+        const matches = rest.filter(requirement.isMet);
+        if (matches.length >= best.length) continue;
+        best = matches;
         ({ text } = requirement);
       }
       if (text === "") break;
-      chosen.push(text);
-      left = best;
+      texts.push(text);
+      rest = best;
     }
-    const others = this.#samples.length === 0 ? 0 : Math.ceil((this.#others * left.length) / this.#samples.length);
-    return { selector: chosen.join(","), others };
+    const others = this.#samples.length === 0 ? 0 : Math.ceil((this.#others * rest.length) / this.#samples.length);
+    return { selector: texts.join(","), others };
   }
 
   /** Park and Miller's generator: the requests of a process do not depend on chance. */

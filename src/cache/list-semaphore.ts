@@ -20,11 +20,11 @@ export class ListSemaphore {
     signal.throwIfAborted();
     if (this.#running >= this.#limit) await this.#wait(signal);
     else this.#running++;
-    let left = false;
+    let isOver = false;
     return {
       [Symbol.dispose]: () => {
-        if (left) return;
-        left = true;
+        if (isOver) return;
+        isOver = true;
         // Handed on directly to the next waiter, so that nobody else can take it in between.
         const next = this.#waiting.shift();
         if (next === undefined) this.#running--;

@@ -33,15 +33,15 @@ export class Lister<T extends AnyObject = AnyObject> {
   /** @throws SyntaxError when the label selector is invalid. */
   list(options: ListerOptions = {}): readonly T[] {
     const selector = options.labels === undefined ? undefined : labelSelector(options.labels);
-    const found: T[] = [];
+    const objects: T[] = [];
     for (const object of this.#store.values()) {
       const { namespace, labels } = object.metadata;
       if (this.#namespace !== undefined && namespace !== this.#namespace) continue;
       if (options.namespace !== undefined && namespace !== options.namespace) continue;
       if (selector !== undefined && !selector.matches(labels)) continue;
-      if (!isStub(object)) found.push(object as T);
+      if (!isStub(object)) objects.push(object as T);
     }
-    return found;
+    return objects;
   }
 
   /** @param key for a lister of one namespace the name alone. */

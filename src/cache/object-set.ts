@@ -90,9 +90,9 @@ export class KeptPaths {
       if (index === fields.length - 1) tree.set(field, undefined);
       else if (inner !== undefined) tree = inner;
       else {
-        const made: Tree = new Map();
-        tree.set(field, made);
-        tree = made;
+        const branch: Tree = new Map();
+        tree.set(field, branch);
+        tree = branch;
       }
     }
   }

@@ -53,20 +53,20 @@ interface Metadata {
 export class Projection {
   /** Whether an object is kept whole, decided by its metadata; `undefined` when all objects are. */
   readonly wants: ((object: AnyObject) => boolean) | undefined;
-  readonly #wanted: readonly ((object: AnyObject) => boolean)[];
+  readonly #predicates: readonly ((object: AnyObject) => boolean)[];
   readonly #managers: ReadonlySet<string>;
 
   constructor(users: Iterable<Needs>) {
-    const wanted = new Set<(object: AnyObject) => boolean>();
+    const predicates = new Set<(object: AnyObject) => boolean>();
     const managers = new Set<string>();
     let all = false;
     for (const { bodies, managers: own } of users) {
       if (bodies === "all") all = true;
-      else wanted.add(bodies);
+      else predicates.add(bodies);
       for (const manager of own) managers.add(manager);
     }
-    this.#wanted = [...wanted];
-    this.wants = all ? undefined : anyOf(this.#wanted);
+    this.#predicates = [...predicates];
+    this.wants = all ? undefined : anyOf(this.#predicates);
     this.#managers = managers;
   }
 
@@ -74,7 +74,7 @@ export class Projection {
   widens(earlier: Projection): boolean {
     for (const manager of this.#managers) if (!earlier.#managers.has(manager)) return true;
     if (earlier.wants === undefined) return false;
-    return this.wants === undefined || this.#wanted.some((wants) => !earlier.#wanted.includes(wants));
+    return this.wants === undefined || this.#predicates.some((wants) => !earlier.#predicates.includes(wants));
   }
 
   /** Reduces a freshly parsed object in place, or replaces it by a stub. */
@@ -83,9 +83,9 @@ export class Projection {
     shareStrings(object);
     const metadata = object.metadata as Metadata;
     if (metadata.managedFields === undefined) return object;
-    const kept = this.#kept(metadata.managedFields);
-    if (kept === undefined) delete metadata.managedFields;
-    else metadata.managedFields = kept;
+    const own = this.#ownEntries(metadata.managedFields);
+    if (own === undefined) delete metadata.managedFields;
+    else metadata.managedFields = own;
     return object;
   }
 
@@ -94,29 +94,29 @@ export class Projection {
     if (this.wants?.(object) === false) return toStub(object);
     const { managedFields } = object.metadata;
     if (managedFields === undefined) return object;
-    const kept = this.#kept(managedFields);
-    if (kept === managedFields) return object;
+    const own = this.#ownEntries(managedFields);
+    if (own === managedFields) return object;
     // A plain copy is several times as fast as one that omits a field.
-    if (kept !== undefined) return { ...object, metadata: { ...object.metadata, managedFields: kept } };
+    if (own !== undefined) return { ...object, metadata: { ...object.metadata, managedFields: own } };
     const { managedFields: _dropped, ...metadata } = object.metadata;
     return { ...object, metadata };
   }
 
-  #kept(entries: readonly ManagedFieldsEntry[]): readonly ManagedFieldsEntry[] | undefined {
+  #ownEntries(entries: readonly ManagedFieldsEntry[]): readonly ManagedFieldsEntry[] | undefined {
     if (this.#managers.size === 0) return undefined;
-    let kept: ManagedFieldsEntry[] | undefined;
+    let own: ManagedFieldsEntry[] | undefined;
     for (const entry of entries) {
       if (entry.manager === undefined || !this.#managers.has(entry.manager)) continue;
-      if (kept === undefined) kept = [entry];
-      else kept.push(entry);
+      if (own === undefined) own = [entry];
+      else own.push(entry);
     }
-    return kept?.length === entries.length ? entries : kept;
+    return own?.length === entries.length ? entries : own;
   }
 }
 
-function anyOf(wanted: readonly ((object: AnyObject) => boolean)[]): (object: AnyObject) => boolean {
-  const [only] = wanted;
-  return only !== undefined && wanted.length === 1 ? only : (object) => wanted.some((wants) => wants(object));
+function anyOf(predicates: readonly ((object: AnyObject) => boolean)[]): (object: AnyObject) => boolean {
+  const [only] = predicates;
+  return only !== undefined && predicates.length === 1 ? only : (object) => predicates.some((wants) => wants(object));
 }
 
 /** Texts from this length on are shared. The parser shares short ones, such as kinds and labels, by itself. */
@@ -128,8 +128,8 @@ let characters = 0;
 
 /** Shares long texts, such as certificates, scripts and settings that are the same in every namespace. */
 function sharedText(text: string): string {
-  const known = texts.get(text);
-  if (known !== undefined) return known;
+  const earlier = texts.get(text);
+  if (earlier !== undefined) return earlier;
   if (characters + text.length > MOST_CHARACTERS) {
     texts.clear();
     characters = 0;
@@ -207,15 +207,15 @@ export class ObjectTransformer {
   }
 
   /** @param shared others hold the object too, so it is copied instead of changed. */
-  transform(given: AnyObject, shared: boolean): AnyObject {
+  transform(input: AnyObject, shared: boolean): AnyObject {
     const { keep, transform, freeze } = this.#options;
-    const object = transform === undefined ? given : this.#transformed(given, transform);
-    let taken: AnyObject;
-    if (keep !== undefined) taken = keep.take(object);
-    else taken = shared ? this.#projection.takeCopy(object) : this.#projection.take(object);
-    if (this.kindTransform !== undefined && !isStub(taken)) taken = changed(taken, this.kindTransform, shared);
-    this.#size.take(taken);
-    return freeze ? deepFreeze(taken) : taken;
+    const object = transform === undefined ? input : this.#transformed(input, transform);
+    let result: AnyObject;
+    if (keep !== undefined) result = keep.take(object);
+    else result = shared ? this.#projection.takeCopy(object) : this.#projection.take(object);
+    if (this.kindTransform !== undefined && !isStub(result)) result = changed(result, this.kindTransform, shared);
+    this.#size.take(result);
+    return freeze ? deepFreeze(result) : result;
   }
 
   /**
@@ -237,17 +237,17 @@ export class ObjectTransformer {
     return Math.round((objects.size - stubs) * this.#size.average + stubs * STUB_BYTES);
   }
 
-  #transformed(given: AnyObject, transform: (object: AnyObject) => AnyObject): AnyObject {
+  #transformed(input: AnyObject, transform: (object: AnyObject) => AnyObject): AnyObject {
     try {
-      return transform(given);
+      return transform(input);
     } catch (error) {
       // Leaving the object out would make the store wrong, and another list would not help.
       if (this.transformFailures++ === 0) {
         const { log, informer } = this.#options;
-        const { name, namespace } = given.metadata;
+        const { name, namespace } = input.metadata;
         log.error("A transform failed: objects are stored unchanged", { informer, namespace, name, error });
       }
-      return given;
+      return input;
     }
   }
 }
@@ -286,22 +286,22 @@ const LATER_EVERY = 1_024;
 const NEW = 4_096;
 
 class SizeEstimate {
-  #taken = 0;
-  #measured = 0;
+  #count = 0;
+  #samples = 0;
   #bytes = 0;
 
   /** Takes note of an object; stubs do not count. */
   take(object: AnyObject): void {
-    const turn = this.#taken++;
+    const turn = this.#count++;
     const isTurn = turn % (turn < NEW ? SAMPLE_EVERY : LATER_EVERY) === 0;
-    if ((!isTurn && this.#measured > 0) || isStub(object)) return;
+    if ((!isTurn && this.#samples > 0) || isStub(object)) return;
     this.#bytes += bytesOf(object);
-    this.#measured++;
+    this.#samples++;
   }
 
   /** The average size of an object as JSON, in bytes; 0 before the first. */
   get average(): number {
-    return this.#measured === 0 ? 0 : this.#bytes / this.#measured;
+    return this.#samples === 0 ? 0 : this.#bytes / this.#samples;
   }
 }
 

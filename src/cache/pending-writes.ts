@@ -69,51 +69,51 @@ export class PendingWrites {
     object: AnyObject,
     about: { readonly before: AnyObject | undefined; readonly outside: boolean; readonly origin: string },
   ): void {
-    const written = this.#of(key, about.before);
-    written.origin = about.origin;
+    const write = this.#of(key, about.before);
+    write.origin = about.origin;
     const { resourceVersion } = object.metadata;
-    const { versions } = written;
+    const { versions } = write;
     if (versions.includes(resourceVersion)) return;
-    for (const deletion of written.deletions) deletion.before ||= resourceVersion;
+    for (const deletion of write.deletions) deletion.before ||= resourceVersion;
     versions.push(resourceVersion);
     if (versions.length > 1) versions.sort(compareVersions);
-    if (versions.at(-1) === resourceVersion) written.outside = about.outside;
+    if (versions.at(-1) === resourceVersion) write.outside = about.outside;
   }
 
   /** The writes of these origins count as observed from outside, in the stored state. */
   markObserved(origins: readonly string[], stored: (key: string) => AnyObject | undefined): void {
-    for (const [key, written] of this.#writes) {
-      if (written.versions.length > 0 && !written.outside && origins.includes(written.origin)) {
-        written.base = stored(key);
+    for (const [key, write] of this.#writes) {
+      if (write.versions.length > 0 && !write.outside && origins.includes(write.origin)) {
+        write.base = stored(key);
       }
     }
   }
 
   /** Adds a write that was answered after a later write of the same object. */
   addLate(key: string, version: string): void {
-    const written = this.#writes.get(key);
-    if (written === undefined || written.versions.length === 0 || written.versions.includes(version)) return;
-    written.versions.push(version);
-    written.versions.sort(compareVersions);
+    const write = this.#writes.get(key);
+    if (write === undefined || write.versions.length === 0 || write.versions.includes(version)) return;
+    write.versions.push(version);
+    write.versions.sort(compareVersions);
   }
 
   /** Whether a deletion of the object, or a later write of its key, was answered before this write. */
   isSuperseded(key: string, { metadata }: AnyObject): boolean {
-    const written = this.#writes.get(key);
-    if (written === undefined) return false;
-    if (written.deletions.some(({ uid }) => uid === metadata.uid)) return true;
-    const last = written.versions.at(-1);
+    const write = this.#writes.get(key);
+    if (write === undefined) return false;
+    if (write.deletions.some(({ uid }) => uid === metadata.uid)) return true;
+    const last = write.versions.at(-1);
     return last !== undefined && compareVersions(metadata.resourceVersion, last) < 0;
   }
 
   /** Adds a deletion that was answered. */
   addDeletion(key: string, deletion: Deletion): void {
-    const written = this.#of(key, undefined);
-    written.deletions = [...written.deletions, { ...deletion, before: "" }];
+    const write = this.#of(key, undefined);
+    write.deletions = [...write.deletions, { ...deletion, before: "" }];
     if (deletion.version !== "") {
-      written.versions = [];
-      written.base = undefined;
-      written.outside = false;
+      write.versions = [];
+      write.base = undefined;
+      write.outside = false;
       return;
     }
     this.#unseen.add(key);
@@ -124,36 +124,36 @@ export class PendingWrites {
 
   /** Decides what to do with a delta; `stored` is the state that the store holds. */
   judge(key: string, delta: Delta, stored: AnyObject | undefined): Verdict {
-    const written = this.#writes.get(key);
-    if (written === undefined) return APPLY;
+    const write = this.#writes.get(key);
+    if (write === undefined) return APPLY;
     if (delta.type === "Deleted" && delta.list !== undefined) {
       if (stored !== undefined && compareVersions(stored.metadata.resourceVersion, delta.list.resourceVersion) > 0) {
         return DROP;
       }
-      written.versions = [];
-      this.#tidy(key, written);
+      write.versions = [];
+      this.#tidy(key, write);
       return APPLY;
     }
-    if (written.deletions.length > 0 && this.#isOfDeleted(key, written, delta)) {
+    if (write.deletions.length > 0 && this.#isOfDeleted(key, write, delta)) {
       const { uid, resourceVersion } = delta.object.metadata;
       const isOlder =
         stored !== undefined &&
         stored.metadata.uid !== uid &&
         compareVersions(stored.metadata.resourceVersion, resourceVersion) < 0;
       if (!isOlder) return DROP;
-      this.#observe(key, written, resourceVersion);
+      this.#observe(key, write, resourceVersion);
       return EVICT_STALE;
     }
-    if (written.versions.length === 0) return APPLY;
-    return this.#compare(key, written, { delta, stored });
+    if (write.versions.length === 0) return APPLY;
+    return this.#compare(key, write, { delta, stored });
   }
 
   /** The watch has reached this version: it will not show writes up to it any more. */
   forgetUpTo(version: string, isHeld: (key: string) => boolean): void {
-    for (const [key, written] of this.#writes) {
-      const last = written.versions.at(-1);
+    for (const [key, write] of this.#writes) {
+      const last = write.versions.at(-1);
       if (last === undefined || compareVersions(last, version) > 0 || isHeld(key)) continue;
-      this.#observe(key, written, version);
+      this.#observe(key, write, version);
     }
     this.#sweepAt = Math.max(SWEEP_AT, 2 * this.#writes.size);
   }
@@ -173,10 +173,10 @@ export class PendingWrites {
 
   /** A list has ended: deletions from before its beginning are confirmed. */
   forgetDeletionsBefore(sequence: number): void {
-    for (const [key, written] of this.#writes) {
-      if (written.deletions.length === 0) continue;
-      written.deletions = written.deletions.filter(({ list }) => list >= sequence);
-      this.#tidy(key, written);
+    for (const [key, write] of this.#writes) {
+      if (write.deletions.length === 0) continue;
+      write.deletions = write.deletions.filter(({ list }) => list >= sequence);
+      this.#tidy(key, write);
     }
   }
 
@@ -185,82 +185,80 @@ export class PendingWrites {
     this.#unseen.clear();
   }
 
-  #compare(key: string, written: PendingWrite, at: { delta: Delta; stored: AnyObject | undefined }): Verdict {
+  #compare(key: string, write: PendingWrite, at: { delta: Delta; stored: AnyObject | undefined }): Verdict {
     const { delta, stored } = at;
     const { uid, resourceVersion: version } = delta.object.metadata;
-    const last = written.versions.at(-1)!;
-    if (stored === undefined || written.outside) {
+    const last = write.versions.at(-1)!;
+    if (stored === undefined || write.outside) {
       if (compareVersions(version, last) < 0) return DROP;
-      this.#observe(key, written, version);
+      this.#observe(key, write, version);
       return version === last ? DROP : APPLY;
     }
     const order = compareVersions(version, stored.metadata.resourceVersion);
     if (order > 0 || (order === 0 && delta.type === "Deleted")) {
       // The watch skipped the echoes: compare with the last state from outside.
-      const { base } = written;
-      this.#observe(key, written, version);
+      const { base } = write;
+      this.#observe(key, write, version);
       if (delta.type === "Deleted" || uid !== stored.metadata.uid) return APPLY;
       return base?.metadata.uid === uid ? { kind: "apply", old: base } : APPLY_AS_NEW;
     }
     if (uid !== stored.metadata.uid) return DROP;
-    const base = written.base?.metadata.uid === uid ? written.base : undefined;
-    const isEcho = written.versions.includes(version);
+    const base = write.base?.metadata.uid === uid ? write.base : undefined;
+    const isEcho = write.versions.includes(version);
     const isNews = base === undefined || compareVersions(version, base.metadata.resourceVersion) > 0;
     if (!isEcho && !isNews) return DROP;
-    written.base = delta.object;
-    this.#observe(key, written, version);
+    write.base = delta.object;
+    this.#observe(key, write, version);
     // A list does not show intermediate states: there may have been changes from outside.
     return isNews && (!isEcho || delta.list !== undefined) ? { kind: "notifyOnly", old: base } : DROP;
   }
 
   /** Whether a delta is about an object that this process deleted. */
-  #isOfDeleted(key: string, written: PendingWrite, delta: Delta): boolean {
+  #isOfDeleted(key: string, write: PendingWrite, delta: Delta): boolean {
     const { uid, resourceVersion: version } = delta.object.metadata;
-    const deletion = written.deletions.find((candidate) => candidate.uid === uid);
+    const deletion = write.deletions.find((candidate) => candidate.uid === uid);
     if (deletion === undefined) {
       const isLater = (earlier: Deletion): boolean => compareVersions(version, earlier.version) > 0;
       // The delta is about an object from before the one that was deleted.
-      if (!written.deletions.every(isLater)) return true;
+      if (!write.deletions.every(isLater)) return true;
       // Another object has the key now: the watch has passed the deletions of objects that it had shown.
-      written.deletions = written.deletions.filter((earlier) => earlier.version === "");
-      this.#tidy(key, written);
+      write.deletions = write.deletions.filter((earlier) => earlier.version === "");
+      this.#tidy(key, write);
       return false;
     }
     const survived = delta.list !== undefined && delta.list.sequence > deletion.list;
     if (survived || delta.type === "Deleted") {
-      written.deletions = written.deletions.filter((other) => other !== deletion);
-      this.#tidy(key, written);
+      write.deletions = write.deletions.filter((other) => other !== deletion);
+      this.#tidy(key, write);
     }
     return !survived;
   }
 
   #of(key: string, base: AnyObject | undefined): PendingWrite {
-    let written = this.#writes.get(key);
-    if (written === undefined) {
-      written = { origin: "", versions: [], base, outside: false, deletions: [] };
-      this.#writes.set(key, written);
-    } else if (written.versions.length === 0) written.base = base;
-    return written;
+    let write = this.#writes.get(key);
+    if (write === undefined) {
+      write = { origin: "", versions: [], base, outside: false, deletions: [] };
+      this.#writes.set(key, write);
+    } else if (write.versions.length === 0) write.base = base;
+    return write;
   }
 
   /** The watch has reached this version. */
-  #observe(key: string, written: PendingWrite, version: string): void {
-    const last = written.versions.at(-1);
-    if (last !== undefined && compareVersions(last, version) <= 0) written.versions = [];
-    else if (written.versions.length > 0) {
-      written.versions = written.versions.filter((own) => compareVersions(own, version) > 0);
+  #observe(key: string, write: PendingWrite, version: string): void {
+    const last = write.versions.at(-1);
+    if (last !== undefined && compareVersions(last, version) <= 0) write.versions = [];
+    else if (write.versions.length > 0) {
+      write.versions = write.versions.filter((own) => compareVersions(own, version) > 0);
     }
-    if (written.deletions.length > 0) {
-      written.deletions = written.deletions.filter(
-        ({ before }) => before === "" || compareVersions(before, version) > 0,
-      );
+    if (write.deletions.length > 0) {
+      write.deletions = write.deletions.filter(({ before }) => before === "" || compareVersions(before, version) > 0);
     }
-    this.#tidy(key, written);
+    this.#tidy(key, write);
   }
 
-  #tidy(key: string, written: PendingWrite): void {
-    if (written.versions.length === 0 && written.deletions.length === 0) this.#forget(key);
-    else if (written.deletions.length === 0) this.#unseen.delete(key);
+  #tidy(key: string, write: PendingWrite): void {
+    if (write.versions.length === 0 && write.deletions.length === 0) this.#forget(key);
+    else if (write.deletions.length === 0) this.#unseen.delete(key);
   }
 
   #forget(key: string): void {

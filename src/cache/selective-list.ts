@@ -51,7 +51,7 @@ export async function listSelectively(options: SelectiveListOptions): Promise<st
 class SelectiveList {
   readonly #options: SelectiveListOptions;
   readonly #path: string;
-  #seen: WantedBodies | undefined;
+  #bodies: WantedBodies | undefined;
   #version = "";
 
   constructor(options: SelectiveListOptions) {
@@ -75,7 +75,7 @@ class SelectiveList {
       onLeftOut,
     } = this.#options;
     if (mayTryStream && this.#options.mayStreamMetadata(0)) return (await this.#streamed(0)) || this.metadata(false);
-    this.#seen = undefined;
+    this.#bodies = undefined;
     let isWorthIt = true;
     let streamed: number | undefined;
     const { resourceVersion } = await listMetadata(transport, {
@@ -89,7 +89,7 @@ class SelectiveList {
       fullListIfExpired: true,
       onLeftOut,
       onRestart: () => {
-        this.#seen = undefined;
+        this.#bodies = undefined;
         this.#options.onRestart();
       },
       onPage: (objects, { remaining, isWhole, resourceVersion: version }) => {
@@ -98,12 +98,12 @@ class SelectiveList {
         const wants = this.#options.wants();
         isWorthIt = wants !== undefined;
         if (wants === undefined) return false;
-        const isFirst = this.#seen === undefined;
-        const seen = (this.#seen ??= new WantedBodies(wants));
+        const isFirst = this.#bodies === undefined;
+        const bodies = (this.#bodies ??= new WantedBodies(wants));
         const others: AnyObject[] = [];
-        for (const object of objects) if (!seen.see(object)) others.push(this.#options.reduce(object));
+        for (const object of objects) if (!bodies.see(object)) others.push(this.#options.reduce(object));
         if (isFirst) {
-          isWorthIt = seen.wanted * 2 <= seen.size;
+          isWorthIt = bodies.wanted * 2 <= bodies.size;
           if (isWorthIt && mayTryStream && remaining !== undefined && this.#options.mayStreamMetadata(remaining))
             streamed = remaining;
           if (!isWorthIt || streamed !== undefined) return false;
@@ -119,9 +119,9 @@ class SelectiveList {
 
   /** Fetches the bodies. @returns the version of the list; `undefined` when it is cheaper to list all objects whole. */
   async bodies(): Promise<string | undefined> {
-    const seen = this.#seen;
-    if (seen === undefined || seen.wanted === 0) return this.#version;
-    const fetching = seen.fetching();
+    const bodies = this.#bodies;
+    if (bodies === undefined || bodies.wanted === 0) return this.#version;
+    const fetching = bodies.fetching();
     if (fetching.kind === "all") return undefined;
     const { labels, fields } = this.#options;
     if (fetching.kind === "selector") {
@@ -129,7 +129,7 @@ class SelectiveList {
       await this.#selected({ labels: both(labels, selector), fields }, objects);
     }
     // Objects that the selector did not show have changed or were deleted in the meantime.
-    await this.#places(seen.places());
+    await this.#places(bodies.places());
     return this.#version;
   }
 
@@ -138,7 +138,7 @@ class SelectiveList {
     const { transport, mapping: type, labels, fields, wants, reduce, onObjects, stream } = this.#options;
     const isWanted = wants();
     if (isWanted === undefined) return false;
-    const seen = new WantedBodies(isWanted);
+    const bodies = new WantedBodies(isWanted);
     const others = new Map<string, AnyObject>();
     const version = await stream(objects, (signal) =>
       streamMetadata(transport, {
@@ -148,18 +148,18 @@ class SelectiveList {
         fields,
         signal,
         onObject: (object) => {
-          if (seen.see(object)) others.delete(keyString(object.metadata));
+          if (bodies.see(object)) others.delete(keyString(object.metadata));
           else others.set(keyString(object.metadata), reduce(object));
         },
         onDeleted: (object) => {
-          seen.forget(object);
+          bodies.forget(object);
           others.delete(keyString(object.metadata));
         },
       }),
     );
     // The needs may have grown since the request was sent.
     if (version === undefined || wants() !== isWanted) return false;
-    this.#seen = seen;
+    this.#bodies = bodies;
     this.#version = version;
     onObjects([...others.values()], version);
     return true;
@@ -215,7 +215,7 @@ class SelectiveList {
     isEnough: (objects: number, page: Page) => boolean = () => false,
   ): Promise<void> {
     const { transport, onObjects, pageSize, room, onLeftOut } = this.#options;
-    const seen = this.#seen!;
+    const bodies = this.#bodies!;
     await listPages<AnyObject>(transport, {
       path,
       limit: pageSize,
@@ -227,7 +227,7 @@ class SelectiveList {
       onPage: (objects, page) => {
         part.signal.throwIfAborted();
         onObjects(
-          objects.filter((object) => seen.forget(object)),
+          objects.filter((object) => bodies.forget(object)),
           this.#version,
         );
         return isEnough(objects.length, page) ? false : undefined;

@@ -65,7 +65,7 @@ export class SharedInformer {
   readonly #set: ObjectSet;
   readonly #portion: Portion | undefined;
   /** Which objects are wanted whole: of all, and of the portion. */
-  #wanted: { readonly all: Wants; readonly here: Wants } | undefined;
+  #predicates: { readonly all: Wants; readonly here: Wants } | undefined;
   readonly #portionChanges: Disposable | undefined;
   readonly #transformer: ObjectTransformer;
   readonly #stateLog: StateLog;
@@ -367,8 +367,8 @@ export class SharedInformer {
     const { wants: all } = this.#transformer;
     const portion = this.#portion;
     if (all === undefined || portion === undefined) return all;
-    if (this.#wanted?.all !== all) this.#wanted = { all, here: (object) => all(object) && portion.has(object) };
-    return this.#wanted.here;
+    if (this.#predicates?.all !== all) this.#predicates = { all, here: (object) => all(object) && portion.has(object) };
+    return this.#predicates.here;
   }
 
   /** What no longer belongs to the portion leaves at once; what newly belongs to it is listed. */

@@ -94,10 +94,10 @@ export async function tryStream<T>(
     deadline,
   );
   try {
-    const listed = await run(AbortSignal.any([signal, late.signal]));
-    if (listed === undefined) streams.broken(path);
+    const result = await run(AbortSignal.any([signal, late.signal]));
+    if (result === undefined) streams.broken(path);
     else streams.complete(path);
-    return listed;
+    return result;
   } catch (error) {
     if (signal.aborted || (!late.signal.aborted && failureOf(error).kind !== "other")) throw error;
     streams.giveUp(path, error instanceof Error ? error.message : String(error));

@@ -25,7 +25,7 @@ export interface Place {
 export class WantedBodies {
   readonly #wants: (object: AnyObject) => boolean;
   readonly #sieve = new LabelSieve();
-  readonly #wanted = new Map<string, Key>();
+  readonly #missing = new Map<string, Key>();
   /** All objects, by namespace. */
   readonly #sizes = new Map<string, number>();
   #size = 0;
@@ -41,7 +41,7 @@ export class WantedBodies {
 
   /** How many bodies are still missing. */
   get wanted(): number {
-    return this.#wanted.size;
+    return this.#missing.size;
   }
 
   /** Takes note of an object. @returns whether it is needed whole. */
@@ -53,24 +53,24 @@ export class WantedBodies {
     if (this.#wants(object)) {
       const { name } = metadata;
       this.#sieve.wanted(metadata.labels);
-      this.#wanted.set(keyString(metadata), { name, namespace });
+      this.#missing.set(keyString(metadata), { name, namespace });
       return true;
     }
     this.#sieve.other(metadata);
-    if (this.#wanted.size > 0) this.forget(object);
+    if (this.#missing.size > 0) this.forget(object);
     return false;
   }
 
   /** The object has arrived whole or was deleted. @returns whether its body was missing. */
   forget({ metadata }: AnyObject): boolean {
-    return this.#wanted.delete(keyString(metadata));
+    return this.#missing.delete(keyString(metadata));
   }
 
   /** The cheapest way to get the missing bodies. */
   fetching(): Fetching {
     const all = REQUEST + this.#size;
     const { selector, others } = this.#sieve.best();
-    const objects = this.#wanted.size + others;
+    const objects = this.#missing.size + others;
     const bySelector = selector === "" ? Infinity : REQUEST + objects;
     const byPlace = this.places().reduce((sum, { namespace, names }) => sum + this.#cost(namespace, names), 0);
     if (Math.min(byPlace, bySelector) >= all) return { kind: "all" };
@@ -79,7 +79,7 @@ export class WantedBodies {
 
   /** The namespaces and names of the missing bodies. */
   places(): readonly Place[] {
-    const byNamespace = Map.groupBy(this.#wanted.values(), ({ namespace = "" }) => namespace);
+    const byNamespace = Map.groupBy(this.#missing.values(), ({ namespace = "" }) => namespace);
     return Array.from(byNamespace, ([namespace, keys]) => {
       const isFew = namespace === "" || keys.length * REQUEST < this.#cost(namespace, undefined);
       return { namespace, names: isFew ? keys.map(({ name }) => name) : undefined };

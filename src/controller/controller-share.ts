@@ -35,7 +35,7 @@ export class ControllerShare implements ShardParticipant {
   readonly #slotOf: (object: AnyObject) => number | undefined;
   readonly #isByNamespace: boolean;
   readonly #portions: Portions;
-  #worked: SlotSet;
+  #slots: SlotSet;
   /** The state of the informers that list the newly gained slots. */
   #claims: readonly { readonly hasSynced: () => boolean }[] | undefined;
 
@@ -47,7 +47,7 @@ export class ControllerShare implements ShardParticipant {
     this.#isByNamespace = controller.shardBy === "namespace";
     this.#slotOf = slotOfObject(this.#by);
     this.#portions = Portions.of(shards);
-    this.#worked = before === undefined ? SlotSet.none : before.#worked;
+    this.#slots = before === undefined ? SlotSet.none : before.#slots;
   }
 
   primary(): Portion {
@@ -60,12 +60,12 @@ export class ControllerShare implements ShardParticipant {
 
   /** Whether runs of the object may be begun. */
   works(object: AnyObject): boolean {
-    return this.#isIn(this.#worked, this.#slotOf(object));
+    return this.#isIn(this.#slots, this.#slotOf(object));
   }
 
   /** Whether runs of a key without an object may be begun. */
   worksKey(key: string): boolean {
-    return this.#worked.has(this.#slotOfKey(key));
+    return this.#slots.has(this.#slotOfKey(key));
   }
 
   /**
@@ -95,13 +95,13 @@ export class ControllerShare implements ShardParticipant {
   }
 
   async drop(slots: SlotSet): Promise<void> {
-    this.#worked = this.#worked.without(slots);
+    this.#slots = this.#slots.without(slots);
     await this.#options.onDrop(slots);
   }
 
   /** Called when this replica holds no slots any more. */
   lost(): void {
-    this.#worked = SlotSet.none;
+    this.#slots = SlotSet.none;
     this.#claims = undefined;
   }
 
@@ -110,8 +110,8 @@ export class ControllerShare implements ShardParticipant {
     if (this.#claims === undefined || !this.#claims.every(({ hasSynced }) => hasSynced())) return;
     this.#claims = undefined;
     const { held } = this.#shards;
-    const slots = held.without(this.#worked);
-    this.#worked = held;
+    const slots = held.without(this.#slots);
+    this.#slots = held;
     if (slots.size > 0) this.#options.onGained(slots);
   }
 

@@ -61,13 +61,13 @@ function permittedIn({ options: { namespaces } }: KindWatch): readonly string[] 
 }
 
 /** A cache, because definitions never change and are read often. */
-const known = new WeakMap<AnyController, Declarations>();
+const cache = new WeakMap<AnyController, Declarations>();
 
 /** Reads a controller's options. It starts nothing and needs no cluster. */
 export function declarationsOf(controller: AnyController): Declarations {
-  const found = known.get(controller) ?? read(controller);
-  known.set(controller, found);
-  return found;
+  const declarations = cache.get(controller) ?? read(controller);
+  cache.set(controller, declarations);
+  return declarations;
 }
 
 function read(controller: AnyController): Declarations {

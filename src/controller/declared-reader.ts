@@ -12,17 +12,17 @@ import type { Runtime } from "./runtime.ts";
 type ReaderRuntime = Pick<Runtime, "transport" | "mapper" | "informers" | "log" | "settings" | "warnUndeclared">;
 
 /** Definitions never change, and are read again and again. */
-const known = new WeakMap<object, Declarations>();
+const cache = new WeakMap<object, Declarations>();
 
 /** Returns what a definition declares, in the form of a controller that only reads. */
 export function readerDeclarations(
   definition: object,
   { name, reads = [], uses = [] }: Pick<KeyController, "name" | "reads" | "uses">,
 ): Declarations {
-  let declarations = known.get(definition);
+  let declarations = cache.get(definition);
   if (declarations === undefined) {
     declarations = declarationsOf({ name, reads, uses, reconcile: () => Promise.resolve() });
-    known.set(definition, declarations);
+    cache.set(definition, declarations);
   }
   return declarations;
 }

@@ -70,8 +70,8 @@ export function allow(resource: Resource, ...verbs: readonly Verb[] | readonly [
 }
 
 /** Returns what a permission of `uses` permits. */
-export function allowedVerbs(given: Permission): AllowedVerbs {
-  return given as unknown as AllowedVerbs;
+export function allowedVerbs(permission: Permission): AllowedVerbs {
+  return permission as unknown as AllowedVerbs;
 }
 
 /** Per-key exponential back-off. */

@@ -41,12 +41,12 @@ export async function endRuns({ runtime, log }: ControllerScope, end: EndOfRuns)
   const { workers, isMeant, grace = settings["grace-period"], because = ANOTHER_REPLICA } = end;
   workers.leave(because.going, isMeant);
   if (await within(grace, { work: workers.drained(isMeant), clock })) return;
-  const left = workers.running(isMeant);
+  const rest = workers.running(isMeant);
   workers.cancel(because.gone, isMeant);
   transport.endRefused();
   log.warn(`Runs did not end within the grace period${because.consequence}`, {
-    keys: left.slice(0, MOST_KEYS),
-    runs: left.length,
+    keys: rest.slice(0, MOST_KEYS),
+    runs: rest.length,
   });
 }
 
@@ -75,8 +75,8 @@ export async function endAllRuns({ runtime, gate, log }: ControllerScope, leavin
   workers.cancel(why);
   // A run that respects its signal ends now; one that does not can no longer write.
   await within(LAST_MOMENT, { work: workers.drained(), clock });
-  const left = workers.stuck.map(({ key }) => key);
-  if (left.length === 0) return;
-  const about = { keys: left.slice(0, MOST_KEYS), runs: left.length };
+  const rest = workers.stuck.map(({ key }) => key);
+  if (rest.length === 0) return;
+  const about = { keys: rest.slice(0, MOST_KEYS), runs: rest.length };
   log.warn("Runs did not end within the grace period; they can no longer write anything", about);
 }

@@ -119,8 +119,8 @@ function changeOf(object: AnyObject, old: AnyObject, info: EventInfo): Change<An
 
 /** Handles members of `for`, and former members that still carry our finalizer. */
 export function primaryHandler(host: EventMappingHost, watch: KindWatch): InformerHandler {
-  const changed = (given: Change<AnyObject>, info: EventInfo): void => {
-    const { object, old } = given;
+  const changed = (original: Change<AnyObject>, info: EventInfo): void => {
+    const { object, old } = original;
     const key = keyString(object.metadata);
     if (isOwnWrite(host, info, key)) {
       // The echo of the run's own write needs no further run unless it changed the generation.
@@ -129,12 +129,12 @@ export function primaryHandler(host: EventMappingHost, watch: KindWatch): Inform
     const leaving = object.metadata.deletionTimestamp !== undefined;
     if (leaving || !matches(host, watch, object)) {
       if (hasFinalizer(object, host.finalizers)) {
-        enqueue(host, key, { type: given.type, object, old, source: "for", info });
+        enqueue(host, key, { type: original.type, object, old, source: "for", info });
       }
       return;
     }
     const joined = old !== undefined && watch.options.match !== undefined && !matches(host, watch, old);
-    const change: Change<AnyObject> = joined ? { type: "create", object } : given;
+    const change: Change<AnyObject> = joined ? { type: "create", object } : original;
     if (passes(host, watch, change)) enqueue(host, key, { type: change.type, object, old, source: "for", info });
   };
   return {
@@ -167,8 +167,8 @@ export function ownedHandler(host: EventMappingHost, watch: KindWatch, owner: Re
     const { namespace } = child.metadata;
     // A cluster-scoped owner has no namespace, whatever namespace the child has.
     const key = host.isClusterScoped(owner) ? reference.name : keyString({ name: reference.name, namespace });
-    const known = host.primary(key);
-    return known !== undefined && known.metadata.uid !== reference.uid ? undefined : key;
+    const ownerObject = host.primary(key);
+    return ownerObject !== undefined && ownerObject.metadata.uid !== reference.uid ? undefined : key;
   };
   const tell = (change: Change<AnyObject>, info: EventInfo): void => {
     const { type, object, old } = change;

@@ -13,7 +13,7 @@ const DEFAULT_AFTER = 3;
 /** A message that differs each time is reported at the latest after this many milliseconds. */
 const TELL_EVERY = 600_000;
 
-interface Told {
+interface Report {
   readonly message: string;
   readonly at: number;
 }
@@ -24,7 +24,7 @@ export class FailureReports {
   /** The type of the condition; `undefined` when there is none. */
   readonly #condition: string | undefined;
   /** What was last reported for each key whose last run failed. */
-  readonly #told = new Map<string, Told>();
+  readonly #reports = new Map<string, Report>();
 
   constructor({ controller, declarations, runtime }: ControllerScope) {
     const { tellAfter = DEFAULT_AFTER, condition = false } = controller.retry ?? {};
@@ -61,7 +61,7 @@ export class FailureReports {
   }
 
   forget(key: string): void {
-    this.#told.delete(key);
+    this.#reports.delete(key);
   }
 
   #failed(run: ObjectRun, error: unknown): Promise<void> | undefined {
@@ -69,20 +69,21 @@ export class FailureReports {
     if (attempt < this.#after) return undefined;
     const message = failureMessage(run, error);
     const { key } = run.item;
-    const told = this.#told.get(key);
+    const report = this.#reports.get(key);
     const now = this.#clock.now();
     // Equal Events become one with a count. Messages that differ each time are reported less often, because each would
     // be an Event of its own, and a changed status makes the other controllers of the object run.
-    const isDue = told === undefined || told.message === message || now - told.at >= TELL_EVERY || isPower(attempt);
+    const isDue =
+      report === undefined || report.message === message || now - report.at >= TELL_EVERY || isPower(attempt);
     if (!isDue) return undefined;
-    this.#told.set(key, { message, at: now });
+    this.#reports.set(key, { message, at: now });
     run.events.warning("ReconcileFailed", message);
-    if (told?.message === message && this.#present(run)?.status === "False") return undefined;
+    if (report?.message === message && this.#present(run)?.status === "False") return undefined;
     return this.#says(run, { status: false, reason: "ReconcileFailed", message });
   }
 
   #succeeded(run: ObjectRun): Promise<void> | undefined {
-    if (this.#told.size > 0) this.#told.delete(run.item.key);
+    if (this.#reports.size > 0) this.#reports.delete(run.item.key);
     if (this.#condition === undefined || this.#present(run)?.status !== "False") return undefined;
     return this.#says(run, { status: true, reason: "Reconciled", message: "" });
   }

@@ -30,7 +30,7 @@ export class FinalizerClaims {
   /** How many controllers own each finalizer. */
   readonly #claims = new Map<string, number>();
   readonly #unclaimed = new Map<string, Unclaimed>();
-  readonly #told = new Set<string>();
+  readonly #reports = new Set<string>();
   #timer: Disposable | undefined;
   #stopped = false;
 
@@ -55,7 +55,7 @@ export class FinalizerClaims {
   claim(names: readonly string[]): Disposable {
     for (const name of names) {
       this.#claims.set(name, (this.#claims.get(name) ?? 0) + 1);
-      this.#told.delete(name);
+      this.#reports.delete(name);
     }
     return {
       [Symbol.dispose]: () => {
@@ -95,7 +95,7 @@ export class FinalizerClaims {
   }
 
   #note(name: string, { kind, metadata }: AnyObject): void {
-    if (this.#stopped || this.#told.has(name)) return;
+    if (this.#stopped || this.#reports.has(name)) return;
     let unclaimed = this.#unclaimed.get(name);
     if (unclaimed === undefined) this.#unclaimed.set(name, (unclaimed = { kind, keys: new Set() }));
     if (unclaimed.keys.size < MOST) unclaimed.keys.add(keyString(metadata));
@@ -106,7 +106,7 @@ export class FinalizerClaims {
     this.#timer = undefined;
     for (const [finalizer, { kind, keys }] of this.#unclaimed) {
       if (this.#claims.has(finalizer)) continue;
-      this.#told.add(finalizer);
+      this.#reports.add(finalizer);
       const [example] = keys;
       this.#log.warn(
         "A finalizer belongs to no controller of this process, and nothing will remove it: if a controller was " +

@@ -119,8 +119,8 @@ async function run(
         while (!signal.aborted) {
           // What arrives after the signal is queued too, because nobody else receives it. The loop does not wait for
           // it: an iterator that never settles would keep its module in memory forever.
-          const taken = invoke(async () => iterator.next()).then(take);
-          if (!(await abortable(taken, signal))) return;
+          const step = invoke(async () => iterator.next()).then(take);
+          if (!(await abortable(step, signal))) return;
         }
       } finally {
         signal.removeEventListener("abort", end);

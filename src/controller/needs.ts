@@ -23,7 +23,7 @@ export const EVERYTHING: Needs = Object.freeze({ bodies: "all", managers: Object
  * The functions by owner and track. An equal need of a reloaded module must be the same function; otherwise
  * everything would be listed again.
  */
-const known = new Map<string, (object: AnyObject) => boolean>();
+const cache = new Map<string, (object: AnyObject) => boolean>();
 
 /**
  * Keeps, of an owned kind, the bodies only of objects that an object of `owner` controls; the other objects of the
@@ -32,8 +32,8 @@ const known = new Map<string, (object: AnyObject) => boolean>();
 export function bodiesOwnedBy(owner: Resource, watch: KindWatch): (object: AnyObject) => boolean {
   const labelled = watch.options.track === "label";
   const id = `${groupKind(owner)} ${labelled}`;
-  let bodies = known.get(id);
-  if (bodies === undefined) known.set(id, (bodies = ownedBy(owner, labelled)));
+  let bodies = cache.get(id);
+  if (bodies === undefined) cache.set(id, (bodies = ownedBy(owner, labelled)));
   return bodies;
 }
 

@@ -139,8 +139,8 @@ export class MissedFinalizations {
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, signal));
     const { namespace: everyNamespace = [] } = runtime.settings;
     const watched = everywhere ? everyNamespace : (namespaces ?? everyNamespace);
-    const listed = isNamespaceSelector(watched) ? [] : watched;
-    for (const namespace of mapping.namespaced && listed.length > 0 ? listed : [""]) {
+    const names = isNamespaceSelector(watched) ? [] : watched;
+    for (const namespace of mapping.namespaced && names.length > 0 ? names : [""]) {
       await listMetadata(transport, {
         path: collectionPath(mapping, namespace),
         type: resource,

@@ -16,7 +16,7 @@ const EVERY = -1;
 
 /** All portions of one replica. All users of a portion share one object. */
 export class Portions implements ShardParticipant {
-  static readonly #known = new WeakMap<Shards, Portions>();
+  static readonly #cache = new WeakMap<Shards, Portions>();
   readonly #shards: Shards;
   readonly #portions = new Map<string, SlotPortion>();
   /** The slots that are held, and those that were held until all that was begun for them has ended. */
@@ -28,8 +28,8 @@ export class Portions implements ShardParticipant {
   }
 
   static of(shards: Shards): Portions {
-    let portions = Portions.#known.get(shards);
-    if (portions === undefined) Portions.#known.set(shards, (portions = new Portions(shards)));
+    let portions = Portions.#cache.get(shards);
+    if (portions === undefined) Portions.#cache.set(shards, (portions = new Portions(shards)));
     return portions;
   }
 

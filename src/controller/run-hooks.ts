@@ -66,11 +66,11 @@ interface Passage {
 async function through(hook: RunHook, { run, about, begin }: Passage): Promise<Outcome> {
   if (hook.gone.aborted) return goneOf(hook) ?? begin();
   let begun: Promise<Outcome> | undefined;
-  let told: RunOutcome | undefined;
+  let report: RunOutcome | undefined;
   let isDecided = false;
   const next = async (): Promise<RunOutcome> => {
     if (isDecided && begun === undefined) return LATE;
-    return (told = shown(run, await (begun ??= begin())));
+    return (report = reportOf(run, await (begun ??= begin())));
   };
   const calling = Promise.resolve().then(() => hook.call(about, next));
   let decided: Outcome | undefined;
@@ -83,7 +83,7 @@ async function through(hook: RunHook, { run, about, begin }: Passage): Promise<O
     else {
       await begun;
       // A hook that passes on the error of the run has not failed itself.
-      if (!hook.gone.aborted && !run.signal.aborted && error !== told?.error) hook.onError(error);
+      if (!hook.gone.aborted && !run.signal.aborted && error !== report?.error) hook.onError(error);
     }
   }
   isDecided = true;
@@ -133,8 +133,8 @@ function hookedRun(run: KeyRun, module: string): HookedRun {
 }
 
 /** Returns the outcome without sensitive values that the run has read, because a hook of another module may log it. */
-function shown(run: KeyRun, outcome: Outcome): RunOutcome {
-  const error = "error" in outcome ? cleaned(run, outcome.error) : undefined;
+function reportOf(run: KeyRun, outcome: Outcome): RunOutcome {
+  const error = "error" in outcome ? cleanError(run, outcome.error) : undefined;
   switch (outcome.kind) {
     case "done":
       return SUCCESS;
@@ -153,13 +153,13 @@ function shown(run: KeyRun, outcome: Outcome): RunOutcome {
 }
 
 /** Returns the error itself when its message repeats nothing sensitive, otherwise one with the rest of the message. */
-function cleaned(run: KeyRun, error: unknown): unknown {
+function cleanError(run: KeyRun, error: unknown): unknown {
   const message = error instanceof Error ? error.message : String(error);
   const clean = run.clean(message);
   if (clean === message) return error;
-  const told = new Error(clean);
-  if (error instanceof Error) told.name = error.name;
-  return told;
+  const copy = new Error(clean);
+  if (error instanceof Error) copy.name = error.name;
+  return copy;
 }
 
 const SUCCESS: RunOutcome = Object.freeze({ result: "success" });

@@ -73,7 +73,7 @@ export class RunTurns implements Turns {
   /** How many requests are under way for which runs wait. */
   #ahead = 0;
   /** Ends the wait of a turn for them. */
-  #held: ReturnType<typeof setTimeout> | undefined;
+  #wait: ReturnType<typeof setTimeout> | undefined;
   /** When the last wait began or ended. */
   #heldAt = -Infinity;
   /** How long a turn could wait at that time. */
@@ -131,14 +131,14 @@ export class RunTurns implements Turns {
     if (mayHold < TURN_MS) return false;
     this.#mayHold = mayHold;
     this.#heldAt = now;
-    this.#held = setTimeout(() => this.#release(), mayHold);
+    this.#wait = setTimeout(() => this.#release(), mayHold);
     return true;
   }
 
   #release(): void {
-    if (this.#held === undefined) return;
-    clearTimeout(this.#held);
-    this.#held = undefined;
+    if (this.#wait === undefined) return;
+    clearTimeout(this.#wait);
+    this.#wait = undefined;
     const now = this.#now();
     this.#mayHold = Math.max(0, this.#mayHold - (now - this.#heldAt));
     this.#heldAt = now;

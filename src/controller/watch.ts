@@ -86,7 +86,7 @@ export interface KindWatch {
   };
 }
 
-const known = new Set(["namespaces", "labels", "fields", "select", "keep", "match", "on", "track", "enqueue"]);
+const optionNames = new Set(["namespaces", "labels", "fields", "select", "keep", "match", "on", "track", "enqueue"]);
 
 /** Narrows, filters or maps a kind. @throws TypeError for an unknown option, SyntaxError for a wrong selector. */
 export function watch<S extends Shape>(
@@ -104,9 +104,9 @@ export function watch<S extends Shape>(
 export function watch<S extends Shape>(resource: Resource<S>, options: WatchOptions<S["read"]>): Watch<S>;
 export function watch(resource: Resource, options: Partial<MapOptions<AnyObject>>): unknown {
   for (const name of Object.keys(options)) {
-    if (!known.has(name)) {
+    if (!optionNames.has(name)) {
       throw new TypeError(
-        `Cannot watch ${resource.kind}: unknown option '${name}', allowed are ${[...known].join(", ")}`,
+        `Cannot watch ${resource.kind}: unknown option '${name}', allowed are ${[...optionNames].join(", ")}`,
       );
     }
   }

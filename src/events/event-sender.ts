@@ -136,8 +136,8 @@ export class EventSender {
   }
 
   async #pause(error: unknown): Promise<void> {
-    const asked = isApiError(error) ? (error.retryAfter ?? 0) * 1000 : 0;
-    const wait = Math.max(asked, RETRY_AFTER * (0.5 + Math.random() / 2));
+    const retryAfter = isApiError(error) ? (error.retryAfter ?? 0) * 1000 : 0;
+    const wait = Math.max(retryAfter, RETRY_AFTER * (0.5 + Math.random() / 2));
     try {
       await sleep(wait, { clock: this.#options.clock, signal: this.#closing.signal });
     } catch {

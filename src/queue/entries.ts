@@ -31,10 +31,10 @@ export class Entries {
   queue(key: string, priority: number): Entry {
     const entry = this.#entries.get(key);
     if (entry === undefined) {
-      const made = new Entry(key, priority);
-      this.#entries.set(key, made);
+      const newEntry = new Entry(key, priority);
+      this.#entries.set(key, newEntry);
       this.#queued++;
-      return made;
+      return newEntry;
     }
     if (entry.state !== "running") return entry;
     if (entry.again === undefined) {

@@ -13,7 +13,7 @@ export class GuardedLimiter implements RateLimiter {
   readonly #limiter: RateLimiter;
   readonly #options: GuardedLimiterOptions;
   readonly #default: RateLimiter = exponential();
-  #told = false;
+  #hasReported = false;
 
   constructor(limiter: RateLimiter, options: GuardedLimiterOptions) {
     this.#limiter = limiter;
@@ -51,8 +51,8 @@ export class GuardedLimiter implements RateLimiter {
     try {
       return this.#options.invoke(call);
     } catch (error) {
-      if (!this.#told) this.#options.onError(error);
-      this.#told = true;
+      if (!this.#hasReported) this.#options.onError(error);
+      this.#hasReported = true;
       return undefined;
     }
   }

@@ -75,14 +75,14 @@ export class ReadyItems<T extends ReadyItem> {
     const classes = this.#classes;
     let at = 0;
     while (at < classes.length && classes[at]!.priority > priority) at++;
-    const found = classes[at];
-    if (found?.priority === priority) return found;
-    const made = new PriorityClass<T>(priority);
-    classes.splice(at, 0, made);
+    const existing = classes[at];
+    if (existing?.priority === priority) return existing;
+    const newClass = new PriorityClass<T>(priority);
+    classes.splice(at, 0, newClass);
     if (classes.length > MAX_CLASSES) {
-      this.#classes = classes.filter((one) => one === made || one.items.size > 0);
+      this.#classes = classes.filter((one) => one === newClass || one.items.size > 0);
     }
-    return made;
+    return newClass;
   }
 }
 

@@ -31,8 +31,8 @@ import {
   CLAIM,
   deleteEarlier,
   hasItsName,
-  type Held,
-  heldOf,
+  type Ownership,
+  ownershipOf,
   isCollectable,
   isUnclaimed,
   namesOn,
@@ -51,15 +51,15 @@ const ATTEMPTS = 5;
  *
  * @throws NotOwned, AlreadyOwned when it is neither this owner's child nor may be adopted.
  */
-export function knownChild(run: ObjectRunState, child: PlannedChild): Known | Promise<Known> {
+export function knownChild(run: ObjectRunState, child: PlannedChild): Live | Promise<Live> {
   const { informer } = child.kind;
   const object = informer.store.get(child.key);
   // A selector hides objects of others, and a stub hides their owner.
   const hidden = object === undefined ? informer.labels !== undefined || informer.fields !== undefined : isStub(object);
-  return hidden ? found(run, child) : ours(run, child, object);
+  return hidden ? readChild(run, child) : checkedChild(run, child, object);
 }
 
-type Known = AnyObject | undefined;
+type Live = AnyObject | undefined;
 
 /** Whether the child differs from what is desired. It sends no request. */
 export function isDue(run: ObjectRunState, child: PlannedChild): boolean {
@@ -68,10 +68,10 @@ export function isDue(run: ObjectRunState, child: PlannedChild): boolean {
   if (live === undefined) return true;
   if (live.metadata.deletionTimestamp !== undefined) return false; // its deletion is an event, after which it is created again
   if (isHeldByFormer(run, live)) return true;
-  const held = heldOf(run, child, live);
-  if (isThere(run, child, held)) return false;
+  const ownership = ownershipOf(run, child, live);
+  if (isThere(run, child, ownership)) return false;
   if (log.enabled("debug")) {
-    run.log.debug("Applying a child that differs", { child: child.what, ...differing(held.state) });
+    run.log.debug("Applying a child that differs", { child: child.what, ...differing(ownership.state) });
   }
   return true;
 }
@@ -91,20 +91,20 @@ export async function applyChild(run: ObjectRunState, child: PlannedChild): Prom
       const isOvertaken = isGone || isConflict(error) || isAlreadyExists(error) || isOther(error);
       if (attempt === ATTEMPTS || (!isOvertaken && !isReplaceable(child, error))) throw child.refused?.error ?? error;
       if (!isOvertaken) continue;
-      child.live = await found(run, child);
+      child.live = await readChild(run, child);
       if (child.live?.metadata.deletionTimestamp !== undefined) return;
-      if (child.live !== undefined && isThere(run, child, heldOf(run, child, child.live))) return;
+      if (child.live !== undefined && isThere(run, child, ownershipOf(run, child, child.live))) return;
     }
   }
   child.live = answer;
   if (before !== undefined && memory.isFight(child.id, child.content, clock.now())) {
-    const about = { child: child.what, ...differing(heldOf(run, child, before).state) };
+    const about = { child: child.what, ...differing(ownershipOf(run, child, before).state) };
     run.log.warn("A child keeps changing back: somebody else writes fields that this controller sets", about);
   }
   if (answer.metadata.deletionTimestamp !== undefined) return;
-  const held = heldOf(run, child, answer);
+  const ownership = ownershipOf(run, child, answer);
   memory.forgetAnswer(child.id);
-  if (!isThere(run, child, held)) memory.remember(child.id, answer, held.state);
+  if (!isThere(run, child, ownership)) memory.remember(child.id, answer, ownership.state);
 }
 
 /** Sends the cheapest write that still names its object. */
@@ -119,25 +119,29 @@ async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObjec
   if (live === undefined) return core.writer.create(resource, child.body(), run, { key, isStrict: true });
   if (isHeldByFormer(run, live)) {
     const move = { from: managers, to: controller, asApplied: false };
-    child.live = await ours(run, child, await handOver(core, run, { resource, object: live, move }));
+    child.live = await checkedChild(run, child, await handOver(core, run, { resource, object: live, move }));
     return write(run, child);
   }
-  const held = heldOf(run, child, live);
+  const ownership = ownershipOf(run, child, live);
   if (refused !== undefined) {
-    const replaced = await replace(run, child, { live, held });
-    const now = heldOf(run, child, replaced);
+    const replaced = await replace(run, child, { live, ownership });
+    const now = ownershipOf(run, child, replaced);
     if (isThere(run, child, now) && !isUnclaimed(run, child, now)) return replaced;
     // The rest can be merged now, and what cannot be merged even so is as good as it gets.
     child.live = replaced;
     child.refused = undefined;
     return write(run, child).catch((error: unknown) => (isInvalid(error) ? replaced : Promise.reject(error)));
   }
-  const patch = held.isUpdated ? updateOf(run, child, held) : undefined;
+  const patch = ownership.isUpdated ? updateOf(run, child, ownership) : undefined;
   if (patch !== undefined) return core.writer.patch(resource, child.identity, patch, run);
-  const isClaimed = isUnclaimed(run, child, held);
-  if (held.isUpdated || isClaimed) {
+  const isClaimed = isUnclaimed(run, child, ownership);
+  if (ownership.isUpdated || isClaimed) {
     // An apply removes what is no longer desired, but only among applied fields.
-    child.live = await ours(run, child, await takeOver(run, child, { object: live, asApplied: held.isUpdated }));
+    child.live = await checkedChild(
+      run,
+      child,
+      await takeOver(run, child, { object: live, asApplied: ownership.isUpdated }),
+    );
     if (child.live === undefined) return write(run, child);
   }
   await removeSurplus(run, child, { live: child.live!, isClaimed });
@@ -147,7 +151,7 @@ async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObjec
   if (dropped !== undefined) return patchApplied(run, child, { live: answer, patch: dropped });
   if (!isNobodys(answer.metadata.managedFields)) return answer;
   child.live = (await takeOver(run, child, { object: answer, asApplied: false })) ?? answer;
-  const { state } = heldOf(run, child, child.live);
+  const { state } = ownershipOf(run, child, child.live);
   return state.fields !== undefined && holdsMore(state.desired, state.fields) ? apply(run, child) : child.live;
 }
 
@@ -188,7 +192,7 @@ async function removeSurplus(
 ): Promise<void> {
   const { core, controller } = run.environment;
   const { resource } = child.kind;
-  const { desired, fields } = heldOf(run, child, live).state;
+  const { desired, fields } = ownershipOf(run, child, live).state;
   // Of built-in kinds what is left of a map would often be defaults.
   const isOpen = isClaimed || !child.isBuiltIn ? () => child.refused === undefined : isOpenName;
   if (fields === undefined || !removesTooMuch({ desired, live, fields, isOpen })) return;
@@ -218,7 +222,7 @@ interface Patched {
  * Whether a write would change nothing: the values are there, and we own what would otherwise not go with the next of
  * them.
  */
-function isThere(run: ObjectRunState, child: PlannedChild, { state, isUpdated }: Held): boolean {
+function isThere(run: ObjectRunState, child: PlannedChild, { state, isUpdated }: Ownership): boolean {
   const { desired, live, fields } = state;
   if (run.environment.memory.isAnswered(child.id, live as AnyObject, state)) return true;
   if (fields === undefined || !new Containment(child.isBuiltIn).has(desired, live, fields)) return false;
@@ -230,7 +234,7 @@ function isThere(run: ObjectRunState, child: PlannedChild, { state, isUpdated }:
 /**
  * The merge patch with the effect of an apply; `undefined` when something must be removed or only the server can merge.
  */
-function updateOf(run: ObjectRunState, child: PlannedChild, { state, apiVersion }: Held): Patch | undefined {
+function updateOf(run: ObjectRunState, child: PlannedChild, { state, apiVersion }: Ownership): Patch | undefined {
   const live = state.live as AnyObject;
   const desired = child.content as unknown as Record<string, unknown>;
   const fields = state.fields!;
@@ -278,10 +282,10 @@ function isUnreadable({ status }: ApiError): boolean {
 async function replace(
   run: ObjectRunState,
   child: PlannedChild,
-  { live, held }: { readonly live: AnyObject; readonly held: Held },
+  { live, ownership }: { readonly live: AnyObject; readonly ownership: Ownership },
 ): Promise<AnyObject> {
   const { places, isWhole, error } = child.refused!;
-  const { desired, fields } = held.state;
+  const { desired, fields } = ownership.state;
   const surplus = child.givenUp === undefined && fields !== undefined ? undesired(desired, fields) : undefined;
   child.givenUp = surplus && refusedOf(surplus, places);
   if (child.givenUp !== undefined) {
@@ -307,15 +311,15 @@ function isOther(error: unknown): boolean {
 }
 
 /** Reads the child from the server. */
-async function found(run: ObjectRunState, child: PlannedChild): Promise<Known> {
-  return ours(run, child, await run.environment.core.reader.findLive(child.kind.resource, child.identity));
+async function readChild(run: ObjectRunState, child: PlannedChild): Promise<Live> {
+  return checkedChild(run, child, await run.environment.core.reader.findLive(child.kind.resource, child.identity));
 }
 
 /**
  * The object, if it is this owner's child. One that an earlier owner has left behind is remembered, and counts as
  * absent.
  */
-function ours(run: ObjectRunState, child: PlannedChild, object: Known): Known | Promise<Known> {
+function checkedChild(run: ObjectRunState, child: PlannedChild, object: Live): Live | Promise<Live> {
   child.earlier = undefined;
   if (object === undefined || isChildOf(object, run.object)) return object;
   const { what, adopt } = child;

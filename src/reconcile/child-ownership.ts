@@ -14,7 +14,7 @@ import { canReference } from "./owner.ts";
 import type { ObjectRunState } from "./run.ts";
 
 /** The fields of a child that a controller owns. */
-export interface Held {
+export interface Ownership {
   readonly state: AppliedState;
   /** Whether some are owned by an update, as those of a created object are. */
   readonly isUpdated: boolean;
@@ -22,7 +22,7 @@ export interface Held {
   readonly apiVersion: string | undefined;
 }
 
-export function heldOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Held {
+export function ownershipOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Ownership {
   const { controller } = run.environment;
   const applied = appliedFields(live, controller);
   const updated = updatesOf(live, controller);
@@ -46,11 +46,11 @@ export function namesOn({ environment }: ObjectRunState, child: PlannedChild, li
  * Whether the entries do not tell all that was once desired: somebody has emptied them, or restored the object without
  * them.
  */
-export function isUnclaimed(run: ObjectRunState, child: PlannedChild, { state: { live, fields } }: Held): boolean {
+export function isUnclaimed(run: ObjectRunState, child: PlannedChild, { state: { live, fields } }: Ownership): boolean {
   if (fields === undefined) return true;
   return namesOn(run, child, live as AnyObject).some((names) => {
-    const left = namesMore(names, child.content) ? without(namedFields(names, live), fields) : undefined;
-    return left !== undefined && holdsMore(child.content, left);
+    const surplus = namesMore(names, child.content) ? without(namedFields(names, live), fields) : undefined;
+    return surplus !== undefined && holdsMore(child.content, surplus);
   });
 }
 
@@ -67,8 +67,8 @@ function claimOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Cla
     claims: undesired(child.content, fields) ?? CLAIM,
     // The creator of an object also owns its defaults, and some of them cannot be given up.
     moves: (fields, isApplied) => {
-      const kept = child.givenUp === undefined ? fields : (without(fields, child.givenUp) ?? {});
-      return isApplied || said.length === 0 ? kept : united(names.map((one) => fieldsNamed(kept, one)));
+      const rest = child.givenUp === undefined ? fields : (without(fields, child.givenUp) ?? {});
+      return isApplied || said.length === 0 ? rest : united(names.map((one) => fieldsNamed(rest, one)));
     },
   };
 }

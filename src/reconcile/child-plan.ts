@@ -192,8 +192,8 @@ function isExact({ apiVersion, kind }: DesiredObject): boolean {
 /** The names of the fields that the author desires. */
 function namesOf({ metadata, ...content }: DesiredObject): string {
   const { labels, annotations } = metadata;
-  const named = labels === undefined && annotations === undefined ? undefined : { labels, annotations };
-  return fieldNames({ ...content, apiVersion: undefined, kind: undefined, metadata: named });
+  const marks = labels === undefined && annotations === undefined ? undefined : { labels, annotations };
+  return fieldNames({ ...content, apiVersion: undefined, kind: undefined, metadata: marks });
 }
 
 interface Secret extends DesiredObject {
@@ -312,9 +312,9 @@ const OF_THE_SERVER = ["uid", "resourceVersion", "managedFields"] as const;
  *
  * @throws TypeError when one of them cannot be applied.
  */
-export function objectsOf(name: string, given: DesiredSet[string]): readonly DesiredObject[] {
-  if (given === undefined) return [];
-  const objects = Array.isArray(given) ? (given as readonly DesiredObject[]) : [given as DesiredObject];
+export function objectsOf(name: string, entry: DesiredSet[string]): readonly DesiredObject[] {
+  if (entry === undefined) return [];
+  const objects = Array.isArray(entry) ? (entry as readonly DesiredObject[]) : [entry as DesiredObject];
   for (const object of objects) check(name, object);
   return objects;
 }

@@ -50,7 +50,7 @@ function isOwnChild({ environment }: ObjectRunState, { resource }: OwnedKind, ob
 }
 
 /** Finds the children that this controller made and the set no longer names. */
-export function surplusOf(run: ObjectRunState, wanted: ReadonlySet<string>, options: SyncOptions<string>): Pruning {
+export function surplusOf(run: ObjectRunState, desiredIds: ReadonlySet<string>, options: SyncOptions<string>): Pruning {
   const prune: Surplus[] = [];
   const release: Surplus[] = [];
   let kept = 0;
@@ -58,7 +58,7 @@ export function surplusOf(run: ObjectRunState, wanted: ReadonlySet<string>, opti
     if (!kind.informer.hasSynced) throw notThere(kind);
     const { store } = kind.informer;
     for (const key of keysOf(run, kind)) {
-      if (wanted.has(childId(kind.resource, key))) continue;
+      if (desiredIds.has(childId(kind.resource, key))) continue;
       const object = store.get(key)!;
       if (!isOwnChild(run, kind, object)) continue;
       const name = childName(object);
@@ -92,9 +92,9 @@ export async function prune(
     for (const { kind, object } of ready) {
       if (object.metadata.deletionTimestamp === undefined) await deleteChild(run, kind, object);
     }
-    const left = open.filter(({ kind, object }) => isThere(kind, object));
-    if (left.length === open.length) return;
-    open = left;
+    const rest = open.filter(({ kind, object }) => isThere(kind, object));
+    if (rest.length === open.length) return;
+    open = rest;
   }
 }
 
@@ -120,9 +120,9 @@ function isThere(kind: OwnedKind, { metadata }: AnyObject): boolean {
 }
 
 /** Deletes exactly the object that was seen. If it was changed meanwhile, it is read again. */
-async function deleteChild(run: ObjectRunState, kind: OwnedKind, seen: AnyObject): Promise<void> {
+async function deleteChild(run: ObjectRunState, kind: OwnedKind, target: AnyObject): Promise<void> {
   const { core, memory } = run.environment;
-  let object: AnyObject | undefined = seen;
+  let object: AnyObject | undefined = target;
   for (let attempt = 1; object !== undefined; attempt++) {
     const { uid, resourceVersion } = object.metadata;
     try {
@@ -132,23 +132,23 @@ async function deleteChild(run: ObjectRunState, kind: OwnedKind, seen: AnyObject
     } catch (error) {
       if (isNotFound(error)) break;
       if (!isConflict(error) || attempt === ATTEMPTS) throw error;
-      object = await core.reader.findLive(kind.resource, seen.metadata);
+      object = await core.reader.findLive(kind.resource, target.metadata);
       const isOurs = object !== undefined && isChildOf(object, run.object) && isOwnChild(run, kind, object);
       if (!isOurs || object!.metadata.deletionTimestamp !== undefined) return;
     }
   }
-  memory.forget(childId(kind.resource, keyString(seen.metadata)));
+  memory.forget(childId(kind.resource, keyString(target.metadata)));
 }
 
 /** Releases a child: nobody owns it any more, and its content stays as it is. */
-async function releaseChild(run: ObjectRunState, { kind, object: seen }: Surplus): Promise<void> {
+async function releaseChild(run: ObjectRunState, { kind, object: target }: Surplus): Promise<void> {
   const { core, memory, controller, managers } = run.environment;
-  let object: AnyObject | undefined = seen;
-  if (managers.some((manager) => childUpdates(seen, manager) !== undefined)) {
+  let object: AnyObject | undefined = target;
+  if (managers.some((manager) => childUpdates(target, manager) !== undefined)) {
     // A later owner applies, and could not remove fields that are owned by an update.
     const move = { from: managers, to: controller, asApplied: true };
-    object = await handOver(core, run, { resource: kind.resource, object: seen, move });
-    if (object === undefined || object.metadata.uid !== seen.metadata.uid) return;
+    object = await handOver(core, run, { resource: kind.resource, object: target, move });
+    if (object === undefined || object.metadata.uid !== target.metadata.uid) return;
   }
   const { metadata } = object;
   const operations: JsonPatchOperation[] = [];

@@ -24,17 +24,17 @@ export class ChildSet {
     checkSet(desired, options);
     const run = isDry ? dryRunOf(this.#run) : this.#run;
     const children: PlannedChild[] = [];
-    const wanted = new Set<string>();
+    const ids = new Set<string>();
     for (const name of Object.keys(desired)) {
       for (const object of objectsOf(name, desired[name])) {
         const child = new PlannedChild(run, name, object);
-        if (wanted.has(child.id)) throw new TypeError(`Cannot sync children: ${child.what} is in the set twice`);
-        wanted.add(child.id);
+        if (ids.has(child.id)) throw new TypeError(`Cannot sync children: ${child.what} is in the set twice`);
+        ids.add(child.id);
         run.keep(child.kind.resource, child.content); // also if the child is up to date and not written
         children.push(child);
       }
     }
-    const surplus = surplusOf(run, wanted, options);
+    const surplus = surplusOf(run, ids, options);
     if (children.length === 0 && surplus.prune.length > 0 && surplus.kept === 0 && options.allowEmpty !== true) {
       throw new TypeError(
         `Cannot sync children: the set is empty and would delete ${surplus.prune.map(({ object }) => `${object.kind} ${object.metadata.name}`).join(", ")}; ` +

@@ -16,7 +16,7 @@ import { dryRunOf, type ObjectRunState } from "./run.ts";
 import type { StatusShape } from "./status-shape.ts";
 
 /** A condition as the author sets it; the other fields follow from the live condition. */
-interface WantedCondition {
+interface ConditionInput {
   readonly type: string;
   readonly status: boolean | "Unknown";
   readonly reason: string;
@@ -27,8 +27,8 @@ export class ObjectStatusWriter implements StatusWriter<Shape> {
   readonly #run: ObjectRunState;
   readonly #fields: Fields = {};
   /** By type. */
-  #conditions: Map<string, WantedCondition> | undefined;
-  #dirty = false;
+  #conditions: Map<string, ConditionInput> | undefined;
+  #isDirty = false;
 
   constructor(run: ObjectRunState) {
     this.#run = run;
@@ -39,10 +39,10 @@ export class ObjectStatusWriter implements StatusWriter<Shape> {
       throw new TypeError("Cannot set status.conditions: use status.condition({ type, status, reason }) for each");
     }
     Object.assign(this.#fields, fields);
-    this.#dirty = true;
+    this.#isDirty = true;
   }
 
-  condition(condition: WantedCondition): void {
+  condition(condition: ConditionInput): void {
     if (!condition.type || !condition.reason) {
       throw new TypeError(`Cannot set a condition: type and reason are required, got ${JSON.stringify(condition)}`);
     }
@@ -53,23 +53,23 @@ export class ObjectStatusWriter implements StatusWriter<Shape> {
       );
     }
     (this.#conditions ??= new Map()).set(condition.type, condition);
-    this.#dirty = true;
+    this.#isDirty = true;
   }
 
   async flush({ dryRun = false }: { readonly dryRun?: boolean } = {}): Promise<void> {
-    if (!this.#dirty) return;
+    if (!this.#isDirty) return;
     const run = this.#run;
     const { resource } = run.environment;
     if (resource.subresources !== undefined && !resource.subresources.includes("status")) {
       throw new TypeError(`Cannot write the status of ${resource.kind}: the kind has no status subresource`);
     }
-    const known = run.environment.statusShape.get();
-    const shape = known instanceof Promise ? await known : known;
-    this.#dirty = dryRun;
+    const answer = run.environment.statusShape.get();
+    const shape = answer instanceof Promise ? await answer : answer;
+    this.#isDirty = dryRun;
     try {
       await writeStatus(dryRun ? dryRunOf(run) : run, (object, fields) => this.#desired(object, { fields, shape }));
     } catch (error) {
-      this.#dirty = true;
+      this.#isDirty = true;
       if (isApiError(error) && error.message.includes("observedGeneration")) run.environment.statusShape.forget();
       if (!(await this.#isGone(error))) throw error; // the object is gone, so there is no status to write
     }
@@ -105,30 +105,30 @@ export class ObjectStatusWriter implements StatusWriter<Shape> {
     if (conditions !== undefined) {
       const before = (status["conditions"] ?? []) as readonly Condition[];
       const present = (live["conditions"] ?? []) as readonly Condition[];
-      const wanted = new Map<string, Condition>();
-      for (const [type, condition] of conditions) wanted.set(type, this.#condition(condition, { present, shape }));
+      const byType = new Map<string, Condition>();
+      for (const [type, condition] of conditions) byType.set(type, this.#condition(condition, { present, shape }));
       // Conditions keep their places, because a list in another order would differ.
-      const kept = before.map((condition) => wanted.get(condition.type) ?? condition);
-      for (const { type } of before) wanted.delete(type);
-      status["conditions"] = [...kept, ...wanted.values()];
+      const inPlace = before.map((condition) => byType.get(condition.type) ?? condition);
+      for (const { type } of before) byType.delete(type);
+      status["conditions"] = [...inPlace, ...byType.values()];
     }
     return status;
   }
 
   #condition(
-    wanted: WantedCondition,
+    input: ConditionInput,
     { present, shape }: { readonly present: readonly Condition[]; readonly shape: StatusShape },
   ): Condition {
     const { object, environment } = this.#run;
     const { generation } = object.metadata;
-    const status = wanted.status === "Unknown" ? "Unknown" : wanted.status ? "True" : "False";
-    const before = present.find(({ type }) => type === wanted.type);
+    const status = input.status === "Unknown" ? "Unknown" : input.status ? "True" : "False";
+    const before = present.find(({ type }) => type === input.type);
     const unchanged = before?.status === status;
     return {
-      type: wanted.type,
+      type: input.type,
       status,
-      reason: wanted.reason,
-      message: wanted.message ?? "",
+      reason: input.reason,
+      message: input.message ?? "",
       lastTransitionTime: unchanged ? before.lastTransitionTime : timestamp(environment.clock.now()),
       ...(generation === undefined || !shape.conditionGeneration ? {} : { observedGeneration: generation }),
     };
