@@ -1,5 +1,5 @@
 /** Tells when the start of the controllers is over. */
-import type { RunningController } from "../controller/running-controller.ts";
+import type { RunningController } from "../controller/controller.ts";
 
 type Starting = Pick<RunningController, "hasSynced" | "onChange">;
 

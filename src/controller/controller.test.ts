@@ -3,7 +3,7 @@ import { listOf, refusal, ScriptedServer } from "../../tests/support/scripted-se
 import { until } from "../../tests/support/until.ts";
 import { InformerRegistry } from "../cache/informer-registry.ts";
 import { alwaysLeader, type Leadership } from "../client/leadership.ts";
-import { createEventRecorder } from "../events/recorder.ts";
+import { EventRecorder } from "../events/recorder.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import type { Reachability } from "../kube/transport/reachability.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
@@ -68,7 +68,7 @@ async function setUp(
   const mapper = new RestMapper(transport);
   const informers = new InformerRegistry({ transport, mapper, log, clock });
   cleanup.defer(() => informers.stop());
-  const events = createEventRecorder({ transport, gate: alwaysLeader, clock, log, metrics, instance: "test" });
+  const events = new EventRecorder({ transport, gate: alwaysLeader, clock, log, metrics, instance: "test" });
   const { leadership = alwaysLeader, reachability = transport.reachability } = options;
   const runtime = {
     transport: Object.create(transport, {

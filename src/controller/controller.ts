@@ -14,7 +14,7 @@ import { parseDuration } from "../resource/duration.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { controllerEnvironment } from "./controller-environment.ts";
 import { ControllerEvents, PendingEnqueues } from "./controller-events.ts";
-import { type ControllerScope, controllerScope } from "./controller-scope.ts";
+import { type ControllerScope, controllerScope, type Invoke } from "./controller-scope.ts";
 import { ControllerShare } from "./controller-share.ts";
 import { type ControllerState, LateSync, stateOf, STOPPED } from "./controller-state.ts";
 import type { AnyController } from "./definition.ts";
@@ -27,18 +27,32 @@ import { ObjectSources } from "./object-sources.ts";
 import { MissedFinalizations, PendingFinalizations } from "./pending-finalizations.ts";
 import { type Duty, ReconcileExecutor } from "./reconcile-executor.ts";
 import { Retirement } from "./retirement.ts";
-import type { RunningController, StartOptions } from "./running-controller.ts";
 import type { Runtime } from "./runtime.ts";
 import { WatchedKinds } from "./watched-kinds.ts";
 import { Workers } from "./workers.ts";
 
-export type { RunningController, StartOptions };
+export interface StartOptions {
+  /** The module that the controller comes from, for logs and messages. */
+  readonly module: string;
+  /** Calls into the author's code in the context of its module. */
+  readonly invoke: Invoke;
+  /** What the author's code writes the controller's metrics with. @default none */
+  readonly metrics?: object | undefined;
+  /** What the author's `retry.limiter` has made. @default exponential back-off, as the other options of `retry` say */
+  readonly limiter?: RateLimiter | undefined;
+  /** The previous version, which hands over to this one. @default none */
+  readonly before?: RunningController | undefined;
+}
+
+/** A controller from its start to its stop, as the rest of the process sees it. */
+export type RunningController = Pick<ControllerEngine, keyof ControllerEngine>;
+
 /** Starts a controller. It watches at once and runs keys as soon as its caches have synced. */
 export function startController(controller: AnyController, runtime: Runtime, options: StartOptions): RunningController {
   return new ControllerEngine(controller, runtime, options);
 }
 
-class ControllerEngine implements RunningController {
+class ControllerEngine {
   readonly queue: WorkQueue;
   readonly #scope: ControllerScope;
   readonly #sources: ControllerSources;
@@ -185,6 +199,7 @@ class ControllerEngine implements RunningController {
     return this.#scope.module;
   }
 
+  /** The finalizers of this controller and its earlier names; empty when it finalizes nothing. */
   get finalizers(): readonly string[] {
     return this.#scope.declarations.finalizers;
   }
@@ -196,10 +211,12 @@ class ControllerEngine implements RunningController {
     return stateOf({ leases, working: this.#working, late: this.#late.message, budget });
   }
 
+  /** Whether its caches have synced once. */
   get hasSynced(): boolean {
     return this.#hasSynced;
   }
 
+  /** The runs that were asked to stop and have not settled. */
   get stuck(): readonly { readonly key: string; readonly since: number }[] {
     return [...this.#workers.stuck, ...this.#objects.stuck];
   }
@@ -209,10 +226,12 @@ class ControllerEngine implements RunningController {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
+  /** Quiesces. Active runs have `grace` milliseconds to end, then their writes are refused. */
   stop(options: { readonly grace: number }): Promise<void> {
     return (this.#stopped ??= this.#stop(options.grace));
   }
 
+  /** Quiesces, and leaves the queue and the events to the next version. Active runs end with {@link stop}. */
   handOver(): Handover {
     this.#isHandedOver = true;
     this.quiesce();
@@ -235,6 +254,7 @@ class ControllerEngine implements RunningController {
     };
   }
 
+  /** Ends the sources and begins no more runs. The signals of active runs fire, and these go on. */
   quiesce(): void {
     if (this.#stopping.signal.aborted) return;
     this.#workers.open = false;
@@ -246,14 +266,17 @@ class ControllerEngine implements RunningController {
     this.#workers.leave(why.message);
   }
 
+  /** Lets runs begin as usual again, although they have failed. */
   resume(): void {
     this.#workers.resume();
   }
 
+  /** Resolves when no run is active. */
   async drained(): Promise<void> {
     await Promise.all([this.#workers.drained(), this.#objects.drained()]);
   }
 
+  /** Queues every key. */
   reconcileAll(): void {
     if (this.#stopping.signal.aborted) return;
     const { for: primary, sources } = this.#scope.declarations;
@@ -261,6 +284,10 @@ class ControllerEngine implements RunningController {
     if (primary === undefined) this.#kinds.redeliver();
   }
 
+  /**
+   * Ends reconciling, and finalizes until no object has its finalizers. Resolves when no run reconciles any more. It
+   * is only for a controller with finalizers, and may be called once.
+   */
   async retire(duty: Exclude<Duty, "reconcile">, options: { readonly grace: number }): Promise<Retirement> {
     const retirement = new Retirement(this.#scope, {
       executor: this.#executor,

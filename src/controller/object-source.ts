@@ -14,10 +14,10 @@ export interface ObjectSource extends Disposable {
   leave(reason: string, isMeant?: (object: AnyObject) => boolean): void;
   /** Ends all work at once: nothing can be written any more. */
   cancel(reason: string): void;
-  /** Resolves when all work that was asked to end has ended. */
-  drained(isMeant?: (object: AnyObject) => boolean): Promise<void>;
+  /** Resolves when all work that was asked to end has ended. @default it ends at once */
+  drained?(isMeant?: (object: AnyObject) => boolean): Promise<void>;
   /** Resolves when all work for the key has ended or can no longer write; `undefined` when there is none. */
-  ended(key: string): Promise<unknown> | undefined;
-  /** The work that was asked to end and has not within the grace period. */
-  readonly stuck: readonly { readonly key: string; readonly since: number }[];
+  ended?(key: string): Promise<unknown> | undefined;
+  /** The work that was asked to end and has not within the grace period. @default none */
+  readonly stuck?: readonly { readonly key: string; readonly since: number }[];
 }

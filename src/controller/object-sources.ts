@@ -101,7 +101,7 @@ export class ObjectSources implements Disposable {
 
   /** Resolves when everything that was asked to end has ended. */
   async drained(isMeant?: (object: AnyObject) => boolean): Promise<void> {
-    if (this.#ofObjects.length > 0) await Promise.all(this.#ofObjects.map((one) => one.drained(isMeant)));
+    if (this.#ofObjects.length > 0) await Promise.all(this.#ofObjects.map((one) => one.drained?.(isMeant)));
   }
 
   /** Ends daemons and timers of these objects. Resolves when none of them can write. */
@@ -114,7 +114,9 @@ export class ObjectSources implements Disposable {
 
   /** Resolves when every daemon of the key has ended or can no longer write; `undefined` when there is none. */
   ended(key: string): Promise<unknown> | undefined {
-    const ending = [this.#before, ...this.#ofObjects].map((one) => one?.ended(key)).filter((one) => one !== undefined);
+    const ending = [this.#before, ...this.#ofObjects]
+      .map((one) => one?.ended?.(key))
+      .filter((one) => one !== undefined);
     return ending.length === 0 ? undefined : Promise.all(ending);
   }
 
@@ -124,7 +126,7 @@ export class ObjectSources implements Disposable {
   }
 
   get stuck(): readonly { readonly key: string; readonly since: number }[] {
-    return this.#ofObjects.flatMap(({ stuck }) => stuck);
+    return this.#ofObjects.flatMap(({ stuck = [] }) => stuck);
   }
 
   [Symbol.dispose](): void {

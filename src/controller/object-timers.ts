@@ -101,18 +101,6 @@ export class ObjectTimers implements ObjectSource {
     this[Symbol.dispose]();
   }
 
-  drained(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  ended(): undefined {
-    return undefined;
-  }
-
-  get stuck(): readonly never[] {
-    return NONE;
-  }
-
   [Symbol.dispose](): void {
     this.#open = false;
     this.#timers.clear();
@@ -136,8 +124,6 @@ export class ObjectTimers implements ObjectSource {
     }
   }
 }
-
-const NONE: readonly never[] = Object.freeze([]);
 
 /** @throws RangeError, or what `parseDuration` throws. */
 function intervalOf(duration: Duration | undefined): number | undefined {

@@ -3,7 +3,7 @@ import { listOf, ScriptedServer } from "../../tests/support/scripted-server.ts";
 import { until } from "../../tests/support/until.ts";
 import { InformerRegistry } from "../cache/informer-registry.ts";
 import { alwaysLeader, type Leadership } from "../client/leadership.ts";
-import { createEventRecorder } from "../events/recorder.ts";
+import { EventRecorder } from "../events/recorder.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { createLog } from "../observe/log.ts";
@@ -15,12 +15,11 @@ import { ConfigMap } from "../resource/builtin/core.ts";
 import type { AnyObject, Shape } from "../resource/handle.ts";
 import { runSettings } from "../settings/run-options.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { startController } from "./controller.ts";
+import { type RunningController, startController } from "./controller.ts";
 import { DefinedKinds } from "./defined-kinds.ts";
 import type { AnyController, AnyObjectController, KeyController } from "./definition.ts";
 import { FinalizerClaims } from "./finalizer-claims.ts";
 import { RunTurns } from "./run-turns.ts";
-import type { RunningController } from "./running-controller.ts";
 import { source } from "./source.ts";
 import { watch } from "./watch.ts";
 
@@ -61,7 +60,7 @@ async function setUp(...names: readonly string[]) {
     transport,
     mapper,
     informers,
-    events: createEventRecorder({ transport, gate: alwaysLeader, clock, log, metrics, instance: "test" }),
+    events: new EventRecorder({ transport, gate: alwaysLeader, clock, log, metrics, instance: "test" }),
     finalizers: new FinalizerClaims({ clock, log }),
     definedKinds: new DefinedKinds(),
     turns: new RunTurns(),

@@ -5,7 +5,7 @@ import { createTransport, type Transport } from "../kube/transport/transport.ts"
 import { createLog } from "../observe/log.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { createEventRecorder, type EventRecorder } from "./recorder.ts";
+import { EventRecorder } from "./recorder.ts";
 
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
@@ -34,7 +34,7 @@ beforeEach(async () => {
   lines = [];
   gate = { refused: undefined };
   drops = [];
-  recorder = createEventRecorder({
+  recorder = new EventRecorder({
     transport: { request: (request) => tracked(transport.request(request)) },
     gate,
     clock,
@@ -242,7 +242,7 @@ describe("bodies", () => {
   });
 
   test("record keeps within the server's limits", async () => {
-    const events = createEventRecorder({
+    const events = new EventRecorder({
       transport,
       gate,
       clock,

@@ -3,6 +3,7 @@ import type { WriteGate } from "../client/write-gate.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { EventDropReason, Metrics } from "../observe/metrics.ts";
+import { abortable } from "../platform/abortable.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { EventSender } from "./event-sender.ts";
@@ -10,31 +11,8 @@ import { isDue, SeriesCache } from "./event-series.ts";
 import { type EventInput, eventKey, identify, objectKey, type Occurrence, reporterFor } from "./event.ts";
 
 /** Records the Events of one controller; never waits and never throws. */
-export interface ControllerEvents {
+export interface ControllerRecorder {
   record(regarding: AnyObject, event: EventInput): void;
-}
-
-/**
- * Sends Events in the background.
- *
- * **Guarantees.** Recording never blocks or fails a reconcile: at most 1,000 Events wait, further ones are dropped
- * and counted. Equal Events become one with an increasing `series.count`. For one controller and one object, 25
- * different Events are sent at once, then one every 5 minutes.
- *
- * @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
- */
-export interface EventRecorder {
-  /**
-   * Returns the recorder of one controller. @param gate checked before each Event is recorded and sent. @default the
-   * recorder's
-   */
-  for(controller: string, gate?: WriteGate): ControllerEvents;
-  /** Waits until all Events so far have been sent or given up. @throws the signal's reason. */
-  flush(signal?: AbortSignal): Promise<void>;
-  /** Sends what is waiting, once and within 5 s, and stops; later Events are dropped. */
-  close(): Promise<void>;
-  /** The number of Events that were not sent. */
-  readonly dropped: number;
 }
 
 export interface EventRecorderOptions {
@@ -47,11 +25,16 @@ export interface EventRecorderOptions {
   readonly instance: string;
 }
 
-export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
-  return new BackgroundRecorder(options);
-}
-
-class BackgroundRecorder implements EventRecorder {
+/**
+ * Sends Events in the background.
+ *
+ * **Guarantees.** Recording never blocks or fails a reconcile: at most 1,000 Events wait, further ones are dropped
+ * and counted. Equal Events become one with an increasing `series.count`. For one controller and one object, 25
+ * different Events are sent at once, then one every 5 minutes.
+ *
+ * @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
+ */
+export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #limiter: ObjectLimiter;
   readonly #series: SeriesCache;
@@ -82,21 +65,30 @@ class BackgroundRecorder implements EventRecorder {
     });
   }
 
+  /** The number of Events that were not sent. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  for(controller: string, gate: WriteGate = this.#options.gate): ControllerEvents {
+  /**
+   * Returns the recorder of one controller.
+   *
+   * @param gate checked before each Event is recorded and sent. @default the recorder's
+   */
+  for(controller: string, gate: WriteGate = this.#options.gate): ControllerRecorder {
     const reporter = reporterFor(controller, this.#options.instance);
     return { record: (regarding, event) => this.#record({ reporter, regarding, event }, gate) };
   }
 
+  /** Waits until all Events so far have been sent or given up. @throws the signal's reason. */
   async flush(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     this.#sendCounts();
-    await untilAborted(this.#sender.idle(), signal);
+    const idle = this.#sender.idle();
+    await (signal === undefined ? idle : abortable(idle, signal));
   }
 
+  /** Sends what is waiting, once and within 5 s, and stops; later Events are dropped. */
   close(): Promise<void> {
     return (this.#closed ??= this.#close());
   }
@@ -130,19 +122,6 @@ class BackgroundRecorder implements EventRecorder {
   #drop(reason: EventDropReason): void {
     this.#dropped++;
     this.#options.metrics?.eventDropped(reason);
-  }
-}
-
-/** Waits without leaving a listener on a signal that outlives the wait. */
-async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return work;
-  const { promise, reject } = Promise.withResolvers<void>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
   }
 }
 

@@ -8,7 +8,7 @@ import { FinalizerClaims } from "../controller/finalizer-claims.ts";
 import { NamedSources } from "../controller/named-sources.ts";
 import { RunHooks } from "../controller/run-hooks.ts";
 import { ImmediateTurns, RunTurns } from "../controller/run-turns.ts";
-import { createEventRecorder } from "../events/recorder.ts";
+import { EventRecorder } from "../events/recorder.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import type { KubeRequest } from "../kube/transport/kube-request.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
@@ -53,7 +53,7 @@ export function createProcess(options: ManagerOptions, stopping: AbortSignal): P
     freeze: development,
     room: options.memory,
   });
-  const events = createEventRecorder({ transport, gate: openGate, clock, log, metrics, instance: hostname() });
+  const events = new EventRecorder({ transport, gate: openGate, clock, log, metrics, instance: hostname() });
   const turns = options.runsAtOnce === true ? new ImmediateTurns() : new RunTurns();
   const electing = {
     transport: turns instanceof RunTurns ? leaseFirst(connection, hostBound(turns)) : connection,

@@ -31,12 +31,12 @@ import {
   CLAIM,
   deleteEarlier,
   hasItsName,
-  type Ownership,
-  ownershipOf,
   isCollectable,
   isUnclaimed,
   namesOn,
   namesOwner,
+  type Ownership,
+  ownershipOf,
   takeOver,
 } from "./child-ownership.ts";
 import type { PlannedChild } from "./child-plan.ts";

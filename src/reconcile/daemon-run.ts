@@ -48,10 +48,7 @@ export class DaemonRun extends KeyRun implements DaemonContext<Shape> {
   }
 
   get events(): RunEvents {
-    return (this.#events ??= {
-      normal: (reason, message) => this.#record("Normal", reason, message),
-      warning: (reason, message) => this.#record("Warning", reason, message),
-    });
+    return (this.#events ??= this.eventsAbout(this.latest));
   }
 
   get latest(): () => AnyObject {
@@ -88,9 +85,5 @@ export class DaemonRun extends KeyRun implements DaemonContext<Shape> {
       this.keep(resource, this.latest());
     }
     return this.#secrets.clean(text);
-  }
-
-  #record(type: "Normal" | "Warning", reason: string, message: unknown): void {
-    this.environment.events.record(this.latest(), { type, reason, message: this.clean(String(message)) });
   }
 }

@@ -6,10 +6,10 @@ import type { WriteGate } from "../client/write-gate.ts";
 import { withoutSecrets } from "../observe/known-secrets.ts";
 import { sleep } from "../platform/clock.ts";
 import { parseDuration } from "../resource/duration.ts";
-import type { Resource } from "../resource/handle.ts";
+import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Key, parseKey } from "../resource/meta.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
-import type { Cause, Logger, RunContext } from "./context.ts";
+import type { Cause, Logger, RunContext, RunEvents } from "./context.ts";
 import { KeptSecrets } from "./kept-secrets.ts";
 import { type ControllerEnvironment, handOriginOf, originOf, type RunItem } from "./run.ts";
 import { noServices, type UseService } from "./services.ts";
@@ -148,6 +148,16 @@ export class KeyRun implements RunContext, RequestContext {
     this.#closed = reason;
     this.#isFinished = true;
     this.#cutOff?.abort(new Error(reason));
+  }
+
+  /** Records Events, without sensitive values, about an object in its state at that moment. */
+  protected eventsAbout(regarding: () => AnyObject): RunEvents {
+    const record = (type: "Normal" | "Warning", reason: string, message: unknown): void =>
+      this.environment.events.record(regarding(), { type, reason, message: this.clean(String(message)) });
+    return {
+      normal: (reason, message) => record("Normal", reason, message),
+      warning: (reason, message) => record("Warning", reason, message),
+    };
   }
 
   get #lastSignal(): AbortSignal {

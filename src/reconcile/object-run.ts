@@ -64,14 +64,7 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ob
   }
 
   get events(): RunEvents {
-    return (this.#events ??= {
-      normal: (reason, message) => this.#record("Normal", reason, message),
-      warning: (reason, message) => this.#record("Warning", reason, message),
-    });
-  }
-
-  #record(type: "Normal" | "Warning", reason: string, message: unknown): void {
-    this.environment.events.record(this.object, { type, reason, message: this.clean(String(message)) });
+    return (this.#events ??= this.eventsAbout(() => this.object));
   }
 
   /** The object itself may hold sensitive values, which are looked for only when there is a message. */

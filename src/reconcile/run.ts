@@ -3,7 +3,7 @@ import { AppliedMemory } from "../client/applied-memory.ts";
 import type { RequestContext } from "../client/client-scope.ts";
 import type { ClientCore } from "../client/kube-client.ts";
 import type { WriteGate } from "../client/write-gate.ts";
-import type { ControllerEvents } from "../events/recorder.ts";
+import type { ControllerRecorder } from "../events/recorder.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -25,7 +25,7 @@ export interface ControllerEnvironment {
     with(fields: object, clean?: (text: string) => string): Logger;
     enabled(level: "debug"): boolean;
   };
-  readonly events: ControllerEvents;
+  readonly events: ControllerRecorder;
   /** What the author's code writes the controller's metrics with. @default none */
   readonly metrics?: object | undefined;
   /** The services of plugins. @default none */

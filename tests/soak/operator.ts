@@ -10,7 +10,7 @@ import { FinalizerClaims } from "../../src/controller/finalizer-claims.ts";
 import { startController, type RunningController } from "../../src/controller/controller.ts";
 import { RunTurns } from "../../src/controller/run-turns.ts";
 import type { Runtime } from "../../src/controller/runtime.ts";
-import { createEventRecorder } from "../../src/events/recorder.ts";
+import { EventRecorder } from "../../src/events/recorder.ts";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
 import { RestMapper } from "../../src/kube/api/mapper.ts";
 import { createTransport } from "../../src/kube/transport/transport.ts";
@@ -87,7 +87,7 @@ const metrics = createMetrics();
 const transport = createTransport(await loadKubeconfig({ kubeconfig: process.argv[2]!, env: {} }));
 const mapper = new RestMapper(transport);
 const informers = new InformerRegistry({ transport, mapper, log });
-const events = createEventRecorder({
+const events = new EventRecorder({
   transport,
   gate: alwaysLeader,
   clock: systemClock,
