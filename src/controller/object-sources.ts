@@ -101,7 +101,7 @@ export class ObjectSources implements Disposable {
 
   /** Resolves when everything that was asked to end has ended. */
   async drained(isMeant?: (object: AnyObject) => boolean): Promise<void> {
-    if (this.#ofObjects.length > 0) await Promise.all(this.#ofObjects.map((one) => one.drained?.(isMeant)));
+    await Promise.all(this.#ofObjects.flatMap((one) => one.drained?.(isMeant) ?? []));
   }
 
   /** Ends daemons and timers of these objects. Resolves when none of them can write. */
