@@ -20,9 +20,10 @@ export interface WatchQuery extends ListQuery {
 export async function* watchEvents(
   scope: Pick<ClientScope, "mapper" | "transport" | "permissions" | "manager">,
   resource: Resource,
-  query: WatchQuery,
+  queryOf: () => Promise<WatchQuery>,
 ): AsyncGenerator<WatchEvent<AnyObject>> {
   const { mapper, transport } = scope;
+  const query = await queryOf();
   const { labels, fields, headers } = query;
   const call = { resource, verbs: ["list", "watch"], headers };
   const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, query.signal));

@@ -19,3 +19,9 @@ export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Pr
     signal.removeEventListener("abort", onAbort);
   }
 }
+
+/** A signal that fires with the first of the given ones; `undefined` when there is none. */
+export function anySignal(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
+  const present = signals.filter((signal) => signal !== undefined);
+  return present.length > 1 ? AbortSignal.any(present) : present[0];
+}
