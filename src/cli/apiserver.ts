@@ -1,4 +1,5 @@
 /** `binnacle apiserver` */
+import { messageOf } from "../platform/message-of.ts";
 import { readFileSync } from "node:fs";
 import { listenApiServer, type ListeningApiServer } from "binnacle-apiserver";
 import { isLoopback } from "binnacle-apiserver";
@@ -89,8 +90,4 @@ function parseAddress(text: string): { host: string; port: number } {
   if (match === null || port > 65_535)
     throw new UsageError(`--bind-address is '${text}': expected <host>:<port>, such as 127.0.0.1:6443`);
   return { host: match[1] ?? (match[2] || "0.0.0.0"), port };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -6,12 +6,10 @@
  * a value that differs.
  */
 import { ownField } from "../resource/any-key.ts";
-import { sameJson } from "../resource/json.ts";
+import { type Fields, isFields, sameJson } from "../resource/json.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
 import { identityOf, isLeaf, matches, pathOf } from "./managed-fields.ts";
 import { isSpelling } from "./spelling.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export class Containment {
   readonly #isBuiltIn: boolean;
@@ -138,8 +136,4 @@ export function projected(desired: unknown, live: unknown): unknown {
 function isEmpty(fields: Fields): boolean {
   for (const name in fields) if (fields[name] !== undefined) return false;
   return true;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

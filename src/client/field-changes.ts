@@ -5,12 +5,10 @@
  * and an apply is needed.
  */
 import { ownField } from "../resource/any-key.ts";
-import { sameJson } from "../resource/json.ts";
+import { type Fields, isFields, sameJson } from "../resource/json.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
 import { Containment, isAtomic, itemOf } from "./containment.ts";
 import { identityOf, isLeaf, matches } from "./managed-fields.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export interface FieldChanges {
   /** A JSON merge patch, in which lists are complete; `undefined` when nothing changes. */
@@ -191,10 +189,6 @@ function isNothing(value: unknown): boolean {
 /** Maps that are known to be merged key by key, also where nothing of them is held. */
 function isOpen(path: readonly string[]): boolean {
   return path.length === 2 && path[0] === "metadata" && (path[1] === "labels" || path[1] === "annotations");
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function hasNull(value: unknown): boolean {

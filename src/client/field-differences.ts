@@ -1,9 +1,7 @@
 /** The paths that an apply would change, for logs. Values are left out, because they may be secret. */
-import { sameJson } from "../resource/json.ts";
+import { type Fields, isFields, sameJson } from "../resource/json.ts";
 import { isApplied } from "./managed-fields.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** The most paths that are listed. */
 const MOST = 20;
@@ -61,10 +59,6 @@ function collectUnowned(paths: string[], path: string, { desired, live }: Omit<C
     }
   }
   if (paths.length === before) paths.push(path);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function has(item: Fields, keys: Fields): boolean {

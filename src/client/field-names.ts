@@ -7,9 +7,8 @@
 import { sha256 } from "#runtime/digest";
 import { ownField } from "../resource/any-key.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
+import { type Fields, isFields } from "../resource/json.ts";
 import { identityOf, isLeaf } from "./managed-fields.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Named parts: fields of a map, or items of a list. */
 export type Names = ReadonlyMap<string, Part>;
@@ -225,8 +224,4 @@ function elementOf(key: string, item: Fields): string {
   const second = KEYS.get(key);
   const keys = second === undefined || item[second] === undefined ? [key] : [key, second].sort();
   return `k:${JSON.stringify(Object.fromEntries(keys.map((name) => [name, item[name]])))}`;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,8 @@
 /** Removes from a value what a manager owns and no longer wants, as an apply without it would. */
 import type { FieldsV1 } from "../resource/meta.ts";
 import { partOf } from "./field-changes.ts";
+import type { Fields } from "../resource/json.ts";
 import { isLeaf, matches, pathOf } from "./managed-fields.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export interface Removal {
   readonly live: unknown;

@@ -5,12 +5,10 @@
  * server names what it refuses, and there what others added is given up.
  */
 import { ownField } from "../resource/any-key.ts";
-import { sameJson } from "../resource/json.ts";
+import { type Fields, isFields, sameJson } from "../resource/json.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
 import { Containment, itemOf } from "./containment.ts";
 import { unite } from "./managed-fields.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export interface Refused {
   readonly desired: unknown;
@@ -168,8 +166,4 @@ export function patchOf(value: unknown, live: unknown): unknown {
   }
   for (const name in live) if (!Object.hasOwn(value, name)) patch[name] = null;
   return patch;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

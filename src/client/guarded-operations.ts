@@ -1,8 +1,7 @@
 /** Turns a merge patch into a JSON patch that neither fails because of unrelated changes nor overwrites them. */
 import type { JsonPatchOperation } from "./client.ts";
+import { isFields } from "../resource/json.ts";
 import { ownField } from "../resource/any-key.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * @param live the value that the patch was made from. The operations fail if a list of it has changed since, or if a field
@@ -19,8 +18,4 @@ export function guardedOperations(path: string, live: unknown, patch: unknown): 
   // A scalar is set whatever its current value is.
   if (live !== undefined && !Array.isArray(live)) return [set];
   return [{ op: "test", path, value: live ?? null }, set];
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

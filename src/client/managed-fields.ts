@@ -8,7 +8,7 @@
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
  */
 import type { AnyObject } from "../resource/handle.ts";
-import { sameJson } from "../resource/json.ts";
+import { type Fields, isFields, sameJson } from "../resource/json.ts";
 import type { FieldsV1, ManagedFieldsEntry } from "../resource/meta.ts";
 import { ownField, setField } from "../resource/any-key.ts";
 
@@ -58,12 +58,6 @@ export function unite(a: FieldsV1, b: FieldsV1): FieldsV1 {
 function unitePart(a: FieldsV1, b: FieldsV1): FieldsV1 {
   const both = unite(a, b);
   return isLeaf(both) || (!isLeaf(a) && !isLeaf(b)) ? both : { ".": {}, ...both };
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** `f:<name>` by name: making these strings anew is most of the cost of a comparison. */

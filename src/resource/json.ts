@@ -1,6 +1,7 @@
 /** Compares values as the JSON that they are encoded to. */
 
-type Fields = Readonly<Record<string, unknown>>;
+/** The fields of an object of JSON. */
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** Whether a value is an object of JSON, and no list. */
 export function isFields(value: unknown): value is Fields {

@@ -1,4 +1,5 @@
 /** Serves `/healthz`, `/livez` and `/readyz` like the API server. */
+import { messageOf } from "../platform/message-of.ts";
 import { Hono, type Context } from "hono";
 import { onOneLine } from "../observe/printable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
@@ -131,8 +132,4 @@ async function reasonOf(check: HealthCheck, clock: Clock): Promise<string | Heal
   } catch (error) {
     return messageOf(error);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
 /** What is wrong with an object that a server sent: one that nobody could work with is to cost itself alone. */
+import { isFields } from "../../resource/json.ts";
 
 const TEXTS = ["namespace", "uid", "resourceVersion", "generateName", "deletionTimestamp"] as const;
 const MAPS = ["labels", "annotations"] as const;
@@ -8,9 +9,9 @@ const MAPS = ["labels", "annotations"] as const;
  * @returns such as `metadata.labels is a list`; undefined when its metadata is what the rest of the program relies on.
  */
 export function flawOf(object: unknown, isVersioned: boolean): string | undefined {
-  if (!isObject(object)) return `it is ${nameOf(object)}`;
+  if (!isFields(object)) return `it is ${nameOf(object)}`;
   const metadata = object["metadata"];
-  if (!isObject(metadata)) return `metadata is ${nameOf(metadata)}`;
+  if (!isFields(metadata)) return `metadata is ${nameOf(metadata)}`;
   const { name, resourceVersion, ownerReferences, managedFields, finalizers } = metadata;
   if (typeof name !== "string" || name === "") return `metadata.name is ${name === "" ? "empty" : nameOf(name)}`;
   for (const field of TEXTS) {
@@ -19,11 +20,11 @@ export function flawOf(object: unknown, isVersioned: boolean): string | undefine
   }
   for (const field of MAPS) {
     const value = metadata[field];
-    if (value !== undefined && !isObject(value)) return `metadata.${field} is ${nameOf(value)}`;
+    if (value !== undefined && !isFields(value)) return `metadata.${field} is ${nameOf(value)}`;
   }
   return (
-    (ownerReferences !== undefined && flawOfList("ownerReferences", ownerReferences, isObject)) ||
-    (managedFields !== undefined && flawOfList("managedFields", managedFields, isObject)) ||
+    (ownerReferences !== undefined && flawOfList("ownerReferences", ownerReferences, isFields)) ||
+    (managedFields !== undefined && flawOfList("managedFields", managedFields, isFields)) ||
     (finalizers !== undefined && flawOfList("finalizers", finalizers, isText)) ||
     (isVersioned && !resourceVersion && flawOfVersion(resourceVersion)) ||
     undefined
@@ -32,11 +33,11 @@ export function flawOf(object: unknown, isVersioned: boolean): string | undefine
 
 /** As {@link flawOf}, of the object of a bookmark, which has a version and hardly more. */
 export function flawOfBookmark(object: unknown): string | undefined {
-  const metadata = isObject(object) ? object["metadata"] : undefined;
-  if (!isObject(metadata)) return `metadata is ${nameOf(metadata)}`;
+  const metadata = isFields(object) ? object["metadata"] : undefined;
+  if (!isFields(metadata)) return `metadata is ${nameOf(metadata)}`;
   const { resourceVersion, annotations } = metadata;
   if (typeof resourceVersion !== "string" || resourceVersion === "") return flawOfVersion(resourceVersion);
-  if (annotations !== undefined && !isObject(annotations)) return `metadata.annotations is ${nameOf(annotations)}`;
+  if (annotations !== undefined && !isFields(annotations)) return `metadata.annotations is ${nameOf(annotations)}`;
   return undefined;
 }
 
@@ -50,10 +51,6 @@ function flawOfList(field: string, value: unknown, isElement: (element: unknown)
     if (!isElement(value[index])) return `metadata.${field}[${index}] is ${nameOf(value[index])}`;
   }
   return undefined;
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isText(value: unknown): boolean {

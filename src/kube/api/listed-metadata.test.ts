@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, dictionary, integer, option, property, record, string } from "fast-check";
 import { expect, test } from "bun:test";
 import type { AnyObject } from "../../resource/handle.ts";
-import { FrameReader } from "../encoding/frame-reader.ts";
+import { ProtobufFrameReader } from "../encoding/protobuf-frame-reader.ts";
 import { plainObject } from "./listed-metadata.ts";
 import { readMetadataList } from "./metadata-list.ts";
 import { streamMetadata } from "./metadata-stream.ts";
@@ -256,6 +256,6 @@ test("a streaming list that the server ends, or breaks off with a refusal, says 
 });
 
 test("a frame that no server sends is refused before it is waited for", () => {
-  const frames = new FrameReader(() => {});
+  const frames = new ProtobufFrameReader(() => {});
   expect(() => frames.push(new TextEncoder().encode('{"type":"ADDED"}'))).toThrow("a frame is too long");
 });

@@ -1,7 +1,7 @@
 /** A streaming list of metadata: what a watch begins with, up to the bookmark that ends it. */
 import type { AnyObject } from "../../resource/handle.ts";
 import { ApiError, type Status } from "../errors/api-error.ts";
-import { FrameReader } from "../encoding/frame-reader.ts";
+import { ProtobufFrameReader } from "../encoding/protobuf-frame-reader.ts";
 import { MetadataContext, readMetadata } from "./listed-metadata.ts";
 import { MOST_PAGE_ITEMS } from "../limits.ts";
 import { openEnvelope } from "../encoding/protobuf-envelope.ts";
@@ -45,7 +45,7 @@ export async function streamMetadata(
   const ending = new AbortController();
   const context = new MetadataContext(options.type);
   let version: string | undefined;
-  const frames = new FrameReader((reader, end) => {
+  const frames = new ProtobufFrameReader((reader, end) => {
     if (version !== undefined) return;
     version = takeEvent(reader, end, { options, context });
     if (version !== undefined) ending.abort();

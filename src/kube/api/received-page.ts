@@ -1,5 +1,6 @@
 /** What one request of a list brought. */
-import { flawOf, isObject } from "./flaws.ts";
+import { isFields } from "../../resource/json.ts";
+import { flawOf } from "./flaws.ts";
 
 export interface ReceivedPage<T> {
   /** Empty for kinds without versions, such as metrics. */
@@ -43,11 +44,11 @@ export function receivedPage<T>(answer: unknown, options: ReceivedPageOptions): 
   const refuse = (why: string): never => {
     throw new Error(`Cannot list ${options.path}: the answer is no list: ${why}`);
   };
-  if (!isObject(answer)) return refuse("it is no object");
+  if (!isFields(answer)) return refuse("it is no object");
   const { apiVersion, kind, metadata = {}, items: list = null } = answer;
   if (typeof apiVersion !== "string" || typeof kind !== "string") return refuse("it has no apiVersion and kind");
   if (list !== null && !Array.isArray(list)) return refuse("items is no list");
-  if (!isObject(metadata)) return refuse("metadata is no object");
+  if (!isFields(metadata)) return refuse("metadata is no object");
   const { resourceVersion = "", continue: next = "", remainingItemCount: remaining, shardInfo } = metadata;
   if (typeof resourceVersion !== "string") return refuse("metadata.resourceVersion is no string");
   if (typeof next !== "string") return refuse("metadata.continue is no string");

@@ -1,8 +1,9 @@
 /** Reads a watch as a stream of typed events. */
 import type { AnyObject } from "../../resource/handle.ts";
+import { isFields } from "../../resource/json.ts";
 import { ApiError, type Status } from "../errors/api-error.ts";
 import type { HeaderValues } from "../config/cluster-config.ts";
-import { flawOf, flawOfBookmark, isObject } from "./flaws.ts";
+import { flawOf, flawOfBookmark } from "./flaws.ts";
 import { hasTooManyValues } from "../encoding/json-values.ts";
 import { MOST_EVENT_BYTES, MOST_VALUES } from "../limits.ts";
 import { LineSplitter } from "../encoding/line-splitter.ts";
@@ -139,12 +140,12 @@ function pass(event: WatchEvent, options: WatchOptions): void {
 }
 
 function flawOfEvent(event: unknown): string | undefined {
-  if (!isObject(event)) return "the event is no object";
+  if (!isFields(event)) return "the event is no object";
   if (!TYPES.has(event["type"])) {
     const typeText = JSON.stringify(event["type"]) as string | undefined;
     return `the event's type is ${typeText?.slice(0, MOST_SHOWN) ?? "missing"}`;
   }
-  return isObject(event["object"]) ? undefined : "the event has no object";
+  return isFields(event["object"]) ? undefined : "the event has no object";
 }
 
 function isWanted(object: AnyObject, { of, metadataOnly }: WatchOptions): boolean {

@@ -1,4 +1,5 @@
 /** The error of wrong settings for reaching a cluster. */
+import { messageOf } from "../../platform/message-of.ts";
 
 /** A kubeconfig, certificate or credential that cannot be used; the message says which, where, and what to do. */
 export class ConfigError extends Error {
@@ -22,6 +23,6 @@ export function whyUnreadable(error: unknown): string {
     case "EISDIR":
       return "it is a directory";
     default:
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
   }
 }

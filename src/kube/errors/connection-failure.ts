@@ -1,4 +1,5 @@
 /** Converts the platform's connection errors to one form. */
+import { messageOf } from "../../platform/message-of.ts";
 import { UnreachableError } from "./api-error.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -24,7 +25,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export function unreachable(server: string, error: unknown): UnreachableError {
   if (error instanceof UnreachableError) return error;
   const code = codeOf(error);
-  const message = WORDS[code] ?? (error instanceof Error ? error.message : String(error));
+  const message = WORDS[code] ?? messageOf(error);
   return new UnreachableError(server, { code, message, cause: error });
 }
 

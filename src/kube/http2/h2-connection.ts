@@ -21,7 +21,7 @@ import {
   END_HEADERS,
   END_STREAM,
   type FrameListener,
-  FrameReader,
+  H2FrameReader,
   type FrameWriter,
   GOAWAY,
   HEADER_TABLE_SIZE,
@@ -73,7 +73,7 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
   readonly #socket: SecureSocket;
   readonly #options: H2ConnectionOptions;
   readonly #streams = new Map<number, H2Stream>();
-  readonly #reader = new FrameReader(FRAME_BYTES, this);
+  readonly #reader = new H2FrameReader(FRAME_BYTES, this);
   readonly #headers = new HeaderReader();
   readonly #output: FrameOutput;
   readonly #frames: FrameWriter;

@@ -1,4 +1,5 @@
 /** Turns the ways in which an HTTP/2 stream or connection fails into the errors that every transport throws. */
+import { messageOf } from "../../platform/message-of.ts";
 import { UnreachableError } from "../errors/api-error.ts";
 import { unreachable } from "../errors/connection-failure.ts";
 import { Flood } from "./h2-flood.ts";
@@ -29,7 +30,7 @@ export function refused({ origin }: URL): UnreachableError {
 
 /** A connection error (RFC 9113, section 5.4.1): what the server sent breaks the protocol, or is far more than it has a reason to send. */
 export function broken({ origin }: URL, cause: unknown): UnreachableError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   if (cause instanceof Flood) {
     return new UnreachableError(origin, {
       code: "EMSGSIZE",

@@ -168,7 +168,7 @@ export interface FrameListener {
 }
 
 /** Cuts what arrives into frames. Bodies are handed on as they come, without waiting for the end of their frame. */
-export class FrameReader {
+export class H2FrameReader {
   readonly #listener: FrameListener;
   readonly #largest: number;
   /** A frame of which only the beginning has come: first its head, then a buffer of its size. */

@@ -1,4 +1,5 @@
 /** One call with all its attempts: its remaining time, and its error when it is given up. */
+import { messageOf } from "../../platform/message-of.ts";
 import { sleep, type Clock } from "../../platform/clock.ts";
 import { UnreachableError } from "../errors/api-error.ts";
 import type { KubeRequest } from "./kube-request.ts";
@@ -82,8 +83,4 @@ export class BoundedCall implements Disposable {
     const message = `no answer to ${method} ${path} within ${timeout / 1_000} s${before}`;
     return new UnreachableError(server, { code: "ETIMEDOUT", message, cause: this.#last });
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error || error instanceof DOMException ? error.message : String(error);
 }

@@ -3,6 +3,7 @@
  *
  * @see https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/4006-transition-spdy-to-websockets
  */
+import { messageOf } from "../../platform/message-of.ts";
 import net, { type Socket } from "node:net";
 import type { Clock } from "../../platform/clock.ts";
 import { UnreachableError } from "../errors/api-error.ts";
@@ -11,7 +12,7 @@ import { unreachable } from "../errors/connection-failure.ts";
 import { connectTls } from "../http/connector.ts";
 import { type RequestGate, WritesRefused } from "./request-gate.ts";
 import { upgrade } from "./upgrade.ts";
-import { encodeFrame, FrameReader, OPCODE } from "./websocket-frames.ts";
+import { encodeFrame, WebSocketFrameReader, OPCODE } from "./websocket-frames.ts";
 
 export interface ChannelsRequest {
   /** Without the query. */
@@ -115,13 +116,13 @@ class SocketChannels implements Channels {
     this.#clock = clock;
     this.closed = this.#done.promise;
     this.closed.catch(() => {}); // whoever waits for it is told
-    const reader = new FrameReader((opcode, payload) => this.#message(opcode, payload, onMessage));
+    const reader = new WebSocketFrameReader((opcode, payload) => this.#message(opcode, payload, onMessage));
     const read = (chunk: Uint8Array): void => {
       this.#silent = 0;
       try {
         reader.push(chunk);
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
+        const message = messageOf(error);
         this.#end(new UnreachableError(config.server, { code: "EBADMSG", message, cause: error }));
       }
     };

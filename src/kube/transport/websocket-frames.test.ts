@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { encodeFrame, FrameReader, OPCODE } from "./websocket-frames.ts";
+import { encodeFrame, WebSocketFrameReader, OPCODE } from "./websocket-frames.ts";
 
 /** As a server sends it: not masked, in so many frames. */
 function served(payload: Uint8Array, frames = 1): Buffer {
@@ -22,9 +22,9 @@ function served(payload: Uint8Array, frames = 1): Buffer {
 
 const bytes = (length: number): Uint8Array => Uint8Array.from({ length }, (_, index) => index % 251);
 
-test("FrameReader puts messages of every length together, however they are cut and framed", () => {
+test("WebSocketFrameReader puts messages of every length together, however they are cut and framed", () => {
   const seen: Uint8Array[] = [];
-  const reader = new FrameReader((opcode, payload) => {
+  const reader = new WebSocketFrameReader((opcode, payload) => {
     if (opcode === OPCODE.binary) seen.push(Uint8Array.from(payload));
   });
   const sent = [0, 1, 125, 126, 300, 65_535, 65_536, 70_000].map(bytes);
@@ -35,8 +35,8 @@ test("FrameReader puts messages of every length together, however they are cut a
   expect(seen).toEqual(sent);
 });
 
-test("FrameReader refuses what no server sends", () => {
-  const reader = new FrameReader(() => {});
+test("WebSocketFrameReader refuses what no server sends", () => {
+  const reader = new WebSocketFrameReader(() => {});
   expect(() => reader.push(encodeFrame(OPCODE.binary, bytes(3)))).toThrow("no WebSocket");
 });
 

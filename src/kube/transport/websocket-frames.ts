@@ -24,7 +24,7 @@ export function encodeFrame(opcode: number, payload: Uint8Array): Uint8Array {
 }
 
 /** Puts messages together from what arrives, however it is cut. */
-export class FrameReader {
+export class WebSocketFrameReader {
   readonly #onMessage: (opcode: number, payload: Uint8Array) => void;
   /** A frame of which only the beginning has come: first as much of its head as tells how long it is, then a buffer of its size. */
   #begun = new Uint8Array(SHORTEST_HEAD);

@@ -5,7 +5,7 @@ import { ProtobufReader } from "./protobuf-reader.ts";
 /** The size of the length prefix, which is big-endian. */
 const HEAD_BYTES = 4;
 
-export class FrameReader {
+export class ProtobufFrameReader {
   readonly #onFrame: (reader: ProtobufReader, end: number) => void;
   /** An incomplete frame: at first only its length prefix, then a buffer of its size. */
   #open: Buffer = Buffer.alloc(HEAD_BYTES);
