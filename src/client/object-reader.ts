@@ -12,7 +12,7 @@ import type { ClientScope } from "./client-scope.ts";
 import type { CallOptions } from "./client.ts";
 import { type DefinedIndex, type IndexedBy, isIndexed } from "./field-index.ts";
 import { timeLeft } from "./time-left.ts";
-import { explained, type MadeCall } from "./undeclared-call.ts";
+import { explained, reportUndeclared } from "./undeclared-call.ts";
 
 /** How a read is sent. */
 export interface ReadOptions extends CallOptions {
@@ -87,7 +87,7 @@ export class ObjectReader {
   ): Promise<AnyObject> {
     const { mapper, transport } = this.#scope;
     const call = { resource, verbs: ["get"], subresource: options.subresource, headers: options.headers };
-    this.#declared(call);
+    reportUndeclared(this.#scope, call);
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, options.signal));
     try {
       return await transport.request<AnyObject>({
@@ -122,7 +122,7 @@ export class ObjectReader {
     const { size = PAGE_SIZE, sending = () => sendingOf(query) } = by;
     const { mapper, transport } = this.#scope;
     const call = { resource, verbs: ["list"], headers: query.headers };
-    this.#declared(call);
+    reportUndeclared(this.#scope, call);
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, query.signal));
     const path = collectionPath(mapping, query.namespace);
     const { labels, fields } = query;
@@ -210,14 +210,6 @@ export class ObjectReader {
     const namespaced = this.#scope.mapper.known(resource)?.namespaced ?? resource.scope !== "Cluster";
     if (namespaced) return namespace ? key : undefined;
     return namespace ? { name } : key;
-  }
-
-  #declared({ resource, verbs, subresource, headers }: MadeCall): void {
-    const { permissions, onUndeclared } = this.#scope;
-    if (onUndeclared === undefined || headers !== undefined) return;
-    for (const verb of verbs) {
-      if (!permissions.allows(resource, verb, subresource)) onUndeclared(resource, verb, subresource);
-    }
   }
 }
 

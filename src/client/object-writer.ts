@@ -11,7 +11,8 @@ import { collectionPath, objectPath } from "../kube/api/mapper.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";
 import type { DeleteOptions, Patch, WriteOptions } from "./client.ts";
-import { explained } from "./undeclared-call.ts";
+import { anySignal } from "../platform/abortable.ts";
+import { explained, reportUndeclared } from "./undeclared-call.ts";
 import type { ClientScope, RequestContext } from "./client-scope.ts";
 import { APPLY, type Body, identified, PATCH_TYPES, patchBody, withoutManagedFields } from "./write-body.ts";
 import { WriteHold } from "./write-hold.ts";
@@ -231,7 +232,7 @@ export class ObjectWriter {
     call: Call,
     resultOf: (answer: T, origin: string) => WriteResult | undefined,
   ): Promise<T> {
-    const { informers, mapper, transport, permissions, onUndeclared } = this.#scope;
+    const { informers, mapper, transport } = this.#scope;
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource));
     const { target, subresource, options } = call;
     const path =
@@ -240,13 +241,8 @@ export class ObjectWriter {
     context.keep?.(resource, call.object ?? call.body); // a refusal may quote the body
     const { gate } = context;
     if (gate.refused !== undefined) throw new WritesRefused(gate.refused);
-    if (
-      onUndeclared !== undefined &&
-      context.headers === undefined &&
-      !permissions.allows(resource, call.verb, subresource)
-    ) {
-      onUndeclared(resource, call.verb, subresource);
-    }
+    const made = { resource, verbs: [call.verb], subresource, headers: context.headers };
+    reportUndeclared(this.#scope, made);
     const isDry = isDryRun(options, context);
     const heldKey = isDry ? undefined : call.key;
     const hold = heldKey === undefined ? undefined : new WriteHold(informers, resource, heldKey);
@@ -260,7 +256,7 @@ export class ObjectWriter {
         body,
         gate,
         contentType: call.contentType,
-        signal: signalOf(options, context),
+        signal: anySignal(options.signal, context.requestSignal),
         timeout: options.timeout,
         headers: context.headers,
         attempts: hold,
@@ -273,7 +269,7 @@ export class ObjectWriter {
         for (const known of call.refused?.(error) ?? []) this.learn(resource, heldKey, known);
         hold?.end(undefined);
       }
-      throw explained(error, this.#scope, { resource, verbs: [call.verb], subresource, headers: context.headers });
+      throw explained(error, this.#scope, made);
     }
     if (hold !== undefined) hold.end(result);
     else if (result?.object !== undefined) this.learn(resource, keyString(result.object.metadata), result);
@@ -323,11 +319,6 @@ export interface DeleteCollection extends DeleteOptions {
 
 function managerQuery(manager: string): string {
   return `fieldManager=${encodeURIComponent(manager)}`;
-}
-
-function signalOf({ signal }: WriteOptions, { requestSignal }: RequestContext): AbortSignal | undefined {
-  if (signal === undefined || requestSignal === undefined) return signal ?? requestSignal;
-  return AbortSignal.any([signal, requestSignal]);
 }
 
 // What a response says about the object, for the informers.

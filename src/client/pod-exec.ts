@@ -5,9 +5,10 @@ import { objectPath } from "../kube/api/mapper.ts";
 import type { Status } from "../kube/errors/api-error.ts";
 import { Pod } from "../resource/builtin/core.ts";
 import type { Key } from "../resource/meta.ts";
-import type { ExecOptions, Execution } from "./client.ts";
-import { PushedChunks } from "./pushed-chunks.ts";
-import { explained } from "./undeclared-call.ts";
+import { anySignal } from "../platform/abortable.ts";
+import type { ExecOptions, Execution, OutputStream } from "./client.ts";
+import { Arrivals } from "./arrivals.ts";
+import { explained, reportUndeclared } from "./undeclared-call.ts";
 import type { ClientScope } from "./client-scope.ts";
 import { MOST_REFUSAL_BYTES, MOST_UNREAD_OUTPUT_BYTES } from "../kube/limits.ts";
 import { WritesRefused } from "../kube/transport/request-gate.ts";
@@ -28,12 +29,12 @@ export interface ExecCall extends ExecOptions {
 
 /** Starts the command at once. */
 export function podExec(scope: ClientScope, pod: Key, call: ExecCall): Execution {
-  const stdout = new PushedChunks();
-  const stderr = new PushedChunks();
+  const stdout = new OutputChunks();
+  const stderr = new OutputChunks();
   const exitCode = run(scope, pod, { ...call, stdout, stderr });
   exitCode.then(
     () => [stdout, stderr].forEach((stream) => stream.end()),
-    (error: unknown) => [stdout, stderr].forEach((stream) => stream.fail(error)),
+    (error: unknown) => [stdout, stderr].forEach((stream) => stream.end(error)),
   );
   return { stdout, stderr, exitCode };
 }
@@ -41,16 +42,14 @@ export function podExec(scope: ClientScope, pod: Key, call: ExecCall): Execution
 async function run(
   scope: ClientScope,
   pod: Key,
-  call: ExecCall & { readonly stdout: PushedChunks; readonly stderr: PushedChunks },
+  call: ExecCall & { readonly stdout: OutputChunks; readonly stderr: OutputChunks },
 ): Promise<number> {
-  const { mapper, transport, permissions, onUndeclared } = scope;
+  const { mapper, transport } = scope;
   const { gate, stdin, stdout, stderr, signal, stop, headers } = call;
   if (gate.refused !== undefined) throw new WritesRefused(gate.refused);
   // A WebSocket begins with a GET; newer servers also require `create`.
   const declaredCall = { resource: Pod, verbs: ["get", "create"], subresource: "exec", headers };
-  for (const verb of headers === undefined ? declaredCall.verbs : []) {
-    if (!permissions.allows(Pod, verb, "exec")) onUndeclared?.(Pod, verb, "exec");
-  }
+  reportUndeclared(scope, declaredCall);
   const mapping = mapper.known(Pod) ?? (await mapper.resolve(Pod, signal));
   const flooded = new AbortController();
   const checkUnread = (): void => {
@@ -67,7 +66,7 @@ async function run(
     query: queryOf(call),
     headers,
     gate,
-    signal: AbortSignal.any([flooded.signal, signal, stop].filter((one) => one !== undefined)),
+    signal: anySignal(flooded.signal, signal, stop),
     onMessage(channel, bytes) {
       if (channel === RESULT && result.length < MOST_REFUSAL_BYTES) result += decoder.decode(bytes, { stream: true });
       if (channel !== STDOUT && channel !== STDERR) return;
@@ -87,6 +86,26 @@ async function run(
     channels.close();
   }
   return exitCodeOf(result, pod);
+}
+
+/** The bytes of an output stream; unread ones are kept. */
+class OutputChunks extends Arrivals<Uint8Array> implements OutputStream {
+  override push(chunk: Uint8Array): void {
+    super.push(chunk);
+    this.count(chunk.length);
+  }
+
+  /** Reads everything as UTF-8. */
+  async text(): Promise<string> {
+    const decoder = new TextDecoder();
+    let text = "";
+    for await (const chunk of this) text += decoder.decode(chunk, { stream: true });
+    return text + decoder.decode();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    while (await this.more()) yield* this.take();
+  }
 }
 
 /** Sends the input, as long as the gate is open. It is no failure if the command ends before it has read everything. */

@@ -1,14 +1,15 @@
 /** The log of a container as an async iterable of lines. */
 import type { HeaderValues } from "../kube/config/cluster-config.ts";
 import { MOST_LOG_LINE_BYTES, MOST_UNREAD_BYTES } from "../kube/limits.ts";
-import type { StreamFlow } from "../kube/transport/kube-request.ts";
 import { LineSplitter } from "../kube/encoding/line-splitter.ts";
 import { objectPath } from "../kube/api/mapper.ts";
 import { Pod } from "../resource/builtin/core.ts";
 import type { Key } from "../resource/meta.ts";
+import { anySignal } from "../platform/abortable.ts";
+import { Arrivals } from "./arrivals.ts";
 import type { LogOptions } from "./client.ts";
 import type { ClientScope } from "./client-scope.ts";
-import { explained } from "./undeclared-call.ts";
+import { explained, reportUndeclared } from "./undeclared-call.ts";
 
 export interface LogCall extends LogOptions {
   readonly headers?: HeaderValues | undefined;
@@ -18,23 +19,17 @@ export interface LogCall extends LogOptions {
 
 /** Streams the log. @throws ApiError when the pod or container does not exist or has not started. */
 export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): AsyncGenerator<string> {
-  const { mapper, transport, permissions, onUndeclared } = scope;
+  const { mapper, transport } = scope;
   const call = { resource: Pod, verbs: ["get"], subresource: "log", headers: options.headers };
-  if (options.headers === undefined && !permissions.allows(Pod, "get", "log")) onUndeclared?.(Pod, "get", "log");
+  reportUndeclared(scope, call);
   const mapping = mapper.known(Pod) ?? (await mapper.resolve(Pod, options.signal));
   const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, options.signal, options.stop].filter((one) => one !== undefined));
-  const lines: string[] = [];
-  /** The bytes of unread lines, including those that are being handed over. */
-  let unread = 0;
-  let flow: StreamFlow | undefined;
-  let wake = Promise.withResolvers<void>();
+  const lines = new Arrivals<string>(MOST_UNREAD_BYTES);
   const splitter = new LineSplitter({
     what: `the log of pod ${pod.name}`,
     most: MOST_LOG_LINE_BYTES,
-    onLine: (line) => void lines.push(line),
+    onLine: (line) => lines.push(line),
   });
-  let end: { readonly error?: unknown } | undefined;
   transport
     .stream({
       method: "GET",
@@ -42,36 +37,22 @@ export async function* podLog(scope: ClientScope, pod: Key, options: LogCall): A
       query: queryOf(options),
       accept: "*/*",
       headers: options.headers,
-      signal,
-      onFlow: (control) => (flow = control),
+      signal: anySignal(stop.signal, options.signal, options.stop),
+      onFlow: (flow) => lines.follow(flow),
       onChunk: (chunk) => {
         splitter.push(chunk);
-        unread += chunk.length;
-        if (unread > MOST_UNREAD_BYTES) flow?.pause();
-        wake.resolve();
+        lines.count(chunk.length);
       },
     })
     .then(
       () => {
         if (splitter.rest !== "") lines.push(splitter.rest);
-        end = {};
-        wake.resolve();
+        lines.end();
       },
-      (error: unknown) => ((end = { error: explained(error, scope, call) }), wake.resolve()),
+      (error: unknown) => lines.end(explained(error, scope, call)),
     );
   try {
-    while (true) {
-      const chunk = unread;
-      yield* lines.splice(0);
-      unread -= chunk;
-      if (unread <= MOST_UNREAD_BYTES) flow?.resume();
-      if (end !== undefined && lines.length === 0) {
-        if (end.error !== undefined) throw end.error;
-        return;
-      }
-      await wake.promise;
-      wake = Promise.withResolvers();
-    }
+    while (await lines.more()) yield* lines.take();
   } finally {
     stop.abort();
   }

@@ -19,6 +19,17 @@ export function declarationOf({ resource, verbs, subresource }: MadeCall): strin
   return `uses: [allow(${[resource.kind, ...verbs.map((verb) => `"${prefix}${verb}"`)].join(", ")})]`;
 }
 
+/** Reports the verbs of a call that the controller does not declare. A call in another's name needs the permissions of that user. */
+export function reportUndeclared(
+  { permissions, onUndeclared }: Pick<ClientScope, "permissions" | "onUndeclared">,
+  { resource, verbs, subresource, headers }: MadeCall,
+): void {
+  if (onUndeclared === undefined || headers !== undefined) return;
+  for (const verb of verbs) {
+    if (!permissions.allows(resource, verb, subresource)) onUndeclared(resource, verb, subresource);
+  }
+}
+
 /** Adds to a refusal the declaration that the controller lacks. @returns the error */
 export function explained<T>(error: T, scope: Pick<ClientScope, "permissions" | "manager">, call: MadeCall): T {
   if (!isForbidden(error)) return error;

@@ -2,8 +2,9 @@
 import { collectionPath } from "../kube/api/mapper.ts";
 import { watch as openWatch } from "../kube/api/watch.ts";
 import { MOST_UNREAD_BYTES } from "../kube/limits.ts";
-import type { StreamFlow } from "../kube/transport/kube-request.ts";
+import { anySignal } from "../platform/abortable.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
+import { Arrivals } from "./arrivals.ts";
 import type { WatchEvent } from "./client.ts";
 import type { ListQuery } from "./object-reader.ts";
 import type { ClientScope } from "./client-scope.ts";
@@ -29,7 +30,7 @@ export async function* watchEvents(
   const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, query.signal));
   const path = collectionPath(mapping, query.namespace);
   const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, query.signal, query.stop].filter((one) => one !== undefined));
+  const signal = anySignal(stop.signal, query.signal, query.stop);
   let { resourceVersion } = query;
   if (resourceVersion === undefined) {
     type List = { readonly metadata: { readonly resourceVersion: string } };
@@ -39,11 +40,7 @@ export async function* watchEvents(
     });
     resourceVersion = list.metadata.resourceVersion;
   }
-  const pending: WatchEvent<AnyObject>[] = [];
-  /** The characters of unread events, including those that are being handed over. */
-  let unread = 0;
-  let flow: StreamFlow | undefined;
-  let wake = Promise.withResolvers<void>();
+  const events = new Arrivals<WatchEvent<AnyObject>>(MOST_UNREAD_BYTES);
   const pump = async (): Promise<void> => {
     while (!signal.aborted) {
       await openWatch(transport, {
@@ -53,42 +50,21 @@ export async function* watchEvents(
         fields,
         headers,
         signal,
-        onFlow: (control) => {
-          flow = control;
-          if (unread > MOST_UNREAD_BYTES) flow.pause();
-        },
-        onLine: (line) => {
-          unread += line.length;
-          if (unread > MOST_UNREAD_BYTES) flow?.pause();
-        },
+        onFlow: (flow) => events.follow(flow),
+        onLine: (line) => events.count(line.length),
         onEvent: (type, object) => {
           resourceVersion = object.metadata.resourceVersion;
-          if (type !== "BOOKMARK")
-            pending.push({
-              type,
-              object,
-            });
+          if (type !== "BOOKMARK") events.push({ type, object });
         },
-        onBatch: () => wake.resolve(),
       });
     }
   };
-  let end: { readonly error?: unknown } | undefined;
   pump().then(
-    () => ((end = {}), wake.resolve()),
-    (error: unknown) => ((end = { error: explained(error, scope, call) }), wake.resolve()),
+    () => events.end(),
+    (error: unknown) => events.end(signal.aborted ? undefined : explained(error, scope, call)),
   );
   try {
-    while (true) {
-      const chunk = unread;
-      yield* pending.splice(0);
-      unread -= chunk;
-      if (unread <= MOST_UNREAD_BYTES) flow?.resume();
-      if (signal.aborted) return;
-      if (end?.error !== undefined) throw end.error;
-      await wake.promise;
-      wake = Promise.withResolvers();
-    }
+    while ((await events.more()) && !signal.aborted) yield* events.take();
   } finally {
     stop.abort();
   }

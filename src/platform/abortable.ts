@@ -21,6 +21,8 @@ export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Pr
 }
 
 /** A signal that fires with the first of the given ones; `undefined` when there is none. */
+export function anySignal(first: AbortSignal, ...more: readonly (AbortSignal | undefined)[]): AbortSignal;
+export function anySignal(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined;
 export function anySignal(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
   const present = signals.filter((signal) => signal !== undefined);
   return present.length > 1 ? AbortSignal.any(present) : present[0];
