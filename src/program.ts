@@ -24,10 +24,11 @@ export async function offered(): Promise<OfferedPackages> {
     "binnacle/testing": () => import("./testing/index.ts"),
     zod,
     hono,
-    // Few modules make pages, so this is loaded with the first one that does.
-    "hono/jsx": () => import("hono/jsx"),
-    "hono/jsx/jsx-runtime": () => import("hono/jsx/jsx-runtime"),
-    "hono/jsx/jsx-dev-runtime": () => import("hono/jsx/jsx-dev-runtime"),
+    // Few modules make pages, so this is loaded with the first one that does. Once these names are offered they lead to
+    // this very offer where nothing is bundled, so each is imported by another name.
+    "hono/jsx": () => import("#hono/jsx"),
+    "hono/jsx/jsx-runtime": () => import("#hono/jsx/jsx-runtime"),
+    "hono/jsx/jsx-dev-runtime": () => import("#hono/jsx/jsx-dev-runtime"),
   };
 }
 
