@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { checkEntries } from "./house/check-entries.ts";
 import { checkExports } from "./house/check-exports.ts";
 import { checkImports } from "./house/check-imports.ts";
+import { checkLines } from "./house/check-lines.ts";
 import { checkLinks } from "./house/check-links.ts";
 import { checkMetrics } from "./house/check-metrics.ts";
 import { checkPatterns } from "./house/check-patterns.ts";
@@ -23,6 +24,7 @@ const checks = [
   checkExports,
   checkEntries,
   checkReadme,
+  checkLines,
   checkLinks,
   checkMetrics,
   checkShape,

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { checkEntries } from "./check-entries.ts";
 import { checkExports } from "./check-exports.ts";
 import { checkImports } from "./check-imports.ts";
+import { checkLines } from "./check-lines.ts";
 import { checkLinks } from "./check-links.ts";
 import { checkMetrics } from "./check-metrics.ts";
 import { checkPicture } from "./check-picture.ts";
@@ -226,6 +227,23 @@ test("checkPaths names the checkout's folder and home folders", async () => {
   const home = ["", "home", "jane", "notes.txt"].join("/");
   const files = { "a.md": `see ROOT/x and\n${home}`, "b.md": `/usr/bin/env, a/home/page and $HOME/x` };
   expect(await found(checkPaths, files)).toEqual(["a.md:1 names ROOT/x", `a.md:2 names ${home}`]);
+});
+
+test("checkLines names long lines of documents and comments, and leaves code alone", async () => {
+  const long = "x ".repeat(101);
+  const files = {
+    "README.md": `${"x".repeat(200)}\n${long}\n\`\`\`\n${long}\n\`\`\``,
+    "docs/a.md": `| ${long} |`,
+    "CHANGELOG.md": long,
+    "src/a.ts": `const text = "${long}";\n  // ${long}\n/** ${long} */\n * ${long}`,
+  };
+  expect(await found(checkLines, files)).toEqual([
+    "README.md:2 has 202 characters",
+    "docs/a.md:1 has 206 characters",
+    "src/a.ts:2 has 207 characters",
+    "src/a.ts:3 has 209 characters",
+    "src/a.ts:4 has 205 characters",
+  ]);
 });
 
 test("checkLinks names links and files of designs that lead nowhere", async () => {
