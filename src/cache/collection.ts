@@ -149,14 +149,18 @@ export class Collection {
     }
   }
 
-  /** The ranges that the server is asked for, as long as it has not shown that it cannot divide the collection. */
+  /**
+   * The hash ranges to request; `undefined` for all, and once the server has shown that it cannot divide the
+   * collection.
+   */
   #shards(path: string): string | undefined {
     const { portion, divided } = this.#options;
     return portion !== undefined && divided.mayAsk(path) ? portion.shardSelector : undefined;
   }
 
   /**
-   * Whether a page shows more than was asked for: then the server ignores what it does not know, and the sink filters.
+   * Whether a page shows objects outside the requested ranges: the server has ignored the request, and the sink
+   * filters.
    */
   #isMoreThan(shards: string | undefined, objects: readonly AnyObject[]): boolean {
     const { portion } = this.#options;
@@ -282,8 +286,7 @@ export class Collection {
   }
 
   /**
-   * Ends a watch that has brought much when memory is full: what it shows would end the process, and with it everything
-   * else.
+   * Ends a watch that has brought much while memory is full; otherwise the process would run out of memory.
    */
   #bounds(path: string): Pick<WatchOptions, "onBytes"> {
     const { room } = this.#options;

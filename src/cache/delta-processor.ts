@@ -47,7 +47,7 @@ export class DeltaProcessor implements ReflectorSink {
   #bookmarked = false;
   /** The needs that every object of the current list meets. */
   #listNeeds = 0;
-  /** Keys of the last list that were held: their objects do not meet its needs yet. */
+  /** Keys with a write in flight when the last list ended: their stored objects may not meet its needs yet. */
   readonly #openKeys = new Set<string>();
   /** The resource version of the last list, event or bookmark. */
   resourceVersion = "";

@@ -1,4 +1,4 @@
-/** A store that forgets. */
+/** A store whose objects expire. */
 import { systemClock, type Clock } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
@@ -35,7 +35,7 @@ export class ExpirationStore implements ReadonlyStore {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** With those that have expired and were not met since. */
+  /** How many objects are held, including expired ones that no read has met since. */
   get size(): number {
     return this.#entries.size;
   }
@@ -85,7 +85,7 @@ export class ExpirationStore implements ReadonlyStore {
     return had;
   }
 
-  /** These objects and no others. */
+  /** Replaces the content by these objects. */
   replace(objects: readonly AnyObject[]): void {
     this.clear();
     for (const object of objects) this.add(object);

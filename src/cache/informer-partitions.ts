@@ -39,7 +39,7 @@ export class InformerPartitions {
     return this.#partitions.has(namespace);
   }
 
-  /** Sorted. */
+  /** The namespaces, sorted. */
   get namespaces(): readonly string[] {
     return [...this.#partitions.keys()].sort();
   }
@@ -122,14 +122,14 @@ export class InformerPartitions {
     for (const partition of this.#partitions.values()) run(partition);
   }
 
-  /** Lists again what was dropped: in partitions that have taken objects already, or `always`. */
+  /** Lists everything again: in partitions that have taken objects already, or in all with `always`. */
   relist(always = false): void {
     for (const { processor, reflector } of this.#partitions.values()) {
       if (always || processor.hasTaken) reflector.relist("needs");
     }
   }
 
-  /** Watches begin again where they are, because they are to show less. */
+  /** Begins the watches again where they are, because fewer objects are to be watched. */
   rewatch(): void {
     for (const { reflector } of this.#partitions.values()) reflector.rewatch();
   }

@@ -31,7 +31,7 @@ export interface AcquireOptions {
   readonly labels?: string | undefined;
   /** A field selector. */
   readonly fields?: string | undefined;
-  /** What of that is kept: the same object each time for one id. @default all */
+  /** The portion of them that is kept; equal portions are the same object. @default all */
   readonly portion?: Portion | undefined;
   readonly needs: Needs;
   /**
@@ -94,7 +94,7 @@ export class InformerRegistry {
   readonly #kinds = new Map<string, Map<string, KindEntry>>();
   /** The informers that are being stopped, by id. */
   readonly #stopping = new Map<Promise<void>, string>();
-  /** Of kinds that may be listed again because nothing transforms them any more. */
+  /** The grace periods of kinds whose transform is gone, after which they are listed again. */
   readonly #timers = new Set<Disposable>();
   #all: readonly SharedInformer[] = NONE;
   #stopped = false;

@@ -12,7 +12,7 @@ export interface ObjectSetOptions {
   readonly labels?: string | undefined;
   readonly fields?: string | undefined;
   readonly keep?: readonly string[] | undefined;
-  /** A part of them, where replicas divide them. */
+  /** The portion of them that is kept, where replicas divide them. */
   readonly portion?: { readonly id: string } | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What an informer keeps of an object: it is transformed, reduced to what users need or to a stub, measured, frozen. Long
- * texts that many objects have are kept once.
+ * What an informer keeps of an object: it is transformed, reduced to what users need or to a stub, measured, frozen.
+ * Long texts that many objects have are kept once.
  */
 import type { Log } from "../observe/log.ts";
 import type { AnyObject } from "../resource/handle.ts";

@@ -10,8 +10,8 @@ import type { ListReason } from "./reflector-state.ts";
 import type { ReadonlyStore } from "./store.ts";
 
 /**
- * Which objects belong to it changes while the process runs; of an object's own fields it looks only at such as tell
- * its part, which should never change.
+ * Which objects belong to it changes while the process runs. It depends only on fields of the object that should never
+ * change, such as its UID.
  */
 export interface Portion {
   /** Informers of equal sets and equal portions are one. */
@@ -22,15 +22,15 @@ export interface Portion {
   has(object: AnyObject): boolean;
   /** Whether all objects of a namespace belong to it, those of all namespaces for `undefined`. */
   hasAll(namespace: string | undefined): boolean;
-  /** What a server that divides collections is asked for; `undefined` when no server can divide in this way. */
+  /** The selector for a server that divides collections; `undefined` when no server can divide in this way. */
   readonly shardSelector: string | undefined;
-  /** A label selector that shows the portion, and perhaps more. */
+  /** A label selector that matches the portion, and perhaps more. */
   readonly labels: string | undefined;
-  /** Told after each change, whether more belongs to it than before. */
+  /** Calls the listener after each change; `isMore` says whether objects have joined. */
   onChange(listener: (isMore: boolean) => void): Disposable;
 }
 
-/** Which collections a server does not divide, found out by asking: one that cannot do it shows everything. */
+/** The collections that a server does not divide. A server that cannot do it answers with all objects. */
 export class DividedCollections {
   readonly #whole = new Set<string>();
 
@@ -39,7 +39,7 @@ export class DividedCollections {
     return !this.#whole.has(path);
   }
 
-  /** It has shown all of it when it was asked for a part, or has refused to. */
+  /** The server has answered a request for a part with the whole collection, or with an error. */
   giveUp(path: string): void {
     this.#whole.add(path);
   }
@@ -79,7 +79,7 @@ export class PortionSink implements ReflectorSink {
     if (type === "BOOKMARK" || this.#portion.has(object)) return this.#sink.event(type, object);
     const { name, namespace, uid, resourceVersion } = object.metadata;
     const known = this.#store.get(keyString({ name, namespace }));
-    // What is somebody else's says only how far the server has come.
+    // An object of another replica only tells how far the watch has come.
     if (known?.metadata.uid !== uid) return this.#sink.event("BOOKMARK", object);
     // It has left the portion, as a child does that gets another owner.
     this.#sink.event("DELETED", { ...known, metadata: { ...known.metadata, resourceVersion } });

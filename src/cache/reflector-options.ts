@@ -17,7 +17,7 @@ export interface ReflectorOptions {
   readonly namespace: string;
   readonly labels?: string | undefined;
   readonly fields?: string | undefined;
-  /** What the sink keeps of it; a server that can shows no more. @default all */
+  /** The portion that the sink keeps; a server that can divide collections sends no more. @default all */
   readonly portion?: Portion | undefined;
   /** Shared by reflectors of one server. @default its own */
   readonly divided?: DividedCollections | undefined;

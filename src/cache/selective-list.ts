@@ -236,7 +236,7 @@ class SelectiveList {
   }
 }
 
-/** Objects of a selector that are looked at before it is decided how the rest is requested. */
+/** How many objects of a selector are looked at before it is decided how the rest is requested. */
 const SAMPLE = 50;
 
 /** A part of the collection. */

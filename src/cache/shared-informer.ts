@@ -64,7 +64,7 @@ export class SharedInformer {
   readonly store: Indexer = new Indexer();
   readonly #set: ObjectSet;
   readonly #portion: Portion | undefined;
-  /** Which objects are wanted whole: of all, and of the portion. */
+  /** Decides which objects are kept whole: `all` by the needs alone, `here` only within the portion. */
   #predicates: { readonly all: Wants; readonly here: Wants } | undefined;
   readonly #portionChanges: Disposable | undefined;
   readonly #transformer: ObjectTransformer;
@@ -159,7 +159,7 @@ export class SharedInformer {
     return this.#set.fields;
   }
 
-  /** What tells the part of the objects that is kept, where several replicas divide them. */
+  /** The id of the portion that is kept, where several replicas divide the objects. */
   get portion(): string | undefined {
     return this.#portion?.id;
   }

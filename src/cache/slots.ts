@@ -29,15 +29,15 @@ function hash(value: string): void {
   }
 }
 
-/** Of a value as random as a UID: the slot follows from the hash's first digits, as the server reads it. */
+/** The slot of a value as random as a UID: it follows from the first digits of the hash, as on the server. */
 export function slotOfUid(uid: string): number {
   hash(uid);
   return Math.floor((high * SLOTS) / WORD);
 }
 
 /**
- * Of any other text. The first digits of FNV-1a are nearly the same for names that differ in their last characters, so
- * that all of `team-1` to `team-9` would be in one slot; here every bit counts.
+ * The slot of any other text. The first digits of FNV-1a are nearly the same for names that differ in their last
+ * characters, so that all of `team-1` to `team-9` would be in one slot; here every bit counts.
  */
 export function slotOfName(name: string): number {
   hash(name);
@@ -85,9 +85,9 @@ export class SlotSet {
   }
 
   /**
-   * What a server that divides collections by UID is asked for.
+   * The selector for a server that divides collections by UID.
    *
-   * @returns `undefined` for no slot at all, which cannot be asked for.
+   * @returns `undefined` for an empty set, which no selector can express.
    */
   shardSelector(): string | undefined {
     const ranges: string[] = [];

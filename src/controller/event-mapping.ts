@@ -112,7 +112,7 @@ function enqueue(host: EventMappingHost, key: string, event: EventToEnqueue): vo
   else host.add(key, options);
 }
 
-/** For a controller that ignores its own writes, the first state from outside is a creation. */
+/** Makes a creation of the first state from outside, for controllers that ignore their own writes. */
 function changeOf(object: AnyObject, old: AnyObject, info: EventInfo): Change<AnyObject> {
   return info.isFirstFromOutside === true ? { type: "create", object } : { type: "update", object, old };
 }

@@ -68,7 +68,9 @@ export class FinalizerClaims {
     };
   }
 
-  /** The process stops: controllers that leave now return with the next process. */
+  /**
+   * The process stops: nothing is reported any more, because controllers that leave now return with the next process.
+   */
   stop(): void {
     this.#stopped = true;
     this.#timer?.[Symbol.dispose]();

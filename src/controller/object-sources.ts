@@ -33,7 +33,7 @@ const TIMED: AddOptions = Object.freeze({ cause: EVERY, priority: LOW_PRIORITY }
 export class ObjectSources implements Disposable {
   readonly #scope: ControllerScope;
   readonly #kinds: ObjectSourcesParts["kinds"];
-  /** Those of the previous version, until all of its daemons have ended. */
+  /** The daemons and timers of the previous version, until all of its daemons have ended. */
   #before: ObjectSources | undefined;
   readonly #ofObjects: readonly ObjectSource[];
   readonly #cleanup = new DisposableStack();

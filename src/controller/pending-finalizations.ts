@@ -1,7 +1,7 @@
 /**
- * The objects that the caches no longer hold, because they have left the selector of `for` or are gone, and that had
- * our finalizer when they were last seen, or are being given it. Whether there is still something to finalize, the
- * server knows.
+ * Objects that the caches no longer hold, because they have left the selector of `for` or are gone, and that had our
+ * finalizer when they were last seen, or are about to get it. Only the server knows whether there is still something to
+ * finalize.
  */
 import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
 import { listMetadata } from "../kube/api/list.ts";

@@ -19,7 +19,7 @@ export class Portions implements ShardParticipant {
   static readonly #cache = new WeakMap<Shards, Portions>();
   readonly #shards: Shards;
   readonly #portions = new Map<string, SlotPortion>();
-  /** The slots that are held, and those that were held until all that was begun for them has ended. */
+  /** The slots that this replica holds, and those that it has given up and still has runs for. */
   kept: SlotSet = SlotSet.none;
 
   private constructor(shards: Shards) {
@@ -47,7 +47,7 @@ export class Portions implements ShardParticipant {
     this.#tell(false);
   }
 
-  /** The objects of a kind that is reconciled. */
+  /** The portion of a kind that is reconciled. */
   primary(by: ShardBy): Portion {
     const slotOf = slotOfObject(by);
     if (by === "uid") return this.#portion("uid", { slotOf, isByUid: true });
@@ -55,7 +55,7 @@ export class Portions implements ShardParticipant {
     return this.#portion(idOf(by), { slotOf, label: by });
   }
 
-  /** Their children, which follow their owners. */
+  /** The portion of an owned kind: children follow their owners. */
   owned(by: ShardBy, owner: Resource, watch: KindWatch): Portion {
     const isOwned = bodiesOwnedBy(owner, watch);
     const slotOf = slotOfChild(by);

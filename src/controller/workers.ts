@@ -59,8 +59,8 @@ export class Workers implements RunStarter, Disposable {
   /** Resolves for those who wait until runs have ended. */
   #ended: PromiseWithResolvers<void> | undefined;
   /**
-   * The workers of the previous version while runs of theirs are active, which take up our places. Their `handOver` sets
-   * it, and we drop it when they report their last end.
+   * The workers of the previous version while runs of theirs are active, which take up our places. Their `handOver`
+   * sets it, and we drop it when they report their last end.
    */
   #before: Workers | undefined;
   /**

@@ -29,7 +29,7 @@ export class EventSender {
   readonly #closing = new AbortController();
   /** Ends the request in flight. */
   readonly #closed = new AbortController();
-  /** Rejections are logged once each, not once for each Event. */
+  /** The kinds of rejections that were logged, each once and not for each Event. */
   readonly #warned = new Set<string>();
   #running: Promise<void> | undefined;
 

@@ -1,4 +1,4 @@
-/** Combines Events that repeat into one Event with a count. */
+/** Series of Events: one that repeats is one Event with a count. */
 import type { WriteGate } from "../client/write-gate.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EventIdentity } from "./event.ts";

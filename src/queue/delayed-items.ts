@@ -8,7 +8,7 @@ import { Heap, type HeapElement } from "./heap.ts";
 export interface DelayedItem extends HeapElement {
   /** Milliseconds since the epoch. */
   at: number;
-  /** Breaks ties. */
+  /** Of items that are due at the same time, the lower order comes first. */
   order: number;
 }
 
@@ -28,7 +28,7 @@ export class DelayedItems<T extends DelayedItem> {
     return this.#heap.size;
   }
 
-  /** In no particular order. */
+  /** All items, in no particular order. */
   values(): readonly T[] {
     return this.#heap.values();
   }

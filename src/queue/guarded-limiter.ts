@@ -8,7 +8,7 @@ export interface GuardedLimiterOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Answers with the default back-off where the limiter throws, or where its answer is no number. */
+/** Uses the default back-off when the limiter throws or returns no number. */
 export class GuardedLimiter implements RateLimiter {
   readonly #limiter: RateLimiter;
   readonly #options: GuardedLimiterOptions;

@@ -22,7 +22,7 @@ export class Heap<T extends HeapElement> {
     return this.#elements[0];
   }
 
-  /** In no particular order. */
+  /** All elements, in no particular order. */
   values(): readonly T[] {
     return this.#elements;
   }

@@ -1,8 +1,8 @@
 /**
  * Brings one child to its desired state, and never an object of another owner.
  *
- * Values decide whether it is there. What is written is the cheapest thing that does as much as a forced apply, and
- * what the server answers to it counts as right.
+ * Whether a write is needed is decided by comparing values. The write is the cheapest one with the effect of a forced
+ * apply, and the object that the server answers with counts as right.
  */
 import { isStub } from "../cache/object-transformer.ts";
 import type { AppliedState } from "../client/applied-memory.ts";
@@ -161,7 +161,10 @@ function apply(run: ObjectRunState, child: PlannedChild): Promise<AnyObject> {
   return run.environment.core.writer.apply(kind.resource, body, run, { force: true, key, body: JSON.stringify(body) });
 }
 
-/** A write replaces what the child says, which may be all that tells what has to go, if another write has to follow. */
+/**
+ * Remembers the field names in the child's annotation, which the next write replaces: if another one has to follow,
+ * they may be all that says which fields to remove.
+ */
 function keepNames({ environment }: ObjectRunState, child: PlannedChild, live: AnyObject): void {
   const names = child.namesOn(live);
   if (names !== undefined) environment.memory.keepNames(child.id, { uid: live.metadata.uid, names });
@@ -184,7 +187,7 @@ async function patchApplied(
   return (await takeOver(run, child, { object: answer, asApplied: true })) ?? answer;
 }
 
-/** Removes what is no longer desired where the apply would remove more than that. */
+/** Removes fields that are no longer desired where an apply would remove more than these. */
 async function removeSurplus(
   run: ObjectRunState,
   child: PlannedChild,
@@ -205,7 +208,7 @@ async function removeSurplus(
     withoutUnwanted({ live: now, desired, fields, others, isOpen }),
     now,
   ) as Patched;
-  // What is left is not ours any more, so that the apply does not remove it.
+  // The fields that stay are given up, so that the apply does not remove them.
   const surplus = undesired(desired, fields) ?? {};
   const managedFields = entries.map((entry) =>
     isOwn(entry) ? { ...entry, fieldsV1: without(entry.fieldsV1 ?? {}, surplus) ?? CLAIM } : entry,
@@ -219,8 +222,7 @@ interface Patched {
 }
 
 /**
- * Whether a write would change nothing: the values are there, and we own what would otherwise not go with the next of
- * them.
+ * Whether a write would change nothing: the values are set, and no field that we own is undesired.
  */
 function isThere(run: ObjectRunState, child: PlannedChild, { state, isUpdated }: Ownership): boolean {
   const { desired, live, fields } = state;
@@ -251,8 +253,8 @@ function updateOf(run: ObjectRunState, child: PlannedChild, { state, apiVersion 
 }
 
 /**
- * Whether another write may bring about what the server has refused: once what is refused, then the lists that it is
- * in.
+ * Whether another write may bring about what the server has refused: first one of the refused fields alone, then one of
+ * the lists that hold them.
  */
 function isReplaceable(child: PlannedChild, error: unknown): boolean {
   if (child.live === undefined || !isApiError(error) || !(isInvalid(error) || isUnreadable(error))) return false;

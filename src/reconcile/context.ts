@@ -167,7 +167,7 @@ type ReadOf<Owned extends Shape, D> = D extends { readonly apiVersion: infer A; 
 /** What to do with a set when an object of a child's name is not this object's child. */
 export type OnForeign = "skip" | "fail";
 
-/** What the server has after the sync, under the names that were given; nothing for a child that was left out. */
+/** The objects on the server after the sync, by the names of the set; nothing for a child that was left out. */
 export type Synced<Owned extends Shape, T, Foreign extends OnForeign = "fail"> = {
   readonly [K in keyof T]: T[K] extends readonly (infer U)[]
     ? readonly ReadOf<Owned, U>[]
@@ -176,12 +176,12 @@ export type Synced<Owned extends Shape, T, Foreign extends OnForeign = "fail"> =
       : ReadOf<Owned, T[K]> | (Foreign extends "skip" ? undefined : never);
 };
 
-/** Where a set has no child: its name is the message. */
+/** The type error of a set without a child: its name is the message. */
 interface NameEachChildUndefinedWhereNotWanted {
   readonly "an empty set would delete all": never;
 }
 
-/** Where a child is to wait for others and the set has none: its name is the message. */
+/** The type error of a child that is to wait for others where the set has none: its name is the message. */
 type NoOtherChildOfThisNameInTheSet = string & { readonly "name one of the set": never };
 
 type Others<Name, K> = [Exclude<Name, K>] extends [never] ? NoOtherChildOfThisNameInTheSet : Exclude<Name, K>;
@@ -189,7 +189,7 @@ type Others<Name, K> = [Exclude<Name, K>] extends [never] ? NoOtherChildOfThisNa
 /** A child of a kind in the controller's `owns`, several, or none. */
 type OneOfOwns<Owned extends Shape> = Desired<Owned> | readonly Desired<Owned>[] | undefined;
 
-/** Of {@link Children.sync}; every name is one of the set's. */
+/** The options of {@link Children.sync}; every name is one of the set's. */
 export interface SyncOptions<Name, Foreign extends OnForeign = OnForeign> {
   /**
    * Applied only when the named ones are ready; until then the run ends at the call and waits for their events. In the

@@ -21,7 +21,7 @@ export class KeyRun implements RunContext, RequestContext {
   readonly environment: ControllerEnvironment;
   readonly item: RunItem;
   #closed: string | undefined;
-  /** Whether it came to its own end, at which no signal fires. */
+  /** Whether the run came to its own end, at which no signal fires. */
   #isFinished = false;
   /** The controller of the author's signal. */
   #abort: AbortController | undefined;

@@ -1,4 +1,4 @@
-/** Tells where others are likely to change an object between its last known state and a write of its status. */
+/** Tells whether others are likely to change an object between its last known state and a write of its status. */
 import type { AnyObject } from "../resource/handle.ts";
 
 /**
