@@ -1,4 +1,4 @@
-/** What an author writes: the options of `defineController` and `defineKeyController`. */
+/** The options of `defineController` and `defineKeyController`. */
 import type { MetricDeclaration } from "../observe/author-metric.ts";
 import type { RateLimiter } from "../queue/rate-limiter.ts";
 import type { ObjectContext, Result, RunContext } from "../reconcile/context.ts";
@@ -39,7 +39,7 @@ export interface Narrowed {
 }
 
 declare const permission: unique symbol;
-/** What {@link allow} gives to `uses`. */
+/** A permission for `uses`, made by {@link allow}. */
 export interface Permission {
   readonly [permission]: true;
 }
@@ -55,8 +55,10 @@ export interface AllowedVerbs {
 /**
  * Permits a call outside the declarations; `manifests rbac` includes it.
  *
- * @example allow(ConfigMap, "get", "create") allow(Deployment, "scale/patch") allow(ClusterRole, "bind", { names:
- * ["edit"] })
+ * @example
+ * allow(ConfigMap, "get", "create");
+ * allow(Deployment, "scale/patch");
+ * allow(ClusterRole, "bind", { names: ["edit"] });
  */
 export function allow(resource: Resource, ...verbs: readonly Verb[] | readonly [...Verb[], Narrowed]): Permission {
   const last = verbs.at(-1);
@@ -114,7 +116,7 @@ export interface CommonOptions<Metrics = {}> {
    * metrics listener as long as the module runs. @default none
    */
   readonly metrics?: Metrics;
-  /** The number of parallel runs; never two for one key. @default what `--concurrency` says */
+  /** The number of parallel runs; never two for one key. @default that of `--concurrency` */
   readonly concurrency?: number;
   /**
    * The deadline of a run. When it passes, the signal fires and the run's client, children and status refuse writes;
@@ -198,9 +200,9 @@ export interface ObjectController<
    */
   readonly every?: Duration | ((object: S["read"]) => Duration | undefined);
   /**
-   * What goes on beside each object, such as a connection to what it stands for: from when it is there until it is
-   * being deleted, matches no more, the module leaves, or another replica works it. Never two of one name for an
-   * object.
+   * Code that runs beside each object, such as a connection to what the object stands for. It begins when the object
+   * exists, and ends when the object is being deleted or no longer matches, when the module leaves, or when another
+   * replica works the object. Never two of one name run for an object.
    */
   readonly daemons?: { readonly [D in keyof Values]: Daemon<S, Values[D], Metrics> };
   /** Called for an existing member that is not being deleted. */

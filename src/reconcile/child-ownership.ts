@@ -1,4 +1,4 @@
-/** What a controller owns of its child, and what it claims where the entries do not tell. */
+/** The fields of a child that its controller owns, and those that it claims where the managed fields do not tell. */
 import type { AppliedState } from "../client/applied-memory.ts";
 import { CHILD_ANNOTATION, isMadeBy, updatesOf } from "../client/child-entry.ts";
 import { holdsMore, undesired } from "../client/field-changes.ts";
@@ -36,7 +36,9 @@ export function ownershipOf(run: ObjectRunState, child: PlannedChild, live: AnyO
   return { state, isUpdated: updated !== undefined, apiVersion: updated?.apiVersion };
 }
 
-/** The names of what was desired, as the child says them, or said before somebody changed them. */
+/**
+ * The names of the fields that were desired: from the child's annotation, or from memory if somebody has changed it.
+ */
 export function namesOn({ environment }: ObjectRunState, child: PlannedChild, live: AnyObject): readonly Names[] {
   const lost = environment.memory.lostNames(child.id, live);
   return [child.namesOn(live), lost].flatMap((names) => parseFieldNames(names ?? "") ?? []);
@@ -54,7 +56,7 @@ export function isUnclaimed(run: ObjectRunState, child: PlannedChild, { state: {
   });
 }
 
-/** What is desired and what was, as far as the child says it. */
+/** The claim on the fields that are desired now and on those that were, as far as the annotation names them. */
 function claimOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Claim & Pick<Move, "moves"> {
   const { controller } = run.environment;
   const said = namesOn(run, child, live);
@@ -80,7 +82,7 @@ function united(sets: readonly FieldsV1[]): FieldsV1 {
   return sets.reduce(unite);
 }
 
-/** Gives what is owned by nobody, and if so asked by updates, to the applies. */
+/** Moves fields that nobody owns to the controller's applies, and on request those that its updates own. */
 export function takeOver(
   run: ObjectRunState,
   child: PlannedChild,

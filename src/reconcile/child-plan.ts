@@ -20,11 +20,11 @@ import {
 } from "./owner.ts";
 import type { ObjectRunState } from "./run.ts";
 
-/** What the server has refused of a child, and what for. */
+/** The fields of a child that the server has refused, and its error. */
 export interface Refusal {
   readonly error: unknown;
   readonly places: ReadonlySet<string>;
-  /** Whether the lists that it is in are replaced as a whole. */
+  /** Whether the lists that hold these fields are replaced as a whole. */
   readonly isWhole: boolean;
 }
 
@@ -96,27 +96,27 @@ export class PlannedChild {
     return { name: this.#desired.metadata.name, namespace: this.#namespace };
   }
 
-  /** The metadata that the author gave. */
+  /** The metadata that the author has set. */
   get metadata(): MetaInput {
     return this.#desired.metadata;
   }
 
-  /** The names of the desired fields, as the child says them. */
+  /** The names of the desired fields, as the child's annotation holds them. */
   get names(): string {
     return this.content.metadata.annotations[this.appliedAnnotation]!;
   }
 
-  /** What an object says of the fields that were desired of it. */
+  /** The names in an object's annotation: the fields that were desired of it. */
   namesOn({ metadata: { annotations } }: AnyObject): string | undefined {
     return annotations?.[this.appliedAnnotation];
   }
 
-  /** Whether the server may spell values otherwise, and leaves out those that mean nothing. */
+  /** Whether the kind is built-in: the server may spell its values differently, and drops empty ones. */
   get isBuiltIn(): boolean {
     return !isExact(this.#desired) && !isCustomKind(this.kind.resource);
   }
 
-  /** The server gives it a type, which counts as held by who created it. */
+  /** Whether the child is a Secret without a type: the server sets the type, and its creator counts as its owner. */
   get isDefaultedSecret(): boolean {
     const { kind, apiVersion, type } = this.#desired as DesiredObject & { readonly type?: unknown };
     return kind === "Secret" && apiVersion === "v1" && type === undefined;
@@ -184,7 +184,7 @@ interface AppliedBody {
   readonly metadata: Key & { readonly uid?: string | undefined };
 }
 
-/** The server stores these as they are given, so their fields alone tell whether they differ. */
+/** Whether the server stores objects of the kind exactly as they are sent, so that comparing fields is enough. */
 function isExact({ apiVersion, kind }: DesiredObject): boolean {
   return apiVersion === "v1" && (kind === "ConfigMap" || kind === "Secret");
 }
@@ -270,14 +270,14 @@ function ownershipOf(
   );
 }
 
-/** A member of the set that `children.sync` was given. */
+/** A member of the set of `children.sync`. */
 export interface DesiredObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: MetaInput;
 }
 
-/** The members of the set that `children.sync` was given, by name. */
+/** The set of `children.sync`: its members by name. */
 export type DesiredSet = Readonly<Record<string, DesiredObject | readonly DesiredObject[] | undefined>>;
 
 const OPTIONS: ReadonlySet<string> = new Set([
