@@ -86,7 +86,7 @@ export class Contributions {
     if (missing !== undefined) throw new Error(missing);
     for (const plugin of board.inOrder(plugins, this.#module.name)) {
       const secrets = new PluginSecrets();
-      const setup = this.#module.invoke(async () => plugin.setup(this.#facade(plugin, secrets)));
+      const setup = this.#module.invoke(async () => plugin.setup(this.#registryOf(plugin, secrets)));
       await secrets.guarded(() => this.#inTime(setup, `the setup of plugin '${plugin.name}'`, wait.signal));
       this.#parts.at(-1)!.mustProvideAll();
     }
@@ -195,98 +195,73 @@ export class Contributions {
     return answer;
   };
 
-  #facade(definition: Plugin, secrets: PluginSecrets): Registry {
+  /** Returns the registry of one plugin, which is open as long as its setup runs. */
+  #registryOf(definition: Plugin, secrets: PluginSecrets): Registry {
     const { name: plugin, reads = [] } = definition;
+    const { runtime, onError } = this.#options;
+    const { healthz, livez, readyz } = this.#options.health;
+    const { invoke, name: module } = this.#module;
+    const gone = this.#gone.signal;
+    const report = (error: unknown, what: string) => onError(secrets.cleaned(error), what);
+    const { sources } = runtime;
+    const call = this.#calledByOthers;
+    const parts = new PluginParts({ plugin: definition, invoke, sources, gone, onError: report, call });
+    this.#parts.push(parts);
     let own: PluginClient | undefined;
     const client = (): PluginClient => {
       if (own === undefined) {
-        own = pluginClient(definition, this.#options.runtime, {
-          module: this.#module.name,
-          gone: this.#gone.signal,
-          keep: secrets.keep,
-        });
+        own = pluginClient(definition, runtime, { module, gone, keep: secrets.keep });
         this.#clients.push(own);
       }
       return own;
     };
     if (reads.length > 0) client();
-    const parts = this.#partsOf(definition, secrets);
-    const check = (endpoints: readonly HealthChecks[], { name, ask }: { name: string; ask: Check }): void => {
-      this.#mustBeOpen(plugin);
-      for (const checks of endpoints) {
+    const open =
+      <A extends unknown[], R>(register: (...given: A) => R): ((...given: A) => R) =>
+      (...given) => {
+        if (!this.#open) throw new Error(`Cannot register for plugin '${plugin}': setup is over`);
+        return register(...given);
+      };
+    const checkOf = (...endpoints: HealthChecks[]) =>
+      open((name: string, ask: Check) => {
         const guarded = async (): Promise<undefined> => {
-          await secrets.guarded(() => this.#module.invoke(ask));
+          await secrets.guarded(() => invoke(ask));
         };
-        this.#checks.add(() => checks.add(`${plugin}/${name}`, guarded));
-      }
-    };
-    const { healthz, livez, readyz } = this.#options.health;
+        for (const checks of endpoints) this.#checks.add(() => checks.add(`${plugin}/${name}`, guarded));
+      });
+    const metrics = open(() => this.#authorMetrics());
     return {
       log: this.#log.with({ plugin }, secrets.clean),
       get client() {
         return client().client;
       },
-      add: (...definitions) => {
-        this.#mustBeOpen(plugin);
+      add: open<(Definition | Resource)[], void>((...definitions) => {
         const other = definitions.map(asDefinition).find((one) => one?.type === "plugin");
         if (other?.type === "plugin")
           throw new Error(`Cannot add plugin '${other.plugin.name}' in plugin '${plugin}': export it from the module`);
         this.#added.push(...definitions);
-      },
-      around: (hook, options) => parts().around(hook, options),
-      transform: (resource, change) => parts().transform(resource, change),
-      source: (name) => parts().source(name),
-      provide: (service, instance) => parts().provide(service, instance),
-      service: this.#options.runtime.services?.use ?? noServices,
-      onLeave: (end) => parts().onLeave(end),
-      index: (index) => {
-        this.#mustBeOpen(plugin);
-        client().keepIndex(index);
-      },
-      route: (app, options = {}) => {
-        this.#mustBeOpen(plugin);
+      }),
+      around: open(parts.around),
+      transform: open(parts.transform),
+      source: open(parts.source),
+      provide: open(parts.provide),
+      service: runtime.services?.use ?? noServices,
+      onLeave: open(parts.onLeave),
+      index: open((index) => client().keepIndex(index)),
+      route: open((app, options = {}) => {
         if (this.routes.has(plugin))
           throw new Error(`Cannot add routes of plugin '${plugin}': it has some; add to that Hono app`);
-        const failed = (error: unknown): void =>
-          this.#options.onError(secrets.cleaned(error), `a route of plugin ${plugin}`);
+        const failed = (error: unknown) => report(error, `a route of plugin ${plugin}`);
         this.routes.set(plugin, new PluginRoutes(app, options, failed));
-      },
-      healthCheck: (name, ask) => check([healthz, livez], { name, ask }),
-      readyCheck: (name, ask) => check([readyz], { name, ask }),
-      run: (runnable, options) => {
-        this.#mustBeOpen(plugin);
-        this.#runnables.add({ plugin, secrets }, runnable, options);
-      },
-      counter: (options) => this.#written(plugin).counter(options),
-      gauge: (options) => this.#written(plugin).gauge(options),
-      histogram: (options) => this.#written(plugin).histogram(options),
-      metric: (metric) => {
-        this.#mustBeOpen(plugin);
-        this.#addMetric(metric, secrets);
-      },
+      }),
+      healthCheck: checkOf(healthz, livez),
+      readyCheck: checkOf(readyz),
+      run: open((runnable, options) => this.#runnables.add({ plugin, secrets }, runnable, options)),
+      counter: (options) => metrics().counter(options),
+      gauge: (options) => metrics().gauge(options),
+      histogram: (options) => metrics().histogram(options),
+      metric: open((metric) => this.#addMetric(metric, secrets)),
     };
-  }
-
-  /** Returns what the plugin puts around runs and caches, as long as it may register. */
-  #partsOf(plugin: Plugin, secrets: PluginSecrets): () => PluginParts {
-    const { runtime, onError } = this.#options;
-    const parts = new PluginParts({
-      plugin,
-      invoke: this.#module.invoke,
-      sources: runtime.sources,
-      gone: this.#gone.signal,
-      onError: (error, what) => onError(secrets.cleaned(error), what),
-      call: this.#calledByOthers,
-    });
-    this.#parts.push(parts);
-    return () => {
-      this.#mustBeOpen(plugin.name);
-      return parts;
-    };
-  }
-
-  #mustBeOpen(plugin: string): void {
-    if (!this.#open) throw new Error(`Cannot register for plugin '${plugin}': setup is over`);
   }
 
   /** Prevents anything that the plugins still do from reaching the server. */
@@ -305,11 +280,6 @@ export class Contributions {
       if (controller.metrics === undefined) continue;
       this.ofControllers.set(controller, this.#authorMetrics().declared(controller.metrics));
     }
-  }
-
-  #written(plugin: string): AuthorMetrics {
-    this.#mustBeOpen(plugin);
-    return this.#authorMetrics();
   }
 
   #authorMetrics(): AuthorMetrics {
