@@ -1,4 +1,7 @@
 /** The embedded Kubernetes API server: `fetch(request) → Response`, with or without a socket in front of it. */
+import { writeStatus } from "./registry/own-writes.ts";
+import { layOver } from "./patch/lay-over.ts";
+import { createAdmission } from "./admission/admission.ts";
 import { TokenAuthority } from "./authentication/tokens.ts";
 import { type Connection, identify } from "./authentication/identify.ts";
 import { Impersonation } from "./authentication/impersonate.ts";
@@ -12,7 +15,6 @@ import { openId } from "./discovery/open-id.ts";
 import { openApi } from "./discovery/openapi.ts";
 import { noResource, nothing, pathList } from "./discovery/paths.ts";
 import type { Attributes, KubeObject, UserInfo } from "./hooks.ts";
-import type { Machinery } from "./machinery.ts";
 import { followAggregation } from "./registry/aggregation.ts";
 import { followConditions } from "./registry/conditions.ts";
 import { followDefinitions } from "./registry/definitions.ts";
@@ -32,9 +34,8 @@ import { SqliteJournal } from "./storage/sqlite-journal.ts";
 import { Storage } from "./storage/storage.ts";
 import { isTunnel } from "./subresources/connections.ts";
 import { checkRouteFirst, dispatch, isCustomRouted, type Routed } from "./verbs/dispatch.ts";
-import { type ApiCall, type Kernel, timestamp } from "./verbs/api-call.ts";
-import { setOwnStatus } from "./verbs/own-status.ts";
-import { wiredMachinery } from "./wired-machinery.ts";
+import { type ApiCall, type Kernel } from "./verbs/api-call.ts";
+import { timestamp } from "./timestamp.ts";
 
 export interface ApiServerOptions {
   /** A folder in which the objects survive a restart. @default none: they end with the process */
@@ -87,7 +88,7 @@ export const administrator: UserInfo = {
 
 /** Creates a server that does not listen. */
 export function createApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
-  return Promise.resolve(new EmbeddedServer(options, wiredMachinery));
+  return Promise.resolve(new EmbeddedServer(options));
 }
 
 class EmbeddedServer implements ApiServer {
@@ -98,32 +99,32 @@ class EmbeddedServer implements ApiServer {
   readonly #stopFollowing: () => void;
   readonly #stopExpiring: () => void;
 
-  constructor(options: ApiServerOptions, machinery: Machinery) {
+  constructor(options: ApiServerOptions) {
     const now = options.now ?? Date.now;
     const journal = options.data === undefined ? undefined : new SqliteJournal(options.data);
     const storage = new Storage({ journal, history: options.history, now });
     this.#address = options.address ?? "127.0.0.1:6443";
     const { aggregatesRoles: aggregates = false } = options;
     bootstrap({ storage, now: timestamp(now()), port: Number(this.#address.split(":").at(-1)), aggregates });
-    const registry = new KindRegistry({ machinery, storage });
+    const registry = new KindRegistry(storage);
     const reader = registry.reader();
+    const writer = { storage, registry, now };
     const authorizer = new RbacAuthorizer(storage);
     this.#impersonation = new Impersonation(authorizer);
     this.#kernel = {
-      machinery,
       storage,
       registry,
       reader,
       authorizer,
-      admission: machinery.createAdmission({
+      admission: createAdmission({
         reader,
-        setStatus: (resource, change) => setOwnStatus({ storage, registry, machinery, now }, resource, change),
+        setStatus: (resource, change) => writeStatus(writer, resource, change),
         kindOf: ({ apiVersion, kind }) =>
           registry.rows().find((row) => row.kind === kind && apiVersionOf(row) === apiVersion),
-        equivalents: (row) => equivalentsOf(row, { registry, machinery, reader }),
+        equivalents: (row) => equivalentsOf(row, { registry, reader }),
         merge: (row, object, over) => {
           const schema = registry.get(row.group, row.version, row.plural)?.schema;
-          return schema === undefined ? object : machinery.patches.lay(schema, object, over);
+          return schema === undefined ? object : layOver(schema, object, over);
         },
       }),
       tokens: new TokenAuthority({ secret: options.tokenSecret, users: options.users, reader, now }),
@@ -131,9 +132,8 @@ class EmbeddedServer implements ApiServer {
       stopping: this.#stopping.signal,
     };
     this.#stopExpiring = expireEvents(storage, now);
-    const around = { storage, registry, machinery, now: () => timestamp(now()) };
-    const stops = [followDefinitions(around), followConditions(around)];
-    if (aggregates) stops.push(followAggregation(around));
+    const stops = [followDefinitions(writer), followConditions(writer)];
+    if (aggregates) stops.push(followAggregation(writer));
     this.#stopFollowing = () => stops.forEach((stop) => stop());
   }
 
@@ -237,12 +237,12 @@ class EmbeddedServer implements ApiServer {
 
   /** Serves a path that is no resource. @throws StatusError */
   #answerPath(request: Request, { url, path }: { readonly url: URL; readonly path: string }): Response {
-    const { registry, storage, machinery, tokens } = this.#kernel;
+    const { registry, storage, tokens } = this.#kernel;
     const address = this.#address;
     // These are served for any method.
     const open =
       health(url, storage.problem) ??
-      openApi(request, path, { registry, storage, schemas: machinery.schemas }) ??
+      openApi(request, path, { registry, storage }) ??
       metrics(request, path, { registry, storage }) ??
       pathList(request, path, registry);
     if (open !== undefined) return open;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { writeJson } from "../numbers.ts";
 import type { Fields, KindRow, KubeObject } from "../hooks.ts";
-import type { Schemas } from "../machinery.ts";
+import { openApiV2, openApiV2Protobuf, openApiV3, openApiV3Hash, openApiV3Paths } from "../tables/tables.ts";
 import { specOf } from "../registry/custom-rows.ts";
 import { definitionsName, type KindRegistry } from "../registry/kind-registry.ts";
 import { preferred } from "../request/accept.ts";
@@ -13,7 +13,6 @@ import type { Storage } from "../storage/storage.ts";
 interface Around {
   readonly registry: KindRegistry;
   readonly storage: Storage;
-  readonly schemas: Schemas;
 }
 
 const hashes = new WeakMap<Uint8Array, string>();
@@ -41,22 +40,22 @@ function version2(request: Request, around: Around): Response {
   const custom = customDefinitions(around);
   const isPlain = Object.keys(custom).length === 0;
   if (form === "json") {
-    const json = around.schemas.openApiV2();
+    const json = openApiV2();
     return document(request, isPlain ? json : withDefinitions(json, custom), { gzip: true });
   }
-  const protobuf = around.schemas.openApiV2Protobuf();
+  const protobuf = openApiV2Protobuf();
   const whole = isPlain ? protobuf : withDefinitionsProtobuf(protobuf, custom);
   return document(request, whole, { headers: { "content-type": types.v2 }, gzip: true });
 }
 
 function version3(request: Request, name: string, around: Around): Response {
   const form = formOf(request, types.v3);
-  const json = around.schemas.openApiV3(name) ?? customJson(name, around);
+  const json = openApiV3(name) ?? customJson(name, around);
   if (json === undefined) return empty(404);
   // Nothing is said to a client that names no media type at all.
   if (!namesType(request)) return new Response(null, { headers: { "cache-control": "no-cache, private" } });
   if (form === undefined) return empty(406);
-  const hash = around.schemas.openApiV3Hash(name) ?? hashOf(json);
+  const hash = openApiV3Hash(name) ?? hashOf(json);
   const asked = new URL(request.url).searchParams.get("hash");
   if (asked !== null && asked !== "" && asked !== hash) {
     const location = `/openapi/v3/${name}?hash=${hash}`;
@@ -151,10 +150,10 @@ function hashOf(document: Uint8Array): string {
 }
 
 function index(around: Around): Fields {
-  const { schemas, registry } = around;
+  const { registry } = around;
   const paths: Record<string, Fields> = {};
-  for (const name of schemas.openApiV3Paths())
-    paths[name] = { serverRelativeURL: `/openapi/v3/${name}?hash=${schemas.openApiV3Hash(name)}` };
+  for (const name of openApiV3Paths())
+    paths[name] = { serverRelativeURL: `/openapi/v3/${name}?hash=${openApiV3Hash(name)}` };
   for (const { group, version, custom } of registry.rows()) {
     const name = `apis/${group}/${version}`;
     if (!custom || Object.hasOwn(paths, name)) continue;

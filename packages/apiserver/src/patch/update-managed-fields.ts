@@ -10,17 +10,19 @@ import { ownUpdate, Unconvertible, type Versions } from "./ownership.ts";
 import { fieldElement } from "./path-element.ts";
 import { typeErrors } from "./typed-validate.ts";
 
+/** Converts an object to another version of its kind, with that version's schema; `undefined` when it is not served. */
+export type ConvertVersion = (
+  object: KubeObject,
+  apiVersion: string,
+) => { readonly object: KubeObject; readonly schema: Schema } | undefined;
+
 export interface VersionOptions {
   readonly schema: Schema;
   readonly apiVersion: string;
   /** Paths that the write cannot change, such as `["status"]`. @default none */
   readonly resetFields?: readonly (readonly string[])[];
-  /**
-   * Converts the object to another version of its kind, and returns that version's schema; `undefined` when it is not
-   * served. @default all versions are alike
-   */
-  readonly convert?:
-    ((object: KubeObject, apiVersion: string) => { object: KubeObject; schema: Schema } | undefined) | undefined;
+  /** Converts between versions. @default all versions are alike */
+  readonly convert?: ConvertVersion | undefined;
 }
 
 export interface UpdateOptions extends VersionOptions {
@@ -35,6 +37,8 @@ export interface UpdateOptions extends VersionOptions {
   readonly now: string;
   /** Whether the live object was written under another definition, whose types may have been others. @default false */
   readonly isOlder?: boolean;
+  /** Whether `next` has empty lists or maps, of which only those that are encoded get an owner. @default false */
+  readonly hasEmpty?: boolean;
   /** The object of the request, where its path does not write all of what differs from the live object. @default `next` */
   readonly sent?: KubeObject | undefined;
 }
@@ -42,6 +46,7 @@ export interface UpdateOptions extends VersionOptions {
 /** Returns `next` with managedFields; what differs from `live` now belongs to `manager`. */
 export function updateManagedFields(options: UpdateOptions): KubeObject {
   const { live, next, subresource } = options;
+  if (options.hasEmpty === true && options.schema.go !== undefined) return updateManagedFieldsOfEmpty(options);
   const asked = next.metadata?.managedFields;
   const managers = managersToStartFrom(live, { asked, subresource });
   const bare = withManagedFields(next, undefined);
@@ -89,11 +94,13 @@ function lacksKeys({ kind, ...object }: KubeObject): boolean {
   );
 }
 
-/** Does the same for a `next` with empty lists and maps, of which only those that are encoded get an owner. */
-export function updateManagedFieldsOfEmpty(options: UpdateOptions): KubeObject {
+function updateManagedFieldsOfEmpty(options: UpdateOptions): KubeObject {
   const encoded = decodeBuiltIn(options.schema, options.next, { empty: "encoded" }).object as KubeObject;
   const next = withManagedFields(encoded, options.next.metadata?.managedFields);
-  return withManagedFields(options.next, updateManagedFields({ ...options, next }).metadata.managedFields);
+  return withManagedFields(
+    options.next,
+    updateManagedFields({ ...options, next, hasEmpty: false }).metadata.managedFields,
+  );
 }
 
 /** Applies an update; it changes `managers`. */

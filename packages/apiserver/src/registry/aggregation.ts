@@ -4,22 +4,11 @@
  */
 import { deepEquals } from "#platform/equality";
 import { selects } from "../request/label-selector.ts";
-import type { Fields, KubeObject, PolicyRule } from "../hooks.ts";
-import type { Machinery } from "../machinery.ts";
-import type { Storage } from "../storage/storage.ts";
-import type { KindRegistry } from "./kind-registry.ts";
-
-interface Around {
-  readonly storage: Storage;
-  readonly registry: KindRegistry;
-  readonly machinery: Machinery;
-  /** Returns the time as RFC 3339 in whole seconds. */
-  readonly now: () => string;
-}
+import type { KubeObject, PolicyRule } from "../hooks.ts";
+import { type OwnWriter, writeApplied } from "./own-writes.ts";
 
 export const aggregator = "clusterrole-aggregation-controller";
 const group = "rbac.authorization.k8s.io";
-const apiVersion = `${group}/v1`;
 
 /** Returns the rules that a role aggregates, each once, in the order of the roles' names; `undefined` when it aggregates none. */
 export function aggregatedRules(role: KubeObject, roles: readonly KubeObject[]): readonly PolicyRule[] | undefined {
@@ -39,8 +28,8 @@ export function aggregatedRules(role: KubeObject, roles: readonly KubeObject[]):
 }
 
 /** Updates aggregating roles shortly after a role changed. @returns a function that ends it. */
-export function followAggregation(around: Around): () => void {
-  const collection = around.storage.collection(`${group}/clusterroles`);
+export function followAggregation(writer: OwnWriter): () => void {
+  const collection = writer.storage.collection(`${group}/clusterroles`);
   let isDue = false;
   return collection.listen(() => {
     if (isDue) return;
@@ -49,32 +38,14 @@ export function followAggregation(around: Around): () => void {
     setImmediate(() => {
       isDue = false;
       const roles = collection.all().map(({ object }) => object);
-      for (const role of roles) fill(role, aggregatedRules(role, roles), around);
+      for (const role of roles) fill(role, aggregatedRules(role, roles), writer);
     });
   });
 }
 
-function fill(
-  role: KubeObject,
-  rules: readonly PolicyRule[] | undefined,
-  { storage, registry, machinery, now }: Around,
-): void {
+function fill(role: KubeObject, rules: readonly PolicyRule[] | undefined, writer: OwnWriter): void {
   if (rules === undefined || deepEquals(rules, role["rules"] ?? []) || role.metadata.deletionTimestamp !== undefined)
     return;
-  const schema = registry.get(group, "v1", "clusterroles")?.schema;
-  if (schema === undefined) return;
-  const { name = "" } = role.metadata;
-  const applied = { apiVersion, kind: "ClusterRole", metadata: { name }, rules } as KubeObject & Fields;
-  const next = machinery.patches.apply({
-    schema,
-    live: role,
-    applied,
-    manager: aggregator,
-    force: true,
-    subresource: "",
-    apiVersion,
-    now: now(),
-    resetFields: [],
-  });
-  storage.put(storage.collection(`${group}/clusterroles`), name, { ...next, metadata: { ...next.metadata } });
+  const resource = { group, plural: "clusterroles" };
+  writeApplied(writer, resource, { live: role, fields: { rules }, manager: aggregator, subresource: "" });
 }

@@ -1,6 +1,10 @@
 /** One version of a built-in kind with everything that serves it. */
 import type { Fields, KindRow, KubeObject } from "../hooks.ts";
-import type { Machinery } from "../machinery.ts";
+import { printerOf } from "../printers/printers.ts";
+import { decodeKubeObject } from "../schema/kube-object.ts";
+import type { Schema } from "../schema/schema.ts";
+import { builtInSchema } from "../tables/tables.ts";
+import { behaviourOf } from "../validation/behaviours.ts";
 import { Stored } from "../storage/stored.ts";
 import type { Storage } from "../storage/storage.ts";
 import { conversionOf, storageGroup } from "./conversions.ts";
@@ -13,10 +17,7 @@ const deprecations: Readonly<Record<string, string>> = {
   "v1/endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 };
 
-export function builtInResource(
-  row: KindRow,
-  { machinery, storage }: { machinery: Machinery; storage: Storage },
-): Resource {
+export function builtInResource(row: KindRow, storage: Storage): Resource {
   const conversion = conversionOf(row);
   const readsLess = row.group === "" && row.kind === "Service";
   const shown = conversion
@@ -26,7 +27,7 @@ export function builtInResource(
       : undefined;
   const views = new WeakMap<Stored, Stored>();
   const apiVersion = apiVersionOf(row);
-  let schema: object | undefined;
+  let schema: Schema | undefined;
   let isResolved = false;
   let status: { readonly value: unknown } | undefined;
   return {
@@ -35,12 +36,12 @@ export function builtInResource(
     collection: storage.collection(`${storageGroup(row)}/${row.plural}`),
     // The schema is unpacked with the first request for the kind, because most kinds are never requested.
     get schema() {
-      if (!isResolved) schema = machinery.schemas.builtIn(row);
+      if (!isResolved) schema = builtInSchema(row);
       isResolved = true;
       return schema;
     },
-    behaviour: withLifecycle(row, machinery.behaviourOf(row)),
-    printer: machinery.printerOf(row),
+    behaviour: withLifecycle(row, behaviourOf(row)),
+    printer: printerOf(row),
     traits: traitsOf(row),
     hasStatus: row.subresources.some(({ name }) => name === "status"),
     selectablePaths: [],
@@ -50,7 +51,7 @@ export function builtInResource(
     get emptyStatus() {
       if (row.custom || this.schema === undefined || !this.hasStatus) return undefined;
       const bare = { kind: row.kind, apiVersion, metadata: {} };
-      status ??= { value: machinery.schemas.decode(this.schema, bare, "json").object["status"] };
+      status ??= { value: decodeKubeObject(this.schema, bare).object["status"] };
       return status.value;
     },
     readsLess,

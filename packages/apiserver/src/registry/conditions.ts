@@ -1,16 +1,7 @@
 /** Maintains the conditions that kube-apiserver itself writes into the status of flow schemas and API services. */
 import type { Fields, KubeObject } from "../hooks.ts";
-import type { Machinery } from "../machinery.ts";
-import type { Storage } from "../storage/storage.ts";
-import type { KindRegistry } from "./kind-registry.ts";
-
-interface Around {
-  readonly storage: Storage;
-  readonly registry: KindRegistry;
-  readonly machinery: Machinery;
-  /** Returns the time as RFC 3339 in whole seconds. */
-  readonly now: () => string;
-}
+import { timestamp } from "../timestamp.ts";
+import { type OwnWriter, writeApplied, writeStatus } from "./own-writes.ts";
 
 interface Wanted extends Fields {
   readonly type: string;
@@ -25,7 +16,7 @@ interface Kept {
   readonly kind: string;
   readonly manager: string;
   readonly operation: "Apply" | "Update";
-  wanted(object: KubeObject, around: Around): Wanted;
+  wanted(object: KubeObject, writer: OwnWriter): Wanted;
 }
 
 const kinds: readonly Kept[] = [
@@ -48,15 +39,15 @@ const kinds: readonly Kept[] = [
 ];
 
 /** Writes each condition shortly after its object is written. @returns a function that ends it. */
-export function followConditions(around: Around): () => void {
+export function followConditions(writer: OwnWriter): () => void {
   const stops = kinds.map((kept) => {
-    const collection = around.storage.collection(`${kept.group}/${kept.plural}`);
+    const collection = writer.storage.collection(`${kept.group}/${kept.plural}`);
     return collection.listen(({ type, stored }) => {
       if (type === "DELETED") return;
       // This runs after the response to the writer, who gets the object as of its own write.
       setImmediate(() => {
         const object = collection.get(stored.key)?.object;
-        if (object !== undefined && object.metadata.deletionTimestamp === undefined) keep(kept, object, around);
+        if (object !== undefined && object.metadata.deletionTimestamp === undefined) keep(kept, object, writer);
       });
     });
   });
@@ -65,40 +56,24 @@ export function followConditions(around: Around): () => void {
   };
 }
 
-function keep(kept: Kept, object: KubeObject, around: Around): void {
-  const wanted = kept.wanted(object, around);
+function keep(kept: Kept, object: KubeObject, writer: OwnWriter): void {
+  const wanted = kept.wanted(object, writer);
   const status = (object["status"] ?? {}) as { conditions?: Wanted[] };
   const found = status.conditions?.find(({ type }) => type === wanted.type);
   if (found && ["status", "reason", "message"].every((name) => found[name] === wanted[name])) return;
-  const { storage, registry, machinery, now } = around;
-  const row = registry.get(kept.group, "v1", kept.plural);
-  if (row?.schema === undefined) return;
   const isSame = found !== undefined && found.status === wanted.status && kept.operation === "Update";
-  const condition = { ...wanted, lastTransitionTime: isSame ? found["lastTransitionTime"] : now() };
-  const apiVersion = `${kept.group}/v1`;
-  const common = {
-    schema: row.schema,
-    manager: kept.manager,
-    subresource: "status",
-    apiVersion,
-    now: now(),
-    resetFields: [],
-  };
-  const { name = "" } = object.metadata;
-  let next: KubeObject;
+  const lastTransitionTime = isSame ? found["lastTransitionTime"] : timestamp(writer.now());
+  const condition = { ...wanted, lastTransitionTime };
   if (kept.operation === "Apply") {
-    const applied = { apiVersion, kind: kept.kind, metadata: { name }, status: { conditions: [condition] } };
-    next = machinery.patches.apply({ ...common, live: object, applied, force: true });
+    const fields = { status: { conditions: [condition] } };
+    writeApplied(writer, kept, { live: object, fields, manager: kept.manager, subresource: "status" });
   } else {
     const others = (status.conditions ?? []).filter(({ type }) => type !== wanted.type);
-    const changed = { ...object, status: { ...status, conditions: [...others, condition] } };
-    next = machinery.patches.updateManagedFields({ ...common, live: object, next: changed, operation: "Update" });
+    writeStatus(writer, kept, { object, status: { ...status, conditions: [...others, condition] } });
   }
-  const collection = storage.collection(`${kept.group}/${kept.plural}`);
-  storage.put(collection, name, { ...next, metadata: { ...next.metadata } });
 }
 
-function dangling(schema: KubeObject, { storage }: Around): Wanted {
+function dangling(schema: KubeObject, { storage }: OwnWriter): Wanted {
   const { priorityLevelConfiguration: level } = schema["spec"] as { priorityLevelConfiguration?: { name?: string } };
   const name = level?.name ?? "";
   const levels = storage.collection("flowcontrol.apiserver.k8s.io/prioritylevelconfigurations");
@@ -109,7 +84,7 @@ function dangling(schema: KubeObject, { storage }: Around): Wanted {
     : { type: "Dangling", status: "True", reason: "NotFound", message: `${references} but there is no such object` };
 }
 
-function available(service: KubeObject, { storage }: Around): Wanted {
+function available(service: KubeObject, { storage }: OwnWriter): Wanted {
   const { service: target } = service["spec"] as { service?: { namespace: string; name: string } };
   if (!target) {
     return { type: "Available", status: "True", reason: "Local", message: "Local APIServices are always available" };

@@ -1,6 +1,12 @@
 /** One version of a custom kind with everything that serves it. */
 import type { KubeObject, Reader } from "../hooks.ts";
-import type { Machinery, SchemaHandle } from "../machinery.ts";
+import { convertObjects } from "../admission/conversion.ts";
+import { customPrinter } from "../printers/printers.ts";
+import { customSchema } from "../schema/custom.ts";
+import { applyDefaults } from "../schema/defaults.ts";
+import { decodeKubeObject } from "../schema/kube-object.ts";
+import type { Schema } from "../schema/schema.ts";
+import { behaviourOf } from "../validation/behaviours.ts";
 import { Stored } from "../storage/stored.ts";
 import type { Storage } from "../storage/storage.ts";
 import { compareVersionNames, customRow, type DefinitionVersion, scalePaths, specOf } from "./custom-rows.ts";
@@ -8,7 +14,6 @@ import { apiVersionOf, type Resource } from "./resource.ts";
 import { traitsOf } from "./traits.ts";
 
 interface Around {
-  readonly machinery: Machinery;
   readonly storage: Storage;
   readonly reader: Reader;
   readonly retired: AbortSignal;
@@ -32,11 +37,11 @@ async function inBatches<T>(
 export function customResource(
   definition: KubeObject,
   version: DefinitionVersion,
-  { machinery, storage, reader, retired }: Around,
+  { storage, reader, retired }: Around,
 ): Resource {
   const row = customRow(definition, version);
   const { versions } = specOf(definition);
-  const schema = machinery.schemas.custom(version.schema?.openAPIV3Schema ?? anything, row);
+  const schema = customSchema(version.schema?.openAPIV3Schema ?? anything, row);
   const apiVersion = apiVersionOf(row);
   const storageVersion = apiVersionOf({ group: row.group, version: row.storageVersion });
   const newer = versions
@@ -50,19 +55,19 @@ export function customResource(
   const views = new WeakMap<Stored, Stored>();
   const writtenSince = storage.version;
 
-  const written = new Map<string, SchemaHandle | undefined>();
-  const schemaOf = (stored: string): SchemaHandle | undefined =>
+  const written = new Map<string, Schema | undefined>();
+  const schemaOf = (stored: string): Schema | undefined =>
     written.getOrInsertComputed(stored, () => {
       const found = versions.find(({ name }) => stored === apiVersionOf({ group: row.group, version: name }));
-      return found && machinery.schemas.custom(found.schema?.openAPIV3Schema ?? anything, row);
+      return found && customSchema(found.schema?.openAPIV3Schema ?? anything, row);
     });
 
   /** Fields that the storage version lacks are not stored; who manages them is. */
   const asStored = (object: KubeObject): KubeObject => {
     const known = schemaOf(storageVersion);
     if (known === undefined) return object;
-    const { object: pruned } = machinery.schemas.decode(known, object, "json");
-    machinery.schemas.applyDefaults(known, pruned);
+    const { object: pruned } = decodeKubeObject(known, object);
+    applyDefaults(known, pruned);
     return pruned;
   };
 
@@ -74,8 +79,8 @@ export function customResource(
       for (const [index, one] of others.entries()) {
         const read = objects[index];
         if (read === undefined) continue;
-        const { object } = machinery.schemas.decode(schema, read, "json");
-        if (one.object.apiVersion === apiVersion) machinery.schemas.applyDefaults(schema, object);
+        const { object } = decodeKubeObject(schema, read);
+        if (one.object.apiVersion === apiVersion) applyDefaults(schema, object);
         views.set(one, new Stored(one.key, one.version, { object }));
       }
     };
@@ -87,9 +92,9 @@ export function customResource(
     // The defaults of the storage version are added before any conversion.
     for (const object of objects) {
       const written = object.apiVersion === apiVersion ? undefined : schemaOf(object.apiVersion);
-      if (written !== undefined) machinery.schemas.applyDefaults(written, object);
+      if (written !== undefined) applyDefaults(written, object);
     }
-    return inBatches(objects, (batch) => machinery.convert(definition, batch, { apiVersion, reader })).then(
+    return inBatches(objects, (batch) => convertObjects(definition, batch, { apiVersion, reader })).then(
       (converted) => {
         keep(converted);
         return finish();
@@ -103,8 +108,8 @@ export function customResource(
     apiVersion,
     collection: storage.collection(`${row.group}/${row.plural}`),
     schema,
-    behaviour: machinery.behaviourOf(row),
-    printer: machinery.customPrinter(version.additionalPrinterColumns ?? []),
+    behaviour: behaviourOf(row),
+    printer: customPrinter(version.additionalPrinterColumns ?? []),
     traits: traitsOf(row),
     hasStatus: version.subresources?.status !== undefined,
     selectablePaths: version.selectableFields?.map(({ jsonPath }) => jsonPath) ?? [],
@@ -117,9 +122,9 @@ export function customResource(
     toStorage(object) {
       if (apiVersion === storageVersion) return object;
       if (versions.length === 1) return { ...object, apiVersion: storageVersion };
-      return machinery
-        .convert(definition, [object], { apiVersion: storageVersion, reader })
-        .then(([converted]) => asStored(structuredClone(converted ?? object)));
+      return convertObjects(definition, [object], { apiVersion: storageVersion, reader }).then(([converted]) =>
+        asStored(structuredClone(converted ?? object)),
+      );
     },
   };
 }

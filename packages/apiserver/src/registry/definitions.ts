@@ -1,18 +1,10 @@
 /** Maintains CustomResourceDefinitions after they are stored: accepts names, serves kinds, and cleans up. */
+import { timestamp } from "../timestamp.ts";
 import { deepEquals } from "#platform/equality";
 import type { Fields, KubeObject } from "../hooks.ts";
-import type { Machinery } from "../machinery.ts";
-import type { Storage } from "../storage/storage.ts";
 import { type DefinitionNames, specOf } from "./custom-rows.ts";
-import { definitionsName, isEstablished, type KindRegistry } from "./kind-registry.ts";
-
-interface Around {
-  readonly storage: Storage;
-  readonly registry: KindRegistry;
-  readonly machinery: Machinery;
-  /** Returns the time as RFC 3339 in whole seconds. */
-  readonly now: () => string;
-}
+import { definitionsName, isEstablished } from "./kind-registry.ts";
+import { type OwnWriter, writeStatus } from "./own-writes.ts";
 
 interface Condition extends Fields {
   readonly type: string;
@@ -25,14 +17,14 @@ interface Condition extends Fields {
 export const cleanup = "customresourcecleanup.apiextensions.k8s.io";
 
 /** Follows the definitions; every step writes the definition's own status. @returns a function that ends it. */
-export function followDefinitions(around: Around): () => void {
-  const { storage, registry } = around;
+export function followDefinitions(writer: OwnWriter): () => void {
+  const { storage, registry } = writer;
   const definitions = storage.collection(definitionsName);
   const step = (name: string): void => {
     const definition = definitions.get(name)?.object;
     if (definition === undefined) return;
-    if (definition.metadata.deletionTimestamp !== undefined) remove(definition, around);
-    else accept(definition, around);
+    if (definition.metadata.deletionTimestamp !== undefined) remove(definition, writer);
+    else accept(definition, writer);
   };
   for (const { key } of definitions.all()) step(key);
   return definitions.listen(({ type, stored }) => {
@@ -43,18 +35,14 @@ export function followDefinitions(around: Around): () => void {
   });
 }
 
-function accept(definition: KubeObject, around: Around): void {
+function accept(definition: KubeObject, writer: OwnWriter): void {
   const conditions = currentConditions(definition);
-  const { names: acceptedNames, conflict } = decidedNames(definition, around);
-  const next: KubeObject = {
-    ...definition,
-    metadata: { ...definition.metadata },
-  };
+  const { names: acceptedNames, conflict } = decidedNames(definition, writer);
   const found = (type: string): Condition | undefined => conditions.find((condition) => condition.type === type);
   const set = (type: string, status: string, [reason, message]: readonly [string, string]): void => {
     const old = found(type);
     if (old?.status === status && old.reason === reason && old.message === message) return;
-    const lastTransitionTime = old?.status === status ? old["lastTransitionTime"] : around.now();
+    const lastTransitionTime = old?.status === status ? old["lastTransitionTime"] : timestamp(writer.now());
     const condition: Condition = { type, status, lastTransitionTime, reason, message };
     const index = conditions.findIndex((one) => one.type === type);
     if (index < 0) conditions.push(condition);
@@ -67,9 +55,10 @@ function accept(definition: KubeObject, around: Around): void {
     set("NamesAccepted", "False", conflict);
     if (!isEstablished(definition)) set("Established", "False", ["NotAccepted", "not all names are accepted"]);
   }
-  next["status"] = { ...(definition["status"] as Fields), conditions, acceptedNames };
-  if (deepEquals(next, definition)) return;
-  write(definition, next, around);
+  const status = { ...(definition["status"] as Fields), conditions, acceptedNames };
+  if (deepEquals(status, definition["status"])) return;
+  const resource = { group: "apiextensions.k8s.io", plural: "customresourcedefinitions" };
+  writeStatus(writer, resource, { object: definition, status });
 }
 
 interface Decided {
@@ -79,7 +68,7 @@ interface Decided {
   readonly conflict: [reason: string, message: string] | undefined;
 }
 
-function decidedNames(definition: KubeObject, { storage }: Around): Decided {
+function decidedNames(definition: KubeObject, { storage }: OwnWriter): Decided {
   const { group, names: wanted } = specOf(definition);
   const [kinds, resources] = [new Set<string>(), new Set<string>()];
   for (const { object } of storage.collection(definitionsName).all()) {
@@ -129,8 +118,8 @@ function withName(names: DefinitionNames, field: keyof DefinitionNames, value: u
 }
 
 /** Deletes the objects of a kind before its definition. */
-function remove(definition: KubeObject, around: Around): void {
-  const { storage, registry } = around;
+function remove(definition: KubeObject, writer: OwnWriter): void {
+  const { storage, registry } = writer;
   const name = definition.metadata.name ?? "";
   if (!definition.metadata.finalizers?.includes(cleanup)) return;
   const { group, names } = specOf(definition);
@@ -139,7 +128,7 @@ function remove(definition: KubeObject, around: Around): void {
     const { metadata } = object;
     if ((metadata.finalizers ?? []).length === 0) storage.remove(collection, key);
     else if (metadata.deletionTimestamp === undefined) {
-      const deletion = { deletionTimestamp: around.now(), deletionGracePeriodSeconds: 0 };
+      const deletion = { deletionTimestamp: timestamp(writer.now()), deletionGracePeriodSeconds: 0 };
       const generation = metadata.generation === undefined ? {} : { generation: metadata.generation + 1 };
       storage.put(collection, key, { ...object, metadata: { ...metadata, ...generation, ...deletion } });
     }
@@ -148,7 +137,7 @@ function remove(definition: KubeObject, around: Around): void {
     const stop = collection.listen(() => {
       if (collection.size > 0) return;
       stop();
-      setImmediate(() => remove(storage.collection(definitionsName).get(name)?.object ?? definition, around));
+      setImmediate(() => remove(storage.collection(definitionsName).get(name)?.object ?? definition, writer));
     });
     return;
   }
@@ -159,26 +148,6 @@ function remove(definition: KubeObject, around: Around): void {
   registry.undefine(name);
   if (finalizers.length === 0) storage.remove(definitions, name);
   else storage.put(definitions, name, next);
-}
-
-function write(definition: KubeObject, next: KubeObject, { storage, registry, machinery, now }: Around): void {
-  const row = registry.get("apiextensions.k8s.io", "v1", "customresourcedefinitions");
-  const tracked =
-    row?.schema === undefined
-      ? next
-      : machinery.patches.updateManagedFields({
-          schema: row.schema,
-          live: definition,
-          next,
-          manager: "kube-apiserver",
-          operation: "Update",
-          subresource: "status",
-          apiVersion: "apiextensions.k8s.io/v1",
-          now: now(),
-          resetFields: [],
-        });
-  const key = definition.metadata.name ?? "";
-  storage.put(storage.collection(definitionsName), key, { ...tracked, metadata: { ...tracked.metadata } });
 }
 
 function currentConditions(definition: KubeObject): Condition[] {

@@ -1,6 +1,7 @@
 /** Finds the other versions and groups in which a kind is served, which an admission rule may name instead. */
 import type { Equivalent, KindRow, KubeObject, Reader } from "../hooks.ts";
-import type { Machinery } from "../machinery.ts";
+import { convertObjects } from "../admission/conversion.ts";
+import { applyDefaults } from "../schema/defaults.ts";
 import { conversionOf, storageGroup } from "./conversions.ts";
 import { customRow, specOf } from "./custom-rows.ts";
 import type { KindRegistry } from "./kind-registry.ts";
@@ -8,7 +9,6 @@ import { apiVersionOf } from "./resource.ts";
 
 interface Around {
   readonly registry: KindRegistry;
-  readonly machinery: Machinery;
   readonly reader: Reader;
 }
 
@@ -48,7 +48,7 @@ function builtInEquivalents(row: KindRow, { registry }: Around): readonly Equiva
 }
 
 /** As on the real server, versions that are not served count as well. */
-function customEquivalents(row: KindRow, { registry, machinery, reader }: Around): readonly Equivalent[] {
+function customEquivalents(row: KindRow, { registry, reader }: Around): readonly Equivalent[] {
   const name = `${row.plural}.${row.group}`;
   const definition = reader.get({ group: "apiextensions.k8s.io", plural: "customresourcedefinitions" }, { name });
   if (definition === undefined) return [];
@@ -57,7 +57,7 @@ function customEquivalents(row: KindRow, { registry, machinery, reader }: Around
   const into = (apiVersion: string) => (object: KubeObject) => {
     if (object.kind !== row.kind) return object;
     if (strategy !== "Webhook") return { ...object, apiVersion };
-    return machinery.convert(definition, [object], { apiVersion, reader }).then(([one = object]) => one);
+    return convertObjects(definition, [object], { apiVersion, reader }).then(([one = object]) => one);
   };
   return versions
     .filter((version) => version.name !== row.version)
@@ -71,7 +71,7 @@ function customEquivalents(row: KindRow, { registry, machinery, reader }: Around
           const schema = registry.get(other.group, other.version, other.plural)?.schema;
           if (schema === undefined || object.kind !== row.kind) return revert(object);
           const whole = structuredClone(object);
-          machinery.schemas.applyDefaults(schema, whole);
+          applyDefaults(schema, whole);
           return revert(whole);
         },
       };

@@ -1,8 +1,8 @@
 /** The served kinds: the built-in ones and those of CustomResourceDefinitions. */
 import type { KindRow, KubeObject, Reader } from "../hooks.ts";
 import { writeJson } from "../numbers.ts";
-import type { Machinery } from "../machinery.ts";
 import type { Storage } from "../storage/storage.ts";
+import { builtInRows } from "../tables/tables.ts";
 import { builtInResource } from "./built-in-resource.ts";
 import { customResource } from "./custom-resource.ts";
 import { compareVersionNames, specOf } from "./custom-rows.ts";
@@ -28,14 +28,14 @@ export class KindRegistry {
   readonly #resources = new Map<string, Resource>();
   /** The custom kinds by the name of their definition. */
   readonly #custom = new Map<string, Served>();
-  readonly #around: { readonly machinery: Machinery; readonly storage: Storage };
+  readonly #storage: Storage;
   /** Counts changes of what is served, for values that are derived from it. */
   #generation = 0;
 
-  constructor(around: { readonly machinery: Machinery; readonly storage: Storage }) {
-    this.#around = around;
-    for (const row of around.machinery.schemas.rows()) this.#builtIn.set(pathOf(row), row);
-    const definitions = around.storage.collection(definitionsName);
+  constructor(storage: Storage) {
+    this.#storage = storage;
+    for (const row of builtInRows()) this.#builtIn.set(pathOf(row), row);
+    const definitions = storage.collection(definitionsName);
     for (const { object } of definitions.all()) this.define(object);
   }
 
@@ -50,7 +50,7 @@ export class KindRegistry {
     if (known !== undefined) return known;
     const row = this.#builtIn.get(path);
     if (row === undefined) return undefined;
-    const resource = builtInResource(row, this.#around);
+    const resource = builtInResource(row, this.#storage);
     this.#resources.set(path, resource);
     return resource;
   }
@@ -65,7 +65,7 @@ export class KindRegistry {
     const retire = new AbortController();
     const versions = specOf(definition).versions.filter(({ served }) => served);
     const resources = versions.map((version) =>
-      customResource(definition, version, { ...this.#around, reader: this.reader(), retired: retire.signal }),
+      customResource(definition, version, { storage: this.#storage, reader: this.reader(), retired: retire.signal }),
     );
     for (const resource of resources) this.#resources.set(pathOf(resource.row), resource);
     this.#custom.set(name, { resources, says, retire });
@@ -103,7 +103,7 @@ export class KindRegistry {
 
   /** Returns a reader that shows stored objects in any served version. */
   reader(): Reader {
-    const { storage } = this.#around;
+    const storage = this.#storage;
     return {
       get({ group, plural }, { namespace, name }) {
         const key = namespace === undefined || namespace === "" ? name : `${namespace}/${name}`;

@@ -1,6 +1,6 @@
 /** One served version of a kind, with everything that serves it. */
 import type { KindBehaviour, KindRow, KubeObject, Printer } from "../hooks.ts";
-import type { SchemaHandle } from "../machinery.ts";
+import type { Schema } from "../schema/schema.ts";
 import type { Collection } from "../storage/collection.ts";
 import type { Stored } from "../storage/stored.ts";
 import type { Traits } from "./traits.ts";
@@ -17,7 +17,7 @@ export interface Resource {
   /** The `group/version`, or the version alone in the core group. */
   readonly apiVersion: string;
   readonly collection: Collection;
-  readonly schema: SchemaHandle | undefined;
+  readonly schema: Schema | undefined;
   readonly behaviour: KindBehaviour;
   readonly printer: Printer;
   readonly traits: Traits;

@@ -1,16 +1,18 @@
 /** Decodes request bodies in JSON, YAML or protobuf to an object of the kind that the path takes. */
 import { hasUnusualNumbers, isNumber, parseAsGo } from "../numbers.ts";
-import type { Fields, KubeObject } from "../hooks.ts";
-import type { Schemas, SchemaHandle } from "../machinery.ts";
+import type { Fields, GroupVersionKind, KubeObject } from "../hooks.ts";
+import { decodeProtobuf, hasProtobuf } from "../protobuf/decode.ts";
+import { applyDefaults } from "../schema/defaults.ts";
+import { decodeKubeObject } from "../schema/kube-object.ts";
 import { isEndless, NumberText, parseWithNumberTexts } from "../schema/number-text.ts";
+import type { Schema } from "../schema/schema.ts";
 import { badRequest, StatusError } from "../status.ts";
+import { builtInSchema } from "../tables/tables.ts";
 import { depthProblem, duplicateFields } from "./json-text.ts";
 import { decodeYaml } from "./yaml.ts";
 
 /** The largest body that etcd accepts, with the server's own margin. */
 export const largestBody: number = 3 * 1024 * 1024;
-
-type ProtobufDecoder = (bytes: Uint8Array) => Fields;
 
 export interface BodyText {
   readonly text: string;
@@ -21,20 +23,22 @@ export interface BodyText {
   readonly type: string;
 }
 
+/** The kind that the body of a request has. */
+export interface BodyKind extends GroupVersionKind {
+  readonly custom: boolean;
+}
+
 const known = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 
-/** Reads a body. @throws StatusError 413 or 415. */
-export async function readBody(
-  request: Request,
-  { protobuf, kind }: { readonly protobuf: ProtobufDecoder | undefined; readonly kind: string },
-): Promise<BodyText> {
+/** Reads the body of a request for a kind. @throws StatusError 413 or 415 */
+export async function readBody(request: Request, row: BodyKind): Promise<BodyText> {
   const type = checkedMediaType(request);
   const bytes = await bodyBytes(request);
   if (type === "application/vnd.kubernetes.protobuf") {
-    if (protobuf === undefined) throw unsupportedMediaType(known.slice(0, 2));
+    if (row.custom || !hasProtobuf(row)) throw unsupportedMediaType(known.slice(0, 2));
     const decodeBytes = (): Fields => {
-      if (!isProtobuf(bytes)) throw unrecognized(kind, "it is not in the protobuf encoding of Kubernetes");
-      return protobuf(bytes);
+      if (!isProtobuf(bytes)) throw unrecognized(row.kind, "it is not in the protobuf encoding of Kubernetes");
+      return decodeProtobuf(bytes, builtInSchema);
     };
     return { text: "", decodeBytes, type };
   }
@@ -95,9 +99,8 @@ export function unsupportedMediaType(types: readonly string[]): StatusError {
 }
 
 interface DecodeOptions {
-  readonly row: { readonly kind: string; readonly group: string; readonly version: string; readonly custom: boolean };
-  readonly schema: SchemaHandle | undefined;
-  readonly schemas: Schemas;
+  readonly row: BodyKind;
+  readonly schema: Schema | undefined;
   readonly fieldValidation: "Ignore" | "Warn" | "Strict";
   /** Older versions of the same kind that are decoded as this one. @default none */
   readonly alsoFrom?: readonly string[];
@@ -134,7 +137,7 @@ export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject
   const isOlder = alsoFrom.includes(object.apiVersion);
   if (isOlder) object.apiVersion = expected;
   if (object.apiVersion !== expected) throw otherVersion(object.apiVersion, expected);
-  const result = typed(object, body, options);
+  const result = typed(object, body, options.schema);
   if (result.hasEmpty) options.noteEmpty?.();
   return checkedTyped(result, isOlder ? { ...options, row: { ...row, version } } : options);
 }
@@ -149,16 +152,15 @@ export interface Typed {
 }
 
 /** Checks types, drops unknown fields and adds defaults. */
-export function typed(object: KubeObject, body: BodyText, options: Pick<DecodeOptions, "schema" | "schemas">): Typed {
-  const { schema, schemas } = options;
+export function typed(object: KubeObject, body: BodyText, schema: Schema | undefined): Typed {
   if (schema === undefined)
     return { object: { ...object, metadata: object.metadata ?? {} }, error: undefined, strict: [], hasEmpty: false };
-  const { object: decoded, error, unknown, hasEmpty } = schemas.decode(schema, object, body.from ?? "json");
+  const { object: decoded, error, unknown, hasEmpty } = decodeKubeObject(schema, object, body.from);
   if (error !== undefined) return { object, error, strict: [], hasEmpty };
   decoded.metadata ??= {};
   // Decoding drops empty lists, but this one says that nobody manages anything any more.
   if (object.metadata?.managedFields?.length === 0) decoded.metadata.managedFields = [];
-  schemas.applyDefaults(schema, decoded);
+  applyDefaults(schema, decoded);
   return {
     object: decoded,
     error: undefined,

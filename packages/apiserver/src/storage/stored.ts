@@ -1,5 +1,5 @@
 /** One stored object. */
-import type { KubeObject } from "../hooks.ts";
+import type { KubeObject, ObjectMetadata } from "../hooks.ts";
 import { parseJson, writeJson } from "../numbers.ts";
 
 /** An object at one version, shared by every reader. It never changes. */
@@ -49,4 +49,19 @@ export class StoreEvent {
   get version(): number {
     return this.stored.version;
   }
+}
+
+/** Puts kind and version first and metadata in the order of its type, as every object is stored. The object and its metadata are copied. */
+export function ordered(object: KubeObject): KubeObject {
+  const { kind, apiVersion, metadata, ...rest } = object;
+  const { name, generateName, namespace, selfLink, uid, resourceVersion, generation, ...others } = metadata;
+  const own: ObjectMetadata = {};
+  if (name !== undefined) own.name = name;
+  if (generateName !== undefined) own.generateName = generateName;
+  if (namespace !== undefined) own.namespace = namespace;
+  if (selfLink !== undefined) own["selfLink"] = selfLink;
+  if (uid !== undefined) own.uid = uid;
+  if (resourceVersion !== undefined) own.resourceVersion = resourceVersion;
+  if (generation !== undefined) own.generation = generation;
+  return { kind, apiVersion, metadata: Object.assign(own, others), ...rest };
 }

@@ -1,8 +1,9 @@
 /** Serves `pods/binding` and `bindings`, with which a scheduler assigns a pod to a node. */
+import { ordered } from "../storage/stored.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { conflict, notFound, StatusError } from "../status.ts";
-import { ordered } from "../verbs/create.ts";
-import { type ApiCall, timestamp } from "../verbs/api-call.ts";
+import { timestamp } from "../timestamp.ts";
+import type { ApiCall } from "../verbs/api-call.ts";
 
 const pods = { group: "", plural: "pods" };
 

@@ -1,11 +1,13 @@
 /** Serves `pods/eviction`, which deletes a pod when its disruption budget allows that. */
+import { writeStatus } from "../registry/own-writes.ts";
+import { ordered } from "../storage/stored.ts";
 import { deepEquals } from "#platform/equality";
 import type { Fields, KubeObject } from "../hooks.ts";
 import { badRequest, conflict, forbidden, invalid, notFound, StatusError } from "../status.ts";
-import { ordered } from "../verbs/create.ts";
 import { deleteObject } from "../verbs/delete.ts";
 import { checkDeleteOptions, type DeleteOptions } from "../verbs/delete-options.ts";
-import { type ApiCall, timestamp } from "../verbs/api-call.ts";
+import { timestamp } from "../timestamp.ts";
+import type { ApiCall } from "../verbs/api-call.ts";
 import { parseLabels } from "../request/label-selector.ts";
 
 const pods = { group: "", plural: "pods" };
@@ -236,30 +238,13 @@ function tooMany(message: string, seconds?: number): StatusError {
 
 /** Decrements the allowed disruptions, and records the pod as their reason. */
 function count({ kernel, target }: ApiCall, budget: Budget): void {
-  const { metadata, status = {} } = budget;
+  const { status = {} } = budget;
   const now = timestamp(kernel.now());
   const disruptionsAllowed = (status.disruptionsAllowed ?? 0) - 1;
   const disruptedPods = { ...status.disruptedPods, [target.name]: now };
   const next: BudgetStatus = { ...status, disruptionsAllowed, disruptedPods };
   const counted = disruptionsAllowed === 0 ? { ...next, conditions: exhausted(status, now) } : next;
-  const collection = kernel.storage.collection("policy/poddisruptionbudgets");
-  const key = `${target.namespace}/${metadata.name ?? ""}`;
-  const changed = { ...budget, metadata: { ...metadata }, status: counted };
-  const kind = { group: "policy", version: "v1", kind: "PodDisruptionBudget" };
-  const schema = kernel.machinery.schemas.builtIn(kind);
-  if (schema === undefined) throw new Error("budgets have a schema");
-  const tracked = kernel.machinery.patches.updateManagedFields({
-    schema,
-    live: budget,
-    next: changed,
-    manager: "kube-apiserver",
-    operation: "Update",
-    subresource: "status",
-    apiVersion: "policy/v1",
-    now,
-    resetFields: [],
-  });
-  kernel.storage.put(collection, key, ordered(tracked));
+  writeStatus(kernel, { group: "policy", plural: "poddisruptionbudgets" }, { object: budget, status: counted });
 }
 
 function exhausted({ conditions = [], observedGeneration = 0 }: BudgetStatus, now: string): Condition[] {

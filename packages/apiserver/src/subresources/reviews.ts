@@ -2,7 +2,8 @@
 import type { Fields, KubeObject, UserInfo } from "../hooks.ts";
 import { accessReview, rulesReview } from "./access-reviews.ts";
 import { checkReview } from "./review-rules.ts";
-import { timestamp, type ApiCall } from "../verbs/api-call.ts";
+import { timestamp } from "../timestamp.ts";
+import type { ApiCall } from "../verbs/api-call.ts";
 
 type Review = (call: ApiCall, review: KubeObject) => Fields;
 

@@ -1,4 +1,9 @@
 /** Serves `scale`: the number of replicas of a workload, whatever its kind. */
+import { validateMetadata } from "../validation/metadata.ts";
+import { dnsSubdomain } from "../validation/formats.ts";
+import { Field } from "../validation/field.ts";
+import { builtInSchema } from "../tables/tables.ts";
+import { scaledEntries, scaleEntries } from "../patch/scale-managers.ts";
 import type { FieldError } from "../field-error.ts";
 import type { KubeObject } from "../hooks.ts";
 import { apiVersionOf, keyOf } from "../registry/resource.ts";
@@ -27,15 +32,13 @@ export async function getScale(call: ApiCall): Promise<Response> {
 }
 
 export async function putScale(call: ApiCall): Promise<Response> {
-  const { kernel, request, query, warnings, target } = call;
-  const body = await readBody(request, { protobuf: kernel.machinery.protobuf(scaleRow), kind: scaleRow.kind });
+  const { request, query, warnings, target } = call;
+  const body = await readBody(request, scaleRow);
   const options = writeOptions(query, "UpdateOptions");
-  const { schemas } = kernel.machinery;
   const scale = asCustomScale(call, () =>
     decodeObject(body, {
       row: scaleRow,
-      schema: schemas.builtIn(scaleRow),
-      schemas,
+      schema: builtInSchema(scaleRow),
       fieldValidation: options.fieldValidation,
       warn: (message) => void warnings.push(message),
     }),
@@ -61,7 +64,7 @@ function asCustomScale({ resource }: ApiCall, decode: () => KubeObject): KubeObj
 export async function patchScale(call: ApiCall): Promise<Response> {
   const body = await readPatch(call);
   const isApply = body.type === applyType;
-  const form = { row: scaleRow, schema: call.kernel.machinery.schemas.builtIn(scaleRow), apiVersion: "autoscaling/v1" };
+  const form = { row: scaleRow, schema: builtInSchema(scaleRow), apiVersion: "autoscaling/v1" };
   return change(call, {
     produce: isApply ? appliedScale(call, applied(call, body, form)) : patched(call, body, form),
     options: body.options,
@@ -120,7 +123,6 @@ const unsaid = -(2 ** 31);
 /** Returns functions that show an object as its scale and turn a scale back into the object. */
 function lensOf(call: ApiCall): Lens {
   const { kernel, resource } = call;
-  const { patches, schemas } = kernel.machinery;
   const paths = (apiVersion: string): string[] | null | undefined => {
     if (!resource.row.custom) return apiVersion === resource.apiVersion ? replicasPath(resource) : undefined;
     const [group = "", version = ""] = apiVersion.split("/");
@@ -130,19 +132,19 @@ function lensOf(call: ApiCall): Lens {
   };
   return {
     apiVersion: apiVersionOf(scaleRow),
-    schema: schemas.builtIn(scaleRow),
+    schema: builtInSchema(scaleRow),
     show: (object) => scaleOf(resource, object).scale,
     before(live) {
       const { scale, isSaid } = scaleOf(resource, live);
       if (!isSaid && resource.scale !== undefined) scale["spec"] = { replicas: unsaid };
-      const managedFields = patches.scaleEntries(live.metadata.managedFields, paths);
+      const managedFields = scaleEntries(live.metadata.managedFields, paths);
       return { ...scale, metadata: { ...scale.metadata, ...(managedFields && { managedFields }) } };
     },
     after(scale, live) {
       const { replicas = 0 } = (scale["spec"] ?? {}) as { replicas?: number };
       checkScale(call, scale, { live, replicas });
       const object = withReplicas(resource, live, replicas);
-      const managedFields = patches.scaledEntries(live.metadata.managedFields, scale.metadata.managedFields, {
+      const managedFields = scaledEntries(live.metadata.managedFields, scale.metadata.managedFields, {
         paths,
         apiVersion: resource.apiVersion,
       });
@@ -155,7 +157,7 @@ function lensOf(call: ApiCall): Lens {
 }
 
 function checkScale(
-  { kernel, resource, target }: ApiCall,
+  { resource, target }: ApiCall,
   scale: KubeObject,
   { live, replicas }: { readonly live: KubeObject; readonly replicas: number },
 ): void {
@@ -163,7 +165,9 @@ function checkScale(
     if (replicas !== unsaid) return;
     throw badRequest(`the spec replicas field ${JSON.stringify(resource.scale.specReplicas)} cannot be empty`);
   }
-  const errors: FieldError[] = [...kernel.machinery.validateMetadata(scale)];
+  const errors: FieldError[] = [];
+  const row = { group: "", plural: "", namespaced: true, custom: false };
+  validateMetadata(new Field("metadata", scale.metadata, { errors }), { row, format: dnsSubdomain });
   if (replicas < 0) {
     const detail = "must be greater than or equal to 0";
     errors.push({ type: "Invalid", field: "spec.replicas", badValue: replicas, detail });

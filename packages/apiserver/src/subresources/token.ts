@@ -4,7 +4,8 @@ import type { Fields, KubeObject, ResourceName } from "../hooks.ts";
 import { issuer } from "../authentication/tokens.ts";
 import type { FieldError } from "../field-error.ts";
 import { badRequest, conflict, invalid, notFound } from "../status.ts";
-import { type ApiCall, timestamp } from "../verbs/api-call.ts";
+import { timestamp } from "../timestamp.ts";
+import type { ApiCall } from "../verbs/api-call.ts";
 
 const kind = { group: "authentication.k8s.io", kind: "TokenRequest" };
 

@@ -1,17 +1,16 @@
 /** One request to a resource, as the verbs pass it on. */
 import type { Admission, Authorizer, Operation, Reader, UserInfo, WriteContext } from "../hooks.ts";
-import type { Machinery } from "../machinery.ts";
 import type { KindRegistry } from "../registry/kind-registry.ts";
 import type { Resource } from "../registry/resource.ts";
 import type { Accepted } from "../request/accept.ts";
 import type { Target } from "../request/target.ts";
 import type { Storage } from "../storage/storage.ts";
+import { timestamp } from "../timestamp.ts";
 import type { Connection } from "../authentication/identify.ts";
 import type { TokenAuthority } from "../authentication/tokens.ts";
 
 /** What the whole server shares. */
 export interface Kernel {
-  readonly machinery: Machinery;
   readonly storage: Storage;
   readonly registry: KindRegistry;
   readonly admission: Admission;
@@ -39,11 +38,6 @@ export interface ApiCall {
   hasEmpty?: boolean;
   /** Whether a custom object may have floats without a fraction, which storage turns into integers. */
   hasFloats?: boolean;
-}
-
-/** Formats a time as RFC 3339 in whole seconds, as in metadata. */
-export function timestamp(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 }
 
 export function writeContext(

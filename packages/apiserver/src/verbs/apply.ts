@@ -3,9 +3,12 @@ import type { Fields, KubeObject } from "../hooks.ts";
 import { hasUnusualNumbers, parseAsGo, settled } from "../numbers.ts";
 import { badRequest, conflict } from "../status.ts";
 import { depthProblem, duplicateFields } from "../request/json-text.ts";
+import { type Applied, serverSideApply } from "../patch/server-side-apply.ts";
+import { applyDefaults } from "../schema/defaults.ts";
 import { decodeYaml, YamlError } from "../request/yaml.ts";
 import { ensureNamespace } from "./create.ts";
-import { type ApiCall, managerOf, timestamp } from "./api-call.ts";
+import { timestamp } from "../timestamp.ts";
+import { type ApiCall, managerOf } from "./api-call.ts";
 import { acrossVersions } from "./other-versions.ts";
 import type { PatchBody, PatchForm } from "./patch-body.ts";
 import { resetFields, resetNew } from "./reset.ts";
@@ -18,7 +21,6 @@ export function applied(
   { row, schema, apiVersion }: PatchForm = call.resource,
 ): Change["produce"] {
   const { kernel, resource, target, request } = call;
-  const { schemas, patches } = kernel.machinery;
   return (live) => {
     if (schema === undefined) throw new Error(`${row.kind} has no schema to apply it by`);
     const given = readApplied(body);
@@ -26,7 +28,7 @@ export function applied(
     if (/\[\s*\]|\{\s*\}/.test(body.text)) call.hasEmpty = true;
     const now = timestamp(kernel.now());
     const result = acrossVersions(call, [live], (convert) =>
-      patches.apply({
+      serverSideApply({
         schema,
         live,
         applied: given.fields,
@@ -40,7 +42,7 @@ export function applied(
         convert,
       }),
     );
-    const finished = (merged: KubeObject): KubeObject => {
+    const finished = ({ object: merged }: Applied): KubeObject => {
       checkRepeated(call, body, given.repeated());
       const object = structuredClone(merged);
       if (live === undefined && object.metadata.uid) {
@@ -54,7 +56,7 @@ export function applied(
         const { resourceVersion = live.metadata.resourceVersion } = (given.fields["metadata"] ?? {}) as Fields;
         object.metadata.resourceVersion = String(resourceVersion ?? "");
       }
-      schemas.applyDefaults(schema, object);
+      applyDefaults(schema, object);
       return live === undefined ? resetNew(resource, object) : object;
     };
     return result instanceof Promise ? result.then(finished) : finished(result);

@@ -1,7 +1,10 @@
 /** POST, which creates an object. */
 import { randomUUID } from "node:crypto";
-import type { KubeObject, ObjectMetadata, WriteContext } from "../hooks.ts";
+import type { KubeObject, WriteContext } from "../hooks.ts";
 import { settled } from "../numbers.ts";
+import { updateManagedFields } from "../patch/update-managed-fields.ts";
+import { storedForm } from "../schema/kube-object.ts";
+import { validate } from "../schema/validate.ts";
 import { accessForbidden } from "../authorization/forbidden.ts";
 import { guardRole, rbacGroup, type RoleWrite } from "../authorization/role-guard.ts";
 import { keyOf, type Resource, viewOf } from "../registry/resource.ts";
@@ -9,7 +12,7 @@ import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { type WriteOptions, writeOptions } from "../request/query.ts";
 import { alreadyExists, badRequest, invalid, notFound, noUniqueName, StatusError } from "../status.ts";
-import { Stored } from "../storage/stored.ts";
+import { ordered, Stored } from "../storage/stored.ts";
 import { withAccessErrors } from "./access-errors.ts";
 import { type ApiCall, managerOf, writeContext } from "./api-call.ts";
 import { hasForeignManagers, withoutManagers } from "./other-versions.ts";
@@ -20,14 +23,13 @@ import { resetFields, resetNew } from "./reset.ts";
 import { decodedAgain } from "./mutated.ts";
 
 export async function create(call: ApiCall): Promise<Response> {
-  const { kernel, resource, query, request, accept, warnings } = call;
+  const { resource, query, request, accept, warnings } = call;
   const form = formOf(call);
-  const body = await readBody(request, { protobuf: kernel.machinery.protobuf(resource.row), kind: resource.row.kind });
+  const body = await readBody(request, resource.row);
   const options = writeOptions(query, "CreateOptions");
   const object = decodeObject(body, {
     row: resource.row,
     schema: resource.schema,
-    schemas: kernel.machinery.schemas,
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
     noteEmpty: () => void (call.hasEmpty = true),
@@ -66,7 +68,7 @@ export async function createObject(
   { options, isTracked, isUpdate = false }: CreateOptions,
 ): Promise<Stored> {
   const { kernel, resource, target, request } = call;
-  const { machinery, storage, admission } = kernel;
+  const { storage, admission } = kernel;
   const { behaviour, schema, row } = resource;
   let object: KubeObject = { ...decoded, metadata: { ...decoded.metadata, creationTimestamp: null } };
   if (!isUpdate) wipeSystemFields(object);
@@ -80,12 +82,11 @@ export async function createObject(
   if (!isTracked && hasForeignManagers(call, { next: object })) {
     object = withoutManagers(object);
   } else if (!isTracked && schema !== undefined) {
-    object = machinery.patches.updateManagedFields({
+    object = updateManagedFields({
       schema,
       live: undefined,
       next: object,
       manager: managerOf(options.fieldManager, request),
-      operation: "Update",
       subresource: "",
       apiVersion: resource.apiVersion,
       now: context.now,
@@ -103,13 +104,13 @@ export async function createObject(
     options: optionsObject("CreateOptions", options),
     ...(call.hasEmpty === true &&
       schema !== undefined &&
-      !row.custom && { encoded: (one: KubeObject) => machinery.schemas.stored(schema, one) }),
+      !row.custom && { encoded: (one: KubeObject) => storedForm(schema, one) }),
   };
   const mutation = admission.mutate(attributes);
   if (mutation !== undefined) await mutation;
   object = attributes.object ?? object;
   if (mutation !== undefined) {
-    if (schema !== undefined) object = decodedAgain(machinery.schemas, schema, object);
+    if (schema !== undefined) object = decodedAgain(schema, object);
     behaviour.default?.(object, context);
   }
   if (row.group === rbacGroup) guardRole(roleWrite(call, object, undefined));
@@ -126,7 +127,7 @@ export async function createObject(
   for (const warning of behaviour.warnings?.(object, undefined, "") ?? []) context.warn(warning);
   // Admission sees built-in objects as they are encoded, without empty lists and maps.
   attributes.object =
-    call.hasEmpty === true && schema !== undefined && !row.custom ? machinery.schemas.stored(schema, object) : object;
+    call.hasEmpty === true && schema !== undefined && !row.custom ? storedForm(schema, object) : object;
   if (isUpdate) mayCreate(call);
   const validation = admission.validate(attributes);
   if (validation !== undefined) await validation;
@@ -141,7 +142,7 @@ export async function createObject(
     key = keyOf(resource, target.namespace, metadata.name);
   }
   refuseTaken(resource, key, metadata);
-  if (call.hasEmpty === true && schema !== undefined) object = machinery.schemas.stored(schema, object);
+  if (call.hasEmpty === true && schema !== undefined) object = storedForm(schema, object);
   if (call.hasFloats === true) object = settled(object);
   const inStorage = await resource.toStorage(object);
   if (options.dryRun) {
@@ -175,21 +176,6 @@ export function roleWrite(
 ): RoleWrite {
   const { namespace, name } = target;
   return { authorizer: kernel.authorizer, user, plural: resource.row.plural, namespace, name, next, old };
-}
-
-/** Puts kind and version first and metadata in the order of its type, as every object is written. */
-export function ordered(object: KubeObject): KubeObject {
-  const { kind, apiVersion, metadata, ...rest } = object;
-  const { name, generateName, namespace, selfLink, uid, resourceVersion, generation, ...others } = metadata;
-  const own: ObjectMetadata = {};
-  if (name !== undefined) own.name = name;
-  if (generateName !== undefined) own.generateName = generateName;
-  if (namespace !== undefined) own.namespace = namespace;
-  if (selfLink !== undefined) own["selfLink"] = selfLink;
-  if (uid !== undefined) own.uid = uid;
-  if (resourceVersion !== undefined) own.resourceVersion = resourceVersion;
-  if (generation !== undefined) own.generation = generation;
-  return { kind, apiVersion, metadata: Object.assign(own, others), ...rest };
 }
 
 export function optionsObject(kind: string, options: WriteOptions): Record<string, unknown> {
@@ -246,13 +232,13 @@ export function checkNamespaceOpen(
 }
 
 function validateNew(call: ApiCall, object: KubeObject, context: WriteContext): void {
-  const { kernel, resource } = call;
+  const { resource } = call;
   const { behaviour, schema } = resource;
   const found = [
     ...(behaviour.validateCreate?.(object, context) ?? []),
     ...(schema === undefined || object.kind !== resource.row.kind
       ? []
-      : kernel.machinery.schemas.validate(schema, object, { old: undefined, scale: resource.scale })),
+      : validate(schema, object, { old: undefined, scale: resource.scale })),
   ];
   const errors = withAccessErrors(call, found, { next: object, old: undefined, context });
   if (errors.length > 0) {

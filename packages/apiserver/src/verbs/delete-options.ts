@@ -3,10 +3,12 @@ import { type FieldError, notSupported } from "../field-error.ts";
 import { hasUnusualNumbers } from "../numbers.ts";
 import type { Fields } from "../hooks.ts";
 import { bodyBytes, decodeText, checkedMediaType, unsupportedMediaType } from "../request/body.ts";
+import { decodeProtobuf } from "../protobuf/decode.ts";
 import { dryRunErrors, integer } from "../request/query.ts";
 import { isInt64, NumberText, parseWithNumberTexts } from "../schema/number-text.ts";
 import { decodeYaml } from "../request/yaml.ts";
 import { badRequest, invalid } from "../status.ts";
+import { builtInSchema } from "../tables/tables.ts";
 import type { ApiCall } from "./api-call.ts";
 
 export interface DeleteOptions {
@@ -23,9 +25,9 @@ const jobWarning =
 const policies = ["Foreground", "Background", "Orphan"];
 
 /** Reads the options from the body, or from the query where there is none. */
-export async function deleteOptions({ request, query, kernel, resource, warnings }: ApiCall): Promise<DeleteOptions> {
+export async function deleteOptions({ request, query, resource, warnings }: ApiCall): Promise<DeleteOptions> {
   const bytes = await bodyBytes(request);
-  const options = bytes.length === 0 ? fromQuery(query) : fromBody(bytes, { type: checkedMediaType(request), kernel });
+  const options = bytes.length === 0 ? fromQuery(query) : fromBody(bytes, checkedMediaType(request));
   checkDeleteOptions(options);
   const isJob = resource.row.kind === "Job" && resource.row.group === "batch";
   if (isJob && options.propagationPolicy === undefined && options.orphanDependents === undefined)
@@ -64,19 +66,8 @@ function fromQuery(query: URLSearchParams): DeleteOptions {
   return options;
 }
 
-function fromBody(
-  bytes: Uint8Array,
-  { type, kernel }: { readonly type: string; readonly kernel: ApiCall["kernel"] },
-): DeleteOptions {
-  if (type === "application/vnd.kubernetes.protobuf") {
-    const decode = kernel.machinery.protobuf({
-      group: "meta.k8s.io",
-      version: "v1",
-      kind: "DeleteOptions",
-      custom: false,
-    });
-    if (decode !== undefined) return decode(bytes);
-  }
+function fromBody(bytes: Uint8Array, type: string): DeleteOptions {
+  if (type === "application/vnd.kubernetes.protobuf") return decodeProtobuf(bytes, builtInSchema);
   if (type !== "" && type !== "application/json" && type !== "application/yaml")
     throw unsupportedMediaType(["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"]);
   const text = decodeText(bytes);

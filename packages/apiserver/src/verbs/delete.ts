@@ -7,10 +7,11 @@ import { answerJson, answerObject } from "../request/answer.ts";
 import { listOptions } from "../request/query.ts";
 import { selection } from "../request/selectors.ts";
 import { conflict, forbidden, notFound } from "../status.ts";
-import { Stored } from "../storage/stored.ts";
+import { ordered, Stored } from "../storage/stored.ts";
 import { type DeleteOptions, deleteOptions } from "./delete-options.ts";
-import { type ApiCall, timestamp, writeContext } from "./api-call.ts";
-import { invalidKind, ordered } from "./create.ts";
+import { timestamp } from "../timestamp.ts";
+import { type ApiCall, writeContext } from "./api-call.ts";
+import { invalidKind } from "./create.ts";
 import { formOf } from "./forms.ts";
 import { pageOf } from "./list.ts";
 

@@ -16,7 +16,11 @@ import { reviewOf } from "../subresources/reviews.ts";
 import { completeTokenRequest, defaultTokenRequest, requestToken } from "../subresources/token.ts";
 import { checkNamespaceOpen, create, ensureNamespace, optionsObject, wipeSystemFields } from "./create.ts";
 import { deleteMany, deleteOne } from "./delete.ts";
-import { type ApiCall, managerOf, timestamp, writeContext } from "./api-call.ts";
+import { updateManagedFields } from "../patch/update-managed-fields.ts";
+import { storedForm } from "../schema/kube-object.ts";
+import { builtInSchema } from "../tables/tables.ts";
+import { timestamp } from "../timestamp.ts";
+import { type ApiCall, managerOf, writeContext } from "./api-call.ts";
 import { formOf } from "./forms.ts";
 import { get, list } from "./list.ts";
 import { patch } from "./patch.ts";
@@ -265,15 +269,13 @@ async function decoded(
   { kernel, request, query, resource, target, warnings }: ApiCall,
   kind: { readonly group: string; readonly version: string; readonly kind: string },
 ): Promise<{ object: KubeObject; dryRun: boolean }> {
-  const { machinery } = kernel;
   const row = { group: kind.group, version: kind.version, kind: kind.kind, custom: false };
-  const schema = machinery.schemas.builtIn(row);
-  const body = await readBody(request, { protobuf: machinery.protobuf(row), kind: row.kind });
+  const schema = builtInSchema(row);
+  const body = await readBody(request, row);
   const options = writeOptions(query, "CreateOptions");
   const object = decodeObject(body, {
     row,
     schema,
-    schemas: machinery.schemas,
     fieldValidation: options.fieldValidation,
     alsoFrom: row.kind === "Eviction" ? ["policy/v1beta1"] : [],
     warn: (message) => void warnings.push(message),
@@ -283,17 +285,15 @@ async function decoded(
   if (isReview) wipeSystemFields(object);
   if (schema === undefined) return { object, dryRun: options.dryRun };
   if (resource.row.namespaced && object.metadata.namespace === undefined) object.metadata.namespace = target.namespace;
-  const tracked = machinery.patches.updateManagedFields({
+  const tracked = updateManagedFields({
     schema,
     live: undefined,
     // A review is shown without empty lists and maps.
-    next: isReview ? machinery.schemas.stored(schema, object) : object,
+    next: isReview ? storedForm(schema, object) : object,
     manager: managerOf(options.fieldManager, request),
-    operation: "Update",
     subresource: target.subresource,
     apiVersion: apiVersionOf(row),
     now: timestamp(kernel.now()),
-    resetFields: [],
   });
   return { object: tracked, dryRun: options.dryRun };
 }

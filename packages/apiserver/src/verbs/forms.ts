@@ -1,6 +1,7 @@
 /** The forms in which an object is served: itself, its metadata, or rows of a table. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import { writeJson } from "../numbers.ts";
+import { storedForm } from "../schema/kube-object.ts";
 import { internalType } from "../registry/internal-type.ts";
 import type { Resource } from "../registry/resource.ts";
 import type { Accepted } from "../request/accept.ts";
@@ -172,12 +173,12 @@ interface Bookmark {
 }
 
 /** Returns the object of a bookmark: its kind, a version, and the zero values of its type. */
-export function bookmark({ resource, kernel }: ApiCall, { version, isEnd }: Bookmark): Stored {
+export function bookmark({ resource }: ApiCall, { version, isEnd }: Bookmark): Stored {
   const { row, apiVersion, schema } = resource;
   const annotations = isEnd ? { annotations: { [endOfInitial]: "true" } } : {};
   const metadata = { resourceVersion: String(version), ...annotations };
   const bare: KubeObject = { kind: row.kind, apiVersion, metadata };
-  const object = row.custom || schema === undefined ? bare : kernel.machinery.schemas.stored(schema, bare);
+  const object = row.custom || schema === undefined ? bare : storedForm(schema, bare);
   if (row.group === "apps") zeros[row.kind]?.(object);
   return new Stored("", version, { object });
 }

@@ -1,7 +1,8 @@
 /** Converts custom objects to other versions, for the ownership of fields there. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import { writeJson } from "../numbers.ts";
-import type { ConvertVersion } from "../machinery.ts";
+import { convertObjects } from "../admission/conversion.ts";
+import type { ConvertVersion } from "../patch/update-managed-fields.ts";
 import { decodeManagers } from "../patch/managers.ts";
 import type { ApiCall } from "./api-call.ts";
 
@@ -43,7 +44,7 @@ export function acrossVersions<T>(
 async function converting<T>(call: ApiCall, run: (convert: ConvertVersion) => T): Promise<T> {
   const { kernel, resource } = call;
   const { group, plural } = resource.row;
-  const { reader, registry, machinery } = kernel;
+  const { reader, registry } = kernel;
   const key = { name: `${plural}.${group}` };
   const definition = reader.get({ group: "apiextensions.k8s.io", plural: "customresourcedefinitions" }, key);
   const { strategy } = ((definition?.["spec"] as Fields | undefined)?.["conversion"] ?? {}) as { strategy?: string };
@@ -63,7 +64,7 @@ async function converting<T>(call: ApiCall, run: (convert: ConvertVersion) => T)
     } catch (error) {
       if (!(error instanceof Needed) || definition === undefined) throw error;
       const { object, apiVersion } = error;
-      const [converted] = await machinery.convert(definition, [structuredClone(object)], { apiVersion, reader });
+      const [converted] = await convertObjects(definition, [structuredClone(object)], { apiVersion, reader });
       known.set(keyOf(object, apiVersion), converted ?? object);
     }
   }

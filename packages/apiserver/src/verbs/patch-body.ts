@@ -1,5 +1,5 @@
 /** Reads the body of a PATCH. */
-import type { SchemaHandle } from "../machinery.ts";
+import type { Schema } from "../schema/schema.ts";
 import { bodyBytes, decodeText, unsupportedMediaType } from "../request/body.ts";
 import { type WriteOptions, writeOptions } from "../request/query.ts";
 import { StatusError } from "../status.ts";
@@ -61,6 +61,6 @@ export interface PatchForm {
     readonly kind: string;
     readonly custom: boolean;
   };
-  readonly schema: SchemaHandle | undefined;
+  readonly schema: Schema | undefined;
   readonly apiVersion: string;
 }

@@ -2,7 +2,10 @@
 import { type FieldError, goJson } from "../field-error.ts";
 import type { KubeObject } from "../hooks.ts";
 import { hasUnusualNumbers, parseAsGo } from "../numbers.ts";
-import type { Patches, SchemaHandle } from "../machinery.ts";
+import { jsonPatch, jsonPatchStrictErrors } from "../patch/json-patch.ts";
+import { mergePatch } from "../patch/merge-patch.ts";
+import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
+import type { Schema } from "../schema/schema.ts";
 import { copied, isEndless, parseWithNumberTexts, withGoNumbers } from "../schema/number-text.ts";
 import { answerJson } from "../request/answer.ts";
 import { jsonType, otherKind, parsedJson, typed } from "../request/body.ts";
@@ -57,7 +60,7 @@ export function patched(
 interface PatchOf {
   readonly live: KubeObject;
   readonly row: PatchForm["row"];
-  readonly schema: SchemaHandle | undefined;
+  readonly schema: Schema | undefined;
   readonly warn: (problem: string) => void;
 }
 
@@ -68,11 +71,10 @@ interface PatchOf {
  */
 function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
   const { live, row, schema, warn } = of;
-  const { schemas, patches } = call.kernel.machinery;
   const { fieldValidation } = body.options;
   const patch = parsedPatch(body, row.custom);
   if (row.custom && hasUnusualNumbers(body.text)) call.hasFloats = true;
-  const patchedValue = copied(patchValue(patches, { body, patch, schema, live }));
+  const patchedValue = copied(patchValue({ body, patch, schema, live }) as KubeObject);
   const value = call.hasFloats === true ? withGoNumbers(patchedValue) : patchedValue;
   const isStrategic = body.type === "application/strategic-merge-patch+json";
   const unnamed = kindProblem(value);
@@ -92,9 +94,9 @@ function patchObject(call: ApiCall, body: PatchBody, of: PatchOf): KubeObject {
     type: "application/json",
     from: isStrategic ? ("value" as const) : ("json" as const),
   };
-  const { object, error, strict, hasEmpty } = typed(value, source, { schema, schemas });
+  const { object, error, strict, hasEmpty } = typed(value, source, schema);
   if (hasEmpty) call.hasEmpty = true;
-  const all = body.type === "application/json-patch+json" ? [...patches.strictErrors(patch), ...strict] : strict;
+  const all = body.type === "application/json-patch+json" ? [...jsonPatchStrictErrors(patch), ...strict] : strict;
   const isRefused = fieldValidation === "Strict" && all.length > 0;
   const problem = error ?? (isRefused ? `strict decoding error: ${all.join(", ")}` : undefined);
   if (problem !== undefined) throw cannotDecode(value, problem);
@@ -163,16 +165,16 @@ function cannotDecode(value: KubeObject, detail: string): StatusError {
 interface PatchInput {
   readonly body: PatchBody;
   readonly patch: unknown;
-  readonly schema: SchemaHandle | undefined;
+  readonly schema: Schema | undefined;
   readonly live: KubeObject;
 }
 
 /** Returns the patched object before any validation. */
-function patchValue(patches: Patches, { body, patch, schema, live }: PatchInput): KubeObject {
-  if (body.type === "application/json-patch+json") return patches.json(live, patch);
+function patchValue({ body, patch, schema, live }: PatchInput): unknown {
+  if (body.type === "application/json-patch+json") return jsonPatch(live, patch);
   if (body.type === "application/strategic-merge-patch+json" && schema !== undefined)
-    return patches.strategic(schema, live, patch);
-  return patches.merge(live, patch);
+    return strategicMergePatch(schema, live, patch);
+  return mergePatch(live, patch);
 }
 
 function parsedPatch({ text, type }: PatchBody, custom: boolean): unknown {

@@ -3,23 +3,18 @@ import { deepEquals } from "#platform/equality";
 import { goQuoted } from "../field-error.ts";
 import type { KubeObject, WriteContext } from "../hooks.ts";
 import { settled } from "../numbers.ts";
+import { updateManagedFields } from "../patch/update-managed-fields.ts";
+import { storedForm } from "../schema/kube-object.ts";
+import { validate } from "../schema/validate.ts";
 import { guardRole, rbacGroup } from "../authorization/role-guard.ts";
-import type { SchemaHandle } from "../machinery.ts";
+import type { Schema } from "../schema/schema.ts";
 import { keyOf, viewOf } from "../registry/resource.ts";
 import { answerJson } from "../request/answer.ts";
 import { decodeObject, readBody } from "../request/body.ts";
 import { type WriteOptions, writeOptions } from "../request/query.ts";
 import { badRequest, conflict, invalid, notFound, StatusError } from "../status.ts";
-import { Stored } from "../storage/stored.ts";
-import {
-  createObject,
-  ensureNamespace,
-  invalidKind,
-  optionsObject,
-  ordered,
-  roleWrite,
-  writtenAnew,
-} from "./create.ts";
+import { ordered, Stored } from "../storage/stored.ts";
+import { createObject, ensureNamespace, invalidKind, optionsObject, roleWrite, writtenAnew } from "./create.ts";
 import { withAccessErrors } from "./access-errors.ts";
 import { type ApiCall, managerOf, writeContext } from "./api-call.ts";
 import { formOf } from "./forms.ts";
@@ -30,15 +25,14 @@ import { resetChanged, resetFields } from "./reset.ts";
 import { decodedAgain } from "./mutated.ts";
 
 export async function update(call: ApiCall): Promise<Response> {
-  const { kernel, resource, query, request, target, accept, warnings } = call;
+  const { resource, query, request, target, accept, warnings } = call;
   checkNamed(target);
   const form = formOf(call);
-  const body = await readBody(request, { protobuf: kernel.machinery.protobuf(resource.row), kind: resource.row.kind });
+  const body = await readBody(request, resource.row);
   const options = writeOptions(query, "UpdateOptions");
   const object = decodeObject(body, {
     row: resource.row,
     schema: resource.schema,
-    schemas: kernel.machinery.schemas,
     fieldValidation: options.fieldValidation,
     warn: (message) => void warnings.push(message),
     noteEmpty: () => void (call.hasEmpty = true),
@@ -84,7 +78,7 @@ export interface Change {
 export interface Lens {
   /** The apiVersion of the other kind. */
   readonly apiVersion: string;
-  readonly schema: SchemaHandle | undefined;
+  readonly schema: Schema | undefined;
   /** Returns the object as responses show it. */
   readonly show: (object: KubeObject) => KubeObject;
   /** Returns the object before a change, with its managers. */
@@ -143,7 +137,7 @@ function isResetIn({ resource, target }: ApiCall, sent: KubeObject, next: KubeOb
 /** Tries the change. @returns `undefined` when a concurrent change came first and this one must be repeated. */
 async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<Stored | undefined> {
   const { kernel, resource, target, request } = call;
-  const { machinery, storage, admission } = kernel;
+  const { storage, admission } = kernel;
   const { behaviour, row, collection } = resource;
   const { options } = change;
   const views = resource.readsLess ? [stored] : resource.view([stored]);
@@ -175,12 +169,11 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
   } else if (change.isTracked !== true && schema !== undefined) {
     const wanted = next;
     const tracked = acrossVersions(call, [before, wanted], (convert) =>
-      machinery.patches.updateManagedFields({
+      updateManagedFields({
         schema,
         live: before,
         next: wanted,
         manager: managerOf(options.fieldManager, request),
-        operation: "Update",
         subresource: target.subresource,
         apiVersion: lens?.apiVersion ?? resource.apiVersion,
         now: context.now,
@@ -202,13 +195,13 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
     ...(call.hasEmpty === true &&
       schema !== undefined &&
       lens === undefined &&
-      !row.custom && { encoded: (one: KubeObject) => machinery.schemas.stored(schema, one) }),
+      !row.custom && { encoded: (one: KubeObject) => storedForm(schema, one) }),
   };
   const mutation = admission.mutate(attributes);
   if (mutation !== undefined) await mutation;
   next = attributes.object ?? next;
   if (mutation !== undefined) {
-    if (schema !== undefined) next = decodedAgain(machinery.schemas, schema, next);
+    if (schema !== undefined) next = decodedAgain(schema, next);
     complete();
   }
   if (lens !== undefined) {
@@ -221,8 +214,7 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
   const isAsked = resource.traits.generation === "asked";
   if (isAsked) setGeneration(call, next, live);
   behaviour.prepareForUpdate?.(next, live, context);
-  const plain =
-    call.hasEmpty === true && resource.schema !== undefined ? machinery.schemas.stored(resource.schema, next) : next;
+  const plain = call.hasEmpty === true && resource.schema !== undefined ? storedForm(resource.schema, next) : next;
   // Some kinds distinguish empty from absent values.
   if (!isAsked) setGeneration(call, toldApart.has(live.kind) ? next : plain, live);
   const { generation } = toldApart.has(live.kind) ? next.metadata : plain.metadata;
@@ -311,13 +303,13 @@ function validateChanged(
   { next, live }: { readonly next: KubeObject; readonly live: KubeObject },
   context: WriteContext,
 ): void {
-  const { kernel, resource } = call;
+  const { resource } = call;
   const { behaviour, schema, row } = resource;
   const found = [
     ...(behaviour.validateUpdate?.(next, live, context) ?? []),
     ...(schema === undefined
       ? []
-      : kernel.machinery.schemas.validate(schema, next, {
+      : validate(schema, next, {
           old: live,
           only: context.subresource === "status" ? "status" : undefined,
           scale: resource.scale,
