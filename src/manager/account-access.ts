@@ -14,7 +14,11 @@ export interface AccessOptions {
   readonly administrator: ClusterConfig;
   /** The Leases with which the account elects a leader. @default none */
   readonly leases?: Leases | undefined;
-  /** Whether to create the account and its namespace too, so that people can see them and request tokens. @default false */
+  /**
+   * Whether to create the account and its namespace too, so that people can see them and request tokens.
+   *
+   * @default false
+   */
   readonly makes?: boolean | undefined;
 }
 

@@ -108,7 +108,9 @@ export class Elections implements Leaderships, AsyncDisposable {
     return this.#election(this.#leaseOf(module)).elector;
   }
 
-  /** The leadership of what the process does for all of its modules; if each has a Lease, there is one more for that. */
+  /**
+   * The leadership of what the process does for all of its modules; if each has a Lease, there is one more for that.
+   */
   ofProcess(): Leadership {
     const { id, mode } = this.#options;
     if (mode === "process") return this.#election(id).elector;
@@ -135,7 +137,10 @@ export class Elections implements Leaderships, AsyncDisposable {
     if (mode === "process" && this.#loaded && this.#cold.size === 0) this.#election(id).ready.resolve();
   }
 
-  /** Gives up the lead of a module that has a Lease of its own; without one the process goes on to lead its other modules. */
+  /**
+   * Gives up the lead of a module that has a Lease of its own; without one the process goes on to lead its other
+   * modules.
+   */
   yield(module: string): void {
     const election = this.#options.mode === "module" ? this.#elections.get(this.#leaseOf(module)) : undefined;
     election?.elector.stepDown("the module drains here");

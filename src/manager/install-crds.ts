@@ -20,7 +20,9 @@ import { losses, type StoredCrd } from "./crd-changes.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/** Milliseconds between two looks at whether a new kind is served, at first and at most, and for how long it is looked. */
+/**
+ * Milliseconds between two looks at whether a new kind is served, at first and at most, and for how long it is looked.
+ */
 const ASK_FIRST = 1;
 const ASK_EVERY = 25;
 const ESTABLISHED_WITHIN = 30_000;
@@ -34,7 +36,11 @@ export interface InstallOptions {
   readonly signal: AbortSignal;
   /** Shared by all installations on one server. */
   readonly gate: ListSemaphore;
-  /** Where the conversion webhook is, as soon as it responds. @default nowhere: kinds with several versions are refused */
+  /**
+   * Where the conversion webhook is, as soon as it responds.
+   *
+   * @default nowhere: kinds with several versions are refused
+   */
   readonly conversion?: ((signal: AbortSignal) => Promise<WebhookClientConfig>) | undefined;
   /** Called before a definition gets an address that belongs to this process alone. */
   readonly onLent?: ((name: string) => void) | undefined;
@@ -107,7 +113,10 @@ async function install(crd: Crd, options: InstallOptions): Promise<void> {
   }
 }
 
-/** Whether both addresses would be there afterwards, which the server refuses: an apply removes only what it applied before. */
+/**
+ * Whether both addresses would be there afterwards, which the server refuses: an apply removes only what it applied
+ * before.
+ */
 function hasOtherAddress({ spec }: StoredCrd, wanted: Crd): boolean {
   const [before, after] = [spec, wanted.spec].map(({ conversion }) => conversion?.webhook?.clientConfig);
   return before !== undefined && after !== undefined && (before.url === undefined) !== (after.url === undefined);

@@ -1,4 +1,6 @@
-/** Tests what a process outside the cluster leaves of a kind with several versions, and that manifests apply over it. */
+/**
+ * Tests what a process outside the cluster leaves of a kind with several versions, and that manifests apply over it.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";

@@ -16,7 +16,11 @@ export interface ManagerOptions {
   readonly log: Log;
   /** The settings, by the names of their flags. @default those of `runSettings`: no listeners */
   readonly settings?: SomeSettings | undefined;
-  /** Serves metrics over TLS with this certificate, to callers whom the API server lets read them. @default to everybody */
+  /**
+   * Serves metrics over TLS with this certificate, to callers whom the API server lets read them.
+   *
+   * @default to everybody
+   */
   readonly secureMetrics?: CertificateSource | undefined;
   /** Where webhooks are served, with which certificate, and how the API server learns of them. @default nowhere */
   readonly webhooks?: WebhooksOptions | undefined;
@@ -24,7 +28,11 @@ export interface ManagerOptions {
   readonly memory?: MemoryGuard | undefined;
   /** Keeps runs from beginning while it is on. @default nothing does */
   readonly pause?: Pause | undefined;
-  /** Restricts the modules to exactly what they declare, when `cluster` is reached as this account. @default no restriction */
+  /**
+   * Restricts the modules to exactly what they declare, when `cluster` is reached as this account.
+   *
+   * @default no restriction
+   */
   readonly access?: AccessOptions | undefined;
   /** The account that installs CustomResourceDefinitions where the modules' own may not. @default `cluster` */
   readonly installer?: ClusterConfig | undefined;
@@ -48,6 +56,10 @@ export interface ManagerOptions {
   readonly version?: string | undefined;
   /** The clock by which controllers wait and retry. @default systemClock */
   readonly clock?: Clock | undefined;
-  /** The clock of requests, watches and installations; a test's clock must not make a server look slow. @default `clock` */
+  /**
+   * The clock of requests, watches and installations; a test's clock must not make a server look slow.
+   *
+   * @default `clock`
+   */
   readonly connectionClock?: Clock | undefined;
 }

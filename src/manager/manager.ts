@@ -136,8 +136,8 @@ export class Manager implements AsyncDisposable {
   }
 
   /**
-   * Stops everything, in this order, within the grace period and a moment for each step that needs more. Never throws; a step
-   * that fails or does not end is logged, and the next one follows.
+   * Stops everything, in this order, within the grace period and a moment for each step that needs more. Never throws;
+   * a step that fails or does not end is logged, and the next one follows.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();

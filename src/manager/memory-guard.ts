@@ -1,8 +1,8 @@
 /**
  * Keeps a process below the limit of its memory, as far as that is possible, and says in time that it will be killed.
  *
- * The runtime does not know the limit: garbage may grow until the kernel ends the process. So the guard looks at what counts
- * towards the limit, more often the less is left, and collects garbage before it is too late.
+ * The runtime does not know the limit: garbage may grow until the kernel ends the process. So the guard looks at what
+ * counts towards the limit, more often the less is left, and collects garbage before it is too late.
  */
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { ListRoom } from "../kube/api/list-room.ts";
@@ -42,9 +42,14 @@ const COLLECT_FROM = 0.75;
 /** The part from which on the process says that it may be killed, and below which it may say so again. */
 const WARN_FROM = 0.9;
 const WARN_AGAIN_BELOW = 0.8;
-/** The part from which on lists and watches that bring much end, so that the process, and the rest of what it does, goes on. */
+/**
+ * The part from which on lists and watches that bring much end, so that the process, and the rest of what it does, goes
+ * on.
+ */
 const FULL_FROM = 0.95;
-/** A look is due when watches have brought this part of the limit, which takes several times as much when it is kept. */
+/**
+ * A look is due when watches have brought this part of the limit, which takes several times as much when it is kept.
+ */
 const LOOK_AFTER = 1 / 1024;
 /** Another collection waits until memory has grown by this part of the limit, because what is in use stays. */
 const GROWTH = 1 / 32;

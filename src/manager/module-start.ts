@@ -84,7 +84,11 @@ export class ModuleStart {
     return this.#parts.modules.plugins.missing(definitions.plugins, name);
   }
 
-  /** Waits until the next try; a module that lacks a plugin is tried when one was added. @throws the signal's reason. */
+  /**
+   * Waits until the next try; a module that lacks a plugin is tried when one was added.
+   *
+   * @throws the signal's reason.
+   */
   async #pause(
     module: LoadedModule,
     { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
@@ -97,7 +101,11 @@ export class ModuleStart {
     await sleep(ms, { clock, signal: either }).catch(() => signal.throwIfAborted());
   }
 
-  /** Takes the address of this process out of the definitions that got it. Never rejects. @param within milliseconds. */
+  /**
+   * Takes the address of this process out of the definitions that got it. Never rejects.
+   *
+   * @param within milliseconds.
+   */
   async giveBack(within: number): Promise<void> {
     const { installer: transport, connectionClock: clock, log } = this.#process;
     if (this.#lent.size === 0) return;

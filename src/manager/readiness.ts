@@ -3,7 +3,9 @@ import type { ModuleRegistry } from "../module/module-registry.ts";
 import type { HealthReport } from "../server/health-checks.ts";
 import type { Process } from "./process.ts";
 
-/** Milliseconds for which the server may be unreachable: a restart of it is no reason to take a process out of service. */
+/**
+ * Milliseconds for which the server may be unreachable: a restart of it is no reason to take a process out of service.
+ */
 const LONGEST_SILENCE = 30_000;
 
 export interface ReadinessProcess extends Pick<Process, "connectionClock" | "development" | "stopping"> {
@@ -16,9 +18,9 @@ export interface ReadinessProcess extends Pick<Process, "connectionClock" | "dev
 export type ReadinessModules = Pick<ModuleRegistry, "controllers" | "noneRuns" | "neverRan">;
 
 /**
- * The process is ready when every module that was found at the start has run once, so that a rollout does not go on with
- * a broken one, and every loaded controller has synced once. A controller that waits for a kind, or is refused one, does
- * not delay the others, once the server has responded at all.
+ * The process is ready when every module that was found at the start has run once, so that a rollout does not go on
+ * with a broken one, and every loaded controller has synced once. A controller that waits for a kind, or is refused
+ * one, does not delay the others, once the server has responded at all.
  */
 export class Readiness implements Disposable {
   readonly #process: ReadinessProcess;

@@ -1,7 +1,7 @@
 /** What keeps a rollout from going on with a process that does not do its work. */
 import { expect, test } from "bun:test";
 import { until } from "../../tests/support/until.ts";
-import { createAuthority, createApiServer, issue } from "binnacle-apiserver";
+import { createApiServer } from "binnacle-apiserver";
 import type { Definition } from "../module/definition.ts";
 import { defineController } from "../module/define.ts";
 import { defineWebhook } from "../module/define-webhook.ts";
@@ -12,9 +12,6 @@ import { systemClock } from "../platform/clock.ts";
 import { ConfigMap, Pod } from "../resource/builtin/core.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { Manager } from "./manager.ts";
-
-const authority = createAuthority("webhooks");
-const pair = issue(authority, { subject: { name: "webhook" }, hosts: ["127.0.0.1"] });
 
 function moduleOf(name: string, definitions: Readonly<Record<string, Definition>>): LoadedModule {
   const collected = definitionsOf(definitions);
@@ -49,7 +46,7 @@ async function setUp(more: { webhookAddress?: string; development?: boolean } = 
     },
     webhooks: {
       address: more.webhookAddress ?? "0",
-      certificates: { current: () => pair, subscribe: () => ({ [Symbol.dispose]() {} }) },
+      certificates: { kind: "memory", hosts: ["127.0.0.1"] },
     },
     development: more.development,
     clock,

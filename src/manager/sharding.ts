@@ -178,7 +178,10 @@ export class Sharding implements Leaderships, AsyncDisposable {
     }
   }
 
-  /** A replica is ready when it has its share, or has found that all are taken; as with a leader, later losses do not count. */
+  /**
+   * A replica is ready when it has its share, or has found that all are taken; as with a leader, later losses do not
+   * count.
+   */
   #readiness(readyz: ShardingDependencies["readyz"]): Disposable {
     let wasSettled = false;
     return readyz.add("shards", () => {

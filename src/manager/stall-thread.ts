@@ -1,6 +1,25 @@
 /** The thread that notices when the event loop is blocked. It has no event loop itself: it sleeps and checks. */
 import { LoopMarks, PLACE } from "../platform/loop-marks.ts";
-import type { StallOrder } from "./stall-order.ts";
+
+/** What the process tells the thread. */
+export interface StallOrder {
+  /** The memory of the marks. */
+  readonly memory: SharedArrayBuffer;
+  /** In milliseconds; 0 for never. */
+  readonly warnAfter: number;
+  /** In milliseconds; 0 for never. */
+  readonly endAfter: number;
+  readonly format: "json" | "pretty";
+}
+
+/** What the thread reports about a stall, besides the fields of a mark. */
+export interface StallReport {
+  readonly seconds: number;
+  /** The module whose code blocks the event loop. */
+  readonly module?: string | undefined;
+  /** The module that probably blocks it, where that is uncertain. */
+  readonly likely?: { readonly module?: string | undefined } | undefined;
+}
 
 addEventListener("message", ({ data }: MessageEvent<StallOrder>) => void watch(data));
 
@@ -10,8 +29,9 @@ const NAPS = 4;
 const EARLY = 0.98;
 
 /**
- * A beat wakes it from its nap at once, so that it knows when the event loop was last alive. It counts the naps without a beat
- * instead of the time: a process that was stopped, or got no CPU, has not stalled, and then this thread has not run either.
+ * A beat wakes it from its nap at once, so that it knows when the event loop was last alive. It counts the naps without
+ * a beat instead of the time: a process that was stopped, or got no CPU, has not stalled, and then this thread has not
+ * run either.
  */
 async function watch({ memory, warnAfter, endAfter, format }: StallOrder): Promise<void> {
   const nap = ((warnAfter || endAfter) * EARLY) / NAPS;
@@ -25,7 +45,9 @@ async function watch({ memory, warnAfter, endAfter, format }: StallOrder): Promi
   let last = Atomics.load(control, PLACE.beat);
   let stalled = 0;
   let isReported = false;
-  /** The mark of who has the event loop, for how many milliseconds it has been so, and the mark that was reported last. */
+  /**
+   * The mark of who has the event loop, for how many milliseconds it has been so, and the mark that was reported last.
+   */
   let owner = 0;
   let owned = 0;
   let reportedOwner = 0;

@@ -32,7 +32,9 @@ interface ProgramOptions {
   readonly format?: "json" | "pretty";
 }
 
-/** A process whose event loop the code blocks; what is told after seconds elsewhere is told after tenths of them here. */
+/**
+ * A process whose event loop the code blocks; what is told after seconds elsewhere is told after tenths of them here.
+ */
 function start(code: string, { warnAfter = 500, endAfter = 0, format = "json" }: ProgramOptions = {}) {
   const program = `
     const { StallWatch } = await import(${at("stall-watch.ts")});

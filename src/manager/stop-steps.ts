@@ -34,8 +34,8 @@ const LAST_MOMENT = 1_000;
 const MOST_SHOWN = 10;
 
 /**
- * Runs the steps in their order. A step that fails, or that has not ended when the time is over, is logged, and the next one
- * follows. Never throws.
+ * Runs the steps in their order. A step that fails, or that has not ended when the time is over, is logged, and the
+ * next one follows. Never throws.
  */
 export async function stopInOrder(
   steps: readonly StopStep[],

@@ -19,7 +19,9 @@ export type CertificateChoice =
   /** A self-managed certificate that replicas share. */
   | { readonly kind: "secret"; readonly secret: SecretName; readonly hosts: readonly string[] }
   /** A self-managed certificate of this process alone. */
-  | { readonly kind: "memory"; readonly hosts: readonly string[] };
+  | { readonly kind: "memory"; readonly hosts: readonly string[] }
+  /** A certificate that somebody else sets. */
+  | { readonly kind: "current"; readonly current: CurrentCertificate };
 
 export interface CertificateParts {
   readonly transport: Pick<Transport, "request" | "stream">;
@@ -32,7 +34,7 @@ export interface CertificateParts {
 }
 
 /** A source that issues or reads its certificate itself. */
-type OpenSource = TrustedSource & AsyncDisposable & { readonly failure: string | undefined };
+type OpenSource = TrustedSource & Partial<AsyncDisposable> & { readonly failure?: string | undefined };
 
 /** Provides the certificate, which exists only after it is opened. */
 export class WebhookCertificates implements TrustedSource, AsyncDisposable {
@@ -68,7 +70,7 @@ export class WebhookCertificates implements TrustedSource, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#cleanup.dispose();
-    await this.#source?.[Symbol.asyncDispose]();
+    await this.#source?.[Symbol.asyncDispose]?.();
   }
 
   /** Opens the source. @throws Error when files are missing or invalid. */
@@ -91,6 +93,7 @@ export class WebhookCertificates implements TrustedSource, AsyncDisposable {
   #make(reads: FileReads): OpenSource {
     const { transport, clock, log, inForce } = this.#parts;
     const choice = this.#choice;
+    if (choice.kind === "current") return choice.current;
     if (choice.kind === "files") {
       const onRead = (isGood: boolean): void => {
         reads.total++;

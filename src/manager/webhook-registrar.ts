@@ -26,13 +26,17 @@ export interface RegistrationChoice {
     | {
         readonly host: string;
         readonly port?: number | undefined;
-        /** The name of the configurations that replicas share, of which the one that leads registers itself. @default none do */
+        /**
+         * The name of the configurations that replicas share, of which the one that leads registers itself.
+         *
+         * @default none do
+         */
         readonly shared?: string | undefined;
       };
   /**
    * `apply` writes and maintains the configurations; `inject` adds the authorities to those that somebody else has
-   * applied; `definitions` only keeps the address of this process in the definitions that were installed with it; `none` leaves
-   * all of that to others.
+   * applied; `definitions` only keeps the address of this process in the definitions that were installed with it;
+   * `none` leaves all of that to others.
    */
   readonly mode: "apply" | "inject" | "definitions" | "none";
   /** Replaces what the webhooks declare. @default as declared */
@@ -147,8 +151,9 @@ export class WebhookRegistrar {
   }
 
   /**
-   * Resolves when what is served now is registered, or when the signal fires. @throws the signal's reason while there
-   * is no certificate.
+   * Resolves when what is served now is registered, or when the signal fires.
+   *
+   * @throws the signal's reason while there is no certificate.
    */
   async inForce(signal: AbortSignal): Promise<void> {
     if (this.#registration === undefined) return;

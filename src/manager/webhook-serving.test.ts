@@ -1,4 +1,7 @@
-/** Webhooks over HTTPS, with the manager around them: the cases of controller-runtime's admission tests by their numbers. */
+/**
+ * Webhooks over HTTPS, with the manager around them: the cases of controller-runtime's admission tests by their
+ * numbers.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { AdmissionReview } from "../webhook/admission-review.ts";
 import { createAuthority, issue } from "binnacle-apiserver";
@@ -8,40 +11,25 @@ import { collectDefinitions } from "../module/module-definitions.ts";
 import { createLog } from "../observe/log.ts";
 import { systemClock } from "../platform/clock.ts";
 import { ConfigMap, Pod, Secret } from "../resource/builtin/index.ts";
-import type { CertificateSource, ServingCertificate } from "../server/certificate-source.ts";
+import { CurrentCertificate, type TrustedCertificate } from "../webhook/certificates/trusted-source.ts";
 import { eventually } from "../testing/eventually.ts";
 import { Denied } from "../webhook/denied.ts";
 import { Manager } from "./manager.ts";
 
 const authority = createAuthority("webhooks");
-const pair = (): ServingCertificate => issue(authority, { subject: { name: "webhook" }, hosts: ["127.0.0.1"] });
-
-class TestCertificates implements CertificateSource {
-  #current: ServingCertificate | undefined = pair();
-  readonly #listeners = new Set<() => void>();
-
-  current(): ServingCertificate | undefined {
-    return this.#current;
-  }
-
-  subscribe(listener: () => void): Disposable {
-    this.#listeners.add(listener);
-    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
-  }
-
-  set(next: ServingCertificate): void {
-    this.#current = next;
-    for (const listener of this.#listeners) listener();
-  }
-}
+const pair = (): TrustedCertificate => ({
+  ...issue(authority, { subject: { name: "webhook" }, hosts: ["127.0.0.1"] }),
+  authorities: undefined,
+});
 
 /** A manager whose API server nobody asks. */
 class Served implements AsyncDisposable {
-  readonly certificates = new TestCertificates();
+  readonly certificates = new CurrentCertificate();
   readonly lines: string[] = [];
   readonly manager: Manager;
 
   constructor() {
+    this.certificates.set(pair());
     const tls = { ca: undefined, cert: undefined, key: undefined, serverName: undefined, rejectUnauthorized: true };
     this.manager = new Manager({
       cluster: {
@@ -59,7 +47,7 @@ class Served implements AsyncDisposable {
         "metrics-bind-address": "127.0.0.1:0",
         "grace-period": 200,
       },
-      webhooks: { address: "127.0.0.1:0", certificates: this.certificates },
+      webhooks: { address: "127.0.0.1:0", certificates: { kind: "current", current: this.certificates } },
       isolate: false,
       connectionClock: systemClock,
     });

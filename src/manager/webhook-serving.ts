@@ -20,8 +20,10 @@ export interface WebhookServingOptions {
   /** The certificate of the listener. */
   readonly certificates: CertificateSource;
   /**
-   * For how many milliseconds requests are still served after {@link WebhookServing.retire}, because the API server
-   * may send requests to a leaving replica for that long. @default 0
+   * For how many milliseconds requests are still served after {@link WebhookServing.retire}, because the API server may
+   * send requests to a leaving replica for that long.
+   *
+   * @default 0
    */
   readonly drain?: number | undefined;
   /** Replaces the failure policy that the webhooks declare. @default as declared */

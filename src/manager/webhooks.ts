@@ -1,7 +1,5 @@
 /** The webhooks of a process: their listener, its certificate, and their registration with the API server. */
 import { alwaysLeader } from "../client/leadership.ts";
-import type { CertificateSource } from "../server/certificate-source.ts";
-import type { TrustedSource } from "../webhook/certificates/trusted-source.ts";
 import { CONVERSION_PATH } from "../webhook/conversion/conversion-endpoint.ts";
 import type { WebhookHost } from "../webhook/webhook-host.ts";
 import type { WebhookClientConfig } from "../resource/crd-conversion.ts";
@@ -12,8 +10,8 @@ import { type RegistrationChoice, WebhookRegistrar } from "./webhook-registrar.t
 import { WebhookServing, type WebhookServingOptions, type WebhookServingParts } from "./webhook-serving.ts";
 
 export interface WebhooksOptions extends Omit<WebhookServingOptions, "certificates"> {
-  /** The source of the certificate, or a source without authorities. */
-  readonly certificates: CertificateChoice | CertificateSource;
+  /** The source of the certificate. */
+  readonly certificates: CertificateChoice;
   /** How the API server reaches the listener. @default it does not: nothing is registered */
   readonly registration?: RegistrationChoice | undefined;
 }
@@ -43,23 +41,22 @@ export class Webhooks {
     this.#process = process;
     const { installer: transport, connectionClock: clock, health, metrics, log, elections, sharding } = process;
     const around = { transport, metrics, clock, readyz: health.readyz, log };
-    if (options !== undefined && "kind" in options.certificates) {
-      const inForce = async (authority: string, signal: AbortSignal): Promise<boolean> =>
-        (await this.#registrar?.trusts(authority, signal)) ?? true;
-      this.#certificates = new WebhookCertificates(options.certificates, { ...around, inForce });
-    }
-    const listening = options && {
+    const inForce = async (authority: string, signal: AbortSignal): Promise<boolean> =>
+      (await this.#registrar?.trusts(authority, signal)) ?? true;
+    const certificates = options && new WebhookCertificates(options.certificates, { ...around, inForce });
+    this.#certificates = certificates;
+    const listening = certificates && {
       ...options,
-      certificates: this.#sourceOf(options),
-      failurePolicy: options.registration?.failurePolicy,
+      certificates: certificates.opening,
+      failurePolicy: options?.registration?.failurePolicy,
     };
     this.#serving = new WebhookServing(process, listening, parts);
-    if (options?.registration !== undefined) {
+    if (certificates !== undefined && options?.registration !== undefined) {
       this.#registrar = new WebhookRegistrar(options.registration, {
         ...around,
         host: this.#serving.host,
         address: () => this.#serving.address,
-        certificates: this.#trusted(options),
+        certificates,
         leadership: () => elections?.ofProcess() ?? sharding?.ofProcess() ?? alwaysLeader,
         isComplete: parts.isComplete,
       });
@@ -75,7 +72,9 @@ export class Webhooks {
     return this.#serving.address;
   }
 
-  /** How the API server reaches the conversion webhook, which begins to listen for a module; `undefined` when it cannot. */
+  /**
+   * How the API server reaches the conversion webhook, which begins to listen for a module; `undefined` when it cannot.
+   */
   get conversionClient(): ConversionClient | undefined {
     const registrar = this.#registrar;
     if (registrar === undefined) return undefined;
@@ -107,8 +106,8 @@ export class Webhooks {
   }
 
   /**
-   * Removes the registration of this process alone, and keeps up no other any more; what replicas share stays registered. All requests
-   * are still answered.
+   * Removes the registration of this process alone, and keeps up no other any more; what replicas share stays
+   * registered. All requests are still answered.
    */
   async unregister({ grace }: { readonly grace: number }): Promise<void> {
     const late = new AbortController();
@@ -124,20 +123,5 @@ export class Webhooks {
   async stop({ grace }: { readonly grace: number }): Promise<void> {
     await this.#serving.stop({ grace });
     await this.#certificates?.[Symbol.asyncDispose]();
-  }
-
-  #sourceOf({ certificates }: WebhooksOptions): CertificateSource {
-    return "kind" in certificates ? this.#certificates!.opening : certificates;
-  }
-
-  #trusted({ certificates }: WebhooksOptions): TrustedSource {
-    if ("kind" in certificates) return this.#certificates!;
-    return {
-      current: () => {
-        const pair = certificates.current();
-        return pair && { ...pair, authorities: undefined };
-      },
-      subscribe: (listener) => certificates.subscribe(listener),
-    };
   }
 }

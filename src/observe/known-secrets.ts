@@ -1,4 +1,7 @@
-/** The secret values that the whole process knows, such as those of the modules' configuration: no line of the log repeats one. */
+/**
+ * The secret values that the whole process knows, such as those of the modules' configuration: no line of the log
+ * repeats one.
+ */
 import { SecretSearch } from "./secret-search.ts";
 
 /** The values of each owner. */

@@ -43,8 +43,9 @@ export interface LogOptions {
   /** The clock of timestamps. @default the machine's */
   readonly clock?: { now(): number } | undefined;
   /**
-   * Whether `pretty` uses colours. @default whether standard error is a terminal and `NO_COLOR` is not set, when
-   * `write` is omitted
+   * Whether `pretty` uses colours.
+   *
+   * @default whether standard error is a terminal and `NO_COLOR` is not set, when `write` is omitted
    */
   readonly color?: boolean | undefined;
 }
@@ -54,7 +55,8 @@ const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, e
 /**
  * Makes the log of the process.
  *
- * Values of Secrets, and the secret ones of the modules' configuration, are never written; errors are written with message, stack and cause.
+ * Values of Secrets, and the secret ones of the modules' configuration, are never written; errors are written with
+ * message, stack and cause.
  */
 export function createLog(options: LogOptions): RootLog {
   const { write = writeToStandardError, clock = Date } = options;

@@ -1,7 +1,10 @@
 /** Converts any value to one that can be logged: finite, plain, and without secrets. */
 
 const MAX_DEPTH = 12;
-/** The maximum length of a text: container runtimes split lines at 16 KiB, and what a server sends is otherwise unlimited. */
+/**
+ * The maximum length of a text: container runtimes split lines at 16 KiB, and what a server sends is otherwise
+ * unlimited.
+ */
 const MAX_TEXT = 16_384;
 /** The maximum length of an error's message. */
 const MAX_MESSAGE = 4_096;

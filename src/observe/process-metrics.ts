@@ -2,7 +2,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { ReadFamily, type ReadMetric } from "./series.ts";
 
-/** Everything here is read together with the metrics; nothing runs in between. What the platform does not tell is left out. */
+/**
+ * Everything here is read together with the metrics; nothing runs in between. What the platform does not tell is left
+ * out.
+ */
 export function processFamilies(eventLoopLag: () => number): ReadFamily[] {
   const metrics: readonly ReadMetric[] = [
     {

@@ -142,7 +142,10 @@ function placeOf(hash: number): number {
   return hash >>> (32 - TABLE_BITS);
 }
 
-/** Returns where the longest value ends that begins at a place, which is the place itself if none does, and what the answer cost. */
+/**
+ * Returns where the longest value ends that begins at a place, which is the place itself if none does, and what the
+ * answer cost.
+ */
 function endOf({ text: needle, isWhole, longer }: Needle, place: Place): { end: number; steps: number } {
   const { text, at } = place;
   if (!text.startsWith(needle, at)) return { end: isBegun(needle, place) ? text.length : at, steps: 1 };

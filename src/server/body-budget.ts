@@ -13,13 +13,14 @@ export interface BodyShare extends Disposable {
   /**
    * Takes the room of a small body before it has arrived, so that it can be read in one go.
    *
-   * @returns false for a larger one, and while half of the budget is held: then a body has to take what has arrived, so that
-   * claims of which little arrives leave room for others.
+   * @returns false for a larger one, and while half of the budget is held: then a body has to take what has arrived, so
+   * that claims of which little arrives leave room for others.
    */
   claim(bytes: number): boolean;
   /**
-   * Takes so many more bytes, and waits while others hold them. @returns whether there was room within a second and
-   * before the request's end.
+   * Takes so many more bytes, and waits while others hold them.
+   *
+   * @returns whether there was room within a second and before the request's end.
    */
   take(bytes: number): boolean | Promise<boolean>;
 }
@@ -31,16 +32,16 @@ interface Waiting {
 }
 
 /**
- * Milliseconds for which a body waits for room: long enough for requests that arrive together by chance, and short enough for a
- * client to come again within its own timeout.
+ * Milliseconds for which a body waits for room: long enough for requests that arrive together by chance, and short
+ * enough for a client to come again within its own timeout.
  */
 const PATIENCE = 1_000;
 /** In bytes. */
 const LARGEST_CLAIM = 64 * 1024;
 
 /**
- * **Guarantees.** The bodies take no more than the budget and one body: only the request that has been here for longest may exceed it, so
- * that bodies of which each has arrived in part never wait for each other without end.
+ * **Guarantees.** The bodies take no more than the budget and one body: only the request that has been here for longest
+ * may exceed it, so that bodies of which each has arrived in part never wait for each other without end.
  */
 export class BodyBudget {
   readonly #bytes: number;

@@ -12,7 +12,8 @@ export interface BodyLimits {
 /**
  * Returns a request whose body is only read as far as it may be.
  *
- * @throws HTTPException when the length that it claims is too large (413) or finds no room (429); so does reading the body.
+ * @throws HTTPException when the length that it claims is too large (413) or finds no room (429); so does reading the
+ * body.
  */
 export async function limitedBody(request: Request, { most, share }: BodyLimits): Promise<Request> {
   const { body } = request;

@@ -13,8 +13,10 @@ export class Seldom {
   }
 
   /**
-   * Called with each event. @returns how many events of its kind were left out since the last one that was logged;
-   * `undefined` when this one is to be left out too.
+   * Called with each event.
+   *
+   * @returns how many events of its kind were left out since the last one that was logged; `undefined` when this one is
+   * to be left out too.
    */
   next(kind: string | number): number | undefined {
     const now = this.#clock.now();

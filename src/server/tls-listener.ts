@@ -81,7 +81,10 @@ export class TlsListener implements AsyncDisposable {
     return this.#closing ? "the listener is closed" : "there is no certificate yet";
   }
 
-  /** Asks clients with persistent connections to close them: from now on each response is the last one of its connection. */
+  /**
+   * Asks clients with persistent connections to close them: from now on each response is the last one of its
+   * connection.
+   */
   retire(): void {
     this.#closing = true;
     for (const generation of this.#generations) generation.retired = true;

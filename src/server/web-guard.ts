@@ -12,9 +12,9 @@ import { type Connection, isForwarded, isLoopbackPeer, nameOf } from "./local-re
 const INNER_NAME = /^[^.]*$|(?:^|\.)(?:localhost|internal|svc|cluster\.local)$/;
 
 /**
- * Refuses a request from this machine that is for a name of the internet. Such a name was made to lead here, so that a page of it has the
- * browser's leave to read the answer (DNS rebinding). A proxy that passes on requests of programs may use any name; a page can pretend
- * to be a proxy, but its browser always says which languages it reads.
+ * Refuses a request from this machine that is for a name of the internet. Such a name was made to lead here, so that a
+ * page of it has the browser's leave to read the answer (DNS rebinding). A proxy that passes on requests of programs
+ * may use any name; a page can pretend to be a proxy, but its browser always says which languages it reads.
  */
 export function misdirected(request: Request, connection: Connection): Response | undefined {
   if (!isLoopbackPeer(connection)) return undefined;
