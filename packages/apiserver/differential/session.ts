@@ -1,5 +1,6 @@
 /** A case in progress on one server: sends requests and records the responses. */
 import { type Answer, type Call, type Exchange, noAnswer, type Target } from "./case.ts";
+import { isChosen } from "./sampling.ts";
 import { isProtobuf, readEvents, readProtobuf } from "./protobuf.ts";
 
 /** The body of an answer, any part of which may be absent. */
@@ -202,6 +203,27 @@ export class Session extends Requests {
     const layout = layoutOf(text);
     const headers = { ...headersOf(response), ...(layout !== "" && { "(layout)": layout }) };
     return { status: response.status, headers, body: parsed(text) };
+  }
+}
+
+/** Sends the requests of a case that belong to a share, of which 1 is all of them; the same ones every time. */
+export class Share extends Requests {
+  readonly session: Session;
+  readonly #share: number;
+
+  constructor(session: Session, share: number) {
+    super();
+    this.session = session;
+    this.#share = share;
+  }
+
+  isChosen(label: string): boolean {
+    return isChosen(this.session.name, label, this.#share);
+  }
+
+  override async send(label: string, method: string, path: string, options: Partial<Call> = {}): Promise<Loose> {
+    if (this.isChosen(label)) return await this.session.send(label, method, path, options);
+    return undefined;
   }
 }
 

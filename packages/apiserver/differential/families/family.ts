@@ -2,9 +2,9 @@
  * A family: a table of requests, such as all pairs of kinds and mistakes, of which a share is played, always the same
  * ones.
  */
-import type { Call, Case } from "../case.ts";
-import { isChosen, type Selection } from "../sampling.ts";
-import { type Loose, Requests, type Session } from "../session.ts";
+import type { Case } from "../case.ts";
+import type { Selection } from "../sampling.ts";
+import { type Loose, Share } from "../session.ts";
 import type { Tier } from "../tiers.ts";
 
 export interface Family {
@@ -20,29 +20,10 @@ export interface Family {
 }
 
 /** Sends the chosen requests of a family. */
-export class Probe extends Requests {
-  readonly session: Session;
-  readonly #share: number;
-
-  constructor(session: Session, share: number) {
-    super();
-    this.session = session;
-    this.#share = share;
-  }
-
+export class Probe extends Share {
   /** The family's own namespace. */
   get namespace(): string {
     return this.session.slug;
-  }
-
-  isChosen(label: string): boolean {
-    return isChosen(this.session.name, label, this.#share);
-  }
-
-  /** Sends the request if it is chosen. */
-  override async send(label: string, method: string, path: string, call: Partial<Call> = {}): Promise<Loose> {
-    if (this.isChosen(label)) return await this.session.send(label, method, path, call);
-    return undefined;
   }
 
   /** Sends what a later request needs; it is not compared. */

@@ -1,7 +1,7 @@
 /** Dry-run changes of a stored object, one field at a time: by PUT, patches and apply. */
 import type { Schema } from "../../src/schema/schema.ts";
-import { applyPatch, jsonPatch, mergePatch, strategicPatch, type Subject } from "../generated/subject.ts";
-import type { Loose } from "../session.ts";
+import type { Subject } from "../generated/subject.ts";
+import { type Loose, patchTypes } from "../session.ts";
 import { absentFields, at, changedAt, type Path, pathsOf, schemaAt } from "../places.ts";
 import { isChosen } from "../sampling.ts";
 import { changedValue, newValues, plausible } from "./values.ts";
@@ -17,39 +17,27 @@ export async function changing(subject: Subject, { schema, base, share }: Fields
   await session.post("create", `${collection}?fieldManager=tester`, subject.object({}, base));
   const live: Loose = await session.quietly("GET", one);
   if (live?.kind !== subject.served.kind) return;
-  const send = async (label: string, method: string, rest: { to?: string; headers?: object; body: () => unknown }) => {
+  const send: Send = async (label, method, { to = "?dryRun=All", type, body }) => {
     if (!isChosen(session.name, label, share)) return;
-    const headers = (rest.headers ?? {}) as Record<string, string>;
-    await session.send(label, method, `${one}${rest.to ?? "?dryRun=All"}`, { headers, body: rest.body() });
+    const headers = { "content-type": type === undefined ? "application/json" : patchTypes[type] };
+    await session.send(label, method, `${one}${to}`, { headers, body: body() });
   };
   const { apiVersion: _, kind: __, metadata: ___, status, ...fields } = live;
   for (const path of pathsOf(fields)) {
     const text = path.join(".");
     const value = at(fields, path);
+    const patch = async (label: string, type: keyof typeof patchTypes, body: () => unknown): Promise<void> =>
+      await send(label, "PATCH", { type, body });
     await send(`put ${text} changed`, "PUT", { body: () => changedAt(live, path, changedValue(value)) });
     await send(`remove ${text} by put`, "PUT", { body: () => changedAt(live, path, undefined) });
-    await send(`set ${text} by a json patch`, "PATCH", {
-      headers: jsonPatch,
-      body: () => [{ op: "replace", path: pointer(path), value: changedValue(value) }],
-    });
-    await send(`remove ${text} by a json patch`, "PATCH", {
-      headers: jsonPatch,
-      body: () => [{ op: "remove", path: pointer(path) }],
-    });
-    const isInner = path.some((step) => typeof step === "number");
-    if (!isInner) {
-      await send(`set ${text} to null by a merge patch`, "PATCH", {
-        headers: mergePatch,
-        body: () => objectAt(path, null),
-      });
-      await send(`set ${text} by a merge patch`, "PATCH", {
-        headers: mergePatch,
-        body: () => objectAt(path, changedValue(value)),
-      });
-      await send(`set ${text} to null by a strategic patch`, "PATCH", {
-        headers: strategicPatch,
-        body: () => objectAt(path, null),
-      });
+    await patch(`set ${text} by a json patch`, "json", () => [
+      { op: "replace", path: pointer(path), value: changedValue(value) },
+    ]);
+    await patch(`remove ${text} by a json patch`, "json", () => [{ op: "remove", path: pointer(path) }]);
+    if (!path.some((step) => typeof step === "number")) {
+      await patch(`set ${text} to null by a merge patch`, "merge", () => objectAt(path, null));
+      await patch(`set ${text} by a merge patch`, "merge", () => objectAt(path, changedValue(value)));
+      await patch(`set ${text} to null by a strategic patch`, "strategic", () => objectAt(path, null));
     }
     await strategic(path, { value, schema, send });
     await applyAlone(path, { live: fields, schema, send, subject });
@@ -91,7 +79,7 @@ async function statuses(
 type Send = (
   label: string,
   method: string,
-  rest: { to?: string; headers?: object; body: () => unknown },
+  rest: { readonly to?: string; readonly type?: keyof typeof patchTypes; readonly body: () => unknown },
 ) => Promise<void>;
 
 /** Sends the directives of strategic merge patches for a place. */
@@ -102,7 +90,7 @@ async function strategic(
   if (path.some((step) => typeof step === "number") || typeof value !== "object" || value === null) return;
   const text = path.join(".");
   const patch = async (label: string, body: () => unknown) =>
-    await send(`${label} ${text} by a strategic patch`, "PATCH", { headers: strategicPatch, body });
+    await send(`${label} ${text} by a strategic patch`, "PATCH", { type: "strategic", body });
   const here = schemaAt(schema, path);
   if (!Array.isArray(value)) {
     await patch("replace", () => objectAt(path, { ...value, $patch: "replace" }));
@@ -149,7 +137,7 @@ async function applyAlone(path: Path, { live, schema, send, subject }: Applied):
   const apply = async (label: string, query: string, value: unknown) =>
     await send(`apply ${text} ${label}`, "PATCH", {
       to: `?dryRun=All&fieldManager=other${query}`,
-      headers: applyPatch,
+      type: "apply",
       body: () => subject.object({ labels: undefined }, alone(live, { path, schema, value })),
     });
   const value = at(live, path);

@@ -1,14 +1,7 @@
 /** One kind under test: its paths and its objects. */
 import { apiVersionOf, pathOf, type Served } from "../discovery.ts";
 import type { Sample } from "../samples/sample.ts";
-import type { Call } from "../case.ts";
-import { isChosen } from "../sampling.ts";
-import type { Loose, Session } from "../session.ts";
-
-export const jsonPatch = { "content-type": "application/json-patch+json" };
-export const mergePatch = { "content-type": "application/merge-patch+json" };
-export const strategicPatch = { "content-type": "application/strategic-merge-patch+json" };
-export const applyPatch = { "content-type": "application/apply-patch+yaml" };
+import { type Loose, type Session, Share } from "../session.ts";
 
 export class Subject {
   readonly served: Served;
@@ -17,9 +10,10 @@ export class Subject {
   readonly namespace: string;
   readonly collection: string;
   readonly name: string;
-  readonly #general: number;
+  /** Sends requests that change nothing and that a server answers alike for every kind: each kind sends other ones. */
+  readonly general: Share;
 
-  /** @param general the share of the exchanges that `general` sends, 1 for each of them */
+  /** @param general the share of what `general` sends */
   constructor(
     served: Served,
     sample: Sample,
@@ -28,7 +22,7 @@ export class Subject {
     this.served = served;
     this.sample = sample;
     this.session = session;
-    this.#general = general;
+    this.general = new Share(session, general);
     this.namespace = session.slug;
     this.collection = pathOf(served, this.namespace);
     this.name = sample.name?.(session.slug) ?? `${session.slug}-a`;
@@ -41,18 +35,6 @@ export class Subject {
   /** Whether objects of the kind may have any name. */
   get freelyNamed(): boolean {
     return this.sample.name === undefined;
-  }
-
-  /**
-   * Sends a request that changes nothing and that a server answers alike for every kind, if it is in the share of this
-   * kind.
-   */
-  async general(label: string, method: string, path: string, options: Partial<Call> = {}): Promise<void> {
-    if (this.isPlayed(label)) await this.session.send(label, method, path, options);
-  }
-
-  isPlayed(label: string): boolean {
-    return isChosen(this.session.name, label, this.#general);
   }
 
   supports(verb: string): boolean {
@@ -73,7 +55,7 @@ export class Subject {
     if (this.sample.settled) this.session.settleWith(this.path, this.sample.settled);
     // A definition of an earlier case disappears a moment after its deletion.
     if (this.served.kind === "CustomResourceDefinition")
-      await this.session.waitFor(this.path, (found) => found?.code === 404);
+      await this.session.waitFor(this.path, (answer) => answer?.code === 404);
     if (!this.served.namespaced) return;
     await this.session.createNamespace();
   }

@@ -1,54 +1,50 @@
-/** Exchanges that create and update: valid, invalid, in conflict, of what is absent. */
-import { jsonPatch, mergePatch, strategicPatch, type Subject } from "./subject.ts";
+/** Requests that create, update, patch and apply: valid ones, invalid ones, conflicts, writes of absent objects. */
+import type { patchTypes } from "../session.ts";
+import type { Subject } from "./subject.ts";
 
 export async function writeAbsent(subject: Subject): Promise<void> {
-  const { path } = subject;
-  if (subject.supports("update")) await subject.general("update absent", "PUT", path, { body: subject.object() });
+  const { path, general } = subject;
+  if (subject.supports("update")) await general.put("update absent", path, subject.object());
   if (subject.supports("patch")) {
     const body = { metadata: { labels: { x: "y" } } };
-    await subject.general("merge patch absent", "PATCH", path, { headers: mergePatch, body });
-    await subject.general("strategic patch absent", "PATCH", path, { headers: strategicPatch, body });
-    const operations = [{ op: "add", path: "/metadata/labels/x", value: "y" }];
-    await subject.general("json patch absent", "PATCH", path, { headers: jsonPatch, body: operations });
+    await general.patch("merge patch absent", path, body);
+    await general.patch("strategic patch absent", path, body, "strategic");
+    await general.patch("json patch absent", path, [{ op: "add", path: "/metadata/labels/x", value: "y" }], "json");
   }
-  if (subject.supports("delete")) await subject.general("delete absent", "DELETE", path);
+  if (subject.supports("delete")) await general.delete("delete absent", path);
 }
 
 export async function createInvalid(subject: Subject): Promise<void> {
-  const { session, collection } = subject;
-  const create = async (label: string, body: unknown, query = "?dryRun=All") =>
-    await subject.general(label, "POST", `${collection}${query}`, { body });
-  const { apiVersion, kind } = subject.object();
-  await create("create nothing", "");
-  await create("create what is not JSON", "{nope");
-  await create("create a text", '"text"');
-  await create("create without kind", { metadata: { name: subject.name } });
-  await create("create another kind", { ...subject.object(), kind: "Nope" });
-  await create("create another version", { ...subject.object(), apiVersion: "nope/v1" });
-  const bare = { apiVersion, kind, metadata: { name: subject.name } };
-  await session.post("create empty", `${collection}?dryRun=All`, { apiVersion, kind });
-  await session.post("create with the name alone", `${collection}?dryRun=All`, bare);
-  if (subject.freelyNamed) await create("create with a bad name", subject.object({ name: "Bad_Name!" }));
-  await create("create with bad labels", subject.object({ labels: { "a b": "c" } }));
-  await create("create with a bad value of a label", subject.object({ labels: { ok: "not ok!" } }));
-  await create("create with bad annotations", subject.object({ annotations: { "a b": "c" } }));
-  await create("create with a bad finalizer", subject.object({ finalizers: ["nope"] }));
-  await create(
-    "create with a bad owner",
-    subject.object({ ownerReferences: [{ apiVersion: "v1", kind: "", name: "", uid: "" }] }),
-  );
-  await create("create with labels of a wrong type", subject.object({ labels: { a: 1 } }));
-  await create("create in another namespace", subject.object({ namespace: "elsewhere" }));
-  await create("create with a version", subject.object({ resourceVersion: "5" }));
-  await create("create with an unknown field", { ...subject.object(), nope: 1 }, "?fieldValidation=Strict");
-  await create(
-    "create with an unknown field, warned",
-    { ...subject.object(), nope: 1 },
-    "?fieldValidation=Warn&dryRun=All",
-  );
-  await create("create with a bad fieldValidation", subject.object(), "?fieldValidation=Nope");
-  await create("create with a bad dryRun", subject.object(), "?dryRun=Nope");
-  await create("create with a long manager", subject.object(), `?fieldManager=${"x".repeat(130)}`);
+  const { session, collection, general } = subject;
+  const whole = subject.object();
+  const { apiVersion, kind } = whole;
+  const dry = `${collection}?dryRun=All`;
+  const bodies: Readonly<Record<string, unknown>> = {
+    nothing: "",
+    "what is not JSON": "{nope",
+    "a text": '"text"',
+    "without kind": { metadata: { name: subject.name } },
+    "another kind": { ...whole, kind: "Nope" },
+    "another version": { ...whole, apiVersion: "nope/v1" },
+    ...(subject.freelyNamed && { "with a bad name": subject.object({ name: "Bad_Name!" }) }),
+    "with bad labels": subject.object({ labels: { "a b": "c" } }),
+    "with a bad value of a label": subject.object({ labels: { ok: "not ok!" } }),
+    "with bad annotations": subject.object({ annotations: { "a b": "c" } }),
+    "with a bad finalizer": subject.object({ finalizers: ["nope"] }),
+    "with a bad owner": subject.object({ ownerReferences: [{ apiVersion: "v1", kind: "", name: "", uid: "" }] }),
+    "with labels of a wrong type": subject.object({ labels: { a: 1 } }),
+    "in another namespace": subject.object({ namespace: "elsewhere" }),
+    "with a version": subject.object({ resourceVersion: "5" }),
+  };
+  for (const [label, body] of Object.entries(bodies)) await general.post(`create ${label}`, dry, body);
+  await session.post("create empty", dry, { apiVersion, kind });
+  await session.post("create with the name alone", dry, { apiVersion, kind, metadata: { name: subject.name } });
+  const unknown = { ...whole, nope: 1 };
+  await general.post("create with an unknown field", `${collection}?fieldValidation=Strict`, unknown);
+  await general.post("create with an unknown field, warned", `${dry}&fieldValidation=Warn`, unknown);
+  await general.post("create with a bad fieldValidation", `${collection}?fieldValidation=Nope`, whole);
+  await general.post("create with a bad dryRun", `${collection}?dryRun=Nope`, whole);
+  await general.post("create with a long manager", `${collection}?fieldManager=${"x".repeat(130)}`, whole);
 }
 
 export async function createValid(subject: Subject): Promise<void> {
@@ -73,7 +69,7 @@ export async function update(subject: Subject): Promise<void> {
   const { session, path } = subject;
   const live = async () => await session.quietly("GET", path);
   const put = async (label: string, body: unknown, query = "") => await session.put(label, `${path}${query}`, body);
-  const refusal = async (label: string, body: unknown) => await subject.general(label, "PUT", path, { body });
+  const refusal = async (label: string, body: unknown) => await subject.general.put(label, path, body);
   await put("update without a change", await live());
   const stale = await live();
   const variant = (metadata: object) => ({ ...stale, metadata: { ...stale?.metadata, ...metadata } });
@@ -92,41 +88,46 @@ export async function update(subject: Subject): Promise<void> {
   await refusal("update nothing", "");
 }
 
+type PatchType = keyof typeof patchTypes;
+
+/** Patches that change nothing because they are refused, by what is wrong. */
+const refusedPatches: Readonly<Record<string, readonly [type: PatchType, body: unknown, query?: string]>> = {
+  "merge patch in conflict": ["merge", { metadata: { resourceVersion: "2", labels: { merge: "no" } } }],
+  "merge patch of the name": ["merge", { metadata: { name: "other" } }],
+  "merge patch of a wrong type": ["merge", { metadata: { labels: "text" } }],
+  "merge patch that is no JSON": ["merge", "{nope"],
+  "merge patch of an unknown field": ["merge", { nope: 1 }, "?fieldValidation=Strict"],
+  "json patch whose test fails": ["json", [{ op: "test", path: "/metadata/name", value: "nope" }]],
+  "json patch of a missing path": ["json", [{ op: "replace", path: "/nope/x", value: 1 }]],
+  "json patch that is no list": ["json", { op: "add" }],
+  "json patch of an unknown operation": ["json", [{ op: "nope", path: "/metadata/labels/x" }]],
+};
+
 export async function patch(subject: Subject): Promise<void> {
-  const { session, path } = subject;
-  const send = async (label: string, headers: Record<string, string>, body: unknown, query = "") =>
-    await session.send(label, "PATCH", `${path}${query}`, { headers, body });
-  const refusal = async (label: string, headers: Record<string, string>, body: unknown, query = "") =>
-    await subject.general(label, "PATCH", `${path}${query}`, { headers, body });
-  await send("merge patch", mergePatch, { metadata: { labels: { merge: "yes" }, annotations: { a: "1" } } });
-  await send("merge patch again", mergePatch, { metadata: { labels: { merge: "yes" } } });
-  await send("merge patch that removes", mergePatch, { metadata: { annotations: { a: null } } });
-  await refusal("merge patch in conflict", mergePatch, { metadata: { resourceVersion: "2", labels: { merge: "no" } } });
-  await refusal("merge patch of the name", mergePatch, { metadata: { name: "other" } });
-  await refusal("merge patch of a wrong type", mergePatch, { metadata: { labels: "text" } });
-  await refusal("merge patch that is no JSON", mergePatch, "{nope");
-  await refusal("merge patch of an unknown field", mergePatch, { nope: 1 }, "?fieldValidation=Strict");
-  await send("strategic patch", strategicPatch, {
-    metadata: { labels: { strategic: "yes" }, finalizers: ["example.test/a"] },
-  });
-  await send("strategic patch that deletes", strategicPatch, {
-    metadata: { "$deleteFromPrimitiveList/finalizers": ["example.test/a"] },
-  });
-  await send("strategic patch with a bad directive", strategicPatch, { metadata: { labels: { $patch: "nope" } } });
-  await send("json patch", jsonPatch, [
+  const { session, path, general } = subject;
+  const labels = (value: object): object => ({ metadata: { labels: value } });
+  await session.patch("merge patch", path, { metadata: { labels: { merge: "yes" }, annotations: { a: "1" } } });
+  await session.patch("merge patch again", path, labels({ merge: "yes" }));
+  await session.patch("merge patch that removes", path, { metadata: { annotations: { a: null } } });
+  for (const [label, [type, body, query = ""]] of Object.entries(refusedPatches))
+    await general.patch(label, `${path}${query}`, body, type);
+  const finalizers = ["example.test/a"];
+  const added = { metadata: { labels: { strategic: "yes" }, finalizers } };
+  await session.patch("strategic patch", path, added, "strategic");
+  const removal = { metadata: { "$deleteFromPrimitiveList/finalizers": finalizers } };
+  await session.patch("strategic patch that deletes", path, removal, "strategic");
+  await session.patch("strategic patch with a bad directive", path, labels({ $patch: "nope" }), "strategic");
+  const operations = [
     { op: "test", path: "/metadata/name", value: subject.name },
     { op: "add", path: "/metadata/labels/json", value: "yes" },
-  ]);
-  await refusal("json patch whose test fails", jsonPatch, [{ op: "test", path: "/metadata/name", value: "nope" }]);
-  await refusal("json patch of a missing path", jsonPatch, [{ op: "replace", path: "/nope/x", value: 1 }]);
-  await refusal("json patch that is no list", jsonPatch, { op: "add" });
-  await refusal("json patch of an unknown operation", jsonPatch, [{ op: "nope", path: "/metadata/labels/x" }]);
-  await refusal("patch of an unknown type", { "content-type": "application/nope" }, {});
-  await send("patch dry", mergePatch, { metadata: { labels: { dry: "yes" } } }, "?dryRun=All");
-  await send("patch with force", mergePatch, { metadata: { labels: { dry: "yes" } } }, "?force=true");
-  for (const [index, change] of (subject.sample.changes ?? []).entries()) {
-    await send(`change ${index + 1} ${JSON.stringify(change).slice(0, 80)}`, mergePatch, change);
-  }
+  ];
+  await session.patch("json patch", path, operations, "json");
+  const headers = { "content-type": "application/nope" };
+  await general.send("patch of an unknown type", "PATCH", path, { headers, body: {} });
+  await session.patch("patch dry", `${path}?dryRun=All`, labels({ dry: "yes" }));
+  await session.patch("patch with force", `${path}?force=true`, labels({ dry: "yes" }));
+  for (const [index, change] of (subject.sample.changes ?? []).entries())
+    await session.patch(`change ${index + 1} ${JSON.stringify(change).slice(0, 80)}`, path, change);
   await session.get("get after the changes", path);
 }
 
