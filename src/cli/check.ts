@@ -4,7 +4,6 @@ import type { Permissions } from "../client/permissions.ts";
 import { declarationsOf, isObjectController } from "../controller/declarations.ts";
 import type { AnyObjectController } from "../controller/definition.ts";
 import type { KindWatch } from "../controller/watch.ts";
-import { isUnreachable } from "../kube/errors/api-error.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { typeErrors } from "../loader/type-check.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
@@ -34,7 +33,6 @@ import {
   webhookServiceOption,
 } from "./shared-options.ts";
 import { sdkFolder } from "./sdk-folder.ts";
-import { UserError } from "./usage-error.ts";
 import { CONVERSION_PATH } from "../webhook/conversion/conversion-endpoint.ts";
 import { reachOf, webhookAddress } from "./webhook-address.ts";
 
@@ -79,7 +77,7 @@ export const checkCommand: Command = command({
       ? await lookAround(modules, {
           cluster: await loadKubeconfig({ kubeconfig, context, env: host.env }),
           namespaces: namespace,
-        }).catch(unreachable)
+        })
       : { notes: [], problems: [] };
     for (const note of clusterFaults.notes) host.out(`cluster ${printableLines(note)}\n`);
     for (const problem of [...problems, ...clusterFaults.problems]) host.err(`error: ${printableLines(problem)}\n`);
@@ -96,10 +94,6 @@ async function lookAround(
   const left = await giveBackLeft(modules, options.cluster);
   const findings = await checkCluster(modules, options);
   return { notes: [...left.notes, ...findings.notes], problems: [...left.problems, ...findings.problems] };
-}
-
-function unreachable(error: unknown): never {
-  throw isUnreachable(error) ? new UserError(error.message, { cause: error }) : error;
 }
 
 /** Says of which webhooks the objects beside their Service are left out. */

@@ -29,8 +29,11 @@ export async function cli(args: readonly string[], host: Host): Promise<number> 
   }
 }
 
-/** Errors whose message says everything; the second one is of a runtime that was not permitted what a command needs. */
-const REPORTED: readonly string[] = ["UserError", "NotCapable"];
+/**
+ * Errors whose message says everything: those of the user's making, the answers of API servers that do not do what is asked,
+ * servers that cannot be reached, and what the runtime was not permitted.
+ */
+const REPORTED: readonly string[] = ["UserError", "ApiError", "UnreachableError", "NotCapable"];
 
 function report(error: unknown, host: Host): number {
   if (error instanceof UsageError || (error instanceof Error && error.name === "YError")) {

@@ -54,33 +54,29 @@ export async function checkCluster(
     }
   }
   const { namespaces } = options;
-  const transport = createTransport(options.cluster);
-  try {
-    const mapper = new RestMapper(transport);
-    const notes: string[] = [];
-    const problems: string[] = [];
-    for (const { resource, owners } of kinds.values()) {
-      const kindText = `${resource.kind} (${resource.apiVersion})`;
-      try {
-        const { objects, dead } = await lookThrough(resource, { transport, mapper, owners, namespaces });
-        notes.push(`${kindText}: objects: ${objects}`);
-        for (const [finalizer, { why, example, objects: count, deleting }] of dead) {
-          problems.push(
-            `${kindText}: nothing removes the finalizer ${finalizer}, because ${why} ` +
-              `(objects: ${count}, being deleted: ${deleting}, such as ${example})`,
-          );
-        }
-      } catch (error) {
-        if (isNotFound(error)) notes.push(`${kindText}: not installed`);
-        else if (isApiError(error)) problems.push(`${kindText}: ${error.message}`);
-        else throw error;
+  await using transport = createTransport(options.cluster);
+  const mapper = new RestMapper(transport);
+  const notes: string[] = [];
+  const problems: string[] = [];
+  for (const { resource, owners } of kinds.values()) {
+    const kindText = `${resource.kind} (${resource.apiVersion})`;
+    try {
+      const { objects, dead } = await lookThrough(resource, { transport, mapper, owners, namespaces });
+      notes.push(`${kindText}: objects: ${objects}`);
+      for (const [finalizer, { why, example, objects: count, deleting }] of dead) {
+        problems.push(
+          `${kindText}: nothing removes the finalizer ${finalizer}, because ${why} ` +
+            `(objects: ${count}, being deleted: ${deleting}, such as ${example})`,
+        );
       }
+    } catch (error) {
+      if (isNotFound(error)) notes.push(`${kindText}: not installed`);
+      else if (isApiError(error)) problems.push(`${kindText}: ${error.message}`);
+      else throw error;
     }
-    const others = await lookThroughOthers(transport, new Set(kinds.keys()));
-    return { notes: [...notes, ...others.notes], problems: [...problems, ...others.problems] };
-  } finally {
-    await transport.close();
   }
+  const others = await lookThroughOthers(transport, new Set(kinds.keys()));
+  return { notes: [...notes, ...others.notes], problems: [...problems, ...others.problems] };
 }
 
 interface Search {

@@ -9,13 +9,11 @@ const WITHIN = 3_000;
 
 /** Finds the address. @returns `undefined` when there is none, or when the cluster does not tell. */
 export async function findHost(cluster: ClusterConfig, log: Log): Promise<string | undefined> {
-  const transport = createTransport(cluster, { userAgent: "binnacle" });
+  await using transport = createTransport(cluster, { userAgent: "binnacle" });
   try {
     return await reachableHost({ transport, signal: AbortSignal.timeout(WITHIN) });
   } catch (error) {
     log.debug("Cannot find the address at which the cluster reaches this machine", { error });
     return undefined;
-  } finally {
-    await transport.close();
   }
 }

@@ -24,36 +24,32 @@ export async function giveBackLeft(modules: readonly LoadedModule[], cluster: Cl
   const names = [...new Set(kinds.map((resource) => crdOf(resource).metadata.name))];
   const notes: string[] = [];
   const problems: string[] = [];
-  const transport = createTransport(cluster);
+  await using transport = createTransport(cluster);
   const { signal } = new AbortController();
   const refused = (what: string, error: unknown): void => {
     if (!isApiError(error)) throw error;
     // Who may not look has no duty to repair either.
     (error.code === FORBIDDEN ? notes : problems).push(`${what}: ${error.message}`);
   };
+  const log = createLog({ level: "error", format: "pretty" });
   try {
-    const log = createLog({ level: "error", format: "pretty" });
-    try {
-      const removed = await removeLeftRegistrations({ transport, clock: systemClock, log, signal });
-      notes.push(...removed.map((name) => `${name}: removed a webhook registration whose process is gone`));
-    } catch (error) {
-      refused("Cannot look for webhook registrations that were left behind", error);
-    }
-    for (const name of names) {
-      const hasEnded = (process: string): boolean => {
-        const gone = isGone(process);
-        if (gone === undefined) notes.push(`${name}: its objects are converted by a process elsewhere: ${process}`);
-        return gone === true;
-      };
-      try {
-        if (await giveBack(name, { transport, hasEnded, signal }))
-          notes.push(`${name}: took back the address of a conversion webhook whose process is gone`);
-      } catch (error) {
-        refused(`Cannot take the address of a conversion webhook out of ${name}`, error);
-      }
-    }
-    return { notes, problems };
-  } finally {
-    await transport.close();
+    const removed = await removeLeftRegistrations({ transport, clock: systemClock, log, signal });
+    notes.push(...removed.map((name) => `${name}: removed a webhook registration whose process is gone`));
+  } catch (error) {
+    refused("Cannot look for webhook registrations that were left behind", error);
   }
+  for (const name of names) {
+    const hasEnded = (process: string): boolean => {
+      const gone = isGone(process);
+      if (gone === undefined) notes.push(`${name}: its objects are converted by a process elsewhere: ${process}`);
+      return gone === true;
+    };
+    try {
+      if (await giveBack(name, { transport, hasEnded, signal }))
+        notes.push(`${name}: took back the address of a conversion webhook whose process is gone`);
+    } catch (error) {
+      refused(`Cannot take the address of a conversion webhook out of ${name}`, error);
+    }
+  }
+  return { notes, problems };
 }

@@ -1,5 +1,4 @@
 /** `binnacle migrate` */
-import { isApiError, isUnreachable } from "../kube/errors/api-error.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { printable } from "../observe/printable.ts";
@@ -47,29 +46,23 @@ export const migrateCommand: Command = command({
   async run({ kind, kubeconfig, context, "page-size": pageSize, concurrency, "dry-run": dryRun }, host) {
     if (kind === undefined) throw new UsageError("Say which kind to migrate, such as `binnacle migrate Guestbook`");
     const cluster = await loadKubeconfig({ kubeconfig, context, env: host.env });
-    const transport = createTransport(cluster, { userAgent: `binnacle/${host.embedded.version} migrate` });
+    await using transport = createTransport(cluster, { userAgent: `binnacle/${host.embedded.version} migrate` });
     const stopping = new AbortController();
     void whenSignalled(() => stopping.abort(new UserError("Interrupted"))).catch(() => {});
-    try {
-      const definition = await findDefinition(transport, kind);
-      refuseLosses(definition);
-      if (!dryRun && !isMigrated(definition)) await settled(definition, { host, signal: stopping.signal });
-      const bar = new ProgressBar({ isTerminal: isTerminal(STANDARD_ERROR), write: host.err });
-      const result = await migrate({
-        transport,
-        definition,
-        pageSize,
-        concurrency,
-        dryRun,
-        signal: stopping.signal,
-        onProgress: ({ done, total }) => bar.show(done, total),
-      }).finally(() => bar.clear());
-      return tell(result, { definition, dryRun, host });
-    } catch (error) {
-      throw isApiError(error) || isUnreachable(error) ? new UserError(error.message, { cause: error }) : error;
-    } finally {
-      await transport.close();
-    }
+    const definition = await findDefinition(transport, kind);
+    refuseLosses(definition);
+    if (!dryRun && !isMigrated(definition)) await settled(definition, { host, signal: stopping.signal });
+    const bar = new ProgressBar({ isTerminal: isTerminal(STANDARD_ERROR), write: host.err });
+    const result = await migrate({
+      transport,
+      definition,
+      pageSize,
+      concurrency,
+      dryRun,
+      signal: stopping.signal,
+      onProgress: ({ done, total }) => bar.show(done, total),
+    }).finally(() => bar.clear());
+    return tell(result, { definition, dryRun, host });
   },
 });
 

@@ -68,7 +68,7 @@ export async function takeOver(
   { cluster, modules, account, log }: TakeOverOptions,
 ): Promise<ElectionOptions> {
   const { namespace, id } = parsed(text, account);
-  const transport = createTransport(cluster);
+  await using transport = createTransport(cluster);
   try {
     const own = await leaseOf(transport, { namespace, id });
     const leases = own === undefined ? await leasesOf(transport, { namespace, id }) : [own];
@@ -94,8 +94,6 @@ export async function takeOver(
   } catch (error) {
     if (!isApiError(error) && !isUnreachable(error)) throw error;
     throw new UserError(`Cannot take over from the copy in the cluster: ${error.message}`, { cause: error });
-  } finally {
-    await transport.close();
   }
 }
 
@@ -119,7 +117,7 @@ export async function warnOfCopy(
   { account, log }: Pick<TakeOverOptions, "account" | "log">,
 ): Promise<void> {
   if (account === undefined) return;
-  const transport = createTransport(cluster);
+  await using transport = createTransport(cluster);
   try {
     const { namespace, name: id } = account;
     const lease = await leaseOf(transport, { namespace, id });
@@ -131,8 +129,6 @@ export async function warnOfCopy(
     log.warn("A copy in the cluster works on the same objects: --take-over pauses it while this process runs", about);
   } catch (error) {
     log.debug("Cannot look for a copy in the cluster", { error });
-  } finally {
-    await transport.close();
   }
 }
 

@@ -2,7 +2,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
-import { isUnreachable } from "../kube/errors/api-error.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { type Command, command, type Host } from "./command.ts";
 import { type ForeignKind, GENERATED, handleSource } from "./handle-source.ts";
@@ -53,14 +52,8 @@ export const typesCommand: Command = command({
     const kinds = paths.flatMap(definitionsIn).map(({ definition, from }) => versionsOf(definition, from));
     const names = what.filter((one) => !isPath(one));
     if (names.length > 0) {
-      const transport = createTransport(await loadKubeconfig({ kubeconfig, context, env: host.env }));
-      try {
-        kinds.push(...(await kindsOfCluster(names, transport)));
-      } catch (error) {
-        throw isUnreachable(error) ? new UserError(error.message, { cause: error }) : error;
-      } finally {
-        await transport.close();
-      }
+      await using transport = createTransport(await loadKubeconfig({ kubeconfig, context, env: host.env }));
+      kinds.push(...(await kindsOfCluster(names, transport)));
     }
     for (const versions of kinds) {
       for (const [index, kind] of versions.entries()) {

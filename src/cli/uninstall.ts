@@ -2,7 +2,6 @@
 import { electionDurations } from "./election-options.ts";
 import { declarationsOf } from "../controller/declarations.ts";
 import type { AnyController } from "../controller/definition.ts";
-import { isApiError, isUnreachable } from "../kube/errors/api-error.ts";
 import { loadKubeconfig } from "../kube/config/kubeconfig.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
@@ -115,41 +114,34 @@ export const uninstallCommand: Command = command({
     const lease = { namespace: values["leader-election-namespace"] ?? account.namespace, id };
     const { kubeconfig, context } = values;
     const cluster = await loadKubeconfig({ kubeconfig, context, env: host.env });
-    const transport = createTransport(cluster, { userAgent: `binnacle/${host.embedded.version} uninstall` });
+    await using transport = createTransport(cluster, { userAgent: `binnacle/${host.embedded.version} uninstall` });
     const stopping = new AbortController();
     void whenSignalled(() => stopping.abort(new UserError("Interrupted: run this again to go on"))).catch(() => {});
     const patience = { signal: stopping.signal, timeout: values.timeout };
-    try {
-      const planOptions: PlanOptions = {
-        transport,
-        selection,
-        all,
-        account,
-        service,
-        crds,
-        release,
-        lease,
-        ignoresLease: values["ignore-lease"],
-      };
-      const plan = await makePlan(planOptions);
-      const names = selection.modules.map(({ name }) => name).join(", ");
-      if (isEmpty(plan, all)) {
-        host.out(`Nothing of ${names} is on ${cluster.server}\n${plan.notes.map((note) => `     ${note}\n`).join("")}`);
-        return 0;
-      }
-      host.out(`Uninstall ${names} from ${cluster.server} (context ${cluster.context}):\n${shown(plan, planOptions)}`);
-      if (values["dry-run"]) return 0;
-      if (!values.yes && !(await confirmed(host, stopping.signal))) {
-        host.err("Nothing was changed\n");
-        return 1;
-      }
-      const work: Work = { planOptions, plan, cluster, host, patience, concurrency: values.concurrency };
-      return await carryOut(work);
-    } catch (error) {
-      throw isApiError(error) || isUnreachable(error) ? new UserError(error.message, { cause: error }) : error;
-    } finally {
-      await transport.close();
+    const planOptions: PlanOptions = {
+      transport,
+      selection,
+      all,
+      account,
+      service,
+      crds,
+      release,
+      lease,
+      ignoresLease: values["ignore-lease"],
+    };
+    const plan = await makePlan(planOptions);
+    const names = selection.modules.map(({ name }) => name).join(", ");
+    if (isEmpty(plan, all)) {
+      host.out(`Nothing of ${names} is on ${cluster.server}\n${plan.notes.map((note) => `     ${note}\n`).join("")}`);
+      return 0;
     }
+    host.out(`Uninstall ${names} from ${cluster.server} (context ${cluster.context}):\n${shown(plan, planOptions)}`);
+    if (values["dry-run"]) return 0;
+    if (!values.yes && !(await confirmed(host, stopping.signal))) {
+      host.err("Nothing was changed\n");
+      return 1;
+    }
+    return await carryOut({ planOptions, plan, cluster, host, patience, concurrency: values.concurrency });
   },
 });
 

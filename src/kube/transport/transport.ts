@@ -80,7 +80,7 @@ export interface TransportOptions {
 }
 
 /** Makes the transport of one cluster; nothing is sent before the first request. */
-export function createTransport(config: ClusterConfig, options: TransportOptions = {}): Transport {
+export function createTransport(config: ClusterConfig, options: TransportOptions = {}): Transport & AsyncDisposable {
   return new KubeTransport(config, options);
 }
 
@@ -101,7 +101,7 @@ const IDLE_MS = { watches: 10_000, requests: 60_000 };
 /** How long requests that were sent before an outage may still take after it. */
 const GRACE_MS = 5_000;
 
-class KubeTransport implements Transport {
+class KubeTransport implements Transport, AsyncDisposable {
   readonly server: string;
   readonly #config: ClusterConfig;
   readonly #clock: Clock;
@@ -199,6 +199,10 @@ class KubeTransport implements Transport {
     this.abortRefused();
     if (this.#hasAborted) this.#requests.drop();
     this.#hasAborted = false;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async close(): Promise<void> {
