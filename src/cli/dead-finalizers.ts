@@ -4,29 +4,20 @@
  */
 import { isNamespaceSelector, type NamespaceSelector } from "../cache/selected-namespaces.ts";
 import { declarationsOf, type Declarations } from "../controller/declarations.ts";
-import { isApiError, isNotFound } from "../kube/errors/api-error.ts";
+import { isApiError, isForbidden, isNotFound } from "../kube/errors/api-error.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
-import { listMetadata } from "../kube/api/list.ts";
-import { collectionPath, RestMapper } from "../kube/api/mapper.ts";
+import { collectionPath, type Mapping, RestMapper } from "../kube/api/mapper.ts";
 import { createTransport, type Transport } from "../kube/transport/transport.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
-import { groupKind, type Resource } from "../resource/handle.ts";
-import { keyString } from "../resource/meta.ts";
-import { lookThroughOthers } from "./other-kinds.ts";
+import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
+import { everyKind, type Listed } from "./every-kind.ts";
+import { countFinalizers, type FinalizerCount, type ObjectCounts } from "./finalizer-counts.ts";
 
 export interface ClusterFindings {
   /** Describes which objects were examined. */
   readonly notes: readonly string[];
   readonly problems: readonly string[];
-}
-
-/** A finalizer that nobody removes, on objects of one kind. */
-interface Dead {
-  readonly why: string;
-  readonly example: string;
-  objects: number;
-  deleting: number;
 }
 
 /**
@@ -61,13 +52,10 @@ export async function checkCluster(
   for (const { resource, owners } of kinds.values()) {
     const kindText = `${resource.kind} (${resource.apiVersion})`;
     try {
-      const { objects, dead } = await lookThrough(resource, { transport, mapper, owners, namespaces });
-      notes.push(`${kindText}: objects: ${objects}`);
-      for (const [finalizer, { why, example, objects: count, deleting }] of dead) {
-        problems.push(
-          `${kindText}: nothing removes the finalizer ${finalizer}, because ${why} ` +
-            `(objects: ${count}, being deleted: ${deleting}, such as ${example})`,
-        );
+      const { count, finalizers, reasons } = await deadFinalizers(resource, { transport, mapper, owners, namespaces });
+      notes.push(`${kindText}: objects: ${count}`);
+      for (const [finalizer, carriers] of finalizers) {
+        problems.push(`${kindText}: ${nothingRemoves(finalizer, { why: reasons.get(finalizer)!, ...carriers })}`);
       }
     } catch (error) {
       if (isNotFound(error)) notes.push(`${kindText}: not installed`);
@@ -88,43 +76,35 @@ interface Search {
   readonly namespaces: readonly string[] | undefined;
 }
 
-async function lookThrough(
+/** Counts the finalizers of controllers that nobody removes; the reason is that of the first object that carries one. */
+async function deadFinalizers(
   resource: Resource,
   { transport, mapper, owners, namespaces }: Search,
-): Promise<{ readonly objects: number; readonly dead: ReadonlyMap<string, Dead> }> {
+): Promise<ObjectCounts & { readonly reasons: ReadonlyMap<string, string> }> {
   const domain = finalizerName(resource, "");
+  const reasons = new Map<string, string>();
   const mapping = mapper.known(resource) ?? (await mapper.resolve(resource));
-  const dead = new Map<string, Dead>();
-  let objects = 0;
-  await listMetadata(transport, {
+  const counts = await countFinalizers(transport, {
     path: collectionPath(mapping),
     type: resource,
-    fullListIfExpired: true,
-    onRestart() {
-      objects = 0;
-      dead.clear();
-    },
-    onPage(page) {
-      objects += page.length;
-      for (const { metadata } of page) {
-        for (const finalizer of metadata.finalizers ?? []) {
-          if (!finalizer.startsWith(domain)) continue;
-          const owner = owners.get(finalizer);
-          const why = reason(owner, {
-            name: finalizer.slice(domain.length),
-            watched: owner?.for?.options.namespaces ?? namespaces,
-            namespace: metadata.namespace,
-          });
-          if (why === undefined) continue;
-          const known = dead.get(finalizer) ?? { why, example: keyString(metadata), objects: 0, deleting: 0 };
-          known.objects++;
-          if (metadata.deletionTimestamp !== undefined) known.deleting++;
-          dead.set(finalizer, known);
-        }
-      }
+    isCounted(finalizer, { metadata: { namespace } }) {
+      if (!finalizer.startsWith(domain)) return false;
+      const owner = owners.get(finalizer);
+      const watched = owner?.for?.options.namespaces ?? namespaces;
+      const why = reason(owner, { name: finalizer.slice(domain.length), watched, namespace });
+      if (why !== undefined && !reasons.has(finalizer)) reasons.set(finalizer, why);
+      return why !== undefined;
     },
   });
-  return { objects, dead };
+  return { ...counts, reasons };
+}
+
+function nothingRemoves(
+  finalizer: string,
+  { why, objects, deleting, example }: FinalizerCount & { readonly why: string },
+): string {
+  const carriers = `objects: ${objects}, being deleted: ${deleting}, such as ${example}`;
+  return `nothing removes the finalizer ${finalizer}, because ${why} (${carriers})`;
 }
 
 interface Carried {
@@ -142,4 +122,56 @@ function reason(owner: Declarations | undefined, { name, watched, namespace }: C
   if (owner.finalizers.length === 0) return `controller '${owner.name}' has no \`finalize\``;
   if (watched === undefined || isNamespaceSelector(watched) || namespace === undefined) return undefined;
   return watched.includes(namespace) ? undefined : `controller '${owner.name}' does not watch their namespace`;
+}
+
+/**
+ * Examines the metadata of all objects of all other kinds that may be listed, for finalizers that modules have left behind
+ * which are gone.
+ */
+async function lookThroughOthers(transport: Transport, known: ReadonlySet<string>): Promise<ClusterFindings> {
+  const problems: string[] = [];
+  const unseen: string[] = [];
+  let kinds = 0;
+  let objects = 0;
+  for (const listed of await everyKind(transport)) {
+    const { resource, isStored } = listed;
+    if (!isStored || known.has(groupKind(resource)) || resource.kind === "Event") continue;
+    const kindText = `${resource.kind} (${resource.apiVersion})`;
+    try {
+      const { count, finalizers } = await countFinalizers(transport, {
+        path: collectionPath(mappingOf(listed), ""),
+        type: resource,
+        isCounted: (finalizer, object) => isOfItsManager(finalizer, { resource, object }),
+      });
+      kinds++;
+      objects += count;
+      for (const [finalizer, carriers] of finalizers) {
+        const why = "no controller here is for this kind";
+        problems.push(`${kindText}: ${nothingRemoves(finalizer, { why, ...carriers })}`);
+      }
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      if (isForbidden(error)) unseen.push(resource.kind);
+    }
+  }
+  const notes = kinds === 0 ? [] : [`other kinds: ${kinds}, objects: ${objects}`];
+  if (unseen.length > 0) notes.push(`not looked through, because listing is forbidden: ${unseen.join(", ")}`);
+  return { notes, problems };
+}
+
+function mappingOf({ resource, namespaced }: Listed): Mapping {
+  const { apiVersion, kind, group, version, plural = "" } = resource;
+  return { apiVersion, kind, group, version, plural, namespaced, subresources: [] };
+}
+
+/** Whether a finalizer was set by the controller with its name, whose field manager has that name, too. */
+function isOfItsManager(
+  finalizer: string,
+  { resource, object }: { readonly resource: Resource; readonly object: AnyObject },
+): boolean {
+  return (object.metadata.managedFields ?? []).some(({ manager, fieldsV1 }) => {
+    if (manager === undefined || finalizerName(resource, manager) !== finalizer) return false;
+    const set = fieldsV1?.["f:metadata"]?.["f:finalizers"];
+    return set !== undefined && Object.hasOwn(set, `v:${JSON.stringify(finalizer)}`);
+  });
 }

@@ -1,5 +1,4 @@
 /** The CustomResourceDefinitions of uninstalled modules, and their objects. */
-import { listMetadata } from "../../kube/api/list.ts";
 import { collectionPath, RestMapper } from "../../kube/api/mapper.ts";
 import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
@@ -7,7 +6,7 @@ import { sleep } from "../../platform/clock.ts";
 import { needsConversion } from "../../resource/crd-conversion.ts";
 import { crdOf } from "../../resource/crd.ts";
 import { handle, type Resource } from "../../resource/handle.ts";
-import { keyString } from "../../resource/meta.ts";
+import { countFinalizers, type ObjectCounts } from "../finalizer-counts.ts";
 import { type CustomDefinition, isMigrated, storageVersion } from "../migration/custom-definition.ts";
 import { migrate } from "../migration/migration.ts";
 import { UserError } from "../usage-error.ts";
@@ -20,23 +19,11 @@ const SETTLING = 5_000;
 /** A definition that exists on the cluster. */
 export interface Definition extends Doomed {
   readonly resource: Resource;
-  readonly objects: Objects;
+  readonly objects: ObjectCounts;
   /** Whether a webhook converts its objects. */
   readonly isConverted: boolean;
   /** The versions in which objects are stored, or may be, other than the one that the module reads. */
   readonly storedElsewhere: readonly string[];
-}
-
-/** The objects of one kind. */
-export interface Objects {
-  readonly count: number;
-  /** The namespaces that have some; an empty name stands for the cluster. */
-  readonly namespaces: ReadonlySet<string>;
-  /** How many objects have each finalizer, and one of them. */
-  readonly finalizers: ReadonlyMap<
-    string,
-    { readonly objects: number; readonly deleting: number; readonly example: string }
-  >;
 }
 
 export async function definition(transport: Transport, resource: Resource): Promise<Definition | undefined> {
@@ -104,39 +91,16 @@ export async function storeAsRead(
 }
 
 /** Reads the metadata of all objects of a kind; there are none where the kind does not exist. */
-export async function objectsOf(transport: Transport, resource: Resource): Promise<Objects> {
-  const finalizers = new Map<string, { objects: number; deleting: number; example: string }>();
-  const namespaces = new Set<string>();
-  let count = 0;
+export async function objectsOf(transport: Transport, resource: Resource): Promise<ObjectCounts> {
   try {
     const type = await asStored(transport, resource);
     const mapper = new RestMapper(transport);
-    await listMetadata(transport, {
-      path: collectionPath(mapper.known(type) ?? (await mapper.resolve(type)), ""),
-      type,
-      fullListIfExpired: true,
-      onRestart() {
-        count = 0;
-        finalizers.clear();
-        namespaces.clear();
-      },
-      onPage(page) {
-        count += page.length;
-        for (const { metadata } of page) {
-          namespaces.add(metadata.namespace ?? "");
-          for (const name of metadata.finalizers ?? []) {
-            const known = finalizers.get(name) ?? { objects: 0, deleting: 0, example: keyString(metadata) };
-            known.objects++;
-            if (metadata.deletionTimestamp !== undefined) known.deleting++;
-            finalizers.set(name, known);
-          }
-        }
-      },
-    });
+    const path = collectionPath(mapper.known(type) ?? (await mapper.resolve(type)), "");
+    return await countFinalizers(transport, { path, type });
   } catch (error) {
     if (!isNotFound(error)) throw error;
+    return { count: 0, namespaces: new Set(), finalizers: new Map() };
   }
-  return { count, finalizers, namespaces };
 }
 
 /** Finalizers that the API server's own garbage collector removes. */
@@ -147,7 +111,7 @@ const COLLECTED = ["foregroundDeletion", "orphan"];
  *
  * @param own the finalizers that are taken off before that. @default none
  */
-export function whatHoldsUp({ finalizers }: Objects, own: readonly string[] = []): string | undefined {
+export function whatHoldsUp({ finalizers }: ObjectCounts, own: readonly string[] = []): string | undefined {
   const held = [...finalizers].filter(([name]) => !COLLECTED.includes(name) && !own.includes(name));
   if (held.length === 0) return undefined;
   return held.map(([name, { objects, example }]) => `${name} (objects: ${objects}, such as ${example})`).join(", ");
