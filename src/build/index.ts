@@ -13,5 +13,5 @@ export { mebibytes, Progress } from "./progress.ts";
 export { credentialsFor } from "./registry/docker-config.ts";
 export { pullImage } from "./registry/pull.ts";
 export { pushImage } from "./registry/push.ts";
-export { createdAt } from "./source-date.ts";
+export { createdAt } from "./build-image.ts";
 export { markUsed, pruneUnused } from "./unused.ts";

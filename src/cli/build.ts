@@ -3,7 +3,6 @@ import { isTerminal } from "../observe/terminal.ts";
 import { command, type Command } from "./command.ts";
 import { controllersOption } from "./shared-options.ts";
 import { whenSignalled } from "./signals.ts";
-import { stoppedMessage } from "./stopped-message.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
 const STANDARD_ERROR = 2;
@@ -89,3 +88,9 @@ export const buildCommand: Command = command({
     }
   },
 });
+
+/** What is left of a build that was stopped. */
+export function stoppedMessage(outputs: readonly string[]): string {
+  if (outputs.length === 0) return "Stopped, and nothing has been written";
+  return `Stopped: ${outputs.join(", ")} ${outputs.length === 1 ? "has" : "have"} been written, and nothing else`;
+}

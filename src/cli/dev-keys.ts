@@ -14,7 +14,7 @@ export interface DevKeysOptions {
   readonly quit: () => void;
 }
 
-/** From what says most to what says least, and then from the beginning. */
+/** Most verbose first; key `l` steps through them and wraps. */
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
 /** @returns what is called with each key that is pressed; others than {@link KEYS} say which there are. */

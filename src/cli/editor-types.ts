@@ -2,7 +2,7 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Log } from "../observe/log.ts";
-import { writeSdkTypes } from "./sdk-types.ts";
+import { writeSdkTypes } from "./sdk-folder.ts";
 import { makeStateFolder } from "./state-folder.ts";
 
 const CONFIG = "tsconfig.json";

@@ -2,9 +2,9 @@
 import type { Scope } from "../resource/handle.ts";
 import type { StructuralSchema } from "../resource/schema/structural.ts";
 import { docstring } from "./docstring.ts";
-import { checkKindNames, type KindNames } from "./kind-names.ts";
 import { inComment, literal, pascal, propertyName } from "./source-text.ts";
 import { UserError } from "./usage-error.ts";
+import { isDnsSubdomain } from "../resource/label-name.ts";
 
 /** A version of a kind, as its CustomResourceDefinition or the server's OpenAPI document describes it. */
 export interface ForeignKind extends KindNames {
@@ -210,4 +210,32 @@ function singular(path: string): string {
   if (path.endsWith("ies")) return path.replace(/ies$/, "y");
   if (/(ss|sh|ch|x)es$/.test(path)) return path.slice(0, -2);
   return /[^s]s$/.test(path) ? path.slice(0, -1) : `${path}Item`;
+}
+
+const LABEL = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+
+interface KindNames {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+}
+
+/** @throws UserError naming what no API server accepts; neither is it safe as the name of a file, nor in source that is generated. */
+function checkKindNames({ group, version, kind, plural }: KindNames): void {
+  const names = { kind: kind.toLowerCase(), plural, version };
+  const wrong = Object.entries(names).find(([, name]) => !LABEL.test(name))?.[0] as keyof typeof names | undefined;
+  if (wrong !== undefined) {
+    const value = JSON.stringify({ kind, plural, version }[wrong].slice(0, 100));
+    throw new UserError(
+      `Cannot write types: no API server accepts the ${wrong} ${value}, because it has other characters than letters, digits and '-', ` +
+        "or more than 63",
+    );
+  }
+  if (!isDnsSubdomain(group) || !group.includes(".")) {
+    const value = JSON.stringify(group.slice(0, 100));
+    throw new UserError(
+      `Cannot write types for ${kind}: no API server accepts the group ${value}, which is no DNS name with a dot`,
+    );
+  }
 }

@@ -255,7 +255,7 @@ async function checkNothingLeft(transport: Transport, modules: readonly LoadedMo
 async function finalize({ planOptions: asked, plan, cluster, host, patience, concurrency }: Work): Promise<void> {
   const { transport, selection, release, lease } = asked;
   const finalizing = selection.modules.filter((module) => module.definitions.controllers.some(hasFinalizers));
-  // What ran until now may have set some since the plan was made.
+  // A copy that stopped only now may have added finalizers after planning.
   if (finalizing.length === 0 || (plan.carried.length === 0 && plan.deployed.deployment === undefined)) return;
   if (plan.hasCopies) await noShardWorks(transport, lease, patience);
   const total = plan.carried.reduce((sum, { objects }) => sum + objects, 0);

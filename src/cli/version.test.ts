@@ -3,6 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, rmSync, symlinkSync, write
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cli } from "./cli.ts";
+import { compareVersions } from "./version.ts";
 
 const open: (() => unknown)[] = [];
 afterEach(async () => {
@@ -129,4 +130,16 @@ test("version --check is not the section of the command check in the configurati
     status: 0,
     out: "This is the latest release\n",
   });
+});
+
+test("compareVersions has the order of semantic versioning", () => {
+  const ordered =
+    "0.9.0 1.0.0-alpha 1.0.0-alpha.1 1.0.0-alpha.beta 1.0.0-beta 1.0.0-beta.2 1.0.0-beta.11 1.0.0-rc.1 1.0.0-rc.1.dev.2 1.0.0 1.0.1-dev.3 1.0.1 1.9.0 1.10.0";
+  const versions = ordered.split(" ");
+  for (const [i, one] of versions.entries()) {
+    for (const [j, other] of versions.entries()) {
+      expect([one, other, Math.sign(compareVersions(one, other))]).toEqual([one, other, Math.sign(i - j)]);
+    }
+  }
+  expect(compareVersions("1.0.0+a", "1.0.0+b-1")).toBe(0);
 });

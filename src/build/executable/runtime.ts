@@ -2,9 +2,8 @@
 import { access, chmod, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runTool } from "#runtime/self";
-import { BuildError } from "../build-error.ts";
+import { BuildError, writing } from "../build-error.ts";
 import { markUsed } from "../unused.ts";
-import { writing } from "../writing.ts";
 import { RUNTIME_VERSION, type Target } from "./targets.ts";
 
 export interface RuntimeOptions {

@@ -6,8 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Blob, type Descriptor, mediaTypes } from "./blob.ts";
 import type { BuiltImage } from "./image.ts";
-import { BuildError } from "../build-error.ts";
-import { writing } from "../writing.ts";
+import { BuildError, writing } from "../build-error.ts";
 import { fullName } from "./reference.ts";
 import { tar, type TarEntry } from "./tar.ts";
 

@@ -7,7 +7,7 @@ import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip, createZstdCompress } from "node:zlib";
 import { type Blob, digestOf, mediaTypes } from "./blob.ts";
-import { writing } from "../writing.ts";
+import { writing } from "../build-error.ts";
 import { tar, type TarEntry } from "./tar.ts";
 
 export type Compression = "gzip" | "zstd";

@@ -1,5 +1,5 @@
 /** Modules with everything that they import, each as one file. */
-import { basename, dirname, relative, resolve } from "node:path";
+import { basename, dirname, relative, resolve, sep } from "node:path";
 import { realpathSync } from "node:fs";
 import { bundleModule } from "#runtime/bundler";
 import { closureOf } from "../../loader/closure.ts";
@@ -9,7 +9,7 @@ import { printable } from "../../observe/printable.ts";
 import type { Bundle } from "../../platform/bundler.ts";
 import { BuildError } from "../build-error.ts";
 import { type InstalledPackage, isNative, packagesOfFiles } from "./installed-packages.ts";
-import { moveSources } from "./source-map.ts";
+import { sourceMapIn } from "../../loader/source-map.ts";
 
 export interface BundledModule {
   /** The name of its file or folder. */
@@ -119,4 +119,29 @@ function refuseAddons(
     `Cannot build '${file}': it imports ${what}, a native addon, which is made for one machine and cannot be embedded; ` +
       "use a package without one, or leave the folder outside with --external",
   );
+}
+
+/**
+ * Names the sources as they were beside the module: what has been bundled from files of a folder becomes `NAME/index.js` in
+ * one like it. The sources' own text is left out, because stack traces need only their names.
+ *
+ * @param folder what the sources are relative to.
+ */
+function moveSources(code: string, folder: string): string {
+  const place = sourceMapIn(code);
+  if (place === undefined) return code;
+  const { sourcesContent: _, ...map } = place.map;
+  const sources = map.sources.map((source) => `../${placeOf(resolve(folder, source), folder)}`);
+  const text = Buffer.from(JSON.stringify({ ...map, sources })).toString("base64");
+  return `${code.slice(0, place.start)}\n//# sourceMappingURL=data:application/json;base64,${text}\n`;
+}
+
+/** Below the folder where it is there, and a name without the rest of this machine where it is not. */
+function placeOf(source: string, folder: string): string {
+  const inside = relative(folder, source);
+  if (!inside.startsWith("..")) return inside.replaceAll(sep, "/");
+  const marker = `${sep}node_modules${sep}`;
+  const at = source.lastIndexOf(marker);
+  if (at >= 0) return `node_modules/${source.slice(at + marker.length).replaceAll(sep, "/")}`;
+  return inside.replaceAll(sep, "/").replace(/^(\.\.\/)+/, "_outside/");
 }

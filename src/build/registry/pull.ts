@@ -7,7 +7,7 @@ import { printable } from "../../observe/printable.ts";
 import { type Blob, type Descriptor, digestOf, mediaTypes, type Platform } from "../image/blob.ts";
 import type { BaseImage } from "../image/image.ts";
 import { fileDigest } from "../image/layer.ts";
-import { writing } from "../writing.ts";
+import { writing } from "../build-error.ts";
 import { type Manifest, parseConfig, parseManifest } from "./documents.ts";
 import { oneLine, RegistryError } from "./registry-error.ts";
 import { RegistrySession, type SessionOptions } from "./session.ts";

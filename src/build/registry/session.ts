@@ -1,9 +1,8 @@
 /** Requests to one repository of a registry: who asks, what is tried again, and what an answer means. */
 import { printable } from "../../observe/printable.ts";
-import { boundedBytes, BodyTooLarge } from "../../platform/bounded-body.ts";
+import { BodyTooLarge, boundedBytes } from "../../platform/bounded-body.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import type { Reference } from "../image/reference.ts";
-import { type Challenge, parseChallenges } from "./challenge.ts";
 import type { Credentials } from "./docker-config.ts";
 import { oneLine, reasonIn, RegistryError } from "./registry-error.ts";
 
@@ -360,4 +359,21 @@ function isUserError(error: unknown): error is Error {
 
 function isTransient(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
+}
+
+interface Challenge {
+  /** In lower case: `bearer` or `basic`. */
+  readonly scheme: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+/** The challenges of a header, in its order; what cannot be read is left out. */
+function parseChallenges(header: string): readonly Challenge[] {
+  const challenges: { scheme: string; parameters: Map<string, string> }[] = [];
+  const pattern = /([A-Za-z][\w-]*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))|([A-Za-z][\w-]*)/g;
+  for (const [, key, quoted, plain, scheme] of header.matchAll(pattern)) {
+    if (scheme !== undefined) challenges.push({ scheme: scheme.toLowerCase(), parameters: new Map() });
+    else challenges.at(-1)?.parameters.set(key!.toLowerCase(), quoted?.replaceAll(/\\(.)/g, "$1") ?? plain ?? "");
+  }
+  return challenges;
 }

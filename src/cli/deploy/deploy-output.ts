@@ -9,14 +9,15 @@ import { addressBytes } from "../../kube/config/ip-address.ts";
 import { UsageError, UserError } from "../usage-error.ts";
 import { configMapFiles } from "./config-map-files.ts";
 import { deployLimits } from "./deploy-limits.ts";
-import { deployParts } from "./deploy-parts.ts";
+import { type DeployPart, deployParts } from "./deploy-parts.ts";
 import type { DeployedField, DeployPlan } from "./deploy-plan.ts";
 import { configKey, configObjectName, deployedConfig, lackingFields, secretAdvice } from "./deployed-config.ts";
 import { modulesOf } from "./deployed-modules.ts";
 import { readFormer, removals } from "./former.ts";
 import { writeGenerated } from "./generated-folder.ts";
+import { stringify } from "yaml";
 
-/** Bytes, with some room for other annotations. */
+/** Kubernetes allows 256 KiB of annotations; 1 KiB stays free. */
 const MOST_ANNOTATED = 256 * 1024 - 1024;
 
 export interface DeployContext {
@@ -45,10 +46,7 @@ export async function printedDeployment(values: ManifestsValues, context: Deploy
   return documents.map((one) => `---\n${commentedYaml(one)}`).join("");
 }
 
-/**
- * `kubectl apply` keeps a copy of each manifest in an annotation of the object, unless the API server does the applying. The
- * API server takes 256 KiB of annotations.
- */
+/** Warns of manifests of which `kubectl apply` could not keep its copy in an annotation, as it does on the client's side. */
 function tellLarge(documents: readonly object[], { err }: Host): void {
   for (const one of documents as readonly { readonly kind: string; readonly metadata: { readonly name: string } }[]) {
     const bytes = Buffer.byteLength(JSON.stringify(one));
@@ -91,7 +89,6 @@ async function kustomizeFiles(
   values: ManifestsValues,
   context: DeployContext,
 ): Promise<Readonly<Record<string, string>>> {
-  const { kustomization } = await import("./kustomization.ts");
   const plan = await planOf(values, { ...context, account: operatorAccount(values, context.host) });
   const parts = deployParts(plan);
   tellLarge(
@@ -101,10 +98,8 @@ async function kustomizeFiles(
   tellSecret(plan, context.host);
   const lacking = lackingFields(plan.config);
   if (lacking.length > 0) {
-    const { name, namespace } = { name: configObjectName(plan.account), namespace: plan.account.namespace };
-    context.host.err(
-      `An overlay has to give ${named(lacking)} to the ConfigMap ${name} in ${namespace}: without, no pod starts\n`,
-    );
+    const where = `the ConfigMap ${configObjectName(plan.account)} in ${plan.account.namespace}`;
+    context.host.err(`An overlay has to give ${named(lacking)} to ${where}: without, no pod starts\n`);
   }
   return kustomization(parts);
 }
@@ -169,4 +164,25 @@ async function planOf(
         ? await configMapFiles(values.controllers, offered, configs)
         : undefined,
   };
+}
+
+const HEAD =
+  "# Written by `binnacle manifests deploy --kustomize`, and written anew the next time: put changes into an overlay.\n";
+
+/** Returns the files by name. @see https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/ */
+function kustomization(parts: readonly DeployPart[]): Readonly<Record<string, string>> {
+  const files = Object.fromEntries(
+    parts.map(({ name, documents }) => [
+      `${name}.yaml`,
+      HEAD + documents.map((one) => `---\n${commentedYaml(one)}`).join(""),
+    ]),
+  );
+  const main = {
+    apiVersion: "kustomize.config.k8s.io/v1beta1",
+    kind: "Kustomization",
+    // The listed order is kept, because the default order would put webhooks before the pods that serve them.
+    sortOptions: { order: "fifo" },
+    resources: Object.keys(files),
+  };
+  return { ...files, "kustomization.yaml": HEAD + stringify(main) };
 }

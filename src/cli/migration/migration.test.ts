@@ -13,7 +13,6 @@ import { startCluster, type TestCluster } from "../../testing/start-cluster.ts";
 import { convertObject } from "../../webhook/conversion/convert-object.ts";
 import type { WireObject } from "../../webhook/conversion/wire-object.ts";
 import { type CustomDefinition, findDefinition } from "./custom-definition.ts";
-import { MARK } from "./mark.ts";
 import { migrate, type MigrationOptions, type Progress } from "./migration.ts";
 
 const versions = {
@@ -159,7 +158,7 @@ describe("migrate", () => {
     expect(await written(w.cluster, since)).toBe(25);
     const { metadata, status } = await findDefinition(w.transport, "Widget");
     expect(status?.storedVersions).toEqual(["v2"]);
-    expect(metadata.annotations?.[MARK]).toBeUndefined();
+    expect(metadata.annotations?.["binnacle.dev/migration"]).toBeUndefined();
     const objects = await w.cluster.client.list(Widget);
     expect(objects.map(({ spec }) => spec.width)).toEqual(Array.from({ length: 25 }, (_, index) => index));
   });

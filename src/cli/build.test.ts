@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { stoppedMessage } from "./stopped-message.ts";
+import { stoppedMessage } from "./build.ts";
 
 test("stoppedMessage names the executables that are complete", () => {
   expect(stoppedMessage([])).toBe("Stopped, and nothing has been written");
