@@ -156,21 +156,21 @@ export class AccountAccess {
       for (const path of [...this.#granted.keys(), ...this.#waiting.keys()]) {
         if (!paths.has(path)) await this.#revoke(path);
       }
-      const changed = manifests.filter((one) => this.#granted.get(pathOf(one)) !== JSON.stringify(one));
-      const grants: Manifest[] = [];
-      for (const one of changed) if (await this.#write(one)) grants.push(one);
-      for (const one of grants) await this.#learned(one);
+      await this.#writeAll(manifests.filter((one) => this.#granted.get(pathOf(one)) !== JSON.stringify(one)));
     });
   }
 
   /** Writes waiting manifests. @returns whether a namespace now exists for which something waited. */
   #grantWaiting(): Promise<boolean> {
-    return this.#inTurn(async () => {
-      const grants: Manifest[] = [];
-      for (const one of this.#waiting.values()) if (await this.#write(one)) grants.push(one);
-      for (const one of grants) await this.#learned(one);
-      return grants.length > 0;
-    });
+    return this.#inTurn(() => this.#writeAll(this.#waiting.values()));
+  }
+
+  /** Writes manifests, and waits until they are in force. @returns whether any of them exists now. */
+  async #writeAll(manifests: Iterable<Manifest>): Promise<boolean> {
+    const grants: Manifest[] = [];
+    for (const one of manifests) if (await this.#write(one)) grants.push(one);
+    for (const one of grants) await this.#learned(one);
+    return grants.length > 0;
   }
 
   /** Writes a manifest. @returns whether it exists now; its namespace may not. */

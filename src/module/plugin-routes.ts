@@ -1,7 +1,6 @@
 /** The HTTP routes of a plugin, behind checks of the sender and a limit for bodies. */
 import { Hono } from "hono";
-import type { BodyBudget } from "../server/body-budget.ts";
-import { limitedBody } from "../server/limited-body.ts";
+import { type BodyBudget, limitedBody } from "../server/body-budget.ts";
 import type { Connection } from "../server/local-request.ts";
 import { crossSite, misdirected } from "../server/web-guard.ts";
 import type { RouteOptions } from "./plugin.ts";
