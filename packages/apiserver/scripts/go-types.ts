@@ -8,8 +8,6 @@ export interface GoField {
   readonly type: string;
   readonly omitEmpty?: boolean;
   readonly omitZero?: boolean;
-  /** The embedded structs that lead to it. */
-  readonly within?: readonly string[];
 }
 
 export interface GoType {

@@ -84,7 +84,6 @@ function fieldRow(schema: Json, numbers: ReadonlyMap<string, number>, go?: GoFie
     ...given("p", schema["x-kubernetes-patch-strategy"]),
     ...given("g", schema["x-kubernetes-patch-merge-key"]),
     ...(go && type !== plain(schema) ? { x: type! } : {}),
-    ...(go?.within ? { h: go.within } : {}),
     ...(go?.type.startsWith("*") ? { y: 1 as const } : {}),
     ...(go?.omitEmpty || go?.omitZero ? { o: go.omitZero ? (2 as const) : (1 as const) } : {}),
   };

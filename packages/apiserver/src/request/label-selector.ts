@@ -1,6 +1,7 @@
 /** Label selectors: those of a query, with the server's error messages, and those of objects. */
 import { goQuoted } from "../field-error.ts";
 import { badRequest } from "../status.ts";
+import { labelValue, qualifiedName } from "../validation/formats.ts";
 
 type Labels = Readonly<Record<string, string>> | undefined;
 type Test = (labels: Labels) => boolean;
@@ -42,8 +43,8 @@ export function selects(selector: SelectorObject): Test {
     return { key, operator: test, values };
   });
   const tests = [...labels, ...expressions].map((requirement) => {
-    const problem = keyProblem(requirement.key);
-    if (problem !== undefined) throw refusal(problem);
+    const problems = qualifiedName(requirement.key);
+    if (problems.length > 0) throw refusal(problems.join("; "));
     return testOf(checked(requirement));
   });
   return (of) => tests.every((test) => test(of));
@@ -85,8 +86,8 @@ class Parser {
     const absent = key === "!";
     if (absent) key = this.#next();
     if (!isWord(key)) throw refusal(`found '${key}', expected: identifier`);
-    const problem = keyProblem(key);
-    if (problem !== undefined) throw refusal(`<nil>: Invalid value: ${goQuoted(key)}: ${problem}`);
+    const problems = qualifiedName(key);
+    if (problems.length > 0) throw refusal(`<nil>: Invalid value: ${goQuoted(key)}: ${problems.join("; ")}`);
     const after = this.#peek();
     if (after === "" || after === ",") return { key, operator: absent ? "!" : "exists", values: [] };
     if (absent) return { key, operator: "!", values: [] };
@@ -147,34 +148,6 @@ function refusal(why: string): Error {
   return badRequest(`unable to parse requirement: ${why}`);
 }
 
-const part = /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-const namePattern = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
-const nameExamples = `(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${namePattern}')`;
-const characters =
-  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-const domain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
-
-function keyProblem(key: string): string | undefined {
-  const pieces = key.split("/");
-  if (pieces.length > 2)
-    return `a valid label key ${characters} ${nameExamples} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`;
-  const problems: string[] = [];
-  const name = pieces.at(-1) ?? "";
-  if (pieces.length === 2) {
-    const prefix = pieces[0] ?? "";
-    if (prefix === "") problems.push("prefix part must be non-empty");
-    else if (prefix.length > 253) problems.push("prefix part must be no more than 253 bytes");
-    else if (!domain.test(prefix))
-      problems.push(
-        "prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
-      );
-  }
-  if (name === "") problems.push("name part must be non-empty");
-  else if (name.length > 63) problems.push("name part must be no more than 63 bytes");
-  if (!part.test(name)) problems.push(`name part ${characters} ${nameExamples}`);
-  return problems.length === 0 ? undefined : problems.join("; ");
-}
-
 function checked(requirement: Requirement): Requirement {
   const { key, operator, values } = requirement;
   if ((operator === ">" || operator === "<") && !/^[-+]?[0-9]+$/.test(values[0] ?? ""))
@@ -182,12 +155,7 @@ function checked(requirement: Requirement): Requirement {
       `values[0]: Invalid value: ${goQuoted(values[0] ?? "")}: for 'Gt', 'Lt' operators, the value must be an integer`,
     );
   for (const [index, value] of [...new Set(values)].toSorted().entries()) {
-    const problems: string[] = [];
-    if (value.length > 63) problems.push("must be no more than 63 bytes");
-    if (value !== "" && !part.test(value))
-      problems.push(
-        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
-      );
+    const problems = labelValue(value);
     if (problems.length > 0)
       throw refusal(`values[${index}][${key}]: Invalid value: ${goQuoted(value)}: ${problems.join("; ")}`);
   }

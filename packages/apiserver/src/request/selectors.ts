@@ -78,14 +78,8 @@ function reader(resource: Resource, field: string): (object: KubeObject) => stri
     const path = field.split(".");
     return (object) => textAt(object, path);
   }
-  const { group, version, kind } = resource.row;
-  switch (`${group}/${kind}`) {
-    case "batch/Job":
-      throw badRequest(`field label ${goQuoted(field)} not supported for Job`);
-    case "resource.k8s.io/ResourceSlice":
-      throw badRequest(`field label not supported for ${group}/${version}, Kind=${kind}: ${field}`);
-    default:
-  }
+  const { group, kind } = resource.row;
+  if (kind === "Job") throw badRequest(`field label ${goQuoted(field)} not supported for Job`);
   if (selectableFields === undefined || group === "apps")
     throw badRequest(`${goQuoted(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`);
   throw badRequest(`field label not supported: ${field}`);

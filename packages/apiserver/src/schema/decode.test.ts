@@ -11,27 +11,20 @@ function withContainer(fields: object): object {
 }
 
 test.each([
-  [deployment, { spec: { replicas: "3" } }, "string into Go struct field DeploymentSpec.spec.replicas of type int32"],
-  [
-    deployment,
-    { spec: { replicas: 1.5 } },
-    "number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32",
-  ],
-  [deployment, { spec: [] }, "array into Go struct field Deployment.spec of type v1.DeploymentSpec"],
-  [pod, withContainer({ env: {} }), "object into Go struct field Container.spec.containers.env of type []v1.EnvVar"],
+  [deployment, { spec: { replicas: "3" } }, "string into spec.replicas of type int32"],
+  [deployment, { spec: { replicas: 1.5 } }, "number 1.5 into spec.replicas of type int32"],
+  [deployment, { spec: [] }, "array into spec of type v1.DeploymentSpec"],
+  [pod, withContainer({ env: {} }), "object into spec.containers.env of type []v1.EnvVar"],
   [
     pod,
     { spec: { volumes: [{ emptyDir: "x" }] } },
-    "string into Go struct field Volume.spec.volumes.VolumeSource.emptyDir of type v1.EmptyDirVolumeSource",
+    "string into spec.volumes.emptyDir of type v1.EmptyDirVolumeSource",
   ],
-  [pod, { metadata: { labels: { a: 1 } } }, "number into Go struct field ObjectMeta.metadata.labels of type string"],
-  [
-    pod,
-    { metadata: { creationTimestamp: 5 } },
-    "number into Go struct field ObjectMeta.metadata.creationTimestamp of type string",
-  ],
-])("decodeBuiltIn words type errors as Go does: %#", (schema, value, error) => {
-  expect(decodeBuiltIn(schema, value).error).toBe(`json: cannot unmarshal ${error}`);
+  [pod, { metadata: { labels: { a: 1 } } }, "number into metadata.labels of type string"],
+  [pod, { metadata: { creationTimestamp: 5 } }, "number into metadata.creationTimestamp of type string"],
+])("decodeBuiltIn names the field that has another type: %#", (schema, value, error) => {
+  for (const from of ["json", "unstructured"] as const)
+    expect(decodeBuiltIn(schema, value, { from }).error).toBe(`json: cannot unmarshal ${error}`);
 });
 
 test.each([
@@ -40,10 +33,7 @@ test.each([
     withContainer({ resources: { limits: { cpu: "1x" } } }),
     /^quantities must match|^unable to parse quantity's suffix$/,
   ],
-  [
-    { metadata: { creationTimestamp: "abc" } },
-    /^parsing time "abc" as "2006-01-02T15:04:05Z07:00": cannot parse "abc" as "2006"$/,
-  ],
+  [{ metadata: { creationTimestamp: "abc" } }, /^parsing time "abc": /],
 ])("decodeBuiltIn words what types say themselves: %#", (value, error) => {
   expect(decodeBuiltIn(pod, value).error).toMatch(error);
 });
@@ -88,14 +78,7 @@ test("decodeBuiltIn writes the zero values that Go writes", () => {
 });
 
 test("decodeBuiltIn refuses what is no base64", () => {
-  expect(decodeBuiltIn(configMap, { binaryData: { a: "***" } }).error).toBe("illegal base64 data at input byte 0");
-});
-
-test("decodeBuiltIn words errors of values that were parsed already", () => {
-  const error = (value: unknown) => decodeBuiltIn(deployment, value, { from: "unstructured" }).error;
-  expect(error({ spec: { replicas: "x" } })).toBe("unrecognized type: int32");
-  expect(error({ spec: 5 })).toBe("cannot restore struct from: int64");
-  expect(error({ spec: { template: { spec: { containers: "x" } } } })).toBe("cannot restore slice from string");
+  expect(decodeBuiltIn(configMap, { binaryData: { a: "***" } }).error).toBe("illegal base64 data");
 });
 
 test.each([

@@ -1,6 +1,6 @@
 /** Decodes and encodes built-in objects as Go does: unknown fields, type errors, empty values, the order of fields. */
 import { goQuoted } from "../field-error.ts";
-import { asInteger, isFloat, isInteger, isNumber, numberOf } from "../numbers.ts";
+import { asInteger, isFloat, isNumber, numberOf } from "../numbers.ts";
 import { canonical, HardError, type OwnContext, TypeMismatch } from "./own-types.ts";
 import { isInt64, NumberText, withoutNumberTexts } from "./number-text.ts";
 import { roundedToMilli } from "./quantity.ts";
@@ -10,7 +10,7 @@ import { setField } from "./set-field.ts";
 export interface Decoded {
   /** The object as the server would return it. */
   readonly object: unknown;
-  /** The error in Go's words when it cannot be decoded; then the request is rejected. */
+  /** Why it cannot be decoded; then the request is rejected. */
   readonly error: string | undefined;
   /** Whether it has lists or maps that are empty and not absent. */
   readonly hasEmpty: boolean;
@@ -20,8 +20,8 @@ export interface Decoded {
 
 export interface DecodeOptions {
   /**
-   * Whether the value comes from text, or from the parsed values of a strategic merge patch or an apply, whose error
-   * messages differ.
+   * Whether the value comes from text, or from the parsed values of a strategic merge patch or an apply, whose integers
+   * are not checked.
    *
    * @default "json"
    */
@@ -45,7 +45,7 @@ export function decodeBuiltIn(schema: Schema, value: unknown, options: DecodeOpt
     if (!(error instanceof HardError)) throw error;
     return {
       object: undefined,
-      error: decoding.inContext(error.cause as Error | TypeMismatch),
+      error: decoding.messageOf(error.cause as Error | TypeMismatch),
       unknown: [],
       hasEmpty: false,
     };
@@ -71,8 +71,8 @@ class Decoding {
   readonly unknown = new Set<string>();
   /** The first error. */
   error: string | undefined;
-  #struct = "";
-  readonly #fields: string[] = [];
+  /** The names of the enclosing fields. */
+  readonly #path: string[] = [];
   hasEmpty = false;
   readonly #from: "json" | "unstructured";
   readonly #empty: "stored" | "encoded" | "kept";
@@ -129,20 +129,15 @@ class Decoding {
     return schema.type === "string" ? "" : schema.type === "boolean" ? false : 0;
   }
 
-  inContext(error: Error | TypeMismatch): string {
+  messageOf(error: Error | TypeMismatch): string {
     if (!(error instanceof TypeMismatch)) return error.message;
-    const { value, type } = error;
-    if (this.#struct === "" || this.#from === "unstructured")
-      return `json: cannot unmarshal ${value} into Go value of type ${type}`;
-    const field = `${this.#struct}.${this.#fields.join(".")}`;
-    return `json: cannot unmarshal ${value} into Go struct field ${field} of type ${type}`;
+    const place = this.#path.length === 0 ? "" : ` into ${this.#path.join(".")}`;
+    return `json: cannot unmarshal ${error.value}${place} of type ${error.type}`;
   }
 
   #structure(schema: Schema, value: unknown, { strict }: Place): unknown {
     if (typeof value !== "object" || Array.isArray(value) || isFloat(value)) return this.#mismatch(schema, value);
     const decoded = new Map<string, unknown>();
-    const before = this.#struct;
-    const depth = this.#fields.length;
     const entries = Object.entries(value as object);
     // Parsed values are visited in the order of their names.
     if (this.#from === "unstructured") entries.sort(([one], [other]) => (one < other ? -1 : 1));
@@ -150,31 +145,17 @@ class Decoding {
       const field = schema.properties!.get(name);
       const path = strict === "" ? name : `${strict}.${name}`;
       if (!field) {
-        const shown = this.#from === "unstructured" ? `"${path}"` : goQuoted(path);
-        if (this.unknown.size < 100 && this.#lenient === 0) this.unknown.add(`unknown field ${shown}`);
+        if (this.unknown.size < 100 && this.#lenient === 0) this.unknown.add(`unknown field ${goQuoted(path)}`);
         continue;
       }
-      this.#struct = schema.go!.struct!;
-      this.#fields.push(...field.go!.within, name);
       const isLenient = schema.go!.struct === "JSONSchemaProps" && decodingThemselves.has(name);
-      decoded.set(name, this.#member(field, inner, { place: { parent: schema, strict: path }, isLenient }));
-      this.#fields.length = depth;
-      this.#struct = before;
+      this.#path.push(name);
+      if (isLenient) this.#lenient++;
+      decoded.set(name, this.decode(field, inner, { parent: schema, strict: path }));
+      if (isLenient) this.#lenient--;
+      this.#path.pop();
     }
     return this.#encode(schema, decoded);
-  }
-
-  /** Decodes a field. What a type that decodes itself finds wrong is told before what was found earlier. */
-  #member(field: Schema, inner: unknown, { place, isLenient }: { place: Place; isLenient: boolean }): unknown {
-    if (!isLenient) return this.decode(field, inner, place);
-    const { error } = this;
-    this.error = undefined;
-    this.#lenient++;
-    const decoded = this.decode(field, inner, place);
-    this.#lenient--;
-    if (this.error !== undefined && this.#lenient === 0) throw new HardError(new Error(this.error));
-    this.error ??= error;
-    return decoded;
   }
 
   /** Encodes in Go's order, without fields that are omitted when empty. */
@@ -225,8 +206,7 @@ class Decoding {
   #bytes(value: unknown, schema: Schema): unknown {
     if (typeof value !== "string") return this.#mismatch(schema, value);
     const text = value.replace(/[\r\n]/g, "");
-    const wrong = base64Mistake(text);
-    if (wrong !== undefined) this.error ??= `illegal base64 data at input byte ${wrong}`;
+    if (!base64.test(text)) this.error ??= "illegal base64 data";
     return text;
   }
 
@@ -240,18 +220,15 @@ class Decoding {
     if (this.#from === "unstructured" && Number.isInteger(value)) return converted(value, schema.go!.type);
     const limit = schema.go!.type === "int32" ? 2 ** 31 : 2 ** 63;
     if (Number.isInteger(value) && value < limit && value >= -limit) return value;
-    if (this.#from === "unstructured" && !Number.isInteger(value))
-      throw new HardError(new Error(`cannot convert float64 to ${goType(schema)}`));
     return this.#report(new TypeMismatch(`number ${value}`, goType(schema)), schema);
   }
 
   #mismatch(schema: Schema, value: unknown): unknown {
-    if (this.#from === "unstructured") throw new HardError(new Error(unstructuredMismatch(schema, value)));
     return this.#report(new TypeMismatch(kindOf(value), goType(schema)), schema);
   }
 
   #report(mismatch: TypeMismatch, schema: Schema): unknown {
-    this.error ??= this.inContext(mismatch);
+    this.error ??= this.messageOf(mismatch);
     return this.zero(schema);
   }
 
@@ -262,24 +239,6 @@ class Decoding {
       parent,
     };
   }
-}
-
-function unstructuredMismatch(schema: Schema, value: unknown): string {
-  const kind = Array.isArray(value)
-    ? "slice"
-    : isNumber(value)
-      ? isInteger(value)
-        ? "int64"
-        : "float64"
-      : { object: "map", boolean: "bool" }[typeof value as string];
-  if (schema.type === "object") {
-    return schema.properties
-      ? `cannot restore struct from: ${kind ?? "string"}`
-      : `cannot restore map from ${kind ?? "string"}`;
-  }
-  if (schema.type === "array") return `cannot restore slice from ${kind ?? "string"}`;
-  if (schema.type === "string" && kind === "int64") return "cannot convert int64 to string";
-  return `unrecognized type: ${schema.type === "string" ? "string" : goType(schema)}`;
 }
 
 /** Converts a whole number as Go does, without a check: what is too large for 64 bits is the smallest number. */
@@ -319,13 +278,4 @@ function isEmptyCollection(field: Schema, value: unknown): boolean {
   return field.properties === undefined && field.go!.own === undefined && Object.keys(value).length === 0;
 }
 
-/** Returns the byte at which Go stops; `undefined` when the text is base64. */
-function base64Mistake(text: string): number | undefined {
-  const found = /[^A-Za-z0-9+/]/.exec(text);
-  if (!found) return text.length % 4 === 0 ? undefined : text.length - (text.length % 4);
-  const rest = text.slice(found.index);
-  const padding = /^==?/.exec(rest)?.[0].length ?? 0;
-  const isWhole = padding > 0 && (found.index + padding) % 4 === 0;
-  if (!isWhole) return found.index;
-  return rest.length === padding ? undefined : found.index + padding;
-}
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

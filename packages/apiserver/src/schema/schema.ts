@@ -51,8 +51,6 @@ export interface GoShape {
   readonly type: string;
   readonly pointer: boolean;
   readonly omit: "empty" | "zero" | undefined;
-  /** The names of embedded structs that lead to the field. */
-  readonly within: readonly string[];
   readonly own: OwnType | undefined;
 }
 

@@ -115,7 +115,6 @@ class TableSchema implements Schema {
       type: goType(row, struct),
       pointer: row.y === 1,
       omit: row.o === undefined ? undefined : row.o === 2 ? "zero" : "empty",
-      within: row.h ?? none,
       own,
     };
   }

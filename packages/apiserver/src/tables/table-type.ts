@@ -42,8 +42,6 @@ export interface FieldRow {
   readonly g?: string;
   /** Its Go type without the pointer, where it differs from the plain one of `t` and `f`. */
   readonly x?: string;
-  /** The embedded Go structs that lead to it. */
-  readonly h?: readonly string[];
   /** Whether it is a pointer. */
   readonly y?: 1;
   /** Whether it is omitted when empty (1) or when zero (2). */
