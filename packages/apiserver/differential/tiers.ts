@@ -66,14 +66,15 @@ interface Tiers {
 /** Groups whose kinds have few rules here beyond their schemas: some objects are stored that kube-apiserver finds invalid. */
 const unvalidated = ["discovery.k8s.io", "flowcontrol.apiserver.k8s.io", "resource.k8s.io", "storage.k8s.io"];
 
-/** Whether objects of a group are stored that kube-apiserver finds invalid. */
-export function isUnvalidated(group: string): boolean {
-  return unvalidated.includes(group);
+/** Whether objects of a kind are stored that kube-apiserver finds invalid. */
+export function isUnvalidated({ group, plural }: { readonly group: string; readonly plural: string }): boolean {
+  return unvalidated.includes(group) || plural === "persistentvolumes";
 }
 
 /** Whether kube-apiserver refuses an object that may be stored here. */
 export function isOfItsValidation(path: string, { status }: Answer): boolean {
-  return status === 422 && isUnvalidated(path.split("/")[2] ?? "");
+  const [, root, group = "", plural = ""] = path.split(/[/?]/);
+  return status === 422 && isUnvalidated({ group: root === "apis" ? group : "", plural });
 }
 
 /** Returns the part of an answer that its tiers compare. */
@@ -147,6 +148,7 @@ function textWithoutFreeWords(text: string): string {
   const short = text
     .replace(/(Forbidden: [^\n]*)\n[^]*/, "$1<difference>")
     .replace(/((?:patch: Invalid value|unknown patch type|response|json parse error): )[^]*/, "$1<text>")
+    .replace(/(unable to convert unstructured object to [^:]*: )[^]*/, "$1<text>")
     .replace(/^(map: |list element types|The order in patch list)[^]*/, "$1<text>")
     .replace(/("<secret contents redacted>": )[^\n,]*/g, "$1<text>")
     .replace(/(accessor error: )[^]*?(?= is of the type)/g, "$1<value>")

@@ -112,8 +112,6 @@ function unprintable(character: string, code: number): string {
   const known = short[code];
   if (known !== undefined) return known;
   if (code < 0x20 || code === 0x7f) return `\\x${code.toString(16).padStart(2, "0")}`;
-  // A byte of a path that is no UTF-8.
-  if (code >= 0xdc80 && code <= 0xdcff) return `\\x${(code - 0xdc00).toString(16)}`;
   if (/[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(character)) return character;
   return code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
 }

@@ -16,7 +16,7 @@ export function walks(served: readonly Served[], { more = 1, seed = 0 }: Selecti
   const kinds = served.filter((kind) => {
     const sample = sampleOf(kind);
     const isStored = kind.verbs.includes("create") && kind.verbs.includes("get");
-    const isFree = sample && !sample.name && !sample.settled && !isUnvalidated(kind.group);
+    const isFree = sample && !sample.name && !sample.settled && !isUnvalidated(kind);
     return isFree && isStored && kind.kind !== "Namespace";
   });
   return Array.from({ length: Math.ceil(COUNT * more) }, (_, index) => ({

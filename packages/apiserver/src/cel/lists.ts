@@ -1,6 +1,6 @@
 /** Kubernetes' list and set functions for rules. */
 import type { Environment } from "@marcbachmann/cel-js";
-import { Unreadable } from "./unreadable.ts";
+import { Unreadable } from "./values.ts";
 
 type Comparable = bigint | number | string | boolean | Date;
 

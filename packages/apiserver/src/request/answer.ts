@@ -65,9 +65,7 @@ export function answerStatus(request: Request, status: Status, options: AnswerOp
   const seconds = status.details?.retryAfterSeconds;
   const headers = seconds === undefined ? {} : { "retry-after": String(seconds) };
   const accepted = acceptedStatus(request.headers.get("accept"));
-  // A name in a path may have bytes that are no UTF-8.
-  const json = JSON.stringify(status).replaceAll(/\\udc[89a-f][0-9a-f]/g, "\ufffd");
-  return answerJson(request, json, {
+  return answerJson(request, JSON.stringify(status), {
     ...options,
     status: status.code,
     headers: { ...headers, ...options.headers },

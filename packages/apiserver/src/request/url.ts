@@ -1,5 +1,4 @@
 /** Parses a request's path and query as Go does. */
-import { isUtf8 } from "node:buffer";
 
 export interface ReadUrl {
   /** The path, decoded once. */
@@ -28,22 +27,7 @@ function decoded(path: string): string {
   const bytes = path.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 16)),
   );
-  return fromUtf8(Buffer.from(bytes, "latin1"));
-}
-
-/** Decodes UTF-8; a byte that is none becomes half of a surrogate pair, from which the byte can be told. */
-function fromUtf8(bytes: Buffer): string {
-  if (isUtf8(bytes)) return bytes.toString();
-  let text = "";
-  for (let at = 0; at < bytes.length;) {
-    const start = at;
-    const length = [1, 2, 3, 4].find(
-      (count) => start + count <= bytes.length && isUtf8(bytes.subarray(start, start + count)),
-    );
-    text += length === undefined ? String.fromCharCode(0xdc00 + bytes[at]!) : bytes.toString("utf8", at, at + length);
-    at += length ?? 1;
-  }
-  return text;
+  return Buffer.from(bytes, "latin1").toString();
 }
 
 /** Whether it is one of the old forms `/api/v1/watch/…` and `/api/v1/proxy/…` without a resource. */

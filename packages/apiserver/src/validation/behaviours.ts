@@ -16,43 +16,21 @@ const none: Rules = {};
 /** Kinds whose registry validates the metadata of an update also as that of a new object, so that each error appears twice. */
 const checkedAnew = new Set([
   "/ConfigMap",
-  "/Endpoints",
   "/Namespace",
-  "/Node",
-  "/PersistentVolumeClaim",
-  "/PersistentVolume",
   "/Pod",
   "/Secret",
   "/ServiceAccount",
-  "apiregistration.k8s.io/APIService",
   "apps/ControllerRevision",
   "batch/Job",
-  "certificates.k8s.io/CertificateSigningRequest",
-  "networking.k8s.io/IngressClass",
-  "networking.k8s.io/Ingress",
-  "networking.k8s.io/IPAddress",
-  "storage.k8s.io/CSIStorageCapacity",
-  "storage.k8s.io/StorageClass",
-  "storage.k8s.io/VolumeAttributesClass",
-  "node.k8s.io/RuntimeClass",
-  "resource.k8s.io/DeviceClass",
-  "resource.k8s.io/ResourceClaim",
-  "resource.k8s.io/ResourceClaimTemplate",
 ]);
 /** Kinds whose registry validates the metadata of an update only as that of a new object. */
 const checkedAnewOnly = new Set([
-  "/LimitRange",
-  "/PersistentVolume",
-  "storage.k8s.io/CSINode",
-  "storage.k8s.io/VolumeAttachment",
   "admissionregistration.k8s.io/MutatingAdmissionPolicy",
   "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding",
   "admissionregistration.k8s.io/MutatingWebhookConfiguration",
   "admissionregistration.k8s.io/ValidatingAdmissionPolicy",
   "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding",
   "admissionregistration.k8s.io/ValidatingWebhookConfiguration",
-  "discovery.k8s.io/EndpointSlice",
-  "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration",
 ]);
 /** Kinds whose registry leaves the metadata of an update to the common rules. */
 const checkedByAllOnly = new Set(["/Event", "policy/PodDisruptionBudget"]);
@@ -156,10 +134,6 @@ function changed({ rules, next, old, write, row, format }: ChangeOf): FieldError
   }
   if (rules.updateFirst === true) rules.update?.(root, old, context);
   if (rules.checkNewOnly !== true) rules.check?.(root, context);
-  if (rules.checksTwice === true) {
-    if (kind === "/PersistentVolume") validateMetadata(metadata, { row, format });
-    rules.check?.(root, context);
-  }
   if (rules.updateFirst !== true) rules.update?.(root, old, context);
   return errors;
 }

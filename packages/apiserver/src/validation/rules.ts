@@ -24,8 +24,6 @@ export interface Rules {
   readonly status?: (object: Field, old: Fields, context: RuleContext) => void;
   /** Whether `check` runs only for new objects. */
   readonly checkNewOnly?: boolean;
-  /** Whether the registry runs `check` twice on update, so that each error appears twice. */
-  readonly checksTwice?: boolean;
   /** When the metadata of a new object is validated; `alone` means only when nothing else is wrong. @default "first" */
   readonly metadata?: "first" | "last" | "alone";
   /** The format of names, where it is not the usual one. */

@@ -1,5 +1,4 @@
-/** Parses cron schedules as kube-apiserver does. */
-import { isZone } from "./time-zones.ts";
+/** Reads cron schedules and time zones as kube-apiserver does. */
 
 const bounds: readonly (readonly [number, number])[] = [
   [0, 59],
@@ -76,4 +75,14 @@ function numberOf(text: string, names: readonly string[]): number {
   const named = names.indexOf(text.toLowerCase());
   if (named >= 0) return names === months ? named + 1 : named;
   return /^\d+$/.test(text) ? Number(text) : Number.NaN;
+}
+
+/** Time zones are names of files, so their case matters. */
+export function isZone(name: string): boolean {
+  try {
+    const { timeZone: found } = new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions();
+    return found === name || found.toLowerCase() !== name.toLowerCase();
+  } catch {
+    return false;
+  }
 }

@@ -240,7 +240,6 @@ function nodeAddresses(list: Field): void {
 }
 
 const node: Rules = {
-  checksTwice: true,
   prepare: withoutKubeletConfig,
   prepareUpdate: withoutKubeletConfig,
   status: (object) => {

@@ -5,7 +5,6 @@ import type { Field } from "../field.ts";
 import { fill, inner } from "../fill.ts";
 import { dnsSubdomain, qualifiedName } from "../formats.ts";
 import { differingPlaces, isSameStored } from "../stored-values.ts";
-import { persistentSource } from "./persistent-sources.ts";
 import { isNegative, quantityNumber, quantityOrder } from "../quantities.ts";
 import type { RuleContext, Rules, RuleTable } from "../rules.ts";
 import { nodeSelector } from "../selector-rules.ts";
@@ -23,7 +22,7 @@ function volumeSpec(object: Field): void {
     if (!affinity.at("required").present) affinity.at("required").required("must specify required node constraints");
     else nodeSelector(affinity.at("required"));
   }
-  persistentSource(spec, object.at("metadata").at("name").text);
+  persistentSource(spec);
   if (/^\/+(\.\/*)*$/.test(spec.at("hostPath").at("path").text) && policy.text === "Recycle")
     policy.forbidden("may not be 'recycle' for a hostPath mount of '/'");
   if (spec.at("storageClassName").text !== "") spec.at("storageClassName").matches(dnsSubdomain);
@@ -61,6 +60,18 @@ const persistentSources =
     " ",
   );
 
+/** Validates the source of a volume. The plugins of Kubernetes itself say what else theirs needs. */
+function persistentSource(spec: Field): void {
+  const [source, other] = persistentSources.filter((name) => spec.at(name).present);
+  if (source === undefined) return spec.required("must specify a volume type");
+  if (other !== undefined) spec.at(other).forbidden("may not specify more than 1 volume type");
+  if (source === "csi") for (const name of ["driver", "volumeHandle"]) spec.at("csi").at(name).require();
+  if (source !== "local") return;
+  spec.at("local").at("path").require();
+  if (!spec.at("nodeAffinity").at("required").present)
+    spec.at("nodeAffinity").required("Local volume requires node affinity");
+}
+
 function volumeUpdate(object: Field, old: Fields, { write: { row } }: RuleContext): void {
   const [spec, before] = [object.at("spec"), inner(old, "spec")];
   const sources = (fields: Fields): Fields =>
@@ -97,7 +108,6 @@ function mountOptions(object: Field): void {
 }
 
 const volume: Rules = {
-  checksTwice: true,
   prepare: (object, { now }) => void (object["status"] = { phase: "Pending", lastPhaseTransitionTime: now }),
   prepareUpdate: (next, old, { now }) => {
     const [status, before] = [inner(next, "status"), inner(old, "status")];

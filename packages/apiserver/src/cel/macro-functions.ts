@@ -1,6 +1,32 @@
-/** Macros that loop over keys and values together, and sorting by a computed value. */
-import type { Environment } from "@marcbachmann/cel-js";
-import { type Checker, type Evaluator, type Found, type Node, type Scope, variableName } from "./macro-parts.ts";
+/** What cel-go offers and the interpreter lacks: macros that loop over keys and values, and those of optional values. */
+import type { Environment, Optional } from "@marcbachmann/cel-js";
+import { celLibrary } from "./library.ts";
+
+// The parts of the interpreter that macros work with.
+interface Node {
+  readonly op: string;
+  readonly args: unknown;
+}
+interface Scope {
+  forkWithVariable(name: string, type: unknown): Scope;
+  reuse(outer: unknown): Scope;
+  setIterValue(value: unknown, evaluator: unknown): Scope;
+}
+interface Checker {
+  check(node: Node, scope: Scope): unknown;
+  getType(name: string): unknown;
+}
+interface Evaluator {
+  run(node: Node, scope: unknown): unknown;
+}
+interface MacroCall {
+  readonly args: readonly Node[];
+  readonly receiver: Node;
+}
+function variableName({ op, args }: Node): string {
+  if (op !== "id") throw new Error("argument must be a simple name");
+  return String(args);
+}
 
 interface Loop {
   readonly receiver: Node;
@@ -16,7 +42,7 @@ function macro(
   result: string,
   finish: (entries: readonly Entry[], bodies: number, isMap: boolean) => unknown,
 ) {
-  return ({ args, receiver }: Found) => ({
+  return ({ args, receiver }: MacroCall) => ({
     receiver,
     variables: args.slice(0, count).map(variableName),
     bodies: args.slice(count),
@@ -93,4 +119,48 @@ export function registerLoops(environment: Environment): void {
         .map(([, value]) => value),
     ),
   );
+}
+
+/** Makes a macro that evaluates its second argument for the value of an optional, which has the name of the first. */
+function mapping(finish: (result: unknown) => unknown) {
+  return ({ args, receiver }: MacroCall) => ({
+    receiver,
+    name: variableName(args[0]!),
+    body: args[1]!,
+    inner: undefined as Scope | undefined,
+    async: false,
+    typeCheck(checker: Checker, macro: { inner: Scope | undefined }, scope: Scope): unknown {
+      checker.check(receiver, scope);
+      macro.inner = scope.forkWithVariable(variableName(args[0]!), checker.getType("dyn"));
+      checker.check(args[1]!, macro.inner);
+      return checker.getType("optional<dyn>");
+    },
+    evaluate(evaluator: Evaluator, macro: { readonly inner: Scope | undefined }, scope: unknown): unknown {
+      const found = evaluator.run(receiver, scope) as Optional;
+      if (!found.hasValue()) return celLibrary().Optional.none();
+      const inner = macro.inner!.reuse(scope).setIterValue(found.value(), evaluator);
+      return finish(evaluator.run(args[1]!, inner));
+    },
+  });
+}
+
+export function registerOptionals(environment: Environment): void {
+  const { Optional } = celLibrary();
+  const register = environment.registerFunction.bind(environment) as unknown as (text: string, macro: unknown) => void;
+  register(
+    "optional.optMap(ast, ast): optional<dyn>",
+    mapping((result) => Optional.of(result)),
+  );
+  register(
+    "optional.optFlatMap(ast, ast): optional<dyn>",
+    mapping((result) => result),
+  );
+  environment.registerOperator("optional<A> == optional<A>", (a: Optional, b: Optional) => {
+    if (!a.hasValue() || !b.hasValue()) return a.hasValue() === b.hasValue();
+    return environment.evaluate("self[0] == self[1]", { self: [a.value(), b.value()] }) === true;
+  });
+  const at = (list: readonly unknown[], index: number): unknown =>
+    list.length === 0 ? Optional.none() : Optional.of(list.at(index));
+  register("list.first(): optional<dyn>", (list: readonly unknown[]) => at(list, 0));
+  register("list.last(): optional<dyn>", (list: readonly unknown[]) => at(list, -1));
 }
