@@ -149,6 +149,7 @@ function textWithoutFreeWords(text: string): string {
     .replace(/(Forbidden: [^\n]*)\n[^]*/, "$1<difference>")
     .replace(/((?:patch: Invalid value|unknown patch type|response|json parse error): )[^]*/, "$1<text>")
     .replace(/(unable to convert unstructured object to [^:]*: )[^]*/, "$1<text>")
+    .replace(/(json: cannot unmarshal )[^]*/, "$1<text>")
     .replace(/^(map: |list element types|The order in patch list)[^]*/, "$1<text>")
     .replace(/("<secret contents redacted>": )[^\n,]*/g, "$1<text>")
     .replace(/(accessor error: )[^]*?(?= is of the type)/g, "$1<value>")

@@ -1,17 +1,8 @@
 /** Converts JSON to the values that rules see: integers apart from other numbers, times as times, names as identifiers. */
+import { Unreadable } from "./lists.ts";
 import { celEnvironment } from "./environment.ts";
 import { isInteger, isNumber } from "../numbers.ts";
 import type { Schema } from "../schema/schema.ts";
-
-/** Stands in a list for a value that does not have the type of its schema, so that only what reads it fails. */
-export class Unreadable {
-  /** What is wrong with the value, in the server's words. */
-  readonly problem: string;
-
-  constructor(problem: string) {
-    this.problem = problem;
-  }
-}
 
 const reserved = new Set(
   "true false null in as break const continue else for function if import let loop package namespace return var void while".split(

@@ -21,4 +21,4 @@ export function checkTimeout(query: URLSearchParams, asked: () => Attributes): v
 }
 
 /** Durations of Go; the micro sign has two code points. */
-const duration = /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/;
+const duration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/;

@@ -49,7 +49,7 @@ export function notReserved(path: Field): void {
 
 const pathTypes = ["BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
 
-export function hostPath(source: Field): void {
+function hostPath(source: Field): void {
   source.at("path").require();
   backsteps(source.at("path"));
   const type = source.at("type");
@@ -102,7 +102,7 @@ function azureDisk(source: Field): void {
 }
 
 /** Validates a driver, which may be any program. */
-export function flexVolume(source: Field): void {
+function flexVolume(source: Field): void {
   source.at("driver").require();
   for (const name of source.at("options").keys) {
     const domain = `.${(name.includes("/") ? (name.split("/")[0] ?? "") : name).toLowerCase()}`;
@@ -111,7 +111,7 @@ export function flexVolume(source: Field): void {
   }
 }
 
-export function storageOs(source: Field): void {
+function storageOs(source: Field): void {
   const [name, namespace] = [source.at("volumeName"), source.at("volumeNamespace")];
   if (name.require()) name.matches(dnsLabel);
   if (namespace.text !== "") namespace.matches(dnsLabel);
@@ -119,7 +119,7 @@ export function storageOs(source: Field): void {
 }
 
 /** @see https://github.com/container-storage-interface/spec */
-export function driverName(name: Field): void {
+function driverName(name: Field): void {
   if (!name.require()) return;
   if (name.text.length > 63) name.tooLong(63);
   for (const detail of dnsSubdomain(name.text.toLowerCase())) name.invalid(detail, name.text);
