@@ -2,25 +2,16 @@
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { buildExecutable, mebibytes, pruneUnused, type Target } from "../build/index.ts";
-import { findModules } from "../loader/load-all.ts";
 import { allLoaded } from "../platform/module-host.ts";
 import type { BuildContext } from "./build-image.ts";
-import { orderOf, programOf, runtimeCache, targetsOf } from "./build-targets.ts";
-import { loadModules } from "./loaded-modules.ts";
+import type { BuildValues } from "./build-options.ts";
+import { modulesToBuild, orderOf, programOf, runtimeCache, targetsOf } from "./build-targets.ts";
 import { projectName } from "./operator-name.ts";
-import { UsageError, UserError } from "./usage-error.ts";
-
-export interface ExecutableValues {
-  readonly controllers: readonly string[];
-  readonly target: readonly string[] | undefined;
-  readonly name: string | undefined;
-  readonly output: string | undefined;
-  readonly external: boolean;
-}
+import { UsageError } from "./usage-error.ts";
 
 /** @returns the exit status. @throws UsageError, UserError */
 export async function buildExecutables(
-  values: ExecutableValues,
+  values: BuildValues,
   { host, progress, signal, onWritten }: BuildContext,
 ): Promise<number> {
   const targets = targetsOf(values.target);
@@ -30,13 +21,7 @@ export async function buildExecutables(
       "--output is one file, and --target names several: leave it out, or build one after the other",
     );
   }
-  const modules = values.external ? undefined : findModules(values.controllers);
-  if (modules !== undefined) {
-    const { problems } = await loadModules(values.controllers, host, {
-      sources: { env: host.env, places: [] },
-    });
-    if (problems.length > 0) throw new UserError(problems.join("\n"));
-  }
+  const modules = await modulesToBuild(values, host);
   const [program, order] = [await programOf(host), await orderOf(host)];
   const offered = await allLoaded(await host.embedded.offered());
   const lines: string[] = [];
@@ -65,7 +50,7 @@ export async function buildExecutables(
 }
 
 /** What was asked for, or what the project is called: its package.json, else its folder. */
-function nameOf({ name, controllers }: ExecutableValues): string {
+function nameOf({ name, controllers }: BuildValues): string {
   if (name !== undefined) {
     if (/^[\w.-]+$/.test(name) && !name.startsWith(".") && !name.startsWith("-")) return name;
     throw new UsageError(`--name is '${name}': expected letters, digits, '-', '_' and '.'`);

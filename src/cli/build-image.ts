@@ -22,27 +22,13 @@ import {
   writeSbom,
 } from "../build/index.ts";
 import { withoutLogin } from "../observe/without-login.ts";
-import { findModules } from "../loader/load-all.ts";
 import { allLoaded } from "../platform/module-host.ts";
 import { cacheFolder } from "../platform/unpack.ts";
-import { binaryFor, runtimeCache, targetsOf } from "./build-targets.ts";
+import type { BuildValues } from "./build-options.ts";
+import { binaryFor, modulesToBuild, runtimeCache, targetsOf } from "./build-targets.ts";
 import type { Host } from "./command.ts";
-import { loadModules } from "./loaded-modules.ts";
 import { projectName } from "./operator-name.ts";
 import { UsageError, UserError } from "./usage-error.ts";
-
-export interface ImageValues {
-  readonly controllers: readonly string[];
-  readonly target: readonly string[] | undefined;
-  readonly output: string | undefined;
-  readonly external: boolean;
-  readonly image: string;
-  readonly base: string | undefined;
-  readonly label: readonly string[] | undefined;
-  readonly sbom: string | undefined;
-  readonly compression: "gzip" | "zstd";
-  readonly "plain-http": boolean;
-}
 
 export interface BuildContext {
   readonly host: Host;
@@ -53,7 +39,10 @@ export interface BuildContext {
 }
 
 /** @returns the exit status. @throws UsageError, UserError */
-export async function buildImageOf(values: ImageValues, { host, progress, signal }: BuildContext): Promise<number> {
+export async function buildImageOf(
+  values: BuildValues & { readonly image: string },
+  { host, progress, signal }: BuildContext,
+): Promise<number> {
   const reference = referenceOf(values.image, "--image");
   if (reference.digest !== undefined)
     throw new UsageError("--image has a digest, which follows from what is built: leave it out");
@@ -75,13 +64,7 @@ export async function buildImageOf(values: ImageValues, { host, progress, signal
     given: values.label ?? [],
     base: baseReference,
   });
-  const entries = values.external ? undefined : findModules(values.controllers);
-  if (entries !== undefined) {
-    const { problems } = await loadModules(values.controllers, host, {
-      sources: { env: host.env, places: [] },
-    });
-    if (problems.length > 0) throw new UserError(problems.join("\n"));
-  }
+  const entries = await modulesToBuild(values, host);
   const cache = join(cacheFolder(host.env), "layers");
   const registry = {
     credentials: (name: string) => credentialsFor(name, host.env),

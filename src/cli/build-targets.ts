@@ -1,4 +1,4 @@
-/** What to build for, and this program for it. */
+/** What to build, what for, and this program for it. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -12,9 +12,13 @@ import {
   type Target,
   targets,
 } from "../build/index.ts";
+import { findModules } from "../loader/load-all.ts";
+import type { ModuleEntry } from "../loader/scan.ts";
 import { nearest } from "../module/nearest.ts";
 import { BYTECODE_ORDER, cacheFolder } from "../platform/unpack.ts";
+import type { BuildValues } from "./build-options.ts";
 import type { Host } from "./command.ts";
+import { loadModules } from "./loaded-modules.ts";
 import { sdkFolder } from "./sdk-folder.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
@@ -37,6 +41,18 @@ export function targetsOf(texts: readonly string[] | undefined): readonly Target
       throw new UsageError(`--target is '${text}', which nothing is built for: ${advice}`);
     });
   return [...new Set(requested)];
+}
+
+/** Finds the modules to build, and loads each once; `undefined` when they stay outside. @throws UserError */
+export async function modulesToBuild(
+  { controllers, external }: Pick<BuildValues, "controllers" | "external">,
+  host: Host,
+): Promise<readonly ModuleEntry[] | undefined> {
+  if (external) return undefined;
+  const modules = findModules(controllers);
+  const { problems } = await loadModules(controllers, host, { sources: { env: host.env, places: [] } });
+  if (problems.length > 0) throw new UserError(problems.join("\n"));
+  return modules;
 }
 
 /** Where runtimes of other machines are kept, and this program for them. */

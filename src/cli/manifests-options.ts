@@ -1,6 +1,6 @@
 /** The options of `binnacle manifests`. */
 import type { Option, ValuesOf } from "../settings/option.ts";
-import { nameOption, type NameValues, serviceAccountOption } from "./operator-name.ts";
+import { nameOption, serviceAccountOption } from "./operator-name.ts";
 import {
   controllersOption,
   moduleConfigOption,
@@ -105,7 +105,19 @@ const options = [
   },
 ] as const;
 
-export const manifestsOptions: readonly Option[] = [
+/** An option of other commands, with a description of its own. */
+type Described<O extends Option> = Omit<O, "describe"> & Pick<Option, "describe">;
+
+type SharedOption =
+  | typeof controllersOption
+  | Described<typeof moduleConfigOption>
+  | Described<typeof namespaceOption>
+  | typeof nameOption
+  | typeof serviceAccountOption
+  | typeof webhookHostOption
+  | Described<typeof webhookServiceOption>;
+
+export const manifestsOptions: readonly (SharedOption | (typeof options)[number])[] = [
   controllersOption,
   {
     ...moduleConfigOption,
@@ -119,15 +131,4 @@ export const manifestsOptions: readonly Option[] = [
   { ...webhookServiceOption, describe: `${webhookServiceOption.describe}; that of --service-account when left out` },
 ];
 
-export interface ManifestsValues extends ValuesOf<typeof options>, NameValues {
-  readonly controllers: readonly string[];
-  readonly "module-config": readonly string[] | undefined;
-  readonly namespace: readonly string[] | undefined;
-  readonly "webhook-host": string | undefined;
-  readonly "webhook-service": string | undefined;
-}
-
-/** What a command with {@link manifestsOptions} was given. */
-export function manifestsValues(flags: object): ManifestsValues {
-  return flags as ManifestsValues;
-}
+export type ManifestsValues = ValuesOf<typeof manifestsOptions>;

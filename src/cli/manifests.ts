@@ -5,7 +5,7 @@ import { deployFiles, printedDeployment } from "./deploy/deploy-output.ts";
 import { deployLimits } from "./deploy/deploy-limits.ts";
 import { sourcesOf } from "./config-messages.ts";
 import { type LoadedModules, loadModules } from "./loaded-modules.ts";
-import { MOST_REPLICAS, manifestsOptions, type ManifestsValues, manifestsValues } from "./manifests-options.ts";
+import { MOST_REPLICAS, manifestsOptions, type ManifestsValues } from "./manifests-options.ts";
 import { type DeployedModules, modulesOf } from "./deploy/deployed-modules.ts";
 import { operatorAccount } from "./operator-name.ts";
 import { commentedYaml } from "./rule-comments.ts";
@@ -14,8 +14,7 @@ import { printedWebhooks } from "./webhook-manifests.ts";
 
 export const manifestsCommand: Command = command({
   options: manifestsOptions,
-  async run(flags, host) {
-    const values = manifestsValues(flags);
+  async run(values, host) {
     checkUsage(values);
     if (values.what === "deploy") await checkImages(values);
     // What is printed depends on what is given, and not on the environment of whoever prints it.

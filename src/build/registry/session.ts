@@ -300,24 +300,17 @@ export class RegistrySession {
     return new RegistryError(this.#cannot(`${reference.registry} cannot be reached: ${why}`), { cause: error });
   }
 
-  #unauthorized(text = ""): RegistryError {
+  #unauthorized(text = "", status = 401): RegistryError {
     const { action, reference } = this.#options;
     const advice = `log in with \`docker login ${reference.registry}\` as a user who may ${action}`;
-    return new RegistryError(this.#cannot(`the registry does not let us (401${because(text)}); ${advice}`), {
-      status: 401,
-    });
+    const why = `the registry does not let us (${status}${because(text)}); ${advice}`;
+    return new RegistryError(this.#cannot(why), { status });
   }
 
   async #refusal(response: Response): Promise<RegistryError> {
     const { status } = response;
     const text = await reasonOf(response);
-    if (status === 403) {
-      const { action, reference } = this.#options;
-      const advice = `log in with \`docker login ${reference.registry}\` as a user who may ${action}`;
-      return new RegistryError(this.#cannot(`the registry does not let us (403${because(text)}); ${advice}`), {
-        status,
-      });
-    }
+    if (status === 403) return this.#unauthorized(text, status);
     if (status === 401 && (await this.#isOwn(response))) return this.#unauthorized(text);
     const who = (await this.#isOwn(response))
       ? "the registry"

@@ -60,11 +60,24 @@ export function doomed(path: string, kind: string, { metadata }: Identified): Do
 /** Deletes an object. Another object that has the same name by now stays. */
 export async function remove(transport: Transport, { path, uid }: Doomed): Promise<void> {
   const body = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background", preconditions: { uid } };
-  try {
-    await transport.request({ method: "DELETE", path, body });
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error;
-  }
+  await transport.request({ method: "DELETE", path, body }).catch(unlessGone);
+}
+
+/** Changes an object by a merge patch with its UID. Another object that has the same name by now stays as it is. */
+export async function change(transport: Transport, { path, uid }: Doomed, patch: ObjectPatch): Promise<void> {
+  const body = { ...patch, metadata: { uid, ...patch.metadata } };
+  await transport
+    .request({ method: "PATCH", path, contentType: "application/merge-patch+json", body })
+    .catch(unlessGone);
+}
+
+interface ObjectPatch {
+  readonly metadata?: { readonly annotations: Readonly<Record<string, string>> };
+  readonly [field: string]: unknown;
+}
+
+function unlessGone(error: unknown): void {
+  if (!isNotFound(error) && !isConflict(error)) throw error;
 }
 
 export interface Patience {

@@ -1,6 +1,6 @@
 /** The CustomResourceDefinitions of uninstalled modules, and their objects. */
 import { collectionPath, RestMapper } from "../../kube/api/mapper.ts";
-import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
+import { isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
 import { sleep } from "../../platform/clock.ts";
 import { needsConversion } from "../../resource/crd-conversion.ts";
@@ -10,7 +10,7 @@ import { countFinalizers, type ObjectCounts } from "../finalizer-counts.ts";
 import { type CustomDefinition, isMigrated, storageVersion } from "../migration/custom-definition.ts";
 import { migrate } from "../migration/migration.ts";
 import { UserError } from "../usage-error.ts";
-import { doomed, type Doomed, find, type Found } from "./cluster-objects.ts";
+import { change, doomed, type Doomed, find, type Found } from "./cluster-objects.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /** Milliseconds until every API server knows a definition. */
@@ -57,13 +57,8 @@ export async function asStored(transport: Transport, resource: Resource): Promis
  * Ends the conversion of objects that are about to be deleted. The garbage collector reads them in the version that the API server
  * prefers, and deletes their children only if it can. Their metadata, which is all that it reads, is the same in all versions.
  */
-export async function convertNoMore(transport: Transport, { path, uid }: Doomed): Promise<void> {
-  const body = { metadata: { uid }, spec: { conversion: { strategy: "None", webhook: null } } };
-  try {
-    await transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error;
-  }
+export async function convertNoMore(transport: Transport, definition: Doomed): Promise<void> {
+  await change(transport, definition, { spec: { conversion: { strategy: "None", webhook: null } } });
 }
 
 /** Makes the version that the module reads the one in which objects are stored, and stores all of them in it, while they can be converted. */

@@ -2,10 +2,9 @@
  * The rights of an account. Its bindings prove which roles are its own; they lose their subject first and are deleted after the
  * roles, so that the proof is still there when an attempt that failed is made again.
  */
-import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
-import { doomed, type Doomed, find, type Found, list, MANAGED_BY, OURS } from "./cluster-objects.ts";
+import { change, doomed, type Doomed, find, type Found, list, MANAGED_BY, OURS } from "./cluster-objects.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 /** Says on a binding without subjects whose it was. */
@@ -79,17 +78,12 @@ async function metricsReader(transport: Transport, name: string): Promise<readon
   return isOurs ? [doomed(path, "ClusterRole", reader)] : [];
 }
 
-/** Takes the rights from the account. Another binding that has the same name by now stays as it is. */
+/** Takes the rights from the account. */
 export async function disempower(
   transport: Transport,
   { namespace, name }: ServiceAccount,
-  { path, uid }: Bound,
+  binding: Bound,
 ): Promise<void> {
-  const metadata = { uid, annotations: { [MARK]: `${namespace}/${name}` } };
-  const body = { metadata, subjects: null };
-  try {
-    await transport.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error;
-  }
+  const annotations = { [MARK]: `${namespace}/${name}` };
+  await change(transport, binding, { metadata: { annotations }, subjects: null });
 }
