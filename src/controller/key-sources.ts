@@ -104,7 +104,7 @@ async function run(
       return;
     }
     case "named":
-      return; // {@link ControllerSources.listen} has begun already
+      return; // `listen` has begun already
     case "from": {
       const iterator = invoke(() => source.events[Symbol.asyncIterator]());
       const take = ({ value, done }: IteratorResult<Enqueued>): boolean => {

@@ -57,7 +57,7 @@ export class AccountAccess {
   /** Revokes what only a replaced version has declared. */
   #narrowing: Promise<void> | undefined;
   readonly #around: Around;
-  /** What the modules declare that run, or are about to. */
+  /** The permissions of each module that runs or is about to start. */
   readonly #declared = new Map<string, readonly Permissions[]>();
   /** The manifests on the server, as JSON, by path. */
   readonly #granted = new Map<string, string>();

@@ -17,7 +17,7 @@ import type { HealthChecks, HealthReport } from "../server/health-checks.ts";
 
 /** How a process takes part in elections. */
 export interface ElectionOptions extends ElectionDurations {
-  /** One Lease for the process, or one for each module, so that replicas share the modules between them. */
+  /** Whether the process has one Lease, or each module has its own, so that replicas share the modules between them. */
   readonly mode: "process" | "module";
   /** The name of the Lease; with a Lease for each module, the prefix of their names. */
   readonly id: string;

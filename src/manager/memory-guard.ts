@@ -23,7 +23,7 @@ export interface MemoryGuardOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** Where the state of memory is shown, and what takes it. */
+/** The places where the state of memory is shown, and the informers, which take most of it. */
 export interface MemoryDisplay {
   readonly metrics: Metrics;
   readonly health: { readonly readyz: HealthChecks };
@@ -65,7 +65,7 @@ const MOST_PAUSES = 10;
 /** The part of the limit that one page of a list may take, and that one response may take which is read as a whole. */
 const PAGE_PART = 1 / 64;
 const ANSWER_PART = 1 / 8;
-/** Each of the lists that run at the same time holds a page or two. */
+/** The limit allows one list at a time for each so many bytes, because each list holds a page or two. */
 const LIMIT_PER_LIST = 128 * MIB;
 const MOST_LISTS = 4;
 /** How many informers a warning names. */

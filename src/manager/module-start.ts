@@ -74,7 +74,7 @@ export class ModuleStart {
     await this.#parts.modules.remove(name, async () => this.#process.access?.leave(name));
   }
 
-  /** From the change of its definitions on, the API server requests conversions of the new version of a module. */
+  /** Serves conversions for a module before it starts: the API server requests them as soon as its definitions change. */
   #convert({ definitions, invoke }: LoadedModule): Disposable {
     return this.#parts.webhooks.host.convertFor({ resources: definitions.resources, invoke });
   }

@@ -7,9 +7,9 @@ import type { AccountAccess } from "./account-access.ts";
 import type { Elections } from "./elections.ts";
 import type { Sharding } from "./sharding.ts";
 
-/** The runtime of the controllers, and what the manager's own parts use besides. */
+/** The runtime of the controllers, with more that only the parts of the manager use. */
 export interface Process extends Runtime {
-  /** The same transport as `transport`, for what is never called in the context of a module. */
+  /** The transport without the detour of `transport`, for callers that never run in the context of a module. */
   readonly connection: Transport;
   /** Installs kinds and writes what webhooks need, with rights that the modules may not have. @default `transport` */
   readonly installer: Transport;

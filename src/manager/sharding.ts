@@ -96,7 +96,7 @@ export class Sharding implements Leaderships, AsyncDisposable {
     return this.#member.alone(`module ${module}`);
   }
 
-  /** The leadership of what the process does for all of its modules. */
+  /** The leadership that decides where work is done for all modules together. */
   ofProcess(): Leadership {
     return this.#member.alone(PROCESS);
   }

@@ -1,18 +1,18 @@
 /** The thread that notices when the event loop is blocked. It has no event loop itself: it sleeps and checks. */
 import { LoopMarks, PLACE } from "../platform/loop-marks.ts";
 
-/** What the process tells the thread. */
+/** The settings of the thread, which the process sends it once. */
 export interface StallOrder {
   /** The memory of the marks. */
   readonly memory: SharedArrayBuffer;
-  /** In milliseconds; 0 for never. */
+  /** Milliseconds after which a stall is reported; 0 for never. */
   readonly warnAfter: number;
-  /** In milliseconds; 0 for never. */
+  /** Milliseconds after which the process ends; 0 for never. */
   readonly endAfter: number;
   readonly format: "json" | "pretty";
 }
 
-/** What the thread reports about a stall, besides the fields of a mark. */
+/** The report of a stall, which the thread sends to the process. It also has the fields of the mark. */
 export interface StallReport {
   readonly seconds: number;
   /** The module whose code blocks the event loop. */

@@ -13,7 +13,7 @@ export interface StopStep {
   readonly run: (left: number) => unknown;
   /** The milliseconds that it gets even if nothing is left of the grace period. @default 1_000 */
   readonly atLeast?: number | undefined;
-  /** What has not ended, while the step runs. @default nothing that has a name */
+  /** Names what has not ended yet, while the step runs. @default nothing that has a name */
   readonly open?: (() => readonly string[]) | undefined;
   /** How many milliseconds it takes before the grace period begins. @default it is a part of the period */
   readonly before?: number | undefined;
@@ -26,10 +26,10 @@ export interface StopOptions {
   readonly log: Pick<Log, "debug" | "info" | "warn" | "error">;
 }
 
-/** Milliseconds after which it is said what the stop waits for, and again. */
+/** Milliseconds after which the log says for the first time, and then again, what the stop waits for. */
 const TOLD_AFTER = 2_000;
 const TOLD_AGAIN = 10_000;
-/** Milliseconds that a step gets beyond the period by default: to end what the period has cut off. */
+/** Milliseconds that a step gets by default beyond the grace period, to end what was cut off with the period. */
 const LAST_MOMENT = 1_000;
 const MOST_SHOWN = 10;
 
@@ -87,7 +87,7 @@ export function activeRuns({ controllers }: Pick<ModuleRegistry, "controllers">)
   });
 }
 
-/** Returns what the modules have not ended; of one of which nothing is open in particular, its name. */
+/** Returns the names of what the modules have not ended yet; where there are none, the names of the modules. */
 export function openParts(modules: Pick<ModuleRegistry, "controllers" | "statuses">): readonly string[] {
   const parts = modules.statuses().flatMap(({ name, open }) => open.map((one) => `${name}: ${one}`));
   const open = [...activeRuns(modules), ...parts];

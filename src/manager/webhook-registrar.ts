@@ -51,7 +51,7 @@ export interface RegistrationChoice {
   readonly name?: string | undefined;
 }
 
-/** Where the API server sends requests, and whom it trusts there. */
+/** The address to which the API server sends requests, and the authorities that it trusts there. */
 export type ClientConfig = ReturnType<typeof clientConfigOf>;
 
 export interface RegistrarParts {
@@ -70,7 +70,7 @@ export interface RegistrarParts {
 
 /** Milliseconds that API servers may take to learn that something is not registered any more. */
 const LEARNING = 250;
-/** Milliseconds between two searches for what processes that were killed have left behind. */
+/** Milliseconds between two searches for registrations that killed processes have left behind. */
 const CLEAN_UP_EVERY = 60_000;
 const LEFT_OUT =
   "Webhooks are not asked about objects beside their own Service, so that it can be started again; only about kinds of the modules";

@@ -17,11 +17,11 @@ export interface WebhooksOptions extends Omit<WebhookServingOptions, "certificat
 }
 
 export interface WebhooksParts extends WebhookServingParts {
-  /** Whether every module that was found runs, so that what none of them serves belongs to nobody. */
+  /** Whether every module runs, so that a registered webhook which none of them serves belongs to nobody. */
   readonly isComplete: () => boolean;
 }
 
-/** Milliseconds for removing at the end what belongs to this process alone. */
+/** Milliseconds for removing, at the end, the registration of this process alone. */
 const LEAVE_WITHIN = 5_000;
 
 /** Returns how the API server reaches the conversion webhook. @throws the signal's reason. */
@@ -89,7 +89,7 @@ export class Webhooks {
     await this.#registrar?.begin(signal);
   }
 
-  /** Called when it is known what the modules serve, which is then registered. */
+  /** Called when the webhooks of all modules are known; they are then registered. */
   loaded(): void {
     this.#registrar?.loaded();
   }

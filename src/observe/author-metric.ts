@@ -46,7 +46,7 @@ export type MetricDeclaration =
 /** The labels that a declaration names. */
 type LabelsOf<D> = D extends { readonly labels: readonly (infer L extends string)[] } ? L : never;
 
-/** What a controller's code writes its metrics with, by their names in `metrics`. */
+/** The metrics that a controller's code writes, by their names in `metrics`. */
 export type WrittenMetrics<Metrics> = {
   readonly [M in keyof Metrics]: Metrics[M] extends { readonly type: "counter" }
     ? Counter<LabelsOf<Metrics[M]>>

@@ -3,7 +3,7 @@ import type { Counter, Gauge, Histogram, MetricDeclaration, MetricOptions } from
 import type { Metrics } from "./metrics.ts";
 import { HistogramFamily, type HistogramSeries, type Labels, NumberFamily, type Series } from "./series.ts";
 
-/** In seconds; client-go has the same bounds. */
+/** The default bounds of a histogram in seconds; client-go has the same. */
 const BUCKETS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 

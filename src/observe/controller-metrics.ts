@@ -1,7 +1,7 @@
 /** The metrics of reconciling, with controller-runtime's names. */
 import { counter, gauge, HistogramFamily, type NumberFamily } from "./series.ts";
 
-/** In seconds; controller-runtime has the same bounds. */
+/** The bounds of the histogram in seconds; controller-runtime has the same. */
 const RECONCILE_BOUNDS: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
   2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
@@ -57,7 +57,7 @@ export interface ControllerInMetrics {
   readonly concurrency: number;
 }
 
-/** What the workers of one controller report. The series start at 0 and exist until this is disposed of. */
+/** The metrics of one controller, which its workers write. The series start at 0 and exist until this is disposed of. */
 export class ControllerMetrics implements Disposable {
   readonly #user = new DisposableStack();
   readonly #success;
@@ -71,7 +71,7 @@ export class ControllerMetrics implements Disposable {
   readonly #seconds;
   readonly #active;
   readonly #stuck;
-  /** What this user added to shared gauges, which is subtracted when it leaves before its runs end. */
+  /** The part of a shared gauge that is this user's; it is subtracted when the user leaves before its runs end. */
   #activeHere = 0;
   #stuckHere = 0;
 

@@ -1,13 +1,13 @@
 /** The metrics of daemons, which run beside the objects of a controller. */
 import { counter, type Labels, type NumberFamily, ReadFamily } from "./series.ts";
 
-/** How many objects have the daemon, by what it is doing; asked when metrics are read. */
+/** The number of objects that have the daemon, by the state of the daemon, when metrics are read. */
 export interface DaemonReading {
   readonly running: number;
-  /** For one of the others to end, because no more may run at the same time. */
+  /** Daemons that wait for another one to end, because no more may run at the same time. */
   readonly waiting: number;
   readonly backingOff: number;
-  /** Told to end, and still there at the end of the grace period. */
+  /** Daemons that were asked to end, and have not by the end of the grace period. */
   readonly stuck: number;
 }
 
@@ -16,10 +16,10 @@ export interface DaemonLabels {
   readonly daemon: string;
 }
 
-/** What the daemons of one name report. */
+/** The metrics of the daemons of one name. */
 export interface DaemonMetrics extends Disposable {
   readFrom(read: () => DaemonReading): void;
-  /** One has thrown. */
+  /** Counts a daemon that has thrown. */
   failed(): void;
 }
 

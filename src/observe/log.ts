@@ -72,7 +72,7 @@ export function createLog(options: LogOptions): RootLog {
   );
 }
 
-/** What a log and its children share. */
+/** The output of a log, which its children share. */
 interface Output {
   rank: number;
   emit(line: Line): void;

@@ -12,7 +12,7 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** Replaces a value of a Secret. */
 const REDACTED = "[redacted]";
 
-/** The property of an object with what is logged in its place. */
+/** The property of an object whose value is logged instead of the object. */
 export const LOGGED_AS: unique symbol = Symbol.for("binnacle.loggedAs");
 
 /**

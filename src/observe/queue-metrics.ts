@@ -12,7 +12,7 @@ export interface QueueReading {
   readonly parked: number;
 }
 
-/** In seconds: 10 ns × 10ⁿ, as in client-go. */
+/** The bounds of the histograms in seconds: 10 ns × 10ⁿ, as in client-go. */
 const QUEUE_BOUNDS: readonly number[] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
 
 /** The maximum number of values of the label `priority` of one queue, as in controller-runtime. */
@@ -77,7 +77,7 @@ export class QueueFamilies {
 
 const EMPTY: QueueReading = { depth: [], unfinishedSeconds: 0, longestRunningSeconds: 0, parked: 0 };
 
-/** What one work queue reports. The series start at 0 and exist until this is disposed of. */
+/** The metrics of one work queue. The series start at 0 and exist until this is disposed of. */
 export class QueueMetrics implements Disposable {
   readonly labels: Labels;
   read: () => QueueReading = () => EMPTY;

@@ -3,16 +3,16 @@ import { printable } from "./printable.ts";
 
 /** Shorter values are ignored, because they occur by chance. */
 export const SHORTEST_SECRET = 8;
-/** What stands in place of a secret value. */
+/** Replaces a secret value. */
 const INSTEAD_OF_SECRET = "[redacted]";
-/** What stands in place of a text that cannot be searched within the bounds. */
+/** Replaces a whole text that cannot be searched within the bounds. */
 export const INSTEAD_OF_TEXT = "[redacted: there are more secret values here than a text is searched for]";
 
-/** How much of a value is looked for; the rest of a longer one is compared where that occurs. */
+/** How many characters of a value are looked for; where they occur, the rest of a longer value is compared. */
 const BEGINNING = 64;
-/** Comparisons in one text, so that values that all begin alike cost no more than others. */
+/** The most comparisons in one text, so that values which all begin alike cost no more than others. */
 const MOST_STEPS = 2 ** 17;
-/** What a comparison of a whole value costs: a step for so many characters. */
+/** A comparison of a whole value costs one step for so many characters. */
 const STEP = 64;
 const TABLE_BITS = 14;
 const FACTOR = 0x0100_0193;
@@ -41,10 +41,10 @@ const ESCAPED: readonly Spelling[] = [
   { of: (text) => encodeURIComponent(text.toWellFormed()), unit: 1 },
 ];
 const SPELLINGS = [AS_IT_IS, ...ESCAPED, ...IN_BASE64];
-/** Those of a text that has nothing to be escaped. */
+/** The spellings of a text in which nothing has to be escaped. */
 const PLAIN_SPELLINGS = [AS_IT_IS, ...IN_BASE64];
 
-/** What is looked for: a value as a whole, or what longer values begin with. */
+/** A text that is looked for: a whole value, or the beginning of longer ones. */
 interface Needle {
   readonly text: string;
   isWhole: boolean;

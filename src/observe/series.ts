@@ -58,8 +58,8 @@ export class HistogramSeries {
   }
 }
 
-/** What the library's registry reads of a family. */
-export interface FamilyText extends FamilyInfo {
+/** A family with all its samples, in the form that the library's registry reads. */
+export interface FamilyReading extends FamilyInfo {
   readonly type: string;
   readonly aggregator: "sum";
   readonly values: readonly Sample[];
@@ -100,7 +100,7 @@ export abstract class Family<S extends { readonly labels: Labels }> {
     return series;
   }
 
-  get(): Promise<FamilyText> {
+  get(): Promise<FamilyReading> {
     const { name, help, type } = this;
     const values = [...this.#series.values()].flatMap(({ series }) => [...this.samples(series)]);
     return Promise.resolve({ name, help, type, aggregator: "sum", values });
@@ -175,7 +175,7 @@ export class ReadFamily {
     this.#read = read;
   }
 
-  get(): Promise<FamilyText> {
+  get(): Promise<FamilyReading> {
     const { name, help, type } = this;
     return Promise.resolve({ name, help, type, aggregator: "sum", values: this.#samples() });
   }

@@ -9,7 +9,7 @@ import {
   type Series,
 } from "./series.ts";
 
-/** In seconds; Prometheus' own default. */
+/** The bounds of the histogram in seconds: Prometheus' own default. */
 const LATENCY_BOUNDS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export type AdmissionResult = "allowed" | "denied" | "error";
@@ -55,7 +55,7 @@ export class WebhookFamilies {
   }
 }
 
-/** What one path of the webhook listener reports. The series exist until this is disposed of. */
+/** The metrics of one path of the webhook listener. The series exist until this is disposed of. */
 export class WebhookPathMetrics implements Disposable {
   readonly inFlight: Series;
   /** Seconds from the end of the request's headers to the response. */

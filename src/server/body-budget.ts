@@ -38,7 +38,7 @@ interface Waiting {
  * enough for a client to come again within its own timeout.
  */
 const PATIENCE = 1_000;
-/** In bytes. */
+/** The largest body in bytes that may take its room before it has arrived. */
 const LARGEST_CLAIM = 64 * 1024;
 
 /**
@@ -48,7 +48,7 @@ const LARGEST_CLAIM = 64 * 1024;
 export class BodyBudget {
   readonly #bytes: number;
   readonly #clock: Clock;
-  /** What each request holds; the one that has been here for longest comes first. */
+  /** The bytes that each request holds, oldest request first. */
   readonly #shares = new Map<BodyShare, number>();
   readonly #waiting = new Set<Waiting>();
   #held = 0;

@@ -19,7 +19,7 @@ export interface HealthAppOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** One of the endpoints. */
+/** One of `/healthz`, `/livez` and `/readyz`. */
 interface Endpoint {
   readonly endpoint: "healthz" | "livez" | "readyz";
   readonly checks: HealthChecks;

@@ -45,7 +45,7 @@ const LONGEST_TOKEN = 16_384;
 
 export class RequestAuthorizer {
   readonly #options: RequestAuthorizerOptions;
-  /** By the hash of the token, which itself is not kept. */
+  /** The users by the hash of their token, which itself is not kept. */
   readonly #users: RememberedAnswers<User | undefined>;
   readonly #allowed: RememberedAnswers<boolean>;
 

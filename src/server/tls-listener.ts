@@ -29,7 +29,9 @@ export interface TlsListenerOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** In seconds. Go's clients close an idle connection after 90 s, so that they, and not the server, end it. */
+/**
+ * Seconds after which the server closes an idle connection. Go's clients do so after 90 s, so that they are the first.
+ */
 const IDLE_TIMEOUT = 120;
 /**
  * Milliseconds without a request after which a server with an old certificate is closed. Until then each response is
