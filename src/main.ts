@@ -14,7 +14,7 @@ import { offered, start } from "./program.ts";
 
 /** The version and its commit, which the build sets. */
 declare const BUILD_VERSION: string | undefined;
-/** What `binnacle build` makes of this program, put in place by it. */
+/** The operator that `binnacle build` puts in place of this name. */
 declare const BUILD_OPERATOR: BuiltInOperator | undefined;
 
 /** Packed by `scripts/pack-sdk.ts` before the build; absent when the sources run without a build. */
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   if (version !== undefined) {
     const isTuned = args[commandIndex(args)] === "run";
     beginAnew(given, { isTuned, memory: () => memoryLimit(memoryGiven(args, process.env))?.bytes });
-    // Of an operator that starts, little is worth compiling; the other commands compute more.
+    // When an operator starts, little is worth compiling; the other commands compute more.
     if (isTuned) compileReluctantly();
   }
   await start({

@@ -32,7 +32,7 @@ export async function offered(): Promise<OfferedPackages> {
   };
 }
 
-/** What only an entry knows of the program. */
+/** The facts that only an entry knows of the program. */
 export interface Entry extends Pick<Embedded, "sdk" | "source" | "operator"> {
   /** The arguments of the command line. */
   readonly args: readonly string[];

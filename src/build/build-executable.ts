@@ -17,12 +17,12 @@ export interface ExecutableBuild {
   /** A file that says in which order this program uses its bytecode. */
   readonly order?: string | undefined;
   readonly version: string;
-  /** What is built; `undefined` for this program alone. */
+  /** The operator that is built; `undefined` for this program alone. */
   readonly operator: { readonly name: string; readonly modules: readonly ModuleEntry[] | undefined } | undefined;
-  /** What modules import from inside the binary, with what it exports. */
+  /** The packages that the binary offers to modules, with their exports. */
   readonly offered: Readonly<Record<string, object>>;
   readonly output: string;
-  /** Where runtimes are kept. */
+  /** The folder in which runtimes are cached. */
   readonly cache: string;
   readonly signal?: AbortSignal | undefined;
 }
@@ -93,8 +93,8 @@ interface Inside {
 }
 
 /**
- * Where the modules are going to be. Each is bundled once by itself before, which says what is wrong with it, and which files it
- * consists of.
+ * Where the modules are going to be. Each is bundled once by itself before, which says what is wrong with it, and which
+ * files it consists of.
  */
 async function insideOf(entries: readonly ModuleEntry[], offered: Readonly<Record<string, object>>): Promise<Inside> {
   const bundled = await bundleModules(entries, { offered, destination: "/" });

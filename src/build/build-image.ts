@@ -27,18 +27,18 @@ export interface ImageBuild {
   readonly targets: readonly Target[];
   /** `undefined` leaves the folder outside. */
   readonly modules: readonly ModuleEntry[] | undefined;
-  /** What modules import from inside the binary, with what it exports. */
+  /** The packages that the binary offers to modules, with their exports. */
   readonly offered: Readonly<Record<string, object>>;
   readonly program: Program;
   /** The path of this program for a target. */
   readonly binaryFor: (target: Target) => Promise<string>;
-  /** By target, in their order; `undefined` for an image without a base. */
+  /** The base images, one for each target in the same order; `undefined` for an image without a base. */
   readonly base: { readonly name: string; readonly digest: string; readonly images: readonly BaseImage[] } | undefined;
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly compression: Compression;
-  /** Where layers are kept. */
+  /** The folder in which layers are cached. */
   readonly cache: string;
   readonly progress: Progress;
   readonly signal?: AbortSignal | undefined;
@@ -79,7 +79,7 @@ interface Contents {
   readonly platform: Platform;
 }
 
-/** From the layer that changes least to the one that changes most, which is the small one. */
+/** The layers, from the one that changes least to the one that changes most, which is the smallest. */
 async function makeLayers(
   { binary, libraries, bundled, document, platform }: Contents,
   { base, compression, cache, created, progress, signal }: ImageBuild,

@@ -1,4 +1,4 @@
-/** What `binnacle build` is made of: modules, executables, images and registries. */
+/** The parts of `binnacle build`: modules, executables, images and registries. */
 export { BuildError } from "./build-error.ts";
 export { buildExecutable } from "./build-executable.ts";
 export { buildControllersImage } from "./build-image.ts";

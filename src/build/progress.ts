@@ -39,7 +39,7 @@ export class Progress implements Disposable {
     else this.#write(`${step}\n`);
   }
 
-  /** So many more bytes of the step are done; fewer than none where something has to be done again. */
+  /** Counts more bytes of the step as done; a negative number when something has to be done again. */
   advance(bytes: number): void {
     this.#done += bytes;
     if (this.#isTerminal && this.#clock.now() - this.#drawn >= EVERY) this.#draw();

@@ -7,7 +7,7 @@ const UNUSED_DAYS = 30;
 /** Notes that something in a cache is used. */
 export async function markUsed(path: string): Promise<void> {
   const now = new Date();
-  // Where the time cannot be changed, the entry is made again some day.
+  // If the time cannot be changed, the entry is made again some day.
   await utimes(path, now, now).catch(() => {});
 }
 

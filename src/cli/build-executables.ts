@@ -49,7 +49,7 @@ export async function buildExecutables(
   return 0;
 }
 
-/** What was asked for, or what the project is called: its package.json, else its folder. */
+/** Returns the executable's name: the one of `--name`, else that of the project, by its package.json or its folder. */
 function nameOf({ name, controllers }: BuildValues): string {
   if (name !== undefined) {
     if (/^[\w.-]+$/.test(name) && !name.startsWith(".") && !name.startsWith("-")) return name;

@@ -71,7 +71,7 @@ export async function buildImageOf(
     plainHttp: values["plain-http"],
     signal,
   };
-  // Where an image goes to a registry without TLS, its base still comes from others as they are.
+  // When an image is pushed without TLS, a base from another registry is still pulled over TLS.
   const plainBase =
     values["plain-http"] && (values.output !== undefined || baseReference?.registry === reference.registry);
   const base =
@@ -99,7 +99,7 @@ export async function buildImageOf(
     signal,
   });
   const size = image.blobs.reduce((sum, { descriptor }) => sum + descriptor.size, 0);
-  // On a node with another processor, the first that anybody hears of it is `exec format error`.
+  // The output names the processors: on a node with another one, the only hint would be `exec format error`.
   const processors = image.platforms.map(({ platform }) => `${platform.os}/${platform.architecture}`).join(", ");
   const where = await deliver();
   for (const [{ cpu }, document] of documents) {

@@ -1,4 +1,4 @@
-/** What to build, what for, and this program for it. */
+/** The modules and targets of a build, and this program for a target. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -55,7 +55,7 @@ export async function modulesToBuild(
   return modules;
 }
 
-/** Where runtimes of other machines are kept, and this program for them. */
+/** The cache of runtimes for other machines, and of this program built for them. */
 export function runtimeCache({ env }: Pick<Host, "env">): string {
   return join(cacheFolder(env), "runtimes");
 }

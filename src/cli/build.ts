@@ -44,7 +44,7 @@ export const buildCommand: Command = command({
   },
 });
 
-/** What is left of a build that was stopped. */
+/** Returns the last message of a build that was stopped. */
 export function stoppedMessage(outputs: readonly string[]): string {
   if (outputs.length === 0) return "Stopped, and nothing has been written";
   return `Stopped: ${outputs.join(", ")} ${outputs.length === 1 ? "has" : "have"} been written, and nothing else`;

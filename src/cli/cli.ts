@@ -30,8 +30,8 @@ export async function cli(args: readonly string[], host: Host): Promise<number> 
 }
 
 /**
- * Errors whose message says everything: those of the user's making, the answers of API servers that do not do what is asked,
- * servers that cannot be reached, and what the runtime was not permitted.
+ * Errors whose message says everything: those of the user's making, the answers of API servers that do not do what is
+ * asked, servers that cannot be reached, and what the runtime was not permitted.
  */
 const REPORTED: readonly string[] = ["UserError", "ApiError", "UnreachableError", "NotCapable"];
 

@@ -3,28 +3,31 @@ import type { ModuleEntry } from "../loader/scan.ts";
 import type { OfferedPackages } from "../platform/module-host.ts";
 import type { Option, ValuesOf } from "../settings/option.ts";
 
-/** What is embedded in the binary, which only its entry knows. */
+/** The contents of the binary that only its entry knows. */
 export interface Embedded {
   readonly version: string;
   /** Versions of the packages that are part of this program, by name. */
   readonly dependencies?: Readonly<Record<string, string>>;
   /** The packages that modules can import from inside the binary, by their exact names. */
   readonly offered: () => Promise<OfferedPackages>;
-  /** The SDK's declarations and code: a file of zstd-compressed JSON, `{ path: text }`; `undefined` when it is not built in. */
+  /**
+   * The SDK's declarations and code: a file of zstd-compressed JSON, `{ path: text }`; `undefined` when it is not built
+   * in.
+   */
   readonly sdk: () => Promise<string | undefined>;
   /** The program of the thread that watches the event loop. @default there is none, and no thread watches */
   readonly stallThread?: string | undefined;
   /** The entry's file when the sources run without a build. */
   readonly source: string | undefined;
-  /** In an executable that `binnacle build` has made. */
+  /** The operator, in an executable that `binnacle build` has made. */
   readonly operator?: Operator | undefined;
 }
 
-/** What an executable is that `binnacle build` has made. */
+/** An executable that `binnacle build` has made. */
 export interface Operator {
-  /** Of the executable. */
+  /** The name of the executable. */
   readonly name: string;
-  /** Those inside; `undefined` when they are outside. */
+  /** The modules inside the executable; `undefined` when they are outside. */
   readonly modules: readonly ModuleEntry[] | undefined;
 }
 
@@ -47,5 +50,7 @@ export function command<const Options extends readonly Option[]>(definition: Com
   return definition;
 }
 
-/** The command that the scripts of `completion` call; the arguments are a shell's name and the line up to the cursor. */
+/**
+ * The command that the scripts of `completion` call; the arguments are a shell's name and the line up to the cursor.
+ */
 export const COMPLETE = "__complete";

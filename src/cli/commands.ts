@@ -91,7 +91,11 @@ export const commands: readonly CommandEntry[] = [
   },
 ];
 
-/** Finds the command in a command line, which may have flags before it. @returns its index; -1 when there are only flags. */
+/**
+ * Finds the command in a command line, which may have flags before it.
+ *
+ * @returns its index; -1 when there are only flags.
+ */
 export function commandIndex(args: readonly string[]): number {
   return args[0]?.startsWith("-") ? args.findIndex((argument) => commands.some(({ name }) => name === argument)) : 0;
 }

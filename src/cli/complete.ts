@@ -56,7 +56,7 @@ export async function complete(words: readonly string[], env: Environment): Prom
   return starting(current, await valuesOf(next, line));
 }
 
-/** What is known of the incomplete line. */
+/** The incomplete command line. */
 interface Line {
   readonly flags: readonly Option[];
   /** The words between the command and the cursor. */

@@ -1,4 +1,4 @@
-/** What the command line says about the configuration of modules. */
+/** Messages of the command line about the configuration of modules. */
 import { type ConfigOrigin, knownConfigs, readSources } from "../loader/module-config.ts";
 import type { Loaded } from "../loader/load-all.ts";
 import { unusedKeys } from "../module/config/all.ts";
@@ -25,7 +25,7 @@ export function faultsMessage(faults: readonly string[]): string {
   return `The configuration of the modules has ${faults.length} faults:\n${faults.map((one) => `  ${one}`).join("\n")}`;
 }
 
-/** Others may use a mounted Secret too, so what nobody here takes is no fault. */
+/** Warns of keys that no module takes. They are no fault, because others may use a mounted Secret too. */
 export function tellUnusedKeys(loaded: readonly Loaded[], sources: ConfigSources, log: Log): void {
   const files = unusedKeys(sources, knownConfigs(loaded));
   if (files.length > 0) log.warn("No module takes the values of some files of --module-config", { files });

@@ -76,7 +76,9 @@ interface Search {
   readonly namespaces: readonly string[] | undefined;
 }
 
-/** Counts the finalizers of controllers that nobody removes; the reason is that of the first object that carries one. */
+/**
+ * Counts the finalizers of controllers that nobody removes; the reason is that of the first object that carries one.
+ */
 async function deadFinalizers(
   resource: Resource,
   { transport, mapper, owners, namespaces }: Search,
@@ -125,8 +127,8 @@ function reason(owner: Declarations | undefined, { name, watched, namespace }: C
 }
 
 /**
- * Examines the metadata of all objects of all other kinds that may be listed, for finalizers that modules have left behind
- * which are gone.
+ * Examines the metadata of all objects of all other kinds that may be listed, for finalizers that modules have left
+ * behind which are gone.
  */
 async function lookThroughOthers(transport: Transport, known: ReadonlySet<string>): Promise<ClusterFindings> {
   const problems: string[] = [];

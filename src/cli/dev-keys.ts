@@ -1,4 +1,4 @@
-/** What the keys of `dev` do. */
+/** The actions of the keys in `dev`. */
 import type { Pause } from "../controller/pause.ts";
 import type { RunningController } from "../controller/controller.ts";
 import type { LogLevel, RootLog } from "../observe/log.ts";

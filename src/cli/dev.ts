@@ -150,7 +150,7 @@ export const devCommand: Command = command({
   },
 });
 
-/** What `manifests deploy` would call these modules, if that can be told. */
+/** Returns the account that `manifests deploy` would use for these modules; `undefined` when it cannot be told. */
 function deployedAs({ controllers }: Pick<RunSettings, "controllers">, host: Host): ServiceAccount | undefined {
   const name = operatorName({ controllers }, host);
   return name === undefined ? undefined : { namespace: `${name}-system`, name };

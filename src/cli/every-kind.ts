@@ -6,7 +6,10 @@ import { groupOf, handle, type Resource } from "../resource/handle.ts";
 export interface Listed {
   readonly resource: Resource;
   readonly namespaced: boolean;
-  /** Whether there are objects: what cannot be watched, such as a ComponentStatus or the metrics of a pod, is made up for each request. */
+  /**
+   * Whether there are objects: what cannot be watched, such as a ComponentStatus or the metrics of a pod, is made up
+   * for each request.
+   */
   readonly isStored: boolean;
 }
 

@@ -1,4 +1,6 @@
-/** Finds kinds on a cluster by name: those of CustomResourceDefinitions, and those that an aggregated API server serves. */
+/**
+ * Finds kinds on a cluster by name: those of CustomResourceDefinitions, and those that an aggregated API server serves.
+ */
 import { isApiError } from "../kube/errors/api-error.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { StructuralSchema } from "../resource/schema/structural.ts";
@@ -80,7 +82,10 @@ interface GroupVersionKind {
   readonly kind: string;
 }
 
-/** Returns a kind without CustomResourceDefinition: its schema is in the OpenAPI document of its group, and refers to others. */
+/**
+ * Returns a kind without CustomResourceDefinition: its schema is in the OpenAPI document of its group, and refers to
+ * others.
+ */
 async function published(
   { resource, namespaced }: Listed,
   { request }: Pick<Transport, "request">,

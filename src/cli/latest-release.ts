@@ -1,4 +1,4 @@
-/** What the latest release is: asked of the registry of npm, or of a place with releases. */
+/** Finds the latest release: from the registry of npm, or from a place with releases. */
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { taggedVersion } from "#runtime/registry";

@@ -14,8 +14,8 @@ import type { ClusterFindings } from "./dead-finalizers.ts";
 const FORBIDDEN = 403;
 
 /**
- * Removes registrations that nobody keeps, and takes the addresses of processes that are gone out of the kinds with several
- * versions that the modules define.
+ * Removes registrations that nobody keeps, and takes the addresses of processes that are gone out of the kinds with
+ * several versions that the modules define.
  *
  * @throws UnreachableError
  */
@@ -28,7 +28,7 @@ export async function giveBackLeft(modules: readonly LoadedModule[], cluster: Cl
   const { signal } = new AbortController();
   const refused = (what: string, error: unknown): void => {
     if (!isApiError(error)) throw error;
-    // Who may not look has no duty to repair either.
+    // A user who may not look has no duty to repair either.
     (error.code === FORBIDDEN ? notes : problems).push(`${what}: ${error.message}`);
   };
   const log = createLog({ level: "error", format: "pretty" });

@@ -18,14 +18,14 @@ export interface LoadedModules {
   readonly files: readonly string[];
   /** The configurations that each module has declared, by the file in {@link LoadedModule}. */
   readonly configs: ReadonlyMap<string, readonly ModuleConfig[]>;
-  /** What is wrong with the configuration, apart from values that are missing. */
+  /** Faults of the configuration, apart from missing values. */
   readonly configFaults: readonly string[];
 }
 
 export interface LoadModulesOptions {
   /** @default false */
   readonly mayBeNone?: boolean;
-  /** Where the configuration of the modules comes from. @default nowhere */
+  /** The sources of the modules' configuration. @default none */
   readonly sources?: ConfigSources;
 }
 

@@ -17,7 +17,7 @@ export const manifestsCommand: Command = command({
   async run(values, host) {
     checkUsage(values);
     if (values.what === "deploy") await checkImages(values);
-    // What is printed depends on what is given, and not on the environment of whoever prints it.
+    // The output depends on the flags alone, and not on the environment of whoever runs the command.
     const sources = await sourcesOf({ env: undefined, paths: values["module-config"] ?? [] });
     const loaded = await loadModules(values.controllers, host, { sources });
     const { modules } = loaded;

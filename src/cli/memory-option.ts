@@ -18,8 +18,8 @@ export function memoryOf(values: { readonly "memory-limit": string | undefined }
 }
 
 /**
- * What is given before anything is parsed, for settings of the runtime that must be made before its first line. A value that
- * is no quantity is refused later, and one in a configuration file does not change these settings.
+ * What is given before anything is parsed, for settings of the runtime that must be made before its first line. A value
+ * that is no quantity is refused later, and one in a configuration file does not change these settings.
  */
 export function memoryGiven(
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** What an operator is called, and with it everything that is deployed of it: two of them must not replace each other. */
+/** The name of an operator and of everything that is deployed of it: two operators must not replace each other. */
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ServiceAccount } from "../module/rbac-manifests.ts";
@@ -43,8 +43,9 @@ export interface NameValues {
 }
 
 /**
- * Returns the name of a project: that in the package.json of the folder with its modules, or what the folder is called. Of a folder
- * whose name says nothing, such as `controllers`, it is that of the folder around it. `undefined` when there is none.
+ * Returns the name of a project: that in the package.json of the folder with its modules, or what the folder is called.
+ * Of a folder whose name says nothing, such as `controllers`, it is that of the folder around it. `undefined` when
+ * there is none.
  */
 export function projectName(folder: string): string | undefined {
   for (let at = resolve(folder); ; at = dirname(at)) {

@@ -1,4 +1,7 @@
-/** The command line of an executable that `binnacle build` has made: it runs, and the other commands are for operating it. */
+/**
+ * The command line of an executable that `binnacle build` has made: it runs, and the other commands are for operating
+ * it.
+ */
 import type { Command, Operator } from "./command.ts";
 import { type CommandEntry, commandIndex, commands } from "./commands.ts";
 import type { Option } from "../settings/option.ts";

@@ -7,7 +7,7 @@ interface GrantedRule {
   readonly verbs: readonly string[];
 }
 
-/** What each of these is for, seen in the audit log of an API server or known to be rare. */
+/** Returns the reasons for rare verbs of a rule, seen in the audit log of an API server or known to be rare. */
 function reasonsOf({ apiGroups, resources, verbs }: GrantedRule): readonly string[] {
   const has = (verb: string): boolean => verbs.includes(verb);
   if (resources.every((name) => name.endsWith("/finalizers"))) {

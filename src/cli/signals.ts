@@ -3,12 +3,15 @@ import type { Log } from "../observe/log.ts";
 import type { RunSettings } from "../settings/run-options.ts";
 import { signalRank } from "./signal-rank.ts";
 
-/** Milliseconds that a process gets for its end beyond the grace period; with the default period, pods have a second more. */
+/**
+ * Milliseconds that a process gets for its end beyond the grace period; with the default period, pods have a second
+ * more.
+ */
 const LEEWAY = 14_000;
 
 /**
- * Resolves at the first signal, and logs it. Whatever is still open when the time is over, such as a request for credentials
- * or a reader who does not take the output, ends together with the process, whose exit status is 1.
+ * Resolves at the first signal, and logs it. Whatever is still open when the time is over, such as a request for
+ * credentials or a reader who does not take the output, ends together with the process, whose exit status is 1.
  *
  * @param within milliseconds from the signal to the end of the process.
  */

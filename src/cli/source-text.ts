@@ -1,4 +1,7 @@
-/** Writes texts of others into source that is generated: the only way by which they get there, so that none becomes code. */
+/**
+ * Writes texts of others into source that is generated: the only way by which they get there, so that none becomes
+ * code.
+ */
 import { printable } from "../observe/printable.ts";
 
 /** Returns a value of JSON as an expression, and as a type that has no other value. */

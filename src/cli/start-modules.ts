@@ -1,6 +1,6 @@
 /**
- * Starts the modules in the order of their names, but each after those whose plugins it requires, and without waiting for one
- * that loads slowly.
+ * Starts the modules in the order of their names, but each after those whose plugins it requires, and without waiting
+ * for one that loads slowly.
  */
 import type { Loaded } from "../loader/load-all.ts";
 import { configFaults } from "../loader/module-config.ts";
@@ -25,7 +25,7 @@ export interface StartOptions {
   readonly manager: Manager;
   /** Throws at the first module that cannot run, instead of recording it as broken. */
   readonly strict: boolean;
-  /** Where the configuration of the modules comes from. */
+  /** The sources of the modules' configuration. */
   readonly sources: ConfigSources;
   /** The modules, in the order in which they are loading. */
   readonly entries: readonly ModuleEntry[];

@@ -13,7 +13,10 @@ export interface StateFolder extends Disposable {
   readonly data: string;
   /** The previous port; 0 when there was none. */
   readonly port: number;
-  /** Writes the kubeconfig. Unless it is kept, the one before comes back at the end: a process that could not start leaves none. */
+  /**
+   * Writes the kubeconfig. Unless it is kept, the one before comes back at the end: a process that could not start
+   * leaves none.
+   */
   writeKubeconfig(text: string): WrittenKubeconfig;
 }
 
@@ -65,7 +68,11 @@ export function takeStateFolder(path: string): StateFolder {
   };
 }
 
-/** Creates the folder. Nobody else may write to it, because it holds an administrator's kubeconfig. @throws UserError */
+/**
+ * Creates the folder. Nobody else may write to it, because it holds an administrator's kubeconfig.
+ *
+ * @throws UserError
+ */
 export function makeStateFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });

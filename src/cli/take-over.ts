@@ -14,7 +14,7 @@ import type { Log } from "../observe/log.ts";
 import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
-/** What `--take-over` is without a value: the Lease of what `manifests deploy` prints. */
+/** The value of `--take-over` without a text: the Lease in the output of `manifests deploy`. */
 const OWN = "own";
 /** Tells a developer's process from the copies in the cluster. */
 const DEV = "dev_";
@@ -53,7 +53,7 @@ export interface TakeOverOptions {
   readonly cluster: ClusterConfig;
   /** The modules that are to run. */
   readonly modules: readonly string[];
-  /** What `manifests deploy` calls the deployed copy; `undefined` when it cannot be told. */
+  /** The account of the deployed copy in `manifests deploy`; `undefined` when it cannot be told. */
   readonly account: ServiceAccount | undefined;
   readonly log: Log;
 }
@@ -111,7 +111,9 @@ function nothingToTake({ namespace, id }: LeaseId, leases: readonly Lease[]): st
   );
 }
 
-/** Says that a copy in the cluster seems to work on the same objects; it is a hint, so nothing that fails here is told. */
+/**
+ * Says that a copy in the cluster seems to work on the same objects; it is a hint, so nothing that fails here is told.
+ */
 export async function warnOfCopy(
   cluster: ClusterConfig,
   { account, log }: Pick<TakeOverOptions, "account" | "log">,

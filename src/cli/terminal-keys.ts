@@ -7,8 +7,8 @@ const INTERRUPT = "\x03";
 const SUSPEND = "\x1a";
 
 /**
- * Reads keys until it is disposed of; then the terminal is as it was. Ctrl-C and Ctrl-Z do what they do elsewhere, although the
- * terminal leaves them to the process now.
+ * Reads keys until it is disposed of; then the terminal is as it was. Ctrl-C and Ctrl-Z do what they do elsewhere,
+ * although the terminal leaves them to the process now.
  */
 export class TerminalKeys implements Disposable {
   readonly #onKey: (key: string) => void;
@@ -21,7 +21,10 @@ export class TerminalKeys implements Disposable {
     this.#onKey = onKey;
   }
 
-  /** @returns undefined when nobody can press a key: standard input is no terminal, or the process runs in the background. */
+  /**
+   * @returns undefined when nobody can press a key: standard input is no terminal, or the process runs in the
+   * background.
+   */
   static open(onKey: (key: string) => void): TerminalKeys | undefined {
     if (!isTerminal(STANDARD_INPUT) || !isForeground()) return undefined;
     const keys = new TerminalKeys(onKey);

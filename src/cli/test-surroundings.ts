@@ -1,6 +1,6 @@
 /**
- * Determines what a test run takes from its surroundings: settings of the tested folder, packages of it and of the projects around it,
- * as `check`, `dev` and `build` do, and whatever is named. The working directory is not trusted.
+ * Determines what a test run takes from its surroundings: settings of the tested folder, packages of it and of the
+ * projects around it, as `check`, `dev` and `build` do, and whatever is named. The working directory is not trusted.
  */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";

@@ -85,7 +85,8 @@ export const testCommand: Command = command({
         ...(process.stderr.isTTY && !host.env["NO_COLOR"] && { FORCE_COLOR: "1" }),
       },
     });
-    // Its clusters must end with it, because a real one consists of processes. A launcher may bring the same signal twice.
+    // Its clusters must end with it, because a real one consists of processes. A launcher may bring the same signal
+    // twice.
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
     const filter = new ReportFilter(host.err);
     const decoder = new TextDecoder();

@@ -105,7 +105,7 @@ export const uninstallCommand: Command = command({
     const faults = selection.modules.flatMap(({ name, file }) =>
       (configs.get(file) ?? []).flatMap((config) => config.faults.map(({ message }) => `${name}: ${message}`)),
     );
-    // What finalizes needs its configuration.
+    // Finalizing needs the configuration.
     if (faults.length > 0 && !release && !values["dry-run"]) throw new UsageError(faultsMessage(faults));
     const account = operatorAccount(values, host);
     const reach = reachOf({ "webhook-service": values["webhook-service"] });
@@ -154,7 +154,7 @@ interface Work {
   readonly concurrency: number;
 }
 
-/** Each step makes the next one safe, and finds nothing to do when it has been done before. */
+/** Carries out the plan. Each step makes the next one safe, and does nothing when it has been done before. */
 async function carryOut(work: Work): Promise<number> {
   const { planOptions: asked, plan, host, patience, concurrency } = work;
   const { transport, service, selection, all, account } = asked;
@@ -168,14 +168,14 @@ async function carryOut(work: Work): Promise<number> {
   // A process that may write would register its webhooks again, and set finalizers anew.
   for (const one of bindings) if (one.isInForce) await disempower(transport, account, one);
   if (plan.mounted !== undefined) await rollOut(work);
-  // Nobody answers webhooks in a moment, and requests would be refused for that.
+  // Webhooks are about to stop answering, and the API server would refuse requests because of that.
   await unregisterAll();
   if (all && deployment !== undefined) {
     await stop(deployment, work);
     await unregisterAll(); // in case that an API server has learned late what the process may not do any more
   }
   patience.signal.throwIfAborted();
-  // What is released is touched in its metadata alone; what is finalized is stored as it is read.
+  // Releasing touches only metadata; finalizing stores objects in the version in which they are read.
   if (asked.release) await convertNothing();
   await finalize(work);
   await convertNothing();

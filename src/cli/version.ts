@@ -41,7 +41,7 @@ export function compareVersions(one: string, other: string): number {
     const difference = Number(a.release[index] ?? 0) - Number(b.release[index] ?? 0);
     if (difference !== 0) return difference;
   }
-  // What comes before a release is older than the release.
+  // Prereleases are older than their release.
   if (a.before.length === 0 || b.before.length === 0) return b.before.length - a.before.length;
   for (let index = 0; index < Math.max(a.before.length, b.before.length); index++) {
     const difference = compareIdentifiers(a.before[index], b.before[index]);

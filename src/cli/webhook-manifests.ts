@@ -1,4 +1,4 @@
-/** What the manifests of modules with webhooks have beside those of controllers. */
+/** The manifests that modules with webhooks need besides those of controllers. */
 import type { LoadedModule } from "../module/loaded-module.ts";
 import type { Rule } from "../module/rbac-rules.ts";
 import type { ServiceAccount } from "../module/rbac-manifests.ts";
@@ -14,9 +14,9 @@ import { secretOf } from "./webhook-options.ts";
 export interface WebhookManifestsOptions {
   readonly modules: readonly LoadedModule[];
   readonly account: ServiceAccount;
-  /** Of the command line. @default the Service that is called as the account */
+  /** The address from the command line. @default the Service that is called as the account */
   readonly reach: Parameters<typeof reachOf>[0];
-  /** Of a Certificate of cert-manager, whose authority is to be injected. @default the process injects its own */
+  /** The Certificate of cert-manager whose authority is injected. @default the process injects its own */
   readonly certificate?: string | undefined;
   /** The configurations are deployed beside the process, which then may not create them. @default false */
   readonly areDeployed?: boolean | undefined;
@@ -30,7 +30,7 @@ export interface WebhookManifests {
    * deletes the manifests deletes them, too.
    */
   readonly shells: readonly object[];
-  /** Where objects are converted. */
+  /** The address of the conversion webhook. */
   readonly conversion: ReturnType<typeof clientConfigOf> | undefined;
   /** The Service, where there is one. */
   readonly service: readonly object[];
@@ -42,9 +42,9 @@ export interface WebhookManifests {
   readonly local: readonly { readonly namespace: string; readonly rules: readonly Rule[] }[];
 }
 
-/** Of the container. */
+/** The webhook port of the container. */
 export const WEBHOOK_PORT = { name: "webhook", containerPort: 9443 } as const;
-/** Of a Service of which nothing else is said. */
+/** The port of a Service when the command line names none. */
 const DEFAULT_PORT = 443;
 const NONE: WebhookManifests = {
   configurations: [],

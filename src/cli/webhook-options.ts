@@ -8,7 +8,7 @@ import { readCertificate } from "../webhook/certificates/certificate-files.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 import { type Reach, reachOf } from "./webhook-address.ts";
 
-/** What is known besides the command line. */
+/** The surroundings of the process that the command line does not tell. */
 export interface WebhookSurroundings {
   /** Whether the API server is in this process. */
   readonly isEmbedded: boolean;
@@ -100,7 +100,10 @@ async function reachWithout(
   return found === undefined ? undefined : { host: found };
 }
 
-/** Listens on the address of this machine that was found, or on all addresses when a host was named, which may be any of them. */
+/**
+ * Listens on the address of this machine that was found, or on all addresses when a host was named, which may be any of
+ * them.
+ */
 function listenAt(address: string, { found, given }: Readonly<Record<"found" | "given", Reach | undefined>>): string {
   if (found === undefined || "service" in found || /^(?:localhost$|127\.)/.test(found.host)) return address;
   const port = found.port ?? Number(address.split(":").at(-1));

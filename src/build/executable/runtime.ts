@@ -7,14 +7,15 @@ import { markUsed } from "../unused.ts";
 import { RUNTIME_VERSION, type Target } from "./targets.ts";
 
 export interface RuntimeOptions {
-  /** Where runtimes are kept. */
+  /** The folder in which runtimes are cached. */
   readonly cache: string;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The executable of the runtime for a target, installed once by the package manager in this program: it knows the user's
- * registry, proxy and tokens, and compares what it downloads with the hash in the lock file that is written for it here.
+ * The executable of the runtime for a target, installed once by the package manager in this program: it knows the
+ * user's registry, proxy and tokens, and compares what it downloads with the hash in the lock file that is written for
+ * it here.
  *
  * @throws BuildError
  */
@@ -32,7 +33,7 @@ export async function runtimeFor(target: Target, { cache, signal }: RuntimeOptio
   });
   try {
     await writeManifest(aside, target);
-    // What the project says of registries counts, as it does when its packages are installed.
+    // The registry that the project's .npmrc names counts here too, as when its packages are installed.
     await copyFile(".npmrc", join(aside, ".npmrc")).catch(() => {});
     const { status, stderr, stdout } = await runTool(
       ["install", "--frozen-lockfile", "--ignore-scripts", "--no-progress", "--cpu", target.cpu, "--os", npmOs(target)],

@@ -1,11 +1,11 @@
-/** What an executable can be built for. */
+/** The targets that an executable can be built for. */
 import { type Architecture, readElf } from "../image/elf.ts";
 
 export interface Target {
-  /** As `--target` names it. */
+  /** The name that `--target` takes. */
   readonly name: string;
   readonly os: "linux" | "darwin" | "windows";
-  /** As Node names it. */
+  /** The processor, as Node names it. */
   readonly cpu: "x64" | "arm64";
   readonly libc?: "glibc" | "musl";
   /** The package of npm with the runtime. */
@@ -99,7 +99,7 @@ export function parseTarget(text: string): Target | undefined {
   return targets.find((target) => target.name === name);
 }
 
-/** What this machine is; `undefined` where nothing is built for. */
+/** Returns the target of this machine; `undefined` when nothing is built for it. */
 export function hostTarget(): Target | undefined {
   const os = process.platform === "win32" ? "windows" : process.platform;
   const matching = targets.filter((target) => target.os === os && target.cpu === process.arch);

@@ -18,8 +18,8 @@ export interface WriteOptions {
 const LAYOUT = JSON.stringify({ imageLayoutVersion: "1.0.0" });
 
 /**
- * Writes an archive that `ctr images import`, `kind load image-archive`, `docker load`, `podman load` and skopeo read. It is
- * written beside its place and then put there.
+ * Writes an archive that `ctr images import`, `kind load image-archive`, `docker load`, `podman load` and skopeo read.
+ * It is written beside its place and then put there.
  */
 export async function writeArchive(file: string, image: BuiltImage, options: WriteOptions): Promise<void> {
   await writing(file, () => archive(file, image, options));
@@ -68,7 +68,7 @@ function blobPath({ digest }: Descriptor): string {
   return `blobs/${digest.replace(":", "/")}`;
 }
 
-/** In the index of a layout that this program has written, so that it may replace it. */
+/** An annotation in the index of a layout that this program wrote: such a layout it may replace. */
 const WRITER = { "dev.binnacle.writer": "binnacle build" };
 
 /** The entry of a layout. containerd takes the name from its own annotation, others from that of OCI. */
@@ -81,7 +81,7 @@ function layoutIndex({ root, reference }: BuiltImage): object {
   return { schemaVersion: 2, mediaType: mediaTypes.index, manifests, annotations: WRITER };
 }
 
-/** What engines read that do not know of layouts; it can name one platform only. */
+/** The manifest for engines that do not know layouts; it can name only one platform. */
 function dockerManifest({ reference, platforms }: BuiltImage): object {
   const [first] = platforms;
   if (first === undefined) return [];
@@ -128,7 +128,7 @@ async function layout(folder: string, image: BuiltImage): Promise<void> {
   }
 }
 
-/** What there is in a folder that another program may have put there. */
+/** Names the content of a folder that another program may have written; `undefined` when this program did. */
 async function foreign(folder: string, names: readonly string[]): Promise<string | undefined> {
   if (!names.includes("oci-layout")) return "something else than an image";
   const other = names.find((name) => !["oci-layout", "index.json", "blobs"].includes(name));

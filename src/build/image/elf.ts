@@ -1,4 +1,4 @@
-/** What an executable of Linux says that it needs: its processor, its loader and its shared libraries. */
+/** Reads the needs of a Linux executable: its processor, its loader and its shared libraries. */
 import { closeSync, openSync, readSync } from "node:fs";
 
 const MAGIC = 0x7f_45_4c_46;
@@ -31,7 +31,9 @@ export interface Elf {
   readonly soname: string | undefined;
 }
 
-/** @returns `undefined` for what is no 64-bit executable or library of Linux for a processor that images are built for. */
+/**
+ * @returns `undefined` for what is no 64-bit executable or library of Linux for a processor that images are built for.
+ */
 export function readElf(file: string): Elf | undefined {
   const descriptor = openSync(file, "r");
   const read = (at: number, length: number): Buffer => {

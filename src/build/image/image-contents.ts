@@ -1,4 +1,4 @@
-/** What goes into the layers of an image, and what its bill of materials says of it. */
+/** The contents of the layers of an image, and their entries in its bill of materials. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
@@ -11,12 +11,12 @@ import type { Component } from "./sbom.ts";
 import { packagesOf } from "./system-packages.ts";
 import type { TarEntry } from "./tar.ts";
 
-/** Where the bill of materials is in the image. */
+/** The path of the bill of materials in the image. */
 const SBOM_PATH = "usr/share/sbom/binnacle.cdx.json";
 
 /** A module with everything that it imports, in one file. */
 export interface ModuleFile {
-  /** Of the module, as `run` calls it: the name of its file or folder. */
+  /** The module's name in `run`: that of its file or folder. */
   readonly name: string;
   readonly code: string;
   /** Files that the code refers to, by name. */
@@ -31,8 +31,8 @@ export interface Program {
 }
 
 /**
- * The modules, each as a folder of its name: `guestbook.ts/index.js` is loaded as the module `guestbook.ts`, so that Leases,
- * permissions and metrics do not depend on how it is installed.
+ * The modules, each as a folder of its name: `guestbook.ts/index.js` is loaded as the module `guestbook.ts`, so that
+ * Leases, permissions and metrics do not depend on how it is installed.
  */
 export function moduleEntries(modules: readonly ModuleFile[], document: string): readonly TarEntry[] {
   return withFolders([
@@ -51,7 +51,7 @@ export interface ContentsOptions {
   readonly binary: string;
   readonly libraries: readonly Library[];
   readonly modules: readonly ModuleFile[];
-  /** Of npm, imported by the modules. */
+  /** The packages of npm that the modules import. */
   readonly packages: readonly InstalledPackage[];
   /** Name and digest of the base, if there is one. */
   readonly base: { readonly name: string; readonly digest: string } | undefined;

@@ -5,9 +5,9 @@ import type { Reference } from "./reference.ts";
 
 /** Nobody: the user that distroless images call `nonroot`. */
 export const USER = 65_532;
-/** Where the binary is in an image. */
+/** The path of the binary in an image. */
 export const BINARY_PATH = "usr/local/bin/binnacle";
-/** Where the modules are in an image. */
+/** The folder of the modules in an image. */
 export const MODULES_PATH = "controllers";
 
 /** @see https://github.com/opencontainers/image-spec/blob/main/config.md */
@@ -36,7 +36,7 @@ interface HistoryEntry {
   readonly empty_layer?: boolean;
 }
 
-/** What an image begins with. */
+/** The image that another one is built on. */
 export interface BaseImage {
   readonly config: ImageConfig;
   readonly layers: readonly Blob[];
@@ -46,7 +46,7 @@ export interface PlatformParts {
   readonly platform: Platform;
   /** @default nothing */
   readonly base?: BaseImage | undefined;
-  /** Those that follow the base, from the one that changes least to the one that changes most. */
+  /** The layers after those of the base, from the one that changes least to the one that changes most. */
   readonly layers: readonly Layer[];
 }
 

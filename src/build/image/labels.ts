@@ -1,4 +1,4 @@
-/** What an image says of itself, in the annotations of OCI. */
+/** The labels of an image, which are the annotations of OCI. */
 import { spawnSync } from "node:child_process";
 import { dirname } from "node:path";
 import { projectOf } from "../modules/installed-packages.ts";

@@ -15,7 +15,7 @@ export type Compression = "gzip" | "zstd";
 export interface Layer extends Blob {
   /** The digest of the archive before it was compressed. */
   readonly diffId: string;
-  /** What made it, for the history of the image. */
+  /** The program that made the layer, for the history of the image. */
   readonly createdBy: string;
 }
 
@@ -24,14 +24,14 @@ export interface LayerOptions {
   readonly compression: Compression;
   /** Seconds since the epoch: the time of every entry. */
   readonly mtime: number;
-  /** Where layers are kept. */
+  /** The folder in which layers are cached. */
   readonly cache: string;
   readonly signal?: AbortSignal | undefined;
-  /** Told how many bytes have been packed since the last call. */
+  /** Called with the number of bytes that have been packed since the last call. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 
-/** What is remembered of a layer. */
+/** The note about a layer in the cache. */
 interface Remembered {
   readonly diffId: string;
   readonly digest: string;
@@ -60,7 +60,7 @@ export async function makeLayer(entries: readonly TarEntry[], options: LayerOpti
   };
 }
 
-/** What decides the bytes of a layer: its entries with the contents of their files, and how it is packed. */
+/** Returns the key of a layer in the cache: a hash of its entries, their contents, and how they are packed. */
 async function keyOf(entries: readonly TarEntry[], { compression, mtime, signal }: LayerOptions): Promise<string> {
   const hash = createHash("sha256").update(JSON.stringify([compression, mtime, process.versions["bun"]]));
   for (const entry of entries) {

@@ -4,13 +4,13 @@ import { basename, dirname, join } from "node:path";
 import { type Architecture, type Elf, readElf } from "./elf.ts";
 
 export interface Library {
-  /** In the image, without a slash at the beginning. */
+  /** The path in the image, without a slash at the beginning. */
   readonly path: string;
-  /** On this machine. */
+  /** The path on this machine. */
   readonly source: string;
 }
 
-/** What glibc loads by itself, once it resolves names. */
+/** The libraries that glibc loads by itself when it resolves names. */
 const loadedByName: readonly string[] = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"];
 const triplets: Readonly<Record<Architecture, string>> = { amd64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" };
 
@@ -66,7 +66,9 @@ interface Folder {
   readonly path: string;
 }
 
-/** Those of this processor, with those where distributions keep the libraries of others. */
+/**
+ * Returns the folders with libraries for a processor: the usual ones, and those of distributions for other processors.
+ */
 function foldersFor(architecture: Architecture, root: string): readonly Folder[] {
   const triplet = triplets[architecture];
   const own = [`lib/${triplet}`, `usr/lib/${triplet}`, "lib64", "usr/lib64", "lib", "usr/lib"];
@@ -77,7 +79,7 @@ function foldersFor(architecture: Architecture, root: string): readonly Folder[]
   ];
 }
 
-/** What the loader's configuration adds. */
+/** Returns the folders that the loader's configuration adds. */
 function configuredFolders(root: string): readonly string[] {
   const folder = join(root, "etc", "ld.so.conf.d");
   try {

@@ -13,7 +13,7 @@ const EXECUTABLE = 0o755;
 /** Everybody may write, and remove only what is theirs. */
 const TEMPORARY = 0o1777;
 
-/** What an image holds that has neither a base nor a shell. */
+/** Returns the files of an image that has neither a base nor a shell. */
 export function rootFiles(libraries: readonly Library[]): readonly TarEntry[] {
   const user = `nonroot:x:${USER}:${USER}:nonroot:/home/nonroot:/sbin/nologin`;
   return withFolders([

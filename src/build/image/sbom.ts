@@ -1,4 +1,4 @@
-/** What an image consists of, as CycloneDX says it. The same content gives the same document. */
+/** The bill of materials of an image, as a CycloneDX document. The same content gives the same document. */
 import { createHash } from "node:crypto";
 
 export interface Component {
@@ -12,18 +12,18 @@ export interface Component {
   readonly license?: string | undefined;
   /** Hexadecimal. */
   readonly sha256?: string | undefined;
-  /** Where it is in the image. */
+  /** The path in the image. */
   readonly path?: string | undefined;
 }
 
 export interface SbomOptions {
-  /** Of the whole. */
+  /** The name of the whole image or executable. */
   readonly name: string;
   readonly version: string | undefined;
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly tool: { readonly name: string; readonly version: string };
-  /** What the whole is. @default "container" */
+  /** The kind of the whole. @default "container" */
   readonly type?: "container" | "application";
 }
 
@@ -70,7 +70,9 @@ function describe(component: Component, index: number): object {
   };
 }
 
-/** Identifiers of SPDX that packages of npm mostly have. The schema refuses an identifier that SPDX has not registered. */
+/**
+ * Identifiers of SPDX that packages of npm mostly have. The schema refuses an identifier that SPDX has not registered.
+ */
 const identifiers: ReadonlySet<string> = new Set(
   (
     "0BSD Apache-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-3-Clause BSL-1.0 CC-BY-4.0 CC0-1.0 EPL-2.0 ISC LGPL-3.0-only " +

@@ -14,7 +14,9 @@ export interface OwnerOptions {
   readonly root?: string | undefined;
 }
 
-/** By the path that was asked for; files that no package owns are left out. dpkg and apk are understood. */
+/**
+ * Returns the packages by the paths of `files`; files that no package owns are left out. dpkg and apk are understood.
+ */
 export function packagesOf(
   files: readonly string[],
   { root = "/" }: OwnerOptions = {},

@@ -8,7 +8,7 @@ export interface ReadEntry {
   /** Without `./` or a slash at the beginning and the end. */
   readonly path: string;
   readonly type: "file" | "folder" | "link" | "other";
-  /** Of a link. */
+  /** The target of a link. */
   readonly target: string;
   readonly size: number;
 }

@@ -11,7 +11,7 @@ const PIECE = 1024 * 1024;
 /** The longest path that a ustar header holds without a prefix. */
 const LONGEST_NAME = 100;
 
-/** What an entry of an archive holds. */
+/** The content of an archive's entry. */
 export type TarContent =
   | { readonly type: "file"; readonly bytes: Uint8Array }
   /** A file of this machine; it must not change its size while it is written. */
@@ -110,7 +110,7 @@ interface HeaderFields {
   readonly target: string;
 }
 
-/** What does not fit is cut here, and complete in the extended header before it. */
+/** Makes a header. A name that is too long is cut here, and complete in the extended header before it. */
 function header({ path, mode, size, mtime, flag, target }: HeaderFields): Uint8Array {
   const block = Buffer.alloc(BLOCK);
   const number = (value: number, { at, digits }: { readonly at: number; readonly digits: number }): void => {

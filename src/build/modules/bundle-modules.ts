@@ -14,18 +14,18 @@ import { sourceMapIn } from "../../loader/source-map.ts";
 export interface BundledModule {
   /** The name of its file or folder. */
   readonly name: string;
-  /** With a source map. */
+  /** The code, with a source map. */
   readonly code: string;
   /** Files that the code refers to, by name. */
   readonly assets: ReadonlyMap<string, Uint8Array>;
   /** Every file that is part of the code, as an absolute path. */
   readonly inputs: readonly string[];
-  /** Of npm, that are part of the code. */
+  /** The packages of npm that are part of the code. */
   readonly packages: readonly InstalledPackage[];
 }
 
 export interface BundleModulesOptions {
-  /** What modules import from inside the binary, with what it exports. */
+  /** The packages that the binary offers to modules, with their exports. */
   readonly offered: Readonly<Record<string, object>>;
   /** The folder that the modules will be in, with a slash at its end. */
   readonly destination: string;
@@ -58,13 +58,15 @@ export async function bundleModules(
   return modules;
 }
 
-/** What loading the module would say, in one line for each mistake. */
+/** Returns the message that loading the module would give, in one line for each mistake. */
 export function explained(error: unknown, { file }: ModuleEntry, offered: Readonly<Record<string, object>>): string {
   const text = explain(asLoaded(error), { file: printable(file), sources: closureOf(file).sources, offered });
   return text.startsWith(file) ? text : `${printable(file)}: ${text}`;
 }
 
-/** What cannot be found has a position here, and none when a module is loaded, which is explained better. */
+/**
+ * Drops the positions of unresolved imports: without them the errors are those of loading, which are explained better.
+ */
 function asLoaded(error: unknown): unknown {
   if (!(error instanceof AggregateError)) return error;
   const errors = error.errors.map((one: unknown) => {
@@ -122,8 +124,8 @@ function refuseAddons(
 }
 
 /**
- * Names the sources as they were beside the module: what has been bundled from files of a folder becomes `NAME/index.js` in
- * one like it. The sources' own text is left out, because stack traces need only their names.
+ * Names the sources as they were beside the module: what has been bundled from files of a folder becomes
+ * `NAME/index.js` in one like it. The sources' own text is left out, because stack traces need only their names.
  *
  * @param folder what the sources are relative to.
  */

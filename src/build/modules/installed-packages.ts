@@ -28,7 +28,7 @@ const loaders: readonly string[] = [
   "@napi-rs/cli",
 ];
 
-/** Each package once, by name and version. */
+/** Returns each package once, by name and version. */
 export function packagesOfFiles(files: Iterable<string>): readonly InstalledPackage[] {
   const installed = new Map<string, InstalledPackage>();
   for (const file of files) {
@@ -78,7 +78,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** What the project around a folder says of itself: the nearest `package.json` that has a name. */
+/** Returns the manifest of the project around a folder: the nearest `package.json` that has a name. */
 export function projectOf(folder: string): Readonly<Record<string, unknown>> | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const manifest = manifestIn(at);

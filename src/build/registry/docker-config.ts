@@ -1,4 +1,4 @@
-/** Who we are to a registry: what `docker login` and its like have left behind. */
+/** The credentials for registries that `docker login` and similar commands have stored. */
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -38,8 +38,8 @@ const TOKEN_USER = "<token>";
 const HELPER_WITHIN = 30_000;
 
 /**
- * The credentials for a registry, from the first file that has some: `$REGISTRY_AUTH_FILE`, `config.json` of `$DOCKER_CONFIG` or
- * `~/.docker`, and the `auth.json` of podman.
+ * The credentials for a registry, from the first file that has some: `$REGISTRY_AUTH_FILE`, `config.json` of
+ * `$DOCKER_CONFIG` or `~/.docker`, and the `auth.json` of podman.
  *
  * @returns `undefined` for a stranger. @throws CredentialsError
  */

@@ -1,4 +1,4 @@
-/** What a registry says of an image, checked before anything is done with it. */
+/** The documents of a registry, checked before anything is done with them. */
 import { z } from "zod";
 import type { Descriptor } from "../image/blob.ts";
 import type { ImageConfig } from "../image/image.ts";
@@ -19,7 +19,7 @@ const layers = z
     "expected at most 32 GiB together",
   );
 
-/** What is used of a manifest of one image, or of an index of several. */
+/** The fields of a manifest of one image, or of an index of several, that are used here. */
 export interface Manifest {
   readonly mediaType?: string | undefined;
   readonly config?: Pick<Descriptor, "digest"> | undefined;

@@ -14,16 +14,16 @@ import { RegistrySession, type SessionOptions } from "./session.ts";
 
 export interface PullOptions extends Omit<SessionOptions, "action"> {
   readonly platforms: readonly Platform[];
-  /** Where layers are kept. */
+  /** The folder in which layers are cached. */
   readonly cache: string;
-  /** Told how many bytes have arrived since the last call. */
+  /** Called with the number of bytes that have arrived since the last call. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 
 export interface PulledImage {
-  /** Of what the name led to. */
+  /** The digest of the manifest or index that the name led to. */
   readonly digest: string;
-  /** In the order of the platforms that were asked for. */
+  /** The images, in the order of the requested platforms. */
   readonly images: readonly BaseImage[];
 }
 
@@ -93,7 +93,10 @@ function platformName({ os, architecture }: { readonly os: string; readonly arch
   return `${os}/${architecture}`;
 }
 
-/** A document of the registry. One that was named by a tag is trusted, and one that was named by a digest is compared with it. */
+/**
+ * A document of the registry. One that was named by a tag is trusted, and one that was named by a digest is compared
+ * with it.
+ */
 async function document<T>(
   session: RegistrySession,
   {

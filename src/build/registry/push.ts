@@ -5,7 +5,7 @@ import { RegistrySession, type SessionOptions } from "./session.ts";
 import { uploadBlob } from "./upload.ts";
 
 export interface PushOptions extends Omit<SessionOptions, "action" | "reference"> {
-  /** Told how many more of the image's bytes the registry has. */
+  /** Called with the number of the image's bytes that the registry has more than at the last call. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 

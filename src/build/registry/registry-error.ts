@@ -1,4 +1,4 @@
-/** What a registry answered instead of doing what it was asked. */
+/** Errors in answers of a registry. */
 import { printable } from "../../observe/printable.ts";
 
 /** The user can put it right: its message alone is printed. */
@@ -23,7 +23,7 @@ interface ErrorBody {
 /** The most that is shown of an answer. */
 const MOST_SHOWN = 200;
 
-/** What the registry says itself, in one line. */
+/** Returns the registry's own explanation, in one line. */
 export function reasonIn(text: string): string {
   try {
     const { errors = [] } = JSON.parse(text) as ErrorBody;

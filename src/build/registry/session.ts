@@ -7,7 +7,7 @@ import type { Credentials } from "./docker-config.ts";
 import { oneLine, reasonIn, RegistryError } from "./registry-error.ts";
 
 export interface SessionOptions {
-  /** What is done, for messages: `push` or `pull`. */
+  /** The action, for messages: `push` or `pull`. */
   readonly action: "push" | "pull";
   readonly reference: Reference;
   /** Asked once the registry wants to know. */
@@ -19,7 +19,7 @@ export interface SessionOptions {
   readonly signal?: AbortSignal | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
-  /** From 0 to 1. @default Math.random */
+  /** A source of random numbers from 0 to 1. @default Math.random */
   readonly random?: (() => number) | undefined;
 }
 
@@ -90,7 +90,8 @@ export class RegistrySession {
   }
 
   /**
-   * Sends a request and reads what it answers, no more than `most` bytes. A connection that breaks off meanwhile is tried again.
+   * Sends a request and reads what it answers, no more than `most` bytes. A connection that breaks off meanwhile is
+   * tried again.
    *
    * @throws RegistryError as `send` does, and for an answer that is larger.
    */
@@ -126,12 +127,16 @@ export class RegistrySession {
     }
   }
 
-  /** The address of a place that the registry named, which may be relative. @throws RegistryError for one that is not followed. */
+  /**
+   * The address of a place that the registry named, which may be relative.
+   *
+   * @throws RegistryError for one that is not followed.
+   */
   async locate(location: string): Promise<URL> {
     return this.#next(location, await this.#root());
   }
 
-  /** Where a server leads from an address: never to something else than HTTP, such as a file, and never out of TLS. */
+  /** Returns the address of a redirect: never a file or anything else than HTTP, and never out of TLS. */
   #next(location: string, from: URL): URL {
     const next = URL.parse(location, from);
     if (next === null || (next.protocol !== "https:" && next.protocol !== "http:")) {
@@ -166,7 +171,9 @@ export class RegistrySession {
     return again;
   }
 
-  /** Only the registry itself may ask who we are: storage that it sends us on to could name a token service of its own. */
+  /**
+   * Only the registry itself may ask who we are: storage that it sends us on to could name a token service of its own.
+   */
   async #isOwn(response: Response): Promise<boolean> {
     return URL.parse(response.url)?.origin === (await this.#root()).origin;
   }
@@ -291,7 +298,7 @@ export class RegistrySession {
     return `Cannot ${direction} ${reference.registry}/${reference.repository}: ${printable(why)}`;
   }
 
-  /** What is thrown for an error of a connection. */
+  /** Returns the error to throw for a failed connection. */
   unreachable(error: unknown): unknown {
     const { signal, reference } = this.#options;
     if (error instanceof RegistryError || signal?.aborted === true) return error;
@@ -319,7 +326,7 @@ export class RegistrySession {
   }
 }
 
-/** What an answer of a refusal says; nothing where it says too much, or breaks off. */
+/** Returns the text of a refusal; empty when it is too large or breaks off. */
 async function reasonOf(response: Response): Promise<string> {
   const bytes = await boundedBytes(response, MOST_REASON).catch(() => undefined);
   return bytes === undefined ? "" : Buffer.from(bytes).toString("utf8");
@@ -345,7 +352,7 @@ function basic(credentials: Exclude<Credentials, { readonly identityToken: strin
   return `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString("base64")}`;
 }
 
-/** As of credentials that cannot be read: another attempt would read the same. */
+/** Whether an error is one that a further attempt would repeat, such as unreadable credentials. */
 function isUserError(error: unknown): error is Error {
   return error instanceof Error && error.name === "UserError";
 }
@@ -355,7 +362,7 @@ function isTransient(status: number): boolean {
 }
 
 interface Challenge {
-  /** In lower case: `bearer` or `basic`. */
+  /** The scheme in lower case: `bearer` or `basic`. */
   readonly scheme: string;
   readonly parameters: ReadonlyMap<string, string>;
 }

@@ -1,4 +1,6 @@
-/** Brings one blob into a repository: not at all, by mounting it, or in chunks that are resumed where they broke off. */
+/**
+ * Brings one blob into a repository: not at all, by mounting it, or in chunks that are resumed where they broke off.
+ */
 import { open } from "node:fs/promises";
 import type { Blob } from "../image/blob.ts";
 import { RegistryError } from "./registry-error.ts";
@@ -12,13 +14,13 @@ const ATTEMPTS = 6;
 const MOST_UPLOADS = 3;
 
 export interface UploadOptions {
-  /** Told how many more bytes the registry has; fewer than none after a chunk was lost. */
+  /** Called with the number of bytes that the registry has more; negative after a chunk was lost. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
   /** A repository of the same registry that blobs may be mounted from. */
   readonly mountFrom?: string | undefined;
 }
 
-/** What became of a blob. */
+/** The result for a blob. */
 export type Uploaded = "exists" | "mounted" | "uploaded";
 
 /** @throws RegistryError */
@@ -39,7 +41,7 @@ export async function uploadBlob(session: RegistrySession, blob: Blob, options: 
   }
 }
 
-/** What the registry said of an upload that it has begun. */
+/** An upload that the registry has begun. */
 interface Begun {
   readonly location: URL;
   /** Bytes. */

@@ -22,8 +22,8 @@ export interface MountedFile {
 }
 
 /**
- * The modules' files, and what they import from their folder. A module that imports packages, or files from elsewhere, such as those
- * that `binnacle types` writes, becomes one file that holds them.
+ * The modules' files, and what they import from their folder. A module that imports packages, or files from elsewhere,
+ * such as those that `binnacle types` writes, becomes one file that holds them.
  *
  * @param offered what the binary offers for import; there are no other packages beside a ConfigMap.
  * @param configs the configurations of modules by their files.
@@ -75,7 +75,9 @@ export async function configMapFiles(
   return mounted.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** One file of a bundle is like the other, so that a configuration would be named for the module that imports its file. */
+/**
+ * One file of a bundle is like the other, so that a configuration would be named for the module that imports its file.
+ */
 function refuseForeignConfig(entry: ModuleEntry, configs: readonly ModuleConfig[]): void {
   const foreign = configs.find(({ name, isNamed }) => !isNamed && name !== configName(entry));
   if (foreign === undefined) return;

@@ -46,7 +46,10 @@ export async function printedDeployment(values: ManifestsValues, context: Deploy
   return documents.map((one) => `---\n${commentedYaml(one)}`).join("");
 }
 
-/** Warns of manifests of which `kubectl apply` could not keep its copy in an annotation, as it does on the client's side. */
+/**
+ * Warns of manifests of which `kubectl apply` could not keep its copy in an annotation, as it does on the client's
+ * side.
+ */
 function tellLarge(documents: readonly object[], { err }: Host): void {
   for (const one of documents as readonly { readonly kind: string; readonly metadata: { readonly name: string } }[]) {
     const bytes = Buffer.byteLength(JSON.stringify(one));

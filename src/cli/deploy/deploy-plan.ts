@@ -1,4 +1,4 @@
-/** What is deployed: the needs of the modules, and the options of the command line. */
+/** The values of a deployment: the needs of the modules, and the options of the command line. */
 import type { ConfigField } from "../../module/config/fields.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
 import type { WebhookManifests } from "../webhook-manifests.ts";
@@ -50,7 +50,7 @@ export interface DeployedConfig {
 export interface DeployedField extends ConfigField {
   /** The name of the configuration. */
   readonly config: string;
-  /** What was given and may be shown. */
+  /** The value from the command line, if it may be shown. */
   readonly value: unknown;
 }
 

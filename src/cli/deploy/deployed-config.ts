@@ -1,11 +1,14 @@
-/** The configuration of the modules in a cluster: a ConfigMap for what may be read, and a Secret that somebody else makes. */
+/**
+ * The configuration of the modules in a cluster: a ConfigMap for what may be read, and a Secret that somebody else
+ * makes.
+ */
 import type { ModuleConfig } from "../../module/config/config.ts";
 import { hasPassword } from "../../module/config/resolve.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
 import { UserError } from "../usage-error.ts";
 import { type DeployedConfig, type DeployedField, type DeployPlan, labelsOf } from "./deploy-plan.ts";
 
-/** Where the ConfigMap and the Secret are mounted, as one folder. */
+/** The folder where the ConfigMap and the Secret are mounted together. */
 const MOUNT = "/etc/binnacle/config";
 const VOLUME = "module-config";
 
@@ -89,8 +92,8 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Returns what the pod needs: the volume, its mount and the flag. Both objects are one volume, so that a change of either takes
- * effect as a whole. Without a Secret that is needed no pod starts, and its events say why.
+ * Returns what the pod needs: the volume, its mount and the flag. Both objects are one volume, so that a change of
+ * either takes effect as a whole. Without a Secret that is needed no pod starts, and its events say why.
  */
 export function configInPod({ account, config }: Pick<DeployPlan, "account" | "config">): {
   readonly volumes: readonly object[];

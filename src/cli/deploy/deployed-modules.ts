@@ -1,4 +1,4 @@
-/** What modules need in a cluster: kinds, permissions, webhooks. */
+/** The needs of modules in a cluster: kinds, permissions, webhooks. */
 import { basename } from "node:path";
 import { leaseName } from "../../election/lease-name.ts";
 import { shardLeaseNames } from "../../election/shard-leases.ts";
@@ -26,7 +26,11 @@ export interface DeployedModules {
   readonly elects: "process" | "module" | undefined;
   readonly webhooks: WebhookManifests;
   readonly rbacFor: (namespaces: readonly string[]) => readonly object[];
-  /** Returns the definitions. @throws UserError when a kind needs a conversion webhook, and no option says where it is. */
+  /**
+   * Returns the definitions.
+   *
+   * @throws UserError when a kind needs a conversion webhook, and no option says where it is.
+   */
   readonly crds: () => readonly object[];
 }
 

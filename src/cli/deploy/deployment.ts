@@ -117,7 +117,7 @@ function container(plan: DeployPlan): ContainerManifest {
     livenessProbe: { ...probe, httpGet: at("/livez"), periodSeconds: 10, failureThreshold: 6 },
     readinessProbe: { ...probe, httpGet: at("/readyz"), periodSeconds: 5, failureThreshold: 3 },
     resources: resourcesOf(plan),
-    // Of a process that fails, the end of its log is what says why.
+    // If the process fails, the end of its log becomes its termination message.
     terminationMessagePolicy: "FallbackToLogsOnError",
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, readOnlyRootFilesystem: true },
     ...(mounts.length > 0 && { volumeMounts: mounts }),

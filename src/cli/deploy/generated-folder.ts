@@ -15,7 +15,7 @@ import { UserError } from "../usage-error.ts";
 /** Lists what was written, so that the next time removes what it does not write any more. */
 const LIST = ".binnacle-files";
 
-/** What came of it. */
+/** The result of writing a folder. */
 export interface GeneratedFolder {
   /** Files of the time before that are no longer part of the folder, and were removed. */
   readonly removed: readonly string[];
@@ -24,7 +24,8 @@ export interface GeneratedFolder {
 /**
  * Writes the files, by their paths in the folder.
  *
- * @throws UserError when the folder holds something and was not made this way, or cannot be written; then nothing is changed.
+ * @throws UserError when the folder holds something and was not made this way, or cannot be written; then nothing is
+ * changed.
  */
 export function writeGenerated(folder: string, files: Readonly<Record<string, string>>, flag: string): GeneratedFolder {
   const isNew = !existsSync(folder);

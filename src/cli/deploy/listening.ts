@@ -6,8 +6,9 @@ import { type DeployPlan, labelsOf, metricsPort, selectorOf } from "./deploy-pla
 const SCRAPERS = { metrics: "enabled" } as const;
 
 /**
- * Lets nobody connect but the clients of webhooks, which are all while none are named, and namespaces that may read metrics. Probes of the node are always
- * let through. What the pods themselves connect to is not limited, because only the modules know it.
+ * Lets nobody connect but the clients of webhooks, which are all while none are named, and namespaces that may read
+ * metrics. Probes of the node are always let through. What the pods themselves connect to is not limited, because only
+ * the modules know it.
  *
  * @see https://kubernetes.io/docs/concepts/services-networking/network-policies/
  */
@@ -15,7 +16,8 @@ export function networkPolicy(plan: Pick<DeployPlan, "account" | "secure" | "web
   const { name, namespace } = plan.account;
   const from = [{ namespaceSelector: { matchLabels: SCRAPERS } }];
   const metrics = { from, ports: [{ port: metricsPort(plan).containerPort, protocol: "TCP" }] };
-  // No policy can select API servers, which may be outside of the cluster's network; who runs the cluster knows their addresses.
+  // No policy can select API servers, which may be outside of the cluster's network; who runs the cluster knows their
+  // addresses.
   const clients = plan.webhookClients.map((cidr) => ({ ipBlock: { cidr } }));
   const webhooks = {
     ...(clients.length > 0 && { from: clients }),
@@ -50,7 +52,9 @@ export function metricsService(plan: MetricsPlan): object {
   };
 }
 
-/** Of the Prometheus operator. Over TLS the certificate is one that nobody knows, and the reader shows its token. */
+/**
+ * A ServiceMonitor of the Prometheus operator. With TLS it skips verifying the made certificate, and sends its token.
+ */
 export function serviceMonitor(plan: MetricsPlan): object {
   const { name, namespace } = plan.account;
   const secured = {

@@ -83,7 +83,11 @@ const MOST_FAILURES = 100;
 const TRIES = 6;
 const RETRY_MS = 500;
 
-/** Migrates the objects. @throws UserError when the definition changed so that the migration must start over, ApiError. */
+/**
+ * Migrates the objects.
+ *
+ * @throws UserError when the definition changed so that the migration must start over, ApiError.
+ */
 export async function migrate(options: MigrationOptions): Promise<MigrationResult> {
   return new Migration(options).run();
 }
@@ -245,7 +249,9 @@ class Migration {
     }
   }
 
-  /** Stores where an interrupted migration continues; failed objects stay behind the mark, so that they are tried again. */
+  /**
+   * Stores where an interrupted migration continues; failed objects stay behind the mark, so that they are tried again.
+   */
   async #remember(mark: Mark): Promise<void> {
     const { dryRun, transport } = this.#options;
     if (dryRun || this.#failed > 0) return;
@@ -298,7 +304,10 @@ function textOfMark(mark: Mark, definition: CustomDefinition): string {
   return JSON.stringify({ ...mark, aim: aimOf(definition), generation: definition.metadata.generation });
 }
 
-/** Returns the aim of a migration: the storage version, and the unserved versions in which nobody may manage fields any more. */
+/**
+ * Returns the aim of a migration: the storage version, and the unserved versions in which nobody may manage fields any
+ * more.
+ */
 function aimOf(definition: CustomDefinition): string {
   const served = definition.spec.versions.filter((version) => version.served).map(({ name }) => name);
   return `${storageVersion(definition)} of ${served.sort().join(" ")}`;

@@ -34,7 +34,9 @@ export interface AdmissionOptions {
   /** The Service of the webhooks. */
   readonly service: Service;
   readonly modules: readonly LoadedModule[];
-  /** The modules that stay, whose webhooks may have the same path; `undefined` when nothing that stays is served there. */
+  /**
+   * The modules that stay, whose webhooks may have the same path; `undefined` when nothing that stays is served there.
+   */
   readonly others: readonly LoadedModule[] | undefined;
 }
 
@@ -73,7 +75,7 @@ export async function unregister(options: AdmissionOptions): Promise<void> {
   }
 }
 
-/** What `manifests deploy` has made for a process to fill in, when nothing is left that would. */
+/** Whether it is a configuration that `manifests deploy` made for a process to fill in, and no such process is left. */
 function isEmptyShell({ metadata, webhooks = [] }: Configuration, { others }: AdmissionOptions): boolean {
   return (
     others === undefined && webhooks.length === 0 && metadata.labels?.["app.kubernetes.io/managed-by"] === "binnacle"

@@ -1,4 +1,7 @@
-/** Deletes the objects of a kind together with their children, which the garbage collector has to see while the kind exists. */
+/**
+ * Deletes the objects of a kind together with their children, which the garbage collector has to see while the kind
+ * exists.
+ */
 import { declarationsOf } from "../../controller/declarations.ts";
 import { listMetadata } from "../../kube/api/list.ts";
 import { collectionPath, RestMapper } from "../../kube/api/mapper.ts";
@@ -14,8 +17,8 @@ import { asStored, type Definition, objectsOf } from "./definitions.ts";
 const COLLECTED_WITHIN = 120_000;
 
 /**
- * Deletes all objects of a definition, and waits for the end of their children. A definition that goes before the garbage collector has
- * seen its objects go leaves their children for ever.
+ * Deletes all objects of a definition, and waits for the end of their children. A definition that goes before the
+ * garbage collector has seen its objects go leaves their children for ever.
  *
  * @returns what is left; `undefined` when nothing is.
  */

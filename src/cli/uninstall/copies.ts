@@ -48,7 +48,11 @@ export async function leasesOf(
   return leases.filter(isOurs).map((one) => doomed(`${collection(lease)}/${one.metadata.name}`, "Lease", one));
 }
 
-/** Deletes a Lease, unless somebody holds it: without it, a copy that works and one that begins would both lead. @returns who does. */
+/**
+ * Deletes a Lease, unless somebody holds it: without it, a copy that works and one that begins would both lead.
+ *
+ * @returns who does.
+ */
 export async function removeLease(transport: Transport, lease: Doomed): Promise<string | undefined> {
   const live = await find<LiveLease>(transport, lease.path);
   if (live === undefined) return undefined;

@@ -43,7 +43,10 @@ function pathOf(resource: Resource): string {
   return `${CRDS}/${crdOf(resource).metadata.name}`;
 }
 
-/** Returns the kind in the version in which all of its objects are stored, where it is served: reading that needs no webhook. */
+/**
+ * Returns the kind in the version in which all of its objects are stored, where it is served: reading that needs no
+ * webhook.
+ */
 export async function asStored(transport: Transport, resource: Resource): Promise<Resource> {
   if (!needsConversion(resource)) return resource;
   const stored = await find<Found & CustomDefinition>(transport, pathOf(resource));
@@ -54,14 +57,18 @@ export async function asStored(transport: Transport, resource: Resource): Promis
 }
 
 /**
- * Ends the conversion of objects that are about to be deleted. The garbage collector reads them in the version that the API server
- * prefers, and deletes their children only if it can. Their metadata, which is all that it reads, is the same in all versions.
+ * Ends the conversion of objects that are about to be deleted. The garbage collector reads them in the version that the
+ * API server prefers, and deletes their children only if it can. Their metadata, which is all that it reads, is the
+ * same in all versions.
  */
 export async function convertNoMore(transport: Transport, definition: Doomed): Promise<void> {
   await change(transport, definition, { spec: { conversion: { strategy: "None", webhook: null } } });
 }
 
-/** Makes the version that the module reads the one in which objects are stored, and stores all of them in it, while they can be converted. */
+/**
+ * Makes the version that the module reads the one in which objects are stored, and stores all of them in it, while they
+ * can be converted.
+ */
 export async function storeAsRead(
   transport: Transport,
   { path, what, resource }: Definition,

@@ -1,8 +1,9 @@
 /**
- * What `manifests deploy` has put into a cluster for one service account, and what the process itself has made beside it.
+ * What `manifests deploy` has put into a cluster for one service account, and what the process itself has made beside
+ * it.
  *
- * An object is known by its name, its labels and what it selects or runs as, and roles by who is bound to them. Labels alone prove
- * nothing, because others may set them.
+ * An object is known by its name, its labels and what it selects or runs as, and roles by who is bound to them. Labels
+ * alone prove nothing, because others may set them.
  */
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
@@ -38,9 +39,11 @@ export interface Deployment extends Found {
 
 export interface Deployed {
   readonly deployment: Deployment | undefined;
-  /** The bindings that allow it to write. They lose their subject first, so that running pods cannot restore anything. */
+  /**
+   * The bindings that allow it to write. They lose their subject first, so that running pods cannot restore anything.
+   */
   readonly bindings: readonly Bound[];
-  /** Everything else, in the order in which it is deleted after the Deployment. */
+  /** All other objects, in the order in which they are deleted after the Deployment. */
   readonly rest: readonly Doomed[];
   /** The Leases of its copies, whether they were deployed or not. */
   readonly leases: readonly Doomed[];
@@ -158,7 +161,9 @@ export interface MountedModules {
   readonly keys: readonly string[];
 }
 
-/** Returns the source of the deployment's modules; `undefined` when its image holds them, or when it mounts all files. */
+/**
+ * Returns the source of the deployment's modules; `undefined` when its image holds them, or when it mounts all files.
+ */
 export function mountedModules({ spec }: Deployment, modules: readonly string[]): MountedModules | undefined {
   const volume = spec.template.spec.volumes?.find(({ name }) => name === "controllers")?.configMap;
   if (volume?.name === undefined || volume.items === undefined) return undefined;

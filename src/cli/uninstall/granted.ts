@@ -1,6 +1,6 @@
 /**
- * The rights of an account. Its bindings prove which roles are its own; they lose their subject first and are deleted after the
- * roles, so that the proof is still there when an attempt that failed is made again.
+ * The rights of an account. Its bindings prove which roles are its own; they lose their subject first and are deleted
+ * after the roles, so that the proof is still there when an attempt that failed is made again.
  */
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";

@@ -29,7 +29,7 @@ export interface PlanOptions {
 
 /** Objects of one kind with a finalizer of one controller. */
 export interface Carried {
-  /** Of the kind, as `groupKind` has it. */
+  /** The kind, as `groupKind` has it. */
   readonly id: string;
   readonly kind: string;
   readonly finalizer: string;
@@ -43,7 +43,10 @@ export interface Plan {
   readonly mounted: MountedModules | undefined;
   readonly carried: readonly Carried[];
   readonly definitions: readonly Definition[];
-  /** The definitions whose objects have to be stored in another version, in which they are finalized when nobody converts them any more. */
+  /**
+   * The definitions whose objects have to be stored in another version, in which they are finalized when nobody
+   * converts them any more.
+   */
   readonly rewrites: readonly Definition[];
   readonly notes: readonly string[];
   /** Whether copies by the Lease may run these modules. */
@@ -70,7 +73,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     const one = await definition(transport, resource);
     if (one === undefined) continue;
     const user = kinds.shared.get(groupKind(resource));
-    // Where nothing but the metadata of objects is touched that are deleted then, nobody needs to convert them.
+    // No conversion is needed where only metadata is touched before the objects are deleted.
     const isUsed = carried.some(({ id }) => id === groupKind(resource)) && !(release && crds && user === undefined);
     if (isUsed && one.isConverted && one.storedElsewhere.length > 0) rewrites.push(one);
     if (user !== undefined) notes.push(`${one.what} stays: ${user} uses the kind`);
@@ -117,7 +120,9 @@ function mountedIn({ deployment }: Deployed, { selection, account }: PlanOptions
   );
 }
 
-/** Whether the copies that elect a leader by the Lease are those of the deployment, which names the files that it runs. */
+/**
+ * Whether the copies that elect a leader by the Lease are those of the deployment, which names the files that it runs.
+ */
 function isKnownWithout({ deployment }: Deployed, { all, account, lease }: PlanOptions): boolean {
   if (all || deployment === undefined || mountedModules(deployment, []) === undefined) return false;
   return lease.id === account.name && lease.namespace === account.namespace;

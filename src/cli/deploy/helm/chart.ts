@@ -72,7 +72,10 @@ export function helmChart(plan: DeployPlan, options: ChartOptions): Readonly<Rec
   return files;
 }
 
-/** Definitions are templates, so that each upgrade includes them; files in `crds/` would be installed once and never again. */
+/**
+ * Definitions are templates, so that each upgrade includes them; files in `crds/` would be installed once and never
+ * again.
+ */
 function kept(crd: object, slots: Slots): object {
   const { metadata, ...manifest } = labelled(crd, labelsOf(RELEASE.name)) as {
     readonly metadata: { readonly annotations?: object };

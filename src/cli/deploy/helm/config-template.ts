@@ -5,7 +5,7 @@ import type { DeployedConfig, DeployedField, DeployPlan } from "../deploy-plan.t
 import type { JsonSchema } from "../../../module/config/fields.ts";
 import type { Slots } from "./slots.ts";
 
-/** Where the name of the Secret is, which others than the chart make. */
+/** The expression for the name of the Secret, which is not made by the chart. */
 export const SECRET_NAME = 'default (printf "%s-config" $.Release.Name) $.Values.config.secretName | quote';
 
 function publicFields({ fields }: DeployedConfig): readonly DeployedField[] {
@@ -93,7 +93,10 @@ export function configSchema(config: DeployedConfig): object {
   };
 }
 
-/** Helm's expressions are not those of JavaScript, and a reference would lead elsewhere. The process checks everything once more. */
+/**
+ * Helm's expressions are not those of JavaScript, and a reference would lead elsewhere. The process checks everything
+ * once more.
+ */
 function plainSchema(json: JsonSchema): unknown {
   if (JSON.stringify(json).includes('"$ref"')) return {};
   return without(json, ["pattern", "format", "sensitive", "propertyNames"]);
@@ -106,7 +109,7 @@ function without(value: unknown, keywords: readonly string[]): unknown {
   return Object.fromEntries(
     remaining.map(([keyword, inner]) => [
       keyword,
-      // What `properties` holds are names and not keywords.
+      // Keys of `properties` are names of fields, not keywords.
       keyword === "properties"
         ? Object.fromEntries(Object.entries(inner as object).map(([name, one]) => [name, without(one, keywords)]))
         : keyword === "default" || keyword === "enum" || keyword === "const"

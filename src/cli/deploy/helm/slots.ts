@@ -2,7 +2,10 @@
 import { visit } from "yaml";
 import { commentedDocument } from "../../rule-comments.ts";
 
-/** Renders a line with a mark from its indentation, the text before the mark, such as `replicas: ` or `- `, and the key alone. */
+/**
+ * Renders a line with a mark from its indentation, the text before the mark, such as `replicas: ` or `- `, and the key
+ * alone.
+ */
 type Render = (line: { readonly indent: string; readonly before: string }) => string;
 
 /** The account of a plan for a chart; the installation determines both of its names. */

@@ -4,7 +4,11 @@ import type { DeployPlan } from "../deploy-plan.ts";
 import { configComment, configValues } from "./config-template.ts";
 import { GRACE_SECONDS, resourcesOf } from "../deployment.ts";
 
-/** The parts of an image's name. @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
+/**
+ * The parts of an image's name.
+ *
+ * @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests
+ */
 function imageParts(image: string): {
   readonly repository: string;
   readonly tag: string;
