@@ -111,7 +111,10 @@ export class PlannedChild {
     return annotations?.[this.appliedAnnotation];
   }
 
-  /** Whether the kind is built-in: the server may spell its values differently, and drops empty ones. */
+  /**
+   * Whether the server may spell values differently, and drops empty ones: it does so with built-in kinds, but for those
+   * that it stores exactly.
+   */
   get isBuiltIn(): boolean {
     return !isExact(this.#desired) && !isCustomKind(this.kind.resource);
   }
