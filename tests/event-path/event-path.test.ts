@@ -49,7 +49,7 @@ test("the page of an event's path names every file that is called for one, and n
     ["Beside the way", [...before, ...back].filter((file) => BELOW.test(file))],
   ];
   for (const [title, files] of actual) {
-    expect({ title, files: (page.get(title) ?? []).toSorted() }).toEqual({ title, files: files.toSorted() });
+    expect({ title, files: files.toSorted() }).toEqual({ title, files: (page.get(title) ?? []).toSorted() });
   }
   expect(actual[1]![1].length).toBeLessThanOrEqual(MOST_IN);
 }, 60_000);
