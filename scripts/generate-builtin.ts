@@ -22,17 +22,17 @@ refuseUnknownNames(documents.schemas);
 const files = new Map<string, string>();
 await Promise.all([...builtinFiles(documents)].map(async ([file, text]) => files.set(file, await format(file, text))));
 const folder = join(root, target);
-const changed = await differing(folder, files);
+const stale = await differing(folder, files);
 if (!check) {
   await mkdir(folder, { recursive: true });
-  for (const file of changed) {
+  for (const file of stale) {
     const text = files.get(file);
     if (text === undefined) await rm(join(folder, file));
     else await writeFile(join(folder, file), text);
   }
 }
-console.log(`${files.size} files, changed: ${changed.join(", ") || "none"}`);
-if (check && changed.length > 0) process.exitCode = 1;
+console.log(`${files.size} files, changed: ${stale.join(", ") || "none"}`);
+if (check && stale.length > 0) process.exitCode = 1;
 
 /** Formats as `bun fmt` does, which reads its settings from the file's future place. */
 async function format(file: string, text: string): Promise<string> {
@@ -50,10 +50,10 @@ async function format(file: string, text: string): Promise<string> {
 async function differing(directory: string, files: ReadonlyMap<string, string>): Promise<string[]> {
   const present = (await readdir(directory).catch(() => [])).filter((file) => !file.endsWith(".test.ts"));
   const names = new Set([...files.keys(), ...present]);
-  const changed: string[] = [];
+  const stale: string[] = [];
   for (const file of [...names].toSorted()) {
     const before = present.includes(file) ? await readFile(join(directory, file), "utf8") : undefined;
-    if (before !== files.get(file)) changed.push(file);
+    if (before !== files.get(file)) stale.push(file);
   }
-  return changed;
+  return stale;
 }

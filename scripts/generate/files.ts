@@ -87,12 +87,12 @@ function byName(a: string, b: string): number {
 }
 
 function refuseCycles(imports: ReadonlyMap<string, readonly string[]>): void {
-  const done = new Set<string>();
+  const visited = new Set<string>();
   const visit = (file: string, path: readonly string[]): void => {
     if (path.includes(file)) throw new Error(`files import each other: ${[...path, file].join(" → ")}`);
-    if (done.has(file)) return;
+    if (visited.has(file)) return;
     for (const next of imports.get(file) ?? []) visit(next, [...path, file]);
-    done.add(file);
+    visited.add(file);
   };
   for (const file of imports.keys()) visit(file, []);
 }

@@ -18,7 +18,6 @@ import { numbers } from "./families/numbers.ts";
 import { oddities } from "./families/oddities.ts";
 import { podPaths } from "./families/pod-paths.ts";
 import { podWarnings } from "./families/pod-warnings.ts";
-import { scaling } from "./families/scales.ts";
 import { tokenRequests } from "./families/token-requests.ts";
 import { watchStreams } from "./families/watch-streams.ts";
 import { yaml } from "./families/yaml-bodies.ts";
@@ -87,7 +86,6 @@ export function allCases(served: readonly Served[], selection: Selection): Case[
         ...forms,
         ...equivalentVersions,
         ...podPaths,
-        ...scaling,
         ...expressionFamilies,
         ...oddities,
         ...numbers,

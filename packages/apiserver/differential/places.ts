@@ -12,7 +12,7 @@ export function pathsOf(value: unknown, path: Path = []): Path[] {
 }
 
 export function at(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>((found, step) => (found as Record<string | number, unknown> | undefined)?.[step], value);
+  return path.reduce<unknown>((inner, step) => (inner as Record<string | number, unknown> | undefined)?.[step], value);
 }
 
 /** Returns a copy with another value at the place; `undefined` removes it. */
@@ -27,27 +27,27 @@ export function changedAt<T>(fields: T, path: Path, value: unknown): T {
 }
 
 export function schemaAt(schema: Schema | undefined, path: Path): Schema | undefined {
-  let found = schema;
+  let place = schema;
   for (const step of path) {
-    found =
+    place =
       typeof step === "number"
-        ? found?.items
-        : (found?.properties?.get(step) ?? (found?.properties ? undefined : found?.additional));
+        ? place?.items
+        : (place?.properties?.get(step) ?? (place?.properties ? undefined : place?.additional));
   }
-  return found;
+  return place;
 }
 
 /** Returns the fields of the schema that the object lacks, in each of its structs. */
 export function absentFields(schema: Schema, fields: unknown): { path: Path; schema: Schema }[] {
-  const found: { path: Path; schema: Schema }[] = [];
+  const absent: { path: Path; schema: Schema }[] = [];
   for (const path of [[], ...pathsOf(fields)] as Path[]) {
     const value = at(fields, path);
     const here = schemaAt(schema, path);
     if (!here?.properties || typeof value !== "object" || value === null) continue;
     for (const [name, field] of here.properties) {
       if (path.length === 0 && (name === "metadata" || name === "apiVersion" || name === "kind")) continue;
-      if (!Object.hasOwn(value, name)) found.push({ path: [...path, name], schema: field });
+      if (!Object.hasOwn(value, name)) absent.push({ path: [...path, name], schema: field });
     }
   }
-  return found;
+  return absent;
 }

@@ -10,7 +10,7 @@ export const recordingFile: string = join(import.meta.dirname, "recorded.txt");
 
 const start = "$ ";
 
-export async function recorded(): Promise<Printed[]> {
+export async function recordedLines(): Promise<Printed[]> {
   const text = await readFile(recordingFile, "utf8");
   return text.split(`\n\n${start}`).map((part, index) => {
     const block = index === 0 ? part.slice(start.length) : part;

@@ -22,15 +22,15 @@ import { typeTable } from "./table-types.ts";
 const source = join(import.meta.dirname, "../src");
 const { check } = parseArgs({ options: { check: { type: "boolean", default: false } } }).values;
 
-const changed: string[] = [];
+const stale: string[] = [];
 for (const [file, text] of await files()) {
   const path = join(source, file);
   if ((await readFile(path, "utf8").catch(() => undefined)) === text) continue;
-  changed.push(file);
+  stale.push(file);
   if (!check) await writeFile(path, text);
 }
-console.log(changed.length === 0 ? "nothing changed" : `changed: ${changed.join(", ")}`);
-if (check && changed.length > 0) process.exitCode = 1;
+console.log(stale.length === 0 ? "nothing changed" : `changed: ${stale.join(", ")}`);
+if (check && stale.length > 0) process.exitCode = 1;
 
 async function files(): Promise<readonly (readonly [file: string, text: string])[]> {
   await using controlPlane = await startControlPlane();

@@ -59,9 +59,9 @@ function typeRow(schema: Json, { id, go, numbers }: Place): TypeRow {
     f: Object.fromEntries(
       go.fields.map((field) => [field.name, fieldRow(properties[field.name] ?? {}, numbers, field)]),
     ),
-    ...given("m", schema["x-kubernetes-map-type"]),
-    ...given("q", schema.required),
-    ...given("s", leaf),
+    ...optional("m", schema["x-kubernetes-map-type"]),
+    ...optional("q", schema.required),
+    ...optional("s", leaf),
   };
 }
 
@@ -71,18 +71,18 @@ function fieldRow(schema: Json, numbers: ReadonlyMap<string, number>, go?: GoFie
   const own = reference === undefined ? { t: short[String(schema.type)] ?? "" } : { r: numbers.get(reference)! };
   return {
     ...own,
-    ...given("f", schema.format),
+    ...optional("f", schema.format),
     ...(schema.items ? { i: fieldRow(schema.items as Json, numbers) } : {}),
     ...(typeof schema.additionalProperties === "object"
       ? { a: fieldRow(schema.additionalProperties as Json, numbers) }
       : {}),
-    ...given("d", schema.default),
-    ...given("e", schema.enum),
-    ...given("l", schema["x-kubernetes-list-type"]),
-    ...given("k", schema["x-kubernetes-list-map-keys"]),
-    ...given("m", schema["x-kubernetes-map-type"]),
-    ...given("p", schema["x-kubernetes-patch-strategy"]),
-    ...given("g", schema["x-kubernetes-patch-merge-key"]),
+    ...optional("d", schema.default),
+    ...optional("e", schema.enum),
+    ...optional("l", schema["x-kubernetes-list-type"]),
+    ...optional("k", schema["x-kubernetes-list-map-keys"]),
+    ...optional("m", schema["x-kubernetes-map-type"]),
+    ...optional("p", schema["x-kubernetes-patch-strategy"]),
+    ...optional("g", schema["x-kubernetes-patch-merge-key"]),
     ...(go && type !== plain(schema) ? { x: type! } : {}),
     ...(go?.type.startsWith("*") ? { y: 1 as const } : {}),
     ...(go?.omitEmpty || go?.omitZero ? { o: go.omitZero ? (2 as const) : (1 as const) } : {}),
@@ -110,6 +110,6 @@ function referenceOf(schema: Json): string | undefined {
   return typeof reference === "string" ? reference.slice(prefix.length) : undefined;
 }
 
-function given<K extends string>(key: K, value: unknown): Record<K, never> | Record<string, never> {
+function optional<K extends string>(key: K, value: unknown): Record<K, never> | Record<string, never> {
   return value === undefined ? {} : ({ [key]: value } as Record<K, never>);
 }

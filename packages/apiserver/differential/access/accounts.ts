@@ -36,9 +36,9 @@ export async function makePeople(
   people: Readonly<Record<string, readonly Rule[]>>,
 ): Promise<readonly (readonly [name: string, requests: Requests])[]> {
   await session.createNamespace();
-  const made: [string, Requests][] = [];
+  const senders: [string, Requests][] = [];
   for (const [name, rules] of Object.entries(people))
-    made.push([name, session.by(await makeAccount(session, name, rules))]);
+    senders.push([name, session.by(await makeAccount(session, name, rules))]);
   await session.noticed(600);
-  return made;
+  return senders;
 }

@@ -20,7 +20,7 @@ interface Budget {
   readonly isDouble?: boolean;
 }
 
-const counted = { observedGeneration: 1, disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 };
+const counts = { observedGeneration: 1, disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 };
 
 function condition(status: string, reason: string, message: string): Fields {
   const lastTransitionTime = "2026-01-01T00:00:00Z";
@@ -31,21 +31,21 @@ const many = Object.fromEntries(Array.from({ length: 2001 }, (_, index) => [`p${
 
 const budgets: Readonly<Record<string, Budget>> = {
   none: { status: {}, spec: { selector: { matchLabels: { no: "body" } } } },
-  "two of them": { status: counted, isDouble: true },
-  "everybody's": { status: counted, spec: { selector: {} } },
-  "nobody's": { status: counted, spec: { selector: undefined } },
-  exhausted: { status: counted },
-  "more healthy than desired": { status: { ...counted, currentHealthy: 3 } },
-  "fewer healthy than desired": { status: { ...counted, currentHealthy: 0 } },
-  "one allowed": { status: { ...counted, disruptionsAllowed: 1 } },
+  "two of them": { status: counts, isDouble: true },
+  "everybody's": { status: counts, spec: { selector: {} } },
+  "nobody's": { status: counts, spec: { selector: undefined } },
+  exhausted: { status: counts },
+  "more healthy than desired": { status: { ...counts, currentHealthy: 3 } },
+  "fewer healthy than desired": { status: { ...counts, currentHealthy: 0 } },
+  "one allowed": { status: { ...counts, disruptionsAllowed: 1 } },
   "one allowed, said so": {
-    status: { ...counted, disruptionsAllowed: 1, ...condition("True", "SufficientPods", "enough") },
+    status: { ...counts, disruptionsAllowed: 1, ...condition("True", "SufficientPods", "enough") },
   },
-  "not observed": { status: { ...counted, observedGeneration: 0, disruptionsAllowed: 1 } },
-  "too many disrupted": { status: { ...counted, disruptionsAllowed: 1, disruptedPods: many } },
-  "failed sync": { status: { ...counted, ...condition("False", "SyncFailed", "no controller") } },
-  "always allow the unready": { status: counted, spec: { unhealthyPodEvictionPolicy: "AlwaysAllow" } },
-  "allow the unready of the healthy": { status: counted, spec: { unhealthyPodEvictionPolicy: "IfHealthyBudget" } },
+  "not observed": { status: { ...counts, observedGeneration: 0, disruptionsAllowed: 1 } },
+  "too many disrupted": { status: { ...counts, disruptionsAllowed: 1, disruptedPods: many } },
+  "failed sync": { status: { ...counts, ...condition("False", "SyncFailed", "no controller") } },
+  "always allow the unready": { status: counts, spec: { unhealthyPodEvictionPolicy: "AlwaysAllow" } },
+  "allow the unready of the healthy": { status: counts, spec: { unhealthyPodEvictionPolicy: "IfHealthyBudget" } },
 };
 
 interface Variant {

@@ -2,30 +2,30 @@
 import { pairs } from "../sampling.ts";
 import type { Family, Probe } from "./family.ts";
 
-const aggregated = (version: string, more = ""): string =>
+const groupList = (version: string, more = ""): string =>
   `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList${more}`;
 
 const accepts: Readonly<Record<string, string>> = {
-  v2: aggregated("v2"),
-  v2beta1: aggregated("v2beta1"),
-  v1: aggregated("v1"),
-  v2beta2: aggregated("v2beta2"),
+  v2: groupList("v2"),
+  v2beta1: groupList("v2beta1"),
+  v1: groupList("v1"),
+  v2beta2: groupList("v2beta2"),
   "no version": "application/json;g=apidiscovery.k8s.io;as=APIGroupDiscoveryList",
   "no group": "application/json;v=v2;as=APIGroupDiscoveryList",
   "another group": "application/json;g=meta.k8s.io;v=v2;as=APIGroupDiscoveryList",
-  "the newer first": `${aggregated("v2")},${aggregated("v2beta1")},application/json`,
-  "the older first": `${aggregated("v2beta1")},${aggregated("v2")},application/json`,
-  "an unknown one first": `${aggregated("v3")},${aggregated("v2beta1")}`,
-  "json first": `application/json,${aggregated("v2beta1")}`,
-  quality: `application/json;q=0.9,${aggregated("v2beta1", ";q=0.1")}`,
-  profile: aggregated("v2", ";profile=nopeer"),
-  "profile of the older": aggregated("v2beta1", ";profile=nopeer"),
+  "the newer first": `${groupList("v2")},${groupList("v2beta1")},application/json`,
+  "the older first": `${groupList("v2beta1")},${groupList("v2")},application/json`,
+  "an unknown one first": `${groupList("v3")},${groupList("v2beta1")}`,
+  "json first": `application/json,${groupList("v2beta1")}`,
+  quality: `application/json;q=0.9,${groupList("v2beta1", ";q=0.1")}`,
+  profile: groupList("v2", ";profile=nopeer"),
+  "profile of the older": groupList("v2beta1", ";profile=nopeer"),
   anything: "*/*",
   "anything aggregated": "*/*;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
-  yaml: aggregated("v2").replace("json", "yaml"),
-  "yaml of the older": aggregated("v2beta1").replace("json", "yaml"),
+  yaml: groupList("v2").replace("json", "yaml"),
+  "yaml of the older": groupList("v2beta1").replace("json", "yaml"),
   text: "text/plain",
-  "text, then aggregated": `text/plain,${aggregated("v2")}`,
+  "text, then aggregated": `text/plain,${groupList("v2")}`,
   table: "application/json;as=Table;v=v1;g=meta.k8s.io",
   "table, then json": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
 };
@@ -36,7 +36,7 @@ async function discovery(probe: Probe): Promise<void> {
   for (const [path, [label, accept]] of pairs(paths, Object.entries(accepts)))
     await probe.get(`${path} as ${label}`, path, accept);
   for (const [path, version] of pairs(["/api", "/apis"], ["v2", "v2beta1"])) {
-    const headers = { accept: aggregated(version) };
+    const headers = { accept: groupList(version) };
     for (const tag of ["*", '"x"', 'W/"x"', ""]) {
       const more = { ...headers, "if-none-match": tag };
       await probe.send(`${path} of ${version} unless ${tag}`, "GET", path, { headers: more });

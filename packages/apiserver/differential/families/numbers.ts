@@ -12,7 +12,7 @@ const spellings = `0 -0 0.0 -0.0 1 1.0 -1.0 1.5 1.50 1e2 1E2 1.0e2 1e-2 100e-2 1
 18446744073709551615 123456789012345678901234567890 123456789.123456789123456789 2147483647 2147483648 01 +1 .5 5. 0x10
 1_000 NaN`.split(/\s+/);
 
-function ruled(type: string, rule: string): object {
+function withRule(type: string, rule: string): object {
   return { type, "x-kubernetes-validations": [{ rule }] };
 }
 
@@ -31,10 +31,10 @@ const fields: Readonly<Record<string, readonly [schema: object, form?: string]>>
   multiple: [{ type: "number", multipleOf: 0.5 }],
   tens: [{ type: "integer", multipleOf: 10 }],
   listed: [{ type: "number", enum: [1, 1.5, 100, "LARGE"] }],
-  ruled: [ruled("integer", "self < 50")],
-  weighed: [ruled("number", "self < 50.0")],
-  halves: [ruled("integer", "self / 2 * 2 == self")],
-  kept: [ruled("integer", "self == oldSelf")],
+  ruled: [withRule("integer", "self < 50")],
+  weighed: [withRule("number", "self < 50.0")],
+  halves: [withRule("integer", "self / 2 * 2 == self")],
+  kept: [withRule("integer", "self == oldSelf")],
   set: [{ type: "array", items: { type: "number" }, "x-kubernetes-list-type": "set" }, "[#,7]"],
   map: [{ type: "object", additionalProperties: { type: "integer" } }, '{"a":#}'],
   keyed: [
@@ -154,7 +154,7 @@ async function builtInNumbers(probe: Probe): Promise<void> {
   }
   const revisions = `/apis/apps/v1/namespaces/${probe.namespace}/controllerrevisions`;
   for (const spelling of spellings) {
-    const encoded = encodeURIComponent(spelling);
+    const value = encodeURIComponent(spelling);
     const operation = `{"op":"test","path":"/spec/replicas","value":${spelling}}`;
     await probe.patch(`test ${spelling}`, path, `[${operation}]`, "json");
     const scale = `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"d"},"spec":{"replicas":${spelling}}}`;
@@ -167,7 +167,7 @@ async function builtInNumbers(probe: Probe): Promise<void> {
     await probe.send(`YAML ${spelling}`, "POST", gadgets, { body: yaml, headers });
     await probe.delete(`grace ${spelling}`, path, `{"gracePeriodSeconds":${spelling}}`);
     for (const option of ["limit", "timeoutSeconds", "resourceVersion"])
-      await probe.get(`${option} ${spelling}`, `${collection}?${option}=${encoded}`);
+      await probe.get(`${option} ${spelling}`, `${collection}?${option}=${value}`);
   }
 }
 

@@ -112,8 +112,8 @@ export async function patch(subject: Subject): Promise<void> {
   for (const [label, [type, body, query = ""]] of Object.entries(refusedPatches))
     await general.patch(label, `${path}${query}`, body, type);
   const finalizers = ["example.test/a"];
-  const added = { metadata: { labels: { strategic: "yes" }, finalizers } };
-  await session.patch("strategic patch", path, added, "strategic");
+  const addition = { metadata: { labels: { strategic: "yes" }, finalizers } };
+  await session.patch("strategic patch", path, addition, "strategic");
   const removal = { metadata: { "$deleteFromPrimitiveList/finalizers": finalizers } };
   await session.patch("strategic patch that deletes", path, removal, "strategic");
   await session.patch("strategic patch with a bad directive", path, labels({ $patch: "nope" }), "strategic");

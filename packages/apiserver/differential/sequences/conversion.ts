@@ -65,160 +65,147 @@ async function establish(session: Session, group: string, clientConfig: object):
   await session.noticed(300);
 }
 
-function good(server: WebhookServer): void {
-  server.answer("/convert", (review) => answer(review, { convertedObjects: conversionOf(review) }));
+/** The kind of a case, whose definition asks a webhook. */
+class Hosts implements AsyncDisposable {
+  readonly server: WebhookServer = webhookServer();
+  readonly clientConfig: object;
+  readonly #session: Session;
+  readonly #group: string;
+
+  constructor(session: Session, group: string) {
+    this.#session = session;
+    this.#group = group;
+    this.clientConfig = { url: `${this.server.url}/convert`, caBundle: this.server.caBundle };
+    this.server.answer("/convert", (review) => answer(review, { convertedObjects: conversionOf(review) }));
+  }
+
+  async define(): Promise<void> {
+    await this.#session.createNamespace();
+    await establish(this.#session, this.#group, this.clientConfig);
+  }
+
+  path(version: string): string {
+    return `/apis/${this.#group}/${version}/namespaces/${this.#session.slug}/hosts`;
+  }
+
+  host(version: string, name: string, spec: object): object {
+    return { apiVersion: `${this.#group}/${version}`, kind: "Host", metadata: { name }, spec };
+  }
+
+  /** Applies an object named `applied`. */
+  async apply(label: string, version: string, { query, spec }: { query: string; spec: object }): Promise<void> {
+    const path = `${this.path(version)}/applied?fieldManager=${query}`;
+    await this.#session.patch(label, path, this.host(version, "applied", spec), "apply");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#session.quietly("DELETE", `${definitions}/hosts.${this.#group}`);
+    await this.server[Symbol.asyncDispose]();
+  }
 }
 
 export const conversion: readonly Case[] = [
   {
     name: "conversion by a webhook",
     run: async (session) => {
-      const group = "conversion.example.test";
-      await session.createNamespace();
-      await using server = webhookServer();
-      good(server);
-      await establish(session, group, { url: `${server.url}/convert`, caBundle: server.caBundle });
-      const path = (version: string): string => `/apis/${group}/${version}/namespaces/${session.slug}/hosts`;
-      const host = (version: string, name: string, spec: object): object => ({
-        apiVersion: `${group}/${version}`,
-        kind: "Host",
-        metadata: { name },
-        spec,
-      });
-      await session.post("create old", path("v1"), host("v1", "a", { host: "a.test" }));
-      await session.post("create new", path("v2"), host("v2", "b", { address: "b.test" }));
-      session.note("what was asked first", server.reviews.splice(0)[0]?.review);
+      await using hosts = new Hosts(session, "conversion.example.test");
+      await hosts.define();
+      await session.post("create old", hosts.path("v1"), hosts.host("v1", "a", { host: "a.test" }));
+      await session.post("create new", hosts.path("v2"), hosts.host("v2", "b", { address: "b.test" }));
+      session.note("what was asked first", hosts.server.reviews.splice(0)[0]?.review);
       for (const version of ["v1", "v2"]) {
-        for (const name of ["a", "b"]) await session.get(`get ${name} as ${version}`, `${path(version)}/${name}`);
-        await session.get(`list as ${version}`, path(version));
+        for (const name of ["a", "b"]) await session.get(`get ${name} as ${version}`, `${hosts.path(version)}/${name}`);
+        await session.get(`list as ${version}`, hosts.path(version));
       }
-      server.reviews.splice(0);
-      await session.patch("patch old", `${path("v1")}/b`, { spec: { kept: "no" } });
-      await session.patch("status of old", `${path("v1")}/b/status`, { status: { phase: "Ready" } });
-      await session.get("get new", `${path("v2")}/b`);
-      await session.patch(
-        "apply old",
-        `${path("v1")}/applied?fieldManager=x`,
-        host("v1", "applied", { host: "x.test" }),
-        "apply",
-      );
-      await session.watch(`${path("v1")}?watch=1&resourceVersion=0`, {
+      hosts.server.reviews.splice(0);
+      await session.patch("patch old", `${hosts.path("v1")}/b`, { spec: { kept: "no" } });
+      await session.patch("status of old", `${hosts.path("v1")}/b/status`, { status: { phase: "Ready" } });
+      await session.get("get new", `${hosts.path("v2")}/b`);
+      await hosts.apply("apply old", "v1", { query: "x", spec: { host: "x.test" } });
+      await session.watch(`${hosts.path("v1")}?watch=1&resourceVersion=0`, {
         label: "watch old",
         until: (_, index) => index === 3,
         meanwhile: async () => {
           await Bun.sleep(300);
-          await session.quietly("POST", path("v2"), host("v2", "late", { address: "l.test" }));
+          await session.quietly("POST", hosts.path("v2"), hosts.host("v2", "late", { address: "l.test" }));
         },
       });
-      await session.delete("delete old", `${path("v1")}/a`);
-      await session.delete("delete all", path("v1"));
-      await session.quietly("DELETE", `${definitions}/hosts.${group}`);
+      await session.delete("delete old", `${hosts.path("v1")}/a`);
+      await session.delete("delete all", hosts.path("v1"));
     },
   },
   {
     name: "conversion of managed fields",
     run: async (session) => {
-      const group = "managed.example.test";
-      await session.createNamespace();
-      await using server = webhookServer();
-      good(server);
-      await establish(session, group, { url: `${server.url}/convert`, caBundle: server.caBundle });
-      const path = (version: string): string => `/apis/${group}/${version}/namespaces/${session.slug}/hosts`;
-      const host = (version: string, name: string, spec: object): object => ({
-        apiVersion: `${group}/${version}`,
-        kind: "Host",
-        metadata: { name },
-        spec,
-      });
-      await session.post("create new", path("v2"), host("v2", "b", { address: "b.test" }));
-      await session.patch("patch old", `${path("v1")}/b`, { spec: { host: "c.test" } });
-      await session.patch("status of old", `${path("v1")}/b/status`, { status: { phase: "Ready" } });
-      await session.get("get new", `${path("v2")}/b`);
-      await session.patch(
-        "apply old",
-        `${path("v1")}/applied?fieldManager=x`,
-        host("v1", "applied", { host: "x.test" }),
-        "apply",
-      );
-      await session.patch(
-        "apply old again",
-        `${path("v1")}/applied?fieldManager=x`,
-        host("v1", "applied", { host: "x.test" }),
-        "apply",
-      );
-      const body = host("v2", "applied", { address: "y.test" });
-      await session.patch("apply new", `${path("v2")}/applied?fieldManager=y`, body, "apply");
-      await session.patch("apply new by force", `${path("v2")}/applied?fieldManager=y&force=true`, body, "apply");
-      await session.patch(
-        "apply new by the first",
-        `${path("v2")}/applied?fieldManager=x&force=true`,
-        host("v2", "applied", { kept: "no" }),
-        "apply",
-      );
-      const before: Loose = await session.get("get applied as old", `${path("v1")}/applied`);
-      await session.put("update old", `${path("v1")}/applied`, {
+      await using hosts = new Hosts(session, "managed.example.test");
+      await hosts.define();
+      await session.post("create new", hosts.path("v2"), hosts.host("v2", "b", { address: "b.test" }));
+      await session.patch("patch old", `${hosts.path("v1")}/b`, { spec: { host: "c.test" } });
+      await session.patch("status of old", `${hosts.path("v1")}/b/status`, { status: { phase: "Ready" } });
+      await session.get("get new", `${hosts.path("v2")}/b`);
+      await hosts.apply("apply old", "v1", { query: "x", spec: { host: "x.test" } });
+      await hosts.apply("apply old again", "v1", { query: "x", spec: { host: "x.test" } });
+      const spec = { address: "y.test" };
+      await hosts.apply("apply new", "v2", { query: "y", spec });
+      await hosts.apply("apply new by force", "v2", { query: "y&force=true", spec });
+      await hosts.apply("apply new by the first", "v2", { query: "x&force=true", spec: { kept: "no" } });
+      const before: Loose = await session.get("get applied as old", `${hosts.path("v1")}/applied`);
+      await session.put("update old", `${hosts.path("v1")}/applied`, {
         ...before,
         spec: { ...before?.spec, host: "z.test" },
       });
-      await session.quietly("DELETE", `${definitions}/hosts.${group}`);
     },
   },
   {
     name: "writes that change nothing but the version that is stored",
     run: async (session) => {
-      const group = "rewritten.example.test";
-      await session.createNamespace();
-      await using server = webhookServer();
-      good(server);
-      const clientConfig = { url: `${server.url}/convert`, caBundle: server.caBundle };
-      await establish(session, group, clientConfig);
-      const path = (version: string): string => `/apis/${group}/${version}/namespaces/${session.slug}/hosts`;
+      await using hosts = new Hosts(session, "rewritten.example.test");
+      await hosts.define();
       const nothing = async (when: string): Promise<void> => {
         for (const version of ["v2", "v1", "v2"]) {
-          const patched: Loose = await session.patch(`patch nothing of ${version} ${when}`, `${path(version)}/a`, {});
-          await session.put(`put nothing of ${version} ${when}`, `${path(version)}/a`, patched);
+          const object: Loose = await session.patch(
+            `patch nothing of ${version} ${when}`,
+            `${hosts.path(version)}/a`,
+            {},
+          );
+          await session.put(`put nothing of ${version} ${when}`, `${hosts.path(version)}/a`, object);
         }
       };
-      const body = { apiVersion: `${group}/v2`, kind: "Host", metadata: { name: "a" }, spec: { address: "a.test" } };
-      await session.post("create", path("v2"), body);
+      const body = hosts.host("v2", "a", { address: "a.test" });
+      await session.post("create", hosts.path("v2"), body);
       await nothing("as it is stored");
-      const { spec }: Loose = definition(group, clientConfig);
+      const { spec }: Loose = definition("rewritten.example.test", hosts.clientConfig);
       const store = async (storage: string, more: (version: Loose) => object = () => ({})): Promise<void> => {
         const versions = spec.versions.map((version: Loose) => ({
           ...version,
           ...more(version),
           storage: version.name === storage,
         }));
-        await session.quietly("PATCH", `${definitions}/hosts.${group}`, { spec: { versions } }, merge);
+        await session.quietly("PATCH", `${definitions}/hosts.rewritten.example.test`, { spec: { versions } }, merge);
         await session.noticed(1_000);
       };
       await store("v1");
       await nothing("stored in the old version from now on");
       await store("v2");
-      await session.patch("a dry run", `${path("v2")}/a?dryRun=All`, {});
-      await session.get("as it was before", `${path("v2")}/a`);
+      await session.patch("a dry run", `${hosts.path("v2")}/a?dryRun=All`, {});
+      await session.get("as it was before", `${hosts.path("v2")}/a`);
       await nothing("stored in the new version again");
-      const added = { type: "string", default: "added" };
+      const more = { type: "string", default: "added" };
       await store("v2", ({ name }) => {
         const extended: Loose = schema(name === "v2" ? "address" : "host");
-        extended.openAPIV3Schema.properties.spec.properties.more = added;
+        extended.openAPIV3Schema.properties.spec.properties.more = more;
         return { schema: extended };
       });
       await nothing("with a default that is new");
-      await session.quietly("DELETE", `${definitions}/hosts.${group}`);
     },
   },
   {
     name: "conversion that fails",
     run: async (session) => {
-      const group = "failing.example.test";
-      await session.createNamespace();
-      await using server = webhookServer();
-      good(server);
-      await establish(session, group, { url: `${server.url}/convert`, caBundle: server.caBundle });
-      const path = (version: string): string => `/apis/${group}/${version}/namespaces/${session.slug}/hosts`;
-      const body = { apiVersion: `${group}/v2`, kind: "Host", metadata: { name: "a" }, spec: { address: "a.test" } };
-      await session.post("create", path("v2"), body);
+      await using hosts = new Hosts(session, "failing.example.test");
+      await hosts.define();
+      const body = hosts.host("v2", "a", { address: "a.test" });
+      await session.post("create", hosts.path("v2"), body);
       const replies: Readonly<Record<string, (review: Loose) => unknown>> = {
         "with failure": (review) => answer(review, { result: { status: "Failure", message: "no thanks" } }),
         "with failure without a word": (review) => answer(review, { result: { status: "Failure" } }),
@@ -240,15 +227,14 @@ export const conversion: readonly Case[] = [
           }),
       };
       for (const [label, reply] of Object.entries(replies)) {
-        server.answer("/convert", reply);
-        await session.get(`get, answered ${label}`, `${path("v1")}/a`);
-        if (label === "with failure") await session.get("list", path("v1"));
+        hosts.server.answer("/convert", reply);
+        await session.get(`get, answered ${label}`, `${hosts.path("v1")}/a`);
+        if (label === "with failure") await session.get("list", hosts.path("v1"));
         if (label === "with failure") {
-          const old = { apiVersion: `${group}/v1`, kind: "Host", metadata: { name: "b" }, spec: { host: "b.test" } };
-          await session.post("create old", path("v1"), old);
+          const old = hosts.host("v1", "b", { host: "b.test" });
+          await session.post("create old", hosts.path("v1"), old);
         }
       }
-      await session.quietly("DELETE", `${definitions}/hosts.${group}`);
     },
   },
   {

@@ -32,8 +32,8 @@ export const deletion: readonly Case[] = [
       const live = await session.get("get", path);
       await session.put("finalize", `${path}/finalize`, { ...live, spec: { finalizers: [] } });
       await session.get("get what is gone", path);
-      for (const kept of ["default", "kube-system", "kube-public", "kube-node-lease"])
-        await session.delete(`delete ${kept} dry`, `/api/v1/namespaces/${kept}?dryRun=All`);
+      for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"])
+        await session.delete(`delete ${name} dry`, `/api/v1/namespaces/${name}?dryRun=All`);
     },
   },
   {
@@ -122,9 +122,9 @@ export const deletion: readonly Case[] = [
       ]) {
         await session.get(path, path);
       }
-      const aggregated = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
-      await session.send("aggregated api", "GET", "/api", { headers: aggregated });
-      await session.send("aggregated apis", "GET", "/apis", { headers: aggregated });
+      const headers = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
+      await session.send("aggregated api", "GET", "/api", { headers });
+      await session.send("aggregated apis", "GET", "/apis", { headers });
     },
   },
 ];

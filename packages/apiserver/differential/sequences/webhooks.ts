@@ -269,9 +269,9 @@ export const webhooks: readonly Case[] = [
     run: async (session) => {
       const path = await place(session);
       await using server = webhookServer();
-      const encoded = Buffer.from("{").toString("base64");
+      const patch = Buffer.from("{").toString("base64");
       server.answer("/typed", (review) => patchVerdict(review, [{ op: "add", path: "/data/n", value: 5 }]));
-      server.answer("/cut", (review) => verdict(review, { allowed: true, patchType: "JSONPatch", patch: encoded }));
+      server.answer("/cut", (review) => verdict(review, { allowed: true, patchType: "JSONPatch", patch }));
       for (const hook of ["/typed", "/cut"]) {
         const remove = await configure(session, server, "mutating", [{ path: hook }]);
         await session.post(`create ${hook}`, path, map("broken"));

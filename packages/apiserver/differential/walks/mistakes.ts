@@ -53,8 +53,8 @@ export function mistaken<T extends object>(dice: Dice, object: T): T {
 
 /** Returns a part of the object, with random values in places. */
 export function someOf(dice: Dice, object: Fields): Fields {
-  const changed = mistaken<Fields>(dice, mistaken<Fields>(dice, object));
-  const entries = Object.entries(changed).filter(() => dice.chance(0.6));
+  const whole = mistaken<Fields>(dice, mistaken<Fields>(dice, object));
+  const entries = Object.entries(whole).filter(() => dice.chance(0.6));
   return Object.fromEntries(entries);
 }
 

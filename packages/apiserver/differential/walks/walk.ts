@@ -77,8 +77,8 @@ class Walk {
 
   async #send(label: string, method: string, path: string, body?: unknown, type = "json"): Promise<void> {
     const headers = { "content-type": `application/${type}` };
-    const sent = body === undefined ? {} : { body, headers };
-    await this.#session.send(`${this.#count++} ${label}`, method, path, sent);
+    const options = body === undefined ? {} : { body, headers };
+    await this.#session.send(`${this.#count++} ${label}`, method, path, options);
   }
 
   get #whole(): Fields {
@@ -102,8 +102,8 @@ class Walk {
 
   /** Returns a query of at most two options, which begins with `?` unless it is empty. */
   #query(options: readonly string[]): string {
-    const chosen = Array.from({ length: Math.floor(this.#dice.next() * 3) }, () => this.#dice.one(options));
-    return chosen.length === 0 ? "" : `?${chosen.join("&")}`;
+    const parts = Array.from({ length: Math.floor(this.#dice.next() * 3) }, () => this.#dice.one(options));
+    return parts.length === 0 ? "" : `?${parts.join("&")}`;
   }
 
   async #list(): Promise<void> {
@@ -119,9 +119,9 @@ class Walk {
     // Both servers must get the same requests, so no choice depends on an answer.
     const present: Loose = await this.#session.quietly("GET", path);
     const whole = this.#object();
-    const changed = this.#filled(dice.chance(0.6) ? mistaken(dice, this.#fields) : this.#fields);
+    const fields = this.#filled(dice.chance(0.6) ? mistaken(dice, this.#fields) : this.#fields);
     const isNew = dice.chance(0.25) || present?.kind === "Status";
-    let body: Loose = isNew ? whole : { ...present, ...changed };
+    let body: Loose = isNew ? whole : { ...present, ...fields };
     if (dice.chance(0.5)) body = { ...body, metadata: { ...body.metadata, ...this.#filled(dice.one(metadata)) } };
     await this.#send("put", "PUT", `${path}${this.#subresource()}${this.#query(writing)}`, body);
   }
