@@ -1,6 +1,6 @@
 /** Messages of the command line about the configuration of modules. */
 import { type ConfigOrigin, knownConfigs, readSources } from "../loader/module-config.ts";
-import type { Loaded } from "../loader/load-all.ts";
+import type { Loaded } from "../loader/load.ts";
 import { unusedKeys } from "../module/config/all.ts";
 import type { ModuleConfig } from "../module/config/config.ts";
 import { type ConfigField, shownType } from "../module/config/fields.ts";

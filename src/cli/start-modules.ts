@@ -2,7 +2,7 @@
  * Starts the modules in the order of their names, but each after those whose plugins it requires, and without waiting
  * for one that loads slowly.
  */
-import type { Loaded } from "../loader/load-all.ts";
+import type { Loaded } from "../loader/load.ts";
 import { configFaults } from "../loader/module-config.ts";
 import type { ModuleEntry } from "../loader/scan.ts";
 import type { Manager } from "../manager/manager.ts";

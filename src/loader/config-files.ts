@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { parseYaml } from "#runtime/yaml";
 import { whyUnreadable } from "../kube/config/config-error.ts";
 import type { ConfigFolder, ConfigPlace } from "../module/config/sources.ts";
+import { isFields } from "../resource/json.ts";
 import { readSteady, realFolders } from "./read-steady.ts";
 
 /** The largest file, which is more than any ConfigMap or Secret holds; a larger one must be here by mistake. */
@@ -85,8 +86,8 @@ async function sectionsIn(path: string): Promise<Readonly<Record<string, Readonl
 }
 
 function mapping(value: unknown, path: string, expected: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw unreadable(path, expected);
-  return value as Readonly<Record<string, unknown>>;
+  if (!isFields(value)) throw unreadable(path, expected);
+  return value;
 }
 
 /**

@@ -2,13 +2,8 @@
 import { offerModules } from "#runtime/module-host";
 import { keepIntrinsics } from "../platform/intrinsics.ts";
 import { guardProcess } from "../platform/process-guard.ts";
-import { type LoadOptions, type LoadResult, loadModule } from "./load.ts";
+import { type Loaded, type LoadOptions, loadModule } from "./load.ts";
 import { type ModuleEntry, FolderError, scanFolders } from "./scan.ts";
-
-export interface Loaded {
-  readonly entry: ModuleEntry;
-  readonly result: LoadResult;
-}
 
 /** Returns the modules of the folders. @throws FolderError for a folder that cannot be read, and without a module. */
 export function findModules(folders: readonly string[]): readonly ModuleEntry[] {

@@ -42,16 +42,20 @@ export type LoadResult = ({ readonly module: LoadedModule } | { readonly broken:
   readonly configs: readonly ModuleConfig[];
 };
 
+/** What became of a module. */
+export interface Loaded {
+  readonly entry: ModuleEntry;
+  readonly result: LoadResult;
+}
+
 /** Loads a module. It never throws: errors are returned as a message. */
 export async function loadModule(entry: ModuleEntry, options: LoadOptions): Promise<LoadResult> {
   const { name } = entry;
   const file = printable(entry.file);
-  if (file !== entry.file)
-    return {
-      broken: `its name '${printable(name)}' has characters that cannot be shown: rename it`,
-      hash: name,
-      configs: [],
-    };
+  if (file !== entry.file) {
+    const broken = `its name '${printable(name)}' has characters that cannot be shown: rename it`;
+    return { broken, hash: name, configs: [] };
+  }
   const { sources, hash, unusable, origins: bundled } = closureOf(file);
   const origins = [...bundled, ...(entry.origins ?? [])];
   const origin = entry.origins?.[0] ?? file;

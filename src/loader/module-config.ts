@@ -1,11 +1,10 @@
 /** The configuration of a process's modules: its sources, and its faults. */
-import { unknownKeys, variableClashes } from "../module/config/all.ts";
-import type { ModuleConfig } from "../module/config/config.ts";
+import { type KnownNames, unknownKeys, variableClashes } from "../module/config/all.ts";
 import type { ConfigSources } from "../module/config/sources.ts";
 import { printable } from "../observe/printable.ts";
 import { readPlaces } from "./config-files.ts";
 import { configName, configNames } from "./config-names.ts";
-import type { LoadConfig, LoadResult } from "./load.ts";
+import type { LoadConfig, Loaded } from "./load.ts";
 import type { ModuleEntry } from "./scan.ts";
 
 /** The sources that the command line names. */
@@ -25,19 +24,8 @@ export function loadConfigOf(sources: ConfigSources, entries: readonly ModuleEnt
   return { sources, nameFor: configNames(entries) };
 }
 
-interface Loaded {
-  readonly entry: ModuleEntry;
-  readonly result: LoadResult;
-}
-
 /** Returns the configurations of all modules, and the names under which those that could not be loaded may have one. */
-export function knownConfigs(
-  loaded: readonly Loaded[],
-  missing: readonly ModuleEntry[] = [],
-): {
-  readonly configs: readonly ModuleConfig[];
-  readonly unknown: readonly string[];
-} {
+export function knownConfigs(loaded: readonly Loaded[], missing: readonly ModuleEntry[] = []): KnownNames {
   const broken = loaded.filter(({ result }) => "broken" in result);
   return {
     configs: loaded.flatMap(({ result }) => result.configs),

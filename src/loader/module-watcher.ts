@@ -8,7 +8,7 @@ import { systemClock } from "../platform/clock.ts";
 import { printable } from "../observe/printable.ts";
 import { type Closure, closureOf } from "./closure.ts";
 import type { ConfigFollower } from "./config-follower.ts";
-import { type LoadOptions, type LoadResult, loadModule } from "./load.ts";
+import { type Loaded, type LoadOptions, type LoadResult, loadModule } from "./load.ts";
 import { knownConfigs, loadConfigOf, moduleFaults } from "./module-config.ts";
 import { type ModuleEntry, scanFolders } from "./scan.ts";
 import { WatchedFolders } from "./watched-folders.ts";
@@ -45,7 +45,7 @@ export interface ModuleWatcherOptions extends Omit<LoadOptions, "config"> {
   /** Milliseconds for which a file must be gone before its module is removed. @default 250 */
   readonly goneAfter?: number | undefined;
   /** The modules that were loaded before watching began. */
-  readonly loaded: readonly { readonly entry: ModuleEntry; readonly result: LoadResult }[];
+  readonly loaded: readonly Loaded[];
 }
 
 /** A version of a module that has been loaded, or is being loaded. */
@@ -61,9 +61,7 @@ interface Version {
   result: LoadResult | undefined;
 }
 
-interface Loaded extends Version {
-  readonly result: LoadResult;
-}
+type LoadedVersion = Version & Loaded;
 
 /** A module and its files as they are now. */
 type ModuleFiles = Pick<Closure, "hash" | "folders"> & { readonly entry: ModuleEntry };
@@ -155,7 +153,7 @@ export class ModuleWatcher implements AsyncDisposable {
     const entries = present.map((one) => one.entry);
     const loading = [...changed, ...again].map((one) => this.#load(one, entries));
     await withinExpected(Promise.all(loading));
-    const ready: Loaded[] = [];
+    const ready: LoadedVersion[] = [];
     for (const one of loading) {
       const loaded = await Promise.race([one, Promise.resolve(undefined)]);
       if (loaded !== undefined) ready.push(loaded);
@@ -187,7 +185,7 @@ export class ModuleWatcher implements AsyncDisposable {
 
   #knownNames(): KnownNames {
     const all = [...this.#versions.values()];
-    const loaded = all.filter((one): one is Loaded => one.result !== undefined);
+    const loaded = all.filter((one): one is LoadedVersion => one.result !== undefined);
     return knownConfigs(
       loaded,
       all.filter((one) => one.result === undefined).map(({ entry }) => entry),
@@ -218,7 +216,7 @@ export class ModuleWatcher implements AsyncDisposable {
     return haveLeft;
   }
 
-  async #load({ entry, hash }: ModuleFiles, all: readonly ModuleEntry[]): Promise<Loaded> {
+  async #load({ entry, hash }: ModuleFiles, all: readonly ModuleEntry[]): Promise<LoadedVersion> {
     const sources = this.#options.config?.sources;
     const before = this.#versions.get(entry.name);
     const isReconfigured = before !== undefined && before.hash === hash && this.#isReconfigured(before);
@@ -233,9 +231,9 @@ export class ModuleWatcher implements AsyncDisposable {
   }
 
   /** Hands over loaded versions. One that conflicts is tried again after the others: a save may change both. */
-  async #putAll(loaded: readonly Loaded[]): Promise<void> {
+  async #putAll(loaded: readonly LoadedVersion[]): Promise<void> {
     for (let left = loaded; left.length > 0;) {
-      const refused: (readonly [Loaded, unknown])[] = [];
+      const refused: (readonly [LoadedVersion, unknown])[] = [];
       for (const one of left) {
         const why = await this.#put(one);
         if (why !== undefined) refused.push([one, why]);
@@ -254,7 +252,7 @@ export class ModuleWatcher implements AsyncDisposable {
    *
    * @returns the error if only another module is in its way; trying again may then help.
    */
-  async #put(one: Loaded): Promise<unknown> {
+  async #put(one: LoadedVersion): Promise<unknown> {
     const { log, target } = this.#options;
     const { entry, result } = one;
     const { name } = entry;
@@ -280,7 +278,7 @@ export class ModuleWatcher implements AsyncDisposable {
     return undefined;
   }
 
-  #refuse({ entry: { name, file }, result }: Loaded, error: unknown): void {
+  #refuse({ entry: { name, file }, result }: LoadedVersion, error: unknown): void {
     if ("module" in result) result.module.dispose();
     if (this.#closed) return; // the process is stopping, so the module is not broken
     const message = error instanceof Error ? error.message : String(error);

@@ -70,24 +70,20 @@ function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ENOENT" && folder.includes(",")) {
-      throw new FolderError(
-        `Cannot find the controllers folder '${folder}': name several folders with --controllers once for each`,
-      );
-    }
-    if (code === "ENOENT") {
-      throw new FolderError(
-        `Cannot find the controllers folder '${folder}': create it, or name another with --controllers`,
-      );
-    }
-    if (code === "ENOTDIR") {
-      throw new FolderError(
-        `Cannot use '${folder}' as a controllers folder: it is a file; name the folder that holds ${basename(folder)}`,
-      );
-    }
-    throw new FolderError(
-      `Cannot read the controllers folder '${folder}': ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new FolderError(problemOf(folder, error));
   }
+}
+
+function problemOf(folder: string, error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOENT") {
+    const advice = folder.includes(",")
+      ? "name several folders with --controllers once for each"
+      : "create it, or name another with --controllers";
+    return `Cannot find the controllers folder '${folder}': ${advice}`;
+  }
+  if (code === "ENOTDIR") {
+    return `Cannot use '${folder}' as a controllers folder: it is a file; name the folder that holds ${basename(folder)}`;
+  }
+  return `Cannot read the controllers folder '${folder}': ${error instanceof Error ? error.message : String(error)}`;
 }
