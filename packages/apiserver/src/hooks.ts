@@ -1,5 +1,6 @@
 /** The interfaces between the parts of the API server: objects, rows of the kinds table, and what is plugged in per kind. */
 import type { FieldError } from "./field-error.ts";
+import type { Schema } from "./schema/schema.ts";
 
 /** A JSON object that belongs to the request, which may change it in place. */
 export type Fields = Record<string, unknown>;
@@ -203,8 +204,8 @@ export interface AdmissionAttributes {
   readonly options: Fields;
   /** The version of the objects, where a rule matches another one than the request's. */
   readonly matched?: KindRow;
-  /** Returns the object as it is encoded, where it may have lists and maps that are empty and therefore left out. */
-  readonly encoded?: ((object: KubeObject) => KubeObject) | undefined;
+  /** The schema of an object that may have empty lists and maps, without which policies and webhooks see it. */
+  readonly schemaOfEmpty?: Schema | undefined;
 }
 
 /** Each throws a StatusError to reject the request; `undefined` when no check is necessary, which saves a promise. */

@@ -1,6 +1,7 @@
 /** Admission: plugins, policies and webhooks that complete objects or reject them, as kube-apiserver enables them by default. */
 import { deepEquals } from "#platform/equality";
 import type { Admission, AdmissionAttributes, AdmissionOptions } from "../hooks.ts";
+import { storedForm } from "../schema/kube-object.ts";
 import { mutateBuiltIn, validateBuiltIn } from "./built-in.ts";
 import { applyPolicies } from "./policies/mutating.ts";
 import { policiesOf } from "./policies/policy.ts";
@@ -24,7 +25,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const webhooks = webhooksOf(reader, "mutatingwebhookconfigurations");
       if (policies.length === 0 && webhooks.length === 0) return undefined;
       const whole = attributes.object;
-      const encoded = whole && attributes.encoded?.(whole);
+      const encoded = whole && attributes.schemaOfEmpty && storedForm(attributes.schemaOfEmpty, whole);
       if (encoded !== undefined) attributes.object = encoded;
       const settle = (): void => {
         // What nobody changed keeps what its encoding leaves out.

@@ -14,12 +14,12 @@ import { checkExport, writeOptions } from "../request/query.ts";
 import { badRequest, conflict, internalError, invalid, notFound, StatusError } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
 import { applied } from "../verbs/apply.ts";
-import { ensureNamespace } from "../verbs/create.ts";
 import type { ApiCall } from "../verbs/api-call.ts";
 import { formOf } from "../verbs/forms.ts";
 import { patched } from "../verbs/patch.ts";
 import { applyType, readPatch } from "../verbs/patch-body.ts";
-import { type Change, changeObject, checkName, type Lens } from "../verbs/update.ts";
+import { type Change, changeObject, type Lens } from "../verbs/write.ts";
+import { checkName, ensureNamespace } from "../verbs/write-checks.ts";
 import { replicasPath, scaleOf, scaleRow, withReplicas } from "./scale-object.ts";
 
 export async function getScale(call: ApiCall): Promise<Response> {

@@ -6,13 +6,13 @@ import { depthProblem, duplicateFields } from "../request/json-text.ts";
 import { type Applied, serverSideApply } from "../patch/server-side-apply.ts";
 import { applyDefaults } from "../schema/defaults.ts";
 import { decodeYaml, YamlError } from "../request/yaml.ts";
-import { ensureNamespace } from "./create.ts";
 import { timestamp } from "../timestamp.ts";
 import { type ApiCall, managerOf } from "./api-call.ts";
 import { acrossVersions } from "./other-versions.ts";
 import type { PatchBody, PatchForm } from "./patch-body.ts";
 import { resetFields, resetNew } from "./reset.ts";
-import { type Change, checkName } from "./update.ts";
+import type { Change } from "./write.ts";
+import { checkName, ensureNamespace } from "./write-checks.ts";
 
 /** Applies an object, including managed fields. */
 export function applied(

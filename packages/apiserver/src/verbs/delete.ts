@@ -11,7 +11,7 @@ import { ordered, Stored } from "../storage/stored.ts";
 import { type DeleteOptions, deleteOptions } from "./delete-options.ts";
 import { timestamp } from "../timestamp.ts";
 import { type ApiCall, writeContext } from "./api-call.ts";
-import { invalidKind } from "./create.ts";
+import { invalidKind } from "./write-checks.ts";
 import { formOf } from "./forms.ts";
 import { pageOf } from "./list.ts";
 

@@ -14,7 +14,9 @@ import { bind, checkBinding } from "../subresources/binding.ts";
 import { evict } from "../subresources/eviction.ts";
 import { reviewOf } from "../subresources/reviews.ts";
 import { completeTokenRequest, defaultTokenRequest, requestToken } from "../subresources/token.ts";
-import { checkNamespaceOpen, create, ensureNamespace, optionsObject, wipeSystemFields } from "./create.ts";
+import { create, update } from "./whole-object.ts";
+import { optionsObject, wipeSystemFields } from "./write.ts";
+import { checkNamespaceOpen, ensureNamespace } from "./write-checks.ts";
 import { deleteMany, deleteOne } from "./delete.ts";
 import { updateManagedFields } from "../patch/update-managed-fields.ts";
 import { storedForm } from "../schema/kube-object.ts";
@@ -25,7 +27,6 @@ import { formOf } from "./forms.ts";
 import { get, list } from "./list.ts";
 import { patch } from "./patch.ts";
 import { checkPatchType, patchTypeOf } from "./patch-body.ts";
-import { update } from "./update.ts";
 
 /** Serves a request to a resource. @throws StatusError */
 export async function dispatch(call: ApiCall): Promise<Response> {

@@ -81,7 +81,7 @@ function keyOf(object: KubeObject, apiVersion: string): string {
  */
 export function hasForeignManagers(
   { kernel, resource, target }: ApiCall,
-  { next, live }: { readonly next: KubeObject; readonly live?: KubeObject },
+  { next, live }: { readonly next: KubeObject; readonly live?: KubeObject | undefined },
 ): boolean {
   const { row, apiVersion } = resource;
   const asked = target.subresource === "" ? next.metadata.managedFields : undefined;

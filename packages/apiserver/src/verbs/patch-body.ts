@@ -4,7 +4,7 @@ import { bodyBytes, decodeText, unsupportedMediaType } from "../request/body.ts"
 import { type WriteOptions, writeOptions } from "../request/query.ts";
 import { StatusError } from "../status.ts";
 import type { ApiCall } from "./api-call.ts";
-import { checkNamed } from "./update.ts";
+import { checkNamed } from "./write-checks.ts";
 
 export const applyType = "application/apply-patch+yaml";
 

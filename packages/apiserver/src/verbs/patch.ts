@@ -11,12 +11,12 @@ import { answerJson } from "../request/answer.ts";
 import { jsonType, otherKind, parsedJson, typed } from "../request/body.ts";
 import { depthProblem } from "../request/json-text.ts";
 import { badRequest, invalid, StatusError } from "../status.ts";
-import { ensureNamespace } from "./create.ts";
 import { applied } from "./apply.ts";
 import type { ApiCall } from "./api-call.ts";
 import { formOf } from "./forms.ts";
 import { applyType, type PatchBody, type PatchForm, readPatch } from "./patch-body.ts";
-import { changeObject, checkName } from "./update.ts";
+import { changeObject } from "./write.ts";
+import { checkName, ensureNamespace } from "./write-checks.ts";
 
 export async function patch(call: ApiCall): Promise<Response> {
   const { request, accept, warnings, target, kernel } = call;

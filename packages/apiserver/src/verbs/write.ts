@@ -1,0 +1,478 @@
+/** The way of every write of an object, whether it comes by create, update, patch, apply, or through a subresource. */
+import { randomUUID } from "node:crypto";
+import { deepEquals } from "#platform/equality";
+import { accessForbidden } from "../authorization/forbidden.ts";
+import { guardRole, rbacGroup } from "../authorization/role-guard.ts";
+import type { AdmissionAttributes, KubeObject, WriteContext } from "../hooks.ts";
+import { updateManagedFields } from "../patch/update-managed-fields.ts";
+import { keyOf } from "../registry/resource.ts";
+import type { WriteOptions } from "../request/query.ts";
+import { applyDefaults } from "../schema/defaults.ts";
+import { decodeKubeObject, storedForm } from "../schema/kube-object.ts";
+import type { Schema } from "../schema/schema.ts";
+import { validate } from "../schema/validate.ts";
+import { conflict, internalError, invalid, notFound } from "../status.ts";
+import type { Stored } from "../storage/stored.ts";
+import { withAccessErrors } from "./access-errors.ts";
+import { type ApiCall, managerOf, writeContext } from "./api-call.ts";
+import { firstGeneration, nextGeneration } from "./generation.ts";
+import { acrossVersions, hasForeignManagers, withoutManagers } from "./other-versions.ts";
+import { resetChanged, resetFields, resetNew } from "./reset.ts";
+import { store } from "./store.ts";
+import {
+  checkNamespaceOpen,
+  checkOwners,
+  checkVersionText,
+  ensureNamespace,
+  generatedName,
+  invalidKind,
+  modified,
+  preconditionFailed,
+} from "./write-checks.ts";
+
+/** A write under way. Its steps replace `object`, the first that rejects it throws. */
+export interface Write {
+  readonly call: ApiCall;
+  readonly request: WriteRequest;
+  readonly context: WriteContext;
+  /** The object before, as it is stored; `undefined` for a new one. */
+  readonly stored: Stored | undefined;
+  /** The object before, in the version of the request; `undefined` for a new one. */
+  readonly live: KubeObject | undefined;
+  /** The object before, as the path shows it: `live`, or what the lens shows of it. */
+  readonly before: KubeObject | undefined;
+  /** The schema of the kind that the path takes. */
+  readonly schema: Schema | undefined;
+  /** The object as it came, before the steps. */
+  readonly sent: KubeObject;
+  readonly attributes: AdmissionAttributes;
+  object: KubeObject;
+  /** Whether the server made the name of the new object. */
+  isNameGenerated: boolean;
+  /** The object without the empty lists and maps that storage does not keep; set by the preparation. */
+  encoded: KubeObject;
+  /** The object as the answer shows it; `undefined` until it is stored, or when another write came first. */
+  result: Stored | undefined;
+}
+
+interface Step {
+  readonly what: string;
+  /** Why it comes at this point. */
+  readonly why: string;
+  /** Changes the write. @throws StatusError to reject it */
+  readonly run: (write: Write) => Promise<void> | undefined | void;
+}
+
+/** The steps in their order, which decides which of several mistakes is told. */
+const steps: readonly Step[] = [
+  { what: "fields of the path", why: "all that follows sees the whole object with its defaults", run: keepRest },
+  { what: "managed fields", why: "the client owns what it sent, not what is added below", run: track },
+  { what: "namespace and first status", why: "admission reads both", run: completeNew },
+  { what: "mutating admission", why: "what is checked below is final", run: mutate },
+  {
+    what: "lens",
+    why: "admission saw the kind of the path, the rest is about the kind that is stored",
+    run: throughLens,
+  },
+  { what: "rights that a role gives", why: "no webhook may give what the client has not", run: checkRights },
+  { what: "resource version", why: "a change of an older state is not worth its validation", run: checkVersion },
+  { what: "system fields", why: "they are set after everybody who cannot set them", run: setSystemFields },
+  { what: "preparation and generation", why: "disabled fields are neither changes nor mistakes", run: prepare },
+  { what: "validation", why: "it sees the object as it will be stored", run: validateObject },
+  { what: "warnings", why: "only a valid object is worth one", run: warn },
+  { what: "permission to create by an update", why: "it is asked for objects that could be created", run: mayCreate },
+  { what: "validating admission", why: "policies, webhooks and quotas rely on a valid object", run: admit },
+  { what: "storage", why: "no other write comes between its last check and the store", run: store },
+];
+
+async function run(write: Write): Promise<Stored | undefined> {
+  for (const step of steps) {
+    const pending = step.run(write);
+    if (pending !== undefined) await pending;
+  }
+  return write.result;
+}
+
+export interface WriteRequest {
+  readonly options: WriteOptions;
+  readonly optionsKind: "CreateOptions" | "UpdateOptions" | "PatchOptions";
+  /** Whether the object has its managed fields, as after server-side apply. @default false */
+  readonly isTracked?: boolean;
+  /** Whether a new object was sent as an update or an apply, which keeps more of its metadata. @default false */
+  readonly isUpdate?: boolean;
+  /** Whether the version was taken from the live object, so that a concurrent change is no conflict. @default false */
+  readonly isRepeatable?: boolean;
+  /** The other kind as which the path shows the object. @default none */
+  readonly lens?: Lens;
+}
+
+export interface Change extends WriteRequest {
+  /** Makes the new object from the present one; called again when that has changed meanwhile. */
+  readonly produce: (live: KubeObject | undefined) => KubeObject | Promise<KubeObject>;
+  /** Whether a missing object is created. @default as the kind does */
+  readonly createsAbsent?: boolean;
+}
+
+/** Shows an object as one of another kind, and converts it back. */
+export interface Lens {
+  /** The apiVersion of the other kind. */
+  readonly apiVersion: string;
+  readonly schema: Schema | undefined;
+  /** Returns the object as responses show it. */
+  readonly show: (object: KubeObject) => KubeObject;
+  /** Returns the object before a change, with its managers. */
+  readonly before: (live: KubeObject) => KubeObject;
+  /** Converts the changed object back. @throws StatusError when that is impossible */
+  readonly after: (shown: KubeObject, live: KubeObject) => KubeObject;
+}
+
+/** The fields of metadata that a new object cannot set. */
+const wiped = ["uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
+
+export function wipeSystemFields({ metadata }: KubeObject): void {
+  for (const field of wiped) delete metadata[field];
+}
+
+/** Creates a decoded object. @returns the object as the resource shows it; a dry run stores nothing */
+export async function createObject(call: ApiCall, decoded: KubeObject, request: WriteRequest): Promise<Stored> {
+  const object: KubeObject = { ...decoded, metadata: { ...decoded.metadata, creationTimestamp: null } };
+  if (request.isUpdate !== true) wipeSystemFields(object);
+  ensureNamespace(call, object);
+  checkOwners(call, object);
+  const { name = "" } = object.metadata;
+  const context = writeContext(call, "CREATE", { name, dryRun: request.options.dryRun });
+  const write = newWrite(call, request, { context, object, stored: undefined, live: undefined });
+  return (await run(write))!;
+}
+
+export interface Changed {
+  readonly stored: Stored;
+  readonly isNew: boolean;
+}
+
+/** How often a change is repeated because of concurrent ones. */
+const mostTries = 5;
+
+/** Changes the object of the path, or creates it where the verb or the kind does so. */
+export async function changeObject(call: ApiCall, change: Change): Promise<Changed> {
+  const { resource, target } = call;
+  const { row, collection, traits } = resource;
+  const key = keyOf(resource, target.namespace, target.name);
+  for (let tries = 1; ; tries += 1) {
+    const stored = collection.get(key);
+    if (stored === undefined) {
+      if (!(change.createsAbsent ?? traits.createOnUpdate) || target.subresource !== "") {
+        // Such a kind's path of the status takes the object apart before it finds that there is none.
+        if (traits.createOnUpdate && change.isTracked === true) await change.produce(undefined);
+        throw notFound(row, target.name);
+      }
+      const object = await change.produce(undefined);
+      const { uid } = object.metadata;
+      if (uid) throw preconditionFailed(call, { uid, live: "", isDryRun: change.options.dryRun });
+      checkVersionText(object);
+      const created = await createObject(call, object, { ...change, optionsKind: "CreateOptions", isUpdate: true });
+      return { stored: created, isNew: true };
+    }
+    const changed = await attempt(call, change, stored);
+    if (changed !== undefined) return { stored: changed, isNew: false };
+    if (tries >= mostTries) throw conflict(row, target.name, { why: modified });
+  }
+}
+
+/** Tries a change. @returns `undefined` when a concurrent change came first and this one must be repeated */
+async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<Stored | undefined> {
+  const { resource, target } = call;
+  const { lens, options, optionsKind } = change;
+  const views = resource.readsLess ? [stored] : resource.view([stored]);
+  const live = ((views instanceof Promise ? await views : views)[0] ?? stored).object;
+  const before = lens === undefined ? live : lens.before(live);
+  const produced = change.produce(before);
+  const object = produced instanceof Promise ? await produced : produced;
+  // An update was looked through when it was read.
+  if (optionsKind === "PatchOptions") checkOwners(call, object, " after mutating admission happens");
+  const { uid } = object.metadata;
+  // A patch was made from the present object, so another UID is an ordinary change, which is rejected as such.
+  if (uid && uid !== live.metadata.uid && optionsKind === "UpdateOptions")
+    throw preconditionFailed(call, { uid, live: live.metadata.uid ?? "", isDryRun: options.dryRun });
+  const context = writeContext(call, "UPDATE", { name: target.name, dryRun: options.dryRun });
+  return run(newWrite(call, change, { context, object, stored, live, before }));
+}
+
+function newWrite(
+  call: ApiCall,
+  request: WriteRequest,
+  {
+    context,
+    object,
+    stored,
+    live,
+    before = live,
+  }: Pick<Write, "context" | "object" | "stored" | "live"> & Partial<Pick<Write, "before">>,
+): Write {
+  const { lens, optionsKind, options } = request;
+  const schema = lens === undefined ? call.resource.schema : lens.schema;
+  const mayBeEmpty = call.hasEmpty === true && lens === undefined && !call.resource.row.custom;
+  const attributes: AdmissionAttributes = {
+    context,
+    object,
+    oldObject: before,
+    options: optionsObject(optionsKind, options),
+    schemaOfEmpty: mayBeEmpty ? schema : undefined,
+  };
+  return {
+    call,
+    request,
+    context,
+    stored,
+    live,
+    before,
+    schema,
+    sent: object,
+    attributes,
+    object,
+    isNameGenerated: false,
+    encoded: object,
+    result: undefined,
+  };
+}
+
+/** Makes the options of a write as admission sees them. */
+export function optionsObject(kind: WriteRequest["optionsKind"], options: WriteOptions): Record<string, unknown> {
+  return {
+    // A patch counts as an update by the time of admission.
+    kind: kind === "PatchOptions" ? "UpdateOptions" : kind,
+    apiVersion: "meta.k8s.io/v1",
+    ...(options.dryRun ? { dryRun: ["All"] } : {}),
+    ...(options.fieldManager === "" ? {} : { fieldManager: options.fieldManager }),
+    ...(kind === "PatchOptions" && options.force ? { force: true } : {}),
+    ...(options.fieldValidation === "Warn" ? {} : { fieldValidation: options.fieldValidation }),
+  };
+}
+
+/** Through these two paths, fields that are not written still get the sender as their owner. */
+const trackedWhole: ReadonlySet<string> = new Set(["resize", "ephemeralcontainers"]);
+
+/** Restores the fields that the path does not write, and adds the defaults of the kind. */
+function keepRest(write: Write): void {
+  if (!trackedWhole.has(write.call.target.subresource)) complete(write);
+  else addDefaults(write);
+}
+
+function complete(write: Write): void {
+  const { object, live, request } = write;
+  const { resource, target } = write.call;
+  if (request.lens !== undefined) return;
+  write.object =
+    live === undefined
+      ? resetNew(resource, object)
+      : resetChanged({ resource, subresource: target.subresource }, object, live);
+  addDefaults(write);
+}
+
+function addDefaults({ call, object, context }: Write): void {
+  call.resource.behaviour.default?.(object, context);
+}
+
+/** Records who owns the fields of the object, unless server-side apply has done so. */
+function track(write: Write): Promise<void> | undefined {
+  if (write.request.isTracked === true) return undefined;
+  const tracked = withOwners(write);
+  if (tracked instanceof Promise) return tracked.then((object) => setTracked(write, object));
+  setTracked(write, tracked);
+  return undefined;
+}
+
+function setTracked(write: Write, object: KubeObject): void {
+  write.object = object;
+  if (trackedWhole.has(write.call.target.subresource)) complete(write);
+}
+
+function withOwners(write: Write): KubeObject | Promise<KubeObject> {
+  const { call, request, context, stored, live, before, schema, object, sent } = write;
+  const { resource, target } = call;
+  const { lens, options } = request;
+  if (lens === undefined && hasForeignManagers(call, { next: object, live })) return withoutManagers(object);
+  if (schema === undefined) return object;
+  return acrossVersions(call, live === undefined ? [] : [before, object], (convert) =>
+    updateManagedFields({
+      schema,
+      live: before,
+      next: object,
+      manager: managerOf(options.fieldManager, call.request),
+      subresource: target.subresource,
+      apiVersion: lens?.apiVersion ?? resource.apiVersion,
+      now: context.now,
+      resetFields: resetFields(call),
+      hasEmpty: call.hasEmpty === true,
+      convert: lens === undefined ? convert : undefined,
+      isOlder: resource.row.custom && live !== stored?.object,
+      sent: lostFields(call, sent, object) ? sent : undefined,
+    }),
+  );
+}
+
+/** Whether a custom object lost something that its path does not write. */
+function lostFields({ resource, target }: ApiCall, sent: KubeObject, object: KubeObject): boolean {
+  if (!resource.row.custom || sent === object) return false;
+  const part = target.subresource === "" ? "status" : "spec";
+  return sent[part] !== object[part] && !deepEquals(sent[part] ?? null, object[part] ?? null);
+}
+
+/** Gives a new object the status of its type. @throws StatusError 403 or 404 where its namespace takes no object */
+function completeNew({ call, live, object }: Write): void {
+  if (live !== undefined) return;
+  const { emptyStatus } = call.resource;
+  if (emptyStatus !== undefined) object["status"] ??= structuredClone(emptyStatus);
+  checkNamespaceOpen(call, object.metadata.name || (object.metadata.generateName ?? ""));
+}
+
+/** Lets admission change the object; what it returns is decoded and completed like what a client sends. */
+function mutate(write: Write): Promise<void> | undefined {
+  write.attributes.object = write.object;
+  return write.call.kernel.admission.mutate(write.attributes)?.then(() => afterMutation(write));
+}
+
+function afterMutation(write: Write): void {
+  const { attributes, schema } = write;
+  write.object = attributes.object ?? write.object;
+  if (schema !== undefined) {
+    const { object, error } = decodeKubeObject(schema, write.object);
+    if (error !== undefined) throw internalError(error);
+    applyDefaults(schema, object);
+    write.object = object;
+  }
+  if (write.live === undefined) addDefaults(write);
+  else complete(write);
+}
+
+/** Goes from the object of the path to the one that is stored. @throws StatusError where that is impossible */
+function throughLens(write: Write): void {
+  const { lens } = write.request;
+  if (lens === undefined || write.live === undefined) return;
+  const { resource, target } = write.call;
+  const changed = lens.after(write.object, write.live);
+  write.object = resetChanged({ resource, subresource: target.subresource }, changed, write.live);
+  addDefaults(write);
+}
+
+/** Checks that whoever writes a role or a binding has the rights that it gives. @throws StatusError 403 */
+function checkRights({ call, object, live }: Write): void {
+  const { kernel, resource, target, user } = call;
+  if (resource.row.group !== rbacGroup) return;
+  const { namespace, name } = target;
+  const { authorizer } = kernel;
+  guardRole({ authorizer, user, plural: resource.row.plural, namespace, name, next: object, old: live });
+}
+
+/** Checks that the object was changed from the present version. @throws StatusError 409, 422 or 500 */
+function checkVersion({ call, object, live }: Write): void {
+  if (live === undefined) return;
+  const { row, traits } = call.resource;
+  const { name } = call.target;
+  const { resourceVersion = "" } = object.metadata;
+  if (resourceVersion === "" || resourceVersion === "0") {
+    if (traits.unconditionalUpdate) return;
+    const field = "metadata.resourceVersion";
+    const errors = [{ type: "Invalid" as const, field, badValue: 0, detail: "must be specified for an update" }];
+    throw invalid({ group: row.group, kind: row.plural }, name, { errors });
+  }
+  checkVersionText(object);
+  if (resourceVersion !== live.metadata.resourceVersion) throw conflict(row, name, { why: modified });
+}
+
+/** Sets the fields that no client can set or change. */
+function setSystemFields(write: Write): void {
+  const { call, context, object, live } = write;
+  if (live !== undefined) {
+    write.object = withSystemFields(object, live);
+    return;
+  }
+  const { metadata } = object;
+  metadata.uid = randomUUID();
+  metadata.creationTimestamp = context.now;
+  if (!metadata.name && metadata.generateName) {
+    metadata.name = generatedName(metadata.generateName);
+    write.isNameGenerated = true;
+  }
+  const generation = firstGeneration(call.resource);
+  // Kinds without generations keep the one that was sent.
+  if (generation !== undefined) metadata.generation = generation;
+}
+
+function withSystemFields(object: KubeObject, live: KubeObject): KubeObject {
+  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = live.metadata;
+  const metadata = { ...object.metadata, resourceVersion: live.metadata.resourceVersion ?? "" };
+  if (!metadata.uid && uid !== undefined) metadata.uid = uid;
+  if (creationTimestamp) metadata.creationTimestamp = creationTimestamp;
+  if (generation === undefined) delete metadata.generation;
+  else metadata.generation = generation;
+  if (deletionTimestamp !== undefined) metadata.deletionTimestamp = deletionTimestamp;
+  if (deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds ??= deletionGracePeriodSeconds;
+  return { ...object, metadata };
+}
+
+/** Kinds to which an empty list or map is a change from an absent one. */
+const toldApart = new Set(["NetworkPolicy", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]);
+
+/** Lets the kind drop what is disabled, and raises the generation where the object changed. */
+function prepare(write: Write): void {
+  const { call, context, object, live } = write;
+  const { behaviour, schema, traits } = call.resource;
+  // Such a kind compares the object with all that was asked for.
+  const early = live !== undefined && traits.generation === "asked" ? generationOf(call, object, live) : undefined;
+  if (early !== undefined) object.metadata.generation = early;
+  if (live === undefined) behaviour.prepareForCreate?.(object, context);
+  else behaviour.prepareForUpdate?.(object, live, context);
+  write.encoded = call.hasEmpty === true && schema !== undefined ? storedForm(schema, object) : object;
+  if (live === undefined || traits.generation === "asked") return;
+  const generation = generationOf(call, toldApart.has(live.kind) ? object : write.encoded, live);
+  if (generation !== undefined) object.metadata.generation = write.encoded.metadata.generation = generation;
+}
+
+function generationOf({ resource, target }: ApiCall, object: KubeObject, live: KubeObject): number | undefined {
+  return target.subresource === "status" ? undefined : nextGeneration(resource, object, live);
+}
+
+/** Validates the object by its kind, its schema and the rights of the user. @throws StatusError 422 */
+function validateObject({ call, context, object, live }: Write): void {
+  const { behaviour, schema, row, scale } = call.resource;
+  const ofKind =
+    live === undefined
+      ? behaviour.validateCreate?.(object, context)
+      : behaviour.validateUpdate?.(object, live, context);
+  const only = live !== undefined && context.subresource === "status" ? "status" : undefined;
+  const isOfSchema = schema !== undefined && (live !== undefined || object.kind === row.kind);
+  const warnOf = live && ((problem: string): void => context.warn(problem));
+  const ofSchema = isOfSchema ? validate(schema, object, { old: live, only, scale, warn: warnOf }) : [];
+  const errors = withAccessErrors(call, [...(ofKind ?? []), ...ofSchema], { next: object, old: live, context });
+  if (errors.length > 0) throw invalid(invalidKind(row, object.kind), object.metadata.name ?? "", { errors });
+}
+
+/** Warns of what is valid and yet questionable. From here on the object is without its empty lists and maps. */
+function warn(write: Write): void {
+  const { call, context, object, live } = write;
+  const { behaviour } = call.resource;
+  for (const warning of behaviour.warnings?.(object, live, context.subresource) ?? []) context.warn(warning);
+  write.object = write.encoded;
+}
+
+/** An update that creates an object needs the permission to create. @throws StatusError 403 */
+function mayCreate({ call, request, live }: Write): void {
+  if (live !== undefined || request.isUpdate !== true) return;
+  const { kernel, target, user } = call;
+  const { row } = call.resource;
+  const { namespace, name, subresource } = target;
+  const about = { group: row.group, resource: row.plural, subresource, namespace, name };
+  const attributes = { user, verb: "create", isResource: true, path: "", ...about };
+  const { allowed, reason } = kernel.authorizer.authorize(attributes);
+  if (!allowed) throw accessForbidden(attributes, reason);
+}
+
+/** Asks validating admission, which sees the object as the path shows it. */
+function admit({ call, request: { lens }, attributes, object, live }: Write): Promise<void> | undefined {
+  const { admission } = call.kernel;
+  if (lens !== undefined && live !== undefined)
+    return admission.validate({ ...attributes, object: lens.show(object), oldObject: lens.show(live) });
+  attributes.object = object;
+  return admission.validate(attributes);
+}
