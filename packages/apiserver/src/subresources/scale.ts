@@ -18,8 +18,9 @@ import type { ApiCall } from "../verbs/api-call.ts";
 import { formOf } from "../verbs/forms.ts";
 import { patched } from "../verbs/patch.ts";
 import { applyType, readPatch } from "../verbs/patch-body.ts";
-import { type Change, changeObject, type Lens } from "../verbs/write.ts";
+import { type Change, changeObject } from "../verbs/write.ts";
 import { checkName, ensureNamespace } from "../verbs/write-checks.ts";
+import type { Lens } from "../verbs/write-state.ts";
 import { replicasPath, scaleOf, scaleRow, withReplicas } from "./scale-object.ts";
 
 export async function getScale(call: ApiCall): Promise<Response> {

@@ -5,8 +5,8 @@ import { settled } from "../numbers.ts";
 import { keyOf, type Resource, viewOf } from "../registry/resource.ts";
 import { alreadyExists, conflict, noUniqueName, StatusError } from "../status.ts";
 import { ordered, Stored } from "../storage/stored.ts";
-import type { Write } from "./write.ts";
 import { generatedName, modified } from "./write-checks.ts";
+import type { Write } from "./write-state.ts";
 
 /** A new claim is stored before its phase gets its default, so the first update writes it again in any case. */
 const writtenAnew: WeakSet<Stored> = new WeakSet();

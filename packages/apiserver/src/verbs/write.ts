@@ -3,13 +3,12 @@ import { randomUUID } from "node:crypto";
 import { deepEquals } from "#platform/equality";
 import { accessForbidden } from "../authorization/forbidden.ts";
 import { guardRole, rbacGroup } from "../authorization/role-guard.ts";
-import type { AdmissionAttributes, KubeObject, WriteContext } from "../hooks.ts";
+import type { AdmissionAttributes, KubeObject } from "../hooks.ts";
 import { updateManagedFields } from "../patch/update-managed-fields.ts";
 import { keyOf } from "../registry/resource.ts";
 import type { WriteOptions } from "../request/query.ts";
 import { applyDefaults } from "../schema/defaults.ts";
 import { decodeKubeObject, storedForm } from "../schema/kube-object.ts";
-import type { Schema } from "../schema/schema.ts";
 import { validate } from "../schema/validate.ts";
 import { conflict, internalError, invalid, notFound } from "../status.ts";
 import type { Stored } from "../storage/stored.ts";
@@ -29,31 +28,7 @@ import {
   modified,
   preconditionFailed,
 } from "./write-checks.ts";
-
-/** A write under way. Its steps replace `object`, the first that rejects it throws. */
-export interface Write {
-  readonly call: ApiCall;
-  readonly request: WriteRequest;
-  readonly context: WriteContext;
-  /** The object before, as it is stored; `undefined` for a new one. */
-  readonly stored: Stored | undefined;
-  /** The object before, in the version of the request; `undefined` for a new one. */
-  readonly live: KubeObject | undefined;
-  /** The object before, as the path shows it: `live`, or what the lens shows of it. */
-  readonly before: KubeObject | undefined;
-  /** The schema of the kind that the path takes. */
-  readonly schema: Schema | undefined;
-  /** The object as it came, before the steps. */
-  readonly sent: KubeObject;
-  readonly attributes: AdmissionAttributes;
-  object: KubeObject;
-  /** Whether the server made the name of the new object. */
-  isNameGenerated: boolean;
-  /** The object without the empty lists and maps that storage does not keep; set by the preparation. */
-  encoded: KubeObject;
-  /** The object as the answer shows it; `undefined` until it is stored, or when another write came first. */
-  result: Stored | undefined;
-}
+import type { Write, WriteRequest } from "./write-state.ts";
 
 interface Step {
   readonly what: string;
@@ -93,37 +68,11 @@ async function run(write: Write): Promise<Stored | undefined> {
   return write.result;
 }
 
-export interface WriteRequest {
-  readonly options: WriteOptions;
-  readonly optionsKind: "CreateOptions" | "UpdateOptions" | "PatchOptions";
-  /** Whether the object has its managed fields, as after server-side apply. @default false */
-  readonly isTracked?: boolean;
-  /** Whether a new object was sent as an update or an apply, which keeps more of its metadata. @default false */
-  readonly isUpdate?: boolean;
-  /** Whether the version was taken from the live object, so that a concurrent change is no conflict. @default false */
-  readonly isRepeatable?: boolean;
-  /** The other kind as which the path shows the object. @default none */
-  readonly lens?: Lens;
-}
-
 export interface Change extends WriteRequest {
   /** Makes the new object from the present one; called again when that has changed meanwhile. */
   readonly produce: (live: KubeObject | undefined) => KubeObject | Promise<KubeObject>;
   /** Whether a missing object is created. @default as the kind does */
   readonly createsAbsent?: boolean;
-}
-
-/** Shows an object as one of another kind, and converts it back. */
-export interface Lens {
-  /** The apiVersion of the other kind. */
-  readonly apiVersion: string;
-  readonly schema: Schema | undefined;
-  /** Returns the object as responses show it. */
-  readonly show: (object: KubeObject) => KubeObject;
-  /** Returns the object before a change, with its managers. */
-  readonly before: (live: KubeObject) => KubeObject;
-  /** Converts the changed object back. @throws StatusError when that is impossible */
-  readonly after: (shown: KubeObject, live: KubeObject) => KubeObject;
 }
 
 /** The fields of metadata that a new object cannot set. */
