@@ -1,22 +1,10 @@
 /** Carries requests by `fetch`: to servers without HTTP/2, to a server in this process, and for the probe. */
 import { openFetchSession } from "#runtime/fetch-session";
 import type { FetchSession } from "../../platform/fetch-session.ts";
-import type { ClusterConfig, HeaderValues, TlsSettings } from "../config/cluster-config.ts";
-import { unreachable } from "../errors/connection-failure.ts";
+import type { ClusterConfig, TlsSettings } from "../config/cluster-config.ts";
 import type { OpenHttp1 } from "./http-carrier.ts";
-import type { HttpRequest, ResponseHandlers, OpenRequest } from "../http/http-request.ts";
 import { openLazyHttp1 } from "../http/lazy-http1.ts";
-import { carry, type Carrying, openWith, requestOf } from "../http/in-process-request.ts";
-import { PauseGate } from "../http/pause-gate.ts";
-
-export interface FetchRequest {
-  readonly method: string;
-  /** The path with the query. */
-  readonly path: string;
-  readonly headers: HeaderValues;
-  readonly body?: string | undefined;
-  readonly signal: AbortSignal;
-}
+import { type FetchRequest, openFetched, requestOf } from "../http/fetched-request.ts";
 
 export class FetchCarrier {
   readonly #config: ClusterConfig;
@@ -32,7 +20,7 @@ export class FetchCarrier {
     this.#config = config;
     this.#allowsHttp2 = allowsHttp2;
     this.#tls = config.tls;
-    this.#session = open(config.tls);
+    this.#session = openFetchSession(config.tls);
     this.#http2 = this.#mayHttp2();
   }
 
@@ -58,22 +46,12 @@ export class FetchCarrier {
   readonly http1: OpenHttp1 = (config, request, handlers) =>
     Object.values(request.headers).some((value) => typeof value !== "string")
       ? openLazyHttp1(config, request, handlers)
-      : this.#open(request, handlers);
-
-  /** Starts a request. Every failure is reported to the handlers. */
-  #open(request: HttpRequest, handlers: ResponseHandlers): OpenRequest {
-    const controller = new AbortController();
-    const gate = new PauseGate();
-    this.#carry(request, { handlers, signal: controller.signal, gate }).catch((error: unknown) => {
-      if (!controller.signal.aborted) handlers.onError(unreachable(this.#config.server, error));
-    });
-    return openWith(controller, gate);
-  }
+      : openFetched(config, handlers, async (signal, carry) => carry(await this.send({ ...request, signal })));
 
   /** Sends a request on a new connection of its own, which shows whether new connections work. */
   async sendAlone(request: FetchRequest): Promise<Response> {
     this.#config.renew?.();
-    const session = open(this.#config.tls);
+    const session = openFetchSession(this.#config.tls);
     try {
       return await this.#fetch(request, session, "http1.1");
     } finally {
@@ -91,14 +69,10 @@ export class FetchCarrier {
     this.#session.close();
   }
 
-  async #carry(request: HttpRequest, carrying: Carrying): Promise<void> {
-    await carry(await this.send({ ...request, signal: carrying.signal }), carrying);
-  }
-
   #reopen(): void {
     this.#session.close();
     this.#tls = this.#config.tls;
-    this.#session = open(this.#tls);
+    this.#session = openFetchSession(this.#tls);
   }
 
   #fetch(request: FetchRequest, session: FetchSession, protocol: "http2" | "http1.1"): Promise<Response> {
@@ -123,10 +97,6 @@ export class FetchCarrier {
     const { answer, proxy, server } = this.#config;
     return this.#allowsHttp2 && answer === undefined && proxy === undefined && server.startsWith("https:");
   }
-}
-
-function open(tls: TlsSettings): FetchSession {
-  return openFetchSession(tls);
 }
 
 /**

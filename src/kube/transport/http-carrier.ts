@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { HttpRequest, ResponseHandlers, OpenRequest } from "../http/http-request.ts";
 import { H2Sessions } from "../http2/h2-sessions.ts";
-import { openInProcess } from "../http/in-process-request.ts";
+import { openInProcess } from "../http/fetched-request.ts";
 import type { ReadPacing } from "../http2/read-pacing.ts";
 
 /** Starts a request to a server without HTTP/2. */
