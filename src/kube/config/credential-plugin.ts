@@ -3,7 +3,7 @@ import type { User } from "@kubernetes/client-node";
 import { ConfigError } from "./config-error.ts";
 import { type ExecCredential, MissingCommand, runExecPlugin } from "./exec-plugin.ts";
 import { belongTogether } from "./key-pair.ts";
-import type { AuthProviderEntry, ExecEntry, UserEntry } from "./kubeconfig-file.ts";
+import type { ExecEntry, UserEntry } from "./kubeconfig-fields.ts";
 
 /** How long an answer is used before client-node is asked again, which keeps it as long as it says it is valid. */
 const FRESH_MS = 10_000;
@@ -48,11 +48,17 @@ export async function loadPlugin(options: PluginOptions): Promise<CredentialPlug
 }
 
 function execPlugin(entry: ExecEntry, { cluster, env }: PluginOptions, user: string): Supplier {
-  if (!entry.command) throw new ConfigError(`Cannot use user "${user}": its exec plugin has no command`);
+  const { command } = entry;
+  if (!command) throw new ConfigError(`Cannot use user "${user}": its exec plugin has no command`);
   return {
-    title: `the exec plugin "${entry.command}"`,
+    title: `the exec plugin "${command}"`,
     advice: entry.installHint?.trim() ?? "",
-    ask: () => runExecPlugin({ entry, env, cluster: entry.provideClusterInfo === true ? told(cluster) : undefined }),
+    ask: () =>
+      runExecPlugin({
+        entry: { ...entry, command },
+        env,
+        cluster: entry.provideClusterInfo === true ? told(cluster) : undefined,
+      }),
     forget() {},
   };
 }
@@ -75,8 +81,11 @@ interface Authenticator {
   ): Promise<void>;
 }
 
-async function provider(entry: AuthProviderEntry, { name, now }: PluginOptions): Promise<Supplier> {
-  const make = await providerClass(entry.name, name);
+async function provider(
+  entry: NonNullable<UserEntry["auth-provider"]>,
+  { name, now }: PluginOptions,
+): Promise<Supplier> {
+  const make = await providerClass(entry.name ?? "", name);
   const user = { name, authProvider: structuredClone(entry) } as User;
   let authenticator = make();
   return {

@@ -4,7 +4,7 @@ import type { HeaderValues } from "./cluster-config.ts";
 import { ConfigError } from "./config-error.ts";
 import { MOST_CREDENTIAL_BYTES, readConfigFile } from "./config-file.ts";
 import { belongTogether } from "./key-pair.ts";
-import type { UserEntry } from "./kubeconfig-file.ts";
+import type { UserEntry } from "./kubeconfig-fields.ts";
 import { loadPlugin, type ClusterInfo, type CredentialPlugin } from "./credential-plugin.ts";
 
 /** How long a token read from a file is used before it is read again, as in client-go. */

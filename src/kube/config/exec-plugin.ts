@@ -8,7 +8,7 @@
 import type { ChildProcess } from "node:child_process";
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, sep } from "node:path";
-import type { ExecEntry } from "./kubeconfig-file.ts";
+import type { ExecEntry } from "./kubeconfig-fields.ts";
 
 /** A request waits for its credentials at most half of its own time, so that it is the plugin that is named. */
 const DEADLINE_MS = 30_000;
@@ -25,7 +25,7 @@ export interface ExecCredential {
 }
 
 export interface ExecOptions {
-  readonly entry: ExecEntry;
+  readonly entry: ExecEntry & { readonly command: string };
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What the plugin is told of the cluster, when it asks for that. */
   readonly cluster: object | undefined;
@@ -45,7 +45,7 @@ export async function runExecPlugin(options: ExecOptions): Promise<ExecCredentia
     spec: { interactive: false, ...(options.cluster && { cluster: options.cluster }) },
   };
   const env: Record<string, string | undefined> = { ...options.env };
-  for (const { name, value } of entry.env ?? []) env[name] = value;
+  for (const { name, value } of entry.env ?? []) if (name) env[name] = value;
   env["KUBERNETES_EXEC_INFO"] = JSON.stringify(info);
   const output = await outputOf(command, {
     args: entry.args ?? [],

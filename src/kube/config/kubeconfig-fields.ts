@@ -15,22 +15,24 @@ interface Fields {
   readonly fields: Readonly<Record<string, Shape>>;
 }
 
-const TEXTS: ListOf = { each: "text" };
+const TEXTS = { each: "text" } as const;
 
-const EXEC: Fields = {
+/** @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins */
+const EXEC = {
   fields: {
     apiVersion: "text",
     command: "text",
     args: TEXTS,
     env: { each: { fields: { name: "text", value: "text" } } },
     installHint: "text",
+    /** `Never`, `IfAvailable` or `Always`: whether the plugin reads what a person types. */
     interactiveMode: "text",
     provideClusterInfo: "boolean",
   },
-};
+} as const;
 
 /** By the entry's key in its list. @see https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/ */
-const ENTRIES: Readonly<Record<string, Fields>> = {
+const ENTRIES = {
   cluster: {
     fields: {
       server: "text",
@@ -60,7 +62,25 @@ const ENTRIES: Readonly<Record<string, Fields>> = {
     },
   },
   context: { fields: { cluster: "text", user: "text", namespace: "text" } },
-};
+} as const satisfies Readonly<Record<string, Fields>>;
+
+/** The value that a shape allows; every field of an entry may be absent. */
+type ValueOf<S> = S extends "text"
+  ? string
+  : S extends "boolean"
+    ? boolean
+    : S extends { readonly each: infer Each }
+      ? readonly ValueOf<Each>[]
+      : S extends { readonly values: infer Values }
+        ? Readonly<Record<string, ValueOf<Values>>>
+        : S extends { readonly fields: infer Named }
+          ? { readonly [K in keyof Named]?: ValueOf<Named[K]> | undefined }
+          : never;
+
+export type ClusterEntry = ValueOf<(typeof ENTRIES)["cluster"]>;
+export type UserEntry = ValueOf<(typeof ENTRIES)["user"]>;
+export type ContextEntry = ValueOf<(typeof ENTRIES)["context"]>;
+export type ExecEntry = ValueOf<typeof EXEC>;
 
 /** The longest part of a value that a message repeats. */
 const LONGEST_SHOWN = 40;
@@ -71,8 +91,8 @@ const LONGEST_SHOWN = 40;
  * @param where such as `cluster "kind" of kubeconfig.yaml`.
  * @throws ConfigError naming the field. A value is only repeated where it cannot be a secret.
  */
-export function checkEntry(item: string, entry: unknown, where: string): void {
-  check(entry, ENTRIES[item]!, { where, path: "" });
+export function checkEntry(item: keyof typeof ENTRIES, entry: unknown, where: string): void {
+  check(entry, ENTRIES[item], { where, path: "" });
 }
 
 interface Place {

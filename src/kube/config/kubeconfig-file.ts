@@ -3,56 +3,13 @@ import { dirname, isAbsolute, resolve, sep } from "node:path";
 import { parseYaml } from "#runtime/yaml";
 import { ConfigError } from "./config-error.ts";
 import { MOST_KUBECONFIG_BYTES, readConfigFile, UnreadableFile } from "./config-file.ts";
-import { checkEntry } from "./kubeconfig-fields.ts";
-
-export interface ClusterEntry {
-  readonly server?: string | undefined;
-  readonly "certificate-authority"?: string | undefined;
-  readonly "certificate-authority-data"?: string | undefined;
-  readonly "insecure-skip-tls-verify"?: boolean | undefined;
-  readonly "tls-server-name"?: string | undefined;
-  readonly "proxy-url"?: string | undefined;
-}
-
-export interface UserEntry {
-  readonly "client-certificate"?: string | undefined;
-  readonly "client-certificate-data"?: string | undefined;
-  readonly "client-key"?: string | undefined;
-  readonly "client-key-data"?: string | undefined;
-  readonly token?: string | undefined;
-  readonly tokenFile?: string | undefined;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
-  readonly as?: string | undefined;
-  readonly "as-uid"?: string | undefined;
-  readonly "as-groups"?: readonly string[] | undefined;
-  readonly "as-user-extra"?: Readonly<Record<string, readonly string[]>> | undefined;
-  readonly exec?: ExecEntry | undefined;
-  readonly "auth-provider"?: AuthProviderEntry | undefined;
-}
-
-/** @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins */
-export interface ExecEntry {
-  readonly apiVersion?: string | undefined;
-  readonly command: string;
-  readonly args?: readonly string[] | undefined;
-  readonly env?: readonly { readonly name: string; readonly value: string }[] | undefined;
-  readonly installHint?: string | undefined;
-  /** `Never`, `IfAvailable` or `Always`: whether the plugin reads what a person types. */
-  readonly interactiveMode?: string | undefined;
-  readonly provideClusterInfo?: boolean | undefined;
-}
-
-export interface AuthProviderEntry {
-  readonly name: string;
-  readonly config?: Readonly<Record<string, string>> | undefined;
-}
-
-export interface ContextEntry {
-  readonly cluster?: string | undefined;
-  readonly user?: string | undefined;
-  readonly namespace?: string | undefined;
-}
+import {
+  checkEntry,
+  type ClusterEntry,
+  type ContextEntry,
+  type ExecEntry,
+  type UserEntry,
+} from "./kubeconfig-fields.ts";
 
 /** One entry with the file it stands in, for messages. */
 export interface Located<T> {
@@ -90,25 +47,10 @@ export async function readKubeconfig(
     const content = await readOne(file, options.skipMissing ?? false);
     if (content === undefined) continue;
     read.push(file);
-    const from = dirname(resolve(file));
     currentContext ||= textIn(content, "current-context");
-    collect(content, {
-      file,
-      list: "clusters",
-      item: "cluster",
-      into: clusters,
-      paths: ["certificate-authority"],
-      from,
-    });
-    collect(content, {
-      file,
-      list: "users",
-      item: "user",
-      into: users,
-      paths: ["client-certificate", "client-key", "tokenFile"],
-      from,
-    });
-    collect(content, { file, list: "contexts", item: "context", into: contexts, paths: [], from });
+    collect(content, { file, item: "cluster", into: clusters, paths: ["certificate-authority"] });
+    collect(content, { file, item: "user", into: users, paths: ["client-certificate", "client-key", "tokenFile"] });
+    collect(content, { file, item: "context", into: contexts, paths: [] });
   }
   return { files: read, currentContext: currentContext || undefined, clusters, users, contexts };
 }
@@ -141,39 +83,37 @@ async function readOne(file: string, skipMissing: boolean): Promise<Record<strin
 
 interface Collection<T> {
   readonly file: string;
-  readonly list: string;
-  readonly item: string;
+  readonly item: "cluster" | "user" | "context";
   readonly into: Map<string, Located<T>>;
   /** The fields that hold a path, relative to the file. */
   readonly paths: readonly string[];
-  readonly from: string;
 }
 
-function collect<T>(content: Record<string, unknown>, options: Collection<T>): void {
-  const list = content[options.list];
+function collect<T>(content: Record<string, unknown>, { file, item, into, paths }: Collection<T>): void {
+  const from = dirname(resolve(file));
+  const list = content[`${item}s`];
   if (list === undefined || list === null) return;
-  if (!Array.isArray(list))
-    throw new ConfigError(`Cannot use the kubeconfig ${options.file}: ${options.list} is not a list`);
+  if (!Array.isArray(list)) throw new ConfigError(`Cannot use the kubeconfig ${file}: ${item}s is not a list`);
   list.forEach((element: unknown, index) => {
     const named = element as Record<string, unknown> | null;
     const name = typeof named?.["name"] === "string" ? named["name"] : undefined;
     if (!named || name === undefined) {
-      throw new ConfigError(`Cannot use the kubeconfig ${options.file}: ${options.list}[${index}] has no name`);
+      throw new ConfigError(`Cannot use the kubeconfig ${file}: ${item}s[${index}] has no name`);
     }
-    const fields = named[options.item];
-    checkEntry(options.item, fields, `${options.item} "${name}" of ${options.file}`);
-    if (options.into.has(name)) return;
+    const fields = named[item];
+    checkEntry(item, fields, `${item} "${name}" of ${file}`);
+    if (into.has(name)) return;
     const entry: Record<string, unknown> = { ...(fields as object | null | undefined) };
-    for (const path of options.paths) {
+    for (const path of paths) {
       const value = entry[path];
-      if (typeof value === "string" && value !== "" && !isAbsolute(value)) entry[path] = resolve(options.from, value);
+      if (typeof value === "string" && value !== "" && !isAbsolute(value)) entry[path] = resolve(from, value);
     }
     const exec = entry["exec"] as ExecEntry | null | undefined;
     // A name alone is looked for on PATH, as in a shell.
     if (exec?.command?.includes(sep) === true && !isAbsolute(exec.command)) {
-      entry["exec"] = { ...exec, command: resolve(options.from, exec.command) };
+      entry["exec"] = { ...exec, command: resolve(from, exec.command) };
     }
-    options.into.set(name, { entry: entry as T, file: options.file });
+    into.set(name, { entry: entry as T, file });
   });
 }
 

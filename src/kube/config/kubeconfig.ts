@@ -8,7 +8,8 @@ import type { ClusterConfig, HeaderValues, TlsSettings } from "./cluster-config.
 import { ConfigError } from "./config-error.ts";
 import { Credentials } from "./credentials.ts";
 import { inClusterKubeconfig } from "./in-cluster.ts";
-import { readKubeconfig, type ClusterEntry, type Kubeconfig, type UserEntry } from "./kubeconfig-file.ts";
+import type { ClusterEntry, UserEntry } from "./kubeconfig-fields.ts";
+import { readKubeconfig, type Kubeconfig } from "./kubeconfig-file.ts";
 import { proxyFor } from "./proxy.ts";
 
 export interface LoadOptions {
