@@ -5,7 +5,7 @@ import type { HeaderValues } from "../kube/config/cluster-config.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Resource } from "../resource/handle.ts";
-import type { WriteGate } from "./write-gate.ts";
+import type { WriteGate } from "../kube/transport/write-gate.ts";
 import type { Permissions } from "./permissions.ts";
 
 /** What the clients of one controller share. */

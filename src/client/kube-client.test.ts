@@ -7,7 +7,7 @@ import { listOf, ScriptedServer } from "../../tests/support/scripted-server.ts";
 import { until } from "../../tests/support/until.ts";
 import { clientCore, KubeClient } from "./kube-client.ts";
 import { Permissions } from "./permissions.ts";
-import { openGate } from "./write-gate.ts";
+import { openGate } from "../kube/transport/write-gate.ts";
 
 async function setUp(cleanup: AsyncDisposableStack) {
   const server = cleanup.use(await ScriptedServer.start());

@@ -1,5 +1,5 @@
 /** Leadership: whether this process, or a module of it, is the one whose controllers may run. */
-import { openGate, type WriteGate } from "./write-gate.ts";
+import { openGate, type WriteGate } from "../kube/transport/write-gate.ts";
 
 /**
  * The write gate of an election, which also tells when it opens and closes.

@@ -6,7 +6,7 @@
  */
 import type { WriteResult } from "../cache/pending-writes.ts";
 import { isNotFound } from "../kube/errors/api-error.ts";
-import { WritesRefused } from "../kube/transport/request-gate.ts";
+import { WritesRefused } from "../kube/transport/write-gate.ts";
 import { collectionPath, objectPath } from "../kube/api/mapper.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";

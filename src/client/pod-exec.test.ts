@@ -11,7 +11,7 @@ import { systemClock } from "../platform/clock.ts";
 import type { ExecOptions, Execution } from "./client.ts";
 import { KubeClient, clientCore } from "./kube-client.ts";
 import { Permissions } from "./permissions.ts";
-import { openGate, type WriteGate } from "./write-gate.ts";
+import { openGate, type WriteGate } from "../kube/transport/write-gate.ts";
 
 let cleanup = new AsyncDisposableStack();
 afterEach(async () => {

@@ -11,8 +11,7 @@ import { Arrivals } from "./arrivals.ts";
 import { explained, reportUndeclared } from "./undeclared-call.ts";
 import type { ClientScope } from "./client-scope.ts";
 import { MOST_REFUSAL_BYTES, MOST_UNREAD_OUTPUT_BYTES } from "../kube/limits.ts";
-import { WritesRefused } from "../kube/transport/request-gate.ts";
-import type { WriteGate } from "./write-gate.ts";
+import { type WriteGate, WritesRefused } from "../kube/transport/write-gate.ts";
 
 const STDIN = 0;
 const STDOUT = 1;

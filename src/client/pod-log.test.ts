@@ -9,7 +9,7 @@ import { createLog } from "../observe/log.ts";
 import { ConfigMap } from "../resource/builtin/core.ts";
 import { clientCore, KubeClient } from "./kube-client.ts";
 import { Permissions } from "./permissions.ts";
-import { openGate } from "./write-gate.ts";
+import { openGate } from "../kube/transport/write-gate.ts";
 
 const MiB = 1024 * 1024;
 const LOG = 64 * MiB;

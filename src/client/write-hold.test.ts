@@ -9,7 +9,7 @@ import { listOf, refusal, type ScriptedAnswer, ScriptedServer } from "../../test
 import { until } from "../../tests/support/until.ts";
 import { clientCore, KubeClient } from "./kube-client.ts";
 import { Permissions } from "./permissions.ts";
-import { openGate } from "./write-gate.ts";
+import { openGate } from "../kube/transport/write-gate.ts";
 
 const AT = { name: "a", namespace: "ns" };
 

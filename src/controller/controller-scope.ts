@@ -1,5 +1,5 @@
 /** What the parts of one controller share: its definition, the process around it, and its log, gate and end. */
-import type { WriteGate } from "../client/write-gate.ts";
+import type { WriteGate } from "../kube/transport/write-gate.ts";
 import type { Log } from "../observe/log.ts";
 import { type Declarations, declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";

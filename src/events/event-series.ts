@@ -1,5 +1,5 @@
 /** Series of Events: one that repeats is one Event with a count. */
-import type { WriteGate } from "../client/write-gate.ts";
+import type { WriteGate } from "../kube/transport/write-gate.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EventIdentity } from "./event.ts";
 

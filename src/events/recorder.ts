@@ -1,5 +1,5 @@
 /** Records Kubernetes Events, in `events.k8s.io/v1` only. */
-import type { WriteGate } from "../client/write-gate.ts";
+import type { WriteGate } from "../kube/transport/write-gate.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
 import type { EventDropReason, Metrics } from "../observe/metrics.ts";

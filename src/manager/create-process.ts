@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import { InformerRegistry } from "../cache/informer-registry.ts";
 import { alwaysLeader } from "../client/leadership.ts";
-import { openGate } from "../client/write-gate.ts";
+import { openGate } from "../kube/transport/write-gate.ts";
 import { DefinedKinds } from "../controller/defined-kinds.ts";
 import { FinalizerClaims } from "../controller/finalizer-claims.ts";
 import { NamedSources } from "../controller/named-sources.ts";

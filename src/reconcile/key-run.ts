@@ -2,7 +2,7 @@
 import type { RequestContext } from "../client/client-scope.ts";
 import type { Client } from "../client/client.ts";
 import { KubeClient } from "../client/kube-client.ts";
-import type { WriteGate } from "../client/write-gate.ts";
+import type { WriteGate } from "../kube/transport/write-gate.ts";
 import { withoutSecrets } from "../observe/known-secrets.ts";
 import { sleep } from "../platform/clock.ts";
 import { parseDuration } from "../resource/duration.ts";

@@ -2,7 +2,7 @@
 import { AppliedMemory } from "../client/applied-memory.ts";
 import type { RequestContext } from "../client/client-scope.ts";
 import type { ClientCore } from "../client/kube-client.ts";
-import type { WriteGate } from "../client/write-gate.ts";
+import type { WriteGate } from "../kube/transport/write-gate.ts";
 import type { ControllerRecorder } from "../events/recorder.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";

@@ -3,7 +3,7 @@ import { InformerRegistry } from "../cache/informer-registry.ts";
 import type { Client } from "../client/client.ts";
 import { clientCore, KubeClient } from "../client/kube-client.ts";
 import { Permissions } from "../client/permissions.ts";
-import { openGate } from "../client/write-gate.ts";
+import { openGate } from "../kube/transport/write-gate.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";

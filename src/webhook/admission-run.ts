@@ -1,7 +1,7 @@
 /** One call of an author's `default` or `validate`: its context, and the end of everything that it may still do. */
 import type { Client } from "../client/client.ts";
 import type { RequestContext } from "../client/client-scope.ts";
-import type { WriteGate } from "../client/write-gate.ts";
+import type { WriteGate } from "../kube/transport/write-gate.ts";
 import { withoutSecrets } from "../observe/known-secrets.ts";
 import type { Log } from "../observe/log.ts";
 import type { Logger } from "../reconcile/context.ts";

@@ -10,7 +10,7 @@ import { UnreachableError } from "../errors/api-error.ts";
 import type { ClusterConfig, HeaderValues } from "../config/cluster-config.ts";
 import { unreachable } from "../errors/connection-failure.ts";
 import { connectTls } from "../http/connector.ts";
-import { type RequestGate, WritesRefused } from "./request-gate.ts";
+import { type WriteGate, WritesRefused } from "./write-gate.ts";
 import { upgrade } from "./upgrade.ts";
 import { encodeFrame, WebSocketFrameReader, OPCODE } from "./websocket-frames.ts";
 
@@ -20,7 +20,7 @@ export interface ChannelsRequest {
   readonly query: URLSearchParams;
   readonly headers?: HeaderValues | undefined;
   /** Asked just before the request is sent. @default it is always sent */
-  readonly gate?: RequestGate | undefined;
+  readonly gate?: WriteGate | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called synchronously for each message, with its channel. */
   onMessage(channel: number, bytes: Uint8Array): void;

@@ -1,6 +1,6 @@
 /** What is asked of the API server. */
 import type { HeaderValues } from "../config/cluster-config.ts";
-import type { RequestGate } from "./request-gate.ts";
+import type { WriteGate } from "./write-gate.ts";
 
 /** Who is told what becomes of a request's attempts. */
 export interface AttemptListener {
@@ -33,7 +33,7 @@ export interface KubeRequest {
   readonly timeout?: number | undefined;
   readonly attempts?: AttemptListener | undefined;
   /** Refuses the request until its first byte is sent. @default nothing does */
-  readonly gate?: RequestGate | undefined;
+  readonly gate?: WriteGate | undefined;
   /** A `lease` has a connection to itself, and so have lists, whose answers are long. @default "request" */
   readonly traffic?: "request" | "list" | "lease" | undefined;
 }

@@ -1,5 +1,5 @@
 /** The streams of a transport that are open or about to be, each with what ends it. */
-import { type RequestGate, WritesRefused } from "./request-gate.ts";
+import { type WriteGate, WritesRefused } from "./write-gate.ts";
 
 export interface OpenStream {
   /** Follows the caller's signal, and fires when the stream is to end. */
@@ -9,9 +9,9 @@ export interface OpenStream {
 }
 
 export class OpenStreams {
-  readonly #open = new Map<AbortController, RequestGate | undefined>();
+  readonly #open = new Map<AbortController, WriteGate | undefined>();
 
-  enter(signal: AbortSignal | undefined, gate?: RequestGate): OpenStream {
+  enter(signal: AbortSignal | undefined, gate?: WriteGate): OpenStream {
     signal?.throwIfAborted();
     const controller = new AbortController();
     this.#open.set(controller, gate);

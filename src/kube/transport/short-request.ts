@@ -13,7 +13,7 @@ import type { ResponseHandlers, OpenRequest } from "../http/http-request.ts";
 import type { FetchCarrier } from "./fetch-carrier.ts";
 import { bodyOf, pathOf, type KubeRequest } from "./kube-request.ts";
 import { MOST_ANSWER_BYTES, MOST_REFUSAL_BYTES } from "../limits.ts";
-import { WritesRefused } from "./request-gate.ts";
+import { WritesRefused } from "./write-gate.ts";
 
 export interface ShortRequestOptions {
   /** Whether the response is parsed as JSON. */

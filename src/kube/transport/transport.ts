@@ -19,7 +19,7 @@ import { OpenStreams } from "./open-streams.ts";
 import { probeServer } from "./probe.ts";
 import { ReachabilityProbe, type Reachability } from "./reachability.ts";
 import { CredentialReloader } from "../config/credential-reloader.ts";
-import { WritesRefused } from "./request-gate.ts";
+import { WritesRefused } from "./write-gate.ts";
 import { RequestHeaders } from "./request-headers.ts";
 import { RequestRate, type RateLimit } from "./request-rate.ts";
 import { retryDelay } from "./retry.ts";
