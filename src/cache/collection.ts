@@ -4,7 +4,7 @@ import { plainObject } from "../kube/api/listed-metadata.ts";
 import { collectionPath, type Mapping } from "../kube/api/mapper.ts";
 import { watch, type WatchOptions } from "../kube/api/watch.ts";
 import { isApiError, isBadRequest } from "../kube/errors/api-error.ts";
-import { NoRoomError } from "../kube/errors/no-room.ts";
+import { NoRoomError } from "../kube/api/list-room.ts";
 import { sleep } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { toStub } from "./object-transformer.ts";

@@ -8,7 +8,7 @@ import {
   isUnauthorized,
   isUnreachable,
 } from "../kube/errors/api-error.ts";
-import { NoRoomError } from "../kube/errors/no-room.ts";
+import { NoRoomError } from "../kube/api/list-room.ts";
 import type { InformerState } from "./informer-state.ts";
 
 /** Why a full list is due. */

@@ -1,6 +1,6 @@
 /** What a reconciler reads and writes with: the types. `kube-client.ts` implements them. */
 import type { Scale } from "../resource/builtin/autoscaling.ts";
-import type { AnyObject, Desired, Resource, Scope, Shape } from "../resource/handle.ts";
+import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
 import type { Draft, Key } from "../resource/meta.ts";
 import type { IndexQuery } from "./field-index.ts";
 import type { LabelQuery } from "../resource/selector.ts";
@@ -252,5 +252,3 @@ export interface Client<Default extends string | undefined = undefined> extends 
   /** Straight from the server. */
   readonly live: LiveReader<Default>;
 }
-
-export type { AnyObject, Desired, Scope };

@@ -8,7 +8,7 @@
 import { ownField } from "../resource/any-key.ts";
 import { type Fields, isFields, sameJson } from "../resource/json.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
-import { identityOf, isLeaf, matches, pathOf } from "./managed-fields.ts";
+import { identityOf, isEmpty, isLeaf, matches, pathOf } from "./managed-fields.ts";
 import { isSpelling } from "./spelling.ts";
 
 export class Containment {
@@ -131,9 +131,4 @@ export function projected(desired: unknown, live: unknown): unknown {
     if (desired[name] !== undefined) part[name] = projected(desired[name], ownField(live, name));
   }
   return part;
-}
-
-function isEmpty(fields: Fields): boolean {
-  for (const name in fields) if (fields[name] !== undefined) return false;
-  return true;
 }

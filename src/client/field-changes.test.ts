@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { changesOf, holdsMore, mergedWith } from "./field-changes.ts";
 import { withoutUnwanted } from "./field-removal.ts";
-import { guardedOperations } from "./guarded-operations.ts";
+import { guardedOperations } from "./write-body.ts";
 import { moved } from "./manager-entries.ts";
 
 const nowhere = (): boolean => false;

@@ -1,6 +1,6 @@
 /** The paths that an apply would change, for logs. Values are left out, because they may be secret. */
-import { type Fields, isFields, sameJson } from "../resource/json.ts";
-import { isApplied } from "./managed-fields.ts";
+import { isFields, sameJson } from "../resource/json.ts";
+import { identityOf, isApplied, matches } from "./managed-fields.ts";
 import type { FieldsV1 } from "../resource/meta.ts";
 
 /** The most paths that are listed. */
@@ -41,8 +41,8 @@ function collect(paths: string[], path: string, { desired, live, fields }: Compa
   } else if (Array.isArray(desired) && Array.isArray(live)) {
     for (const name in fields) {
       if (!name.startsWith("k:")) continue;
-      const keys = JSON.parse(name.slice(2)) as Fields;
-      const find = (list: readonly unknown[]): unknown => list.find((item) => isFields(item) && has(item, keys));
+      const keys = identityOf(name);
+      const find = (list: readonly unknown[]): unknown => list.find((item) => matches(item, keys, "when given"));
       collect(paths, `${path}[${name.slice(2)}]`, { desired: find(desired), live: find(live), fields: fields[name] });
     }
   }
@@ -59,9 +59,4 @@ function collectUnowned(paths: string[], path: string, { desired, live }: Omit<C
     }
   }
   if (paths.length === before) paths.push(path);
-}
-
-function has(item: Fields, keys: Fields): boolean {
-  for (const name in keys) if (item[name] !== undefined && item[name] !== keys[name]) return false;
-  return true;
 }

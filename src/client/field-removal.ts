@@ -2,7 +2,7 @@
 import type { FieldsV1 } from "../resource/meta.ts";
 import { partOf } from "./field-changes.ts";
 import type { Fields } from "../resource/json.ts";
-import { isLeaf, matches, pathOf } from "./managed-fields.ts";
+import { identityOf, isLeaf, matches, pathOf } from "./managed-fields.ts";
 
 export interface Removal {
   readonly live: unknown;
@@ -94,7 +94,7 @@ function placeOf(value: unknown, element: string): string | number | undefined {
     return element.startsWith("f:") && Object.hasOwn(value, name) ? name : undefined;
   }
   if (element.startsWith("f:")) return undefined;
-  const identity: unknown = JSON.parse(element.slice(2));
+  const identity = identityOf(element);
   const index = value.findIndex((item) => (element.startsWith("v:") ? item === identity : matches(item, identity)));
   return index < 0 ? undefined : index;
 }

@@ -109,7 +109,8 @@ export function isApplied(desired: unknown, live: unknown, fields: FieldsV1): bo
   return isFields(desired) && isFields(live) && isAppliedMap(desired, live, fields);
 }
 
-function isEmpty(fields: Fields): boolean {
+/** Whether a map has no fields; `undefined` ones do not count. */
+export function isEmpty(fields: Fields): boolean {
   for (const name in fields) if (fields[name] !== undefined) return false;
   return true;
 }

@@ -1,6 +1,8 @@
 /** The bodies of writes and their content types. */
 import type { Mapping } from "../kube/api/mapper.ts";
+import { ownField } from "../resource/any-key.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
+import { isFields } from "../resource/json.ts";
 import type { Key } from "../resource/meta.ts";
 import type { JsonPatchOperation, Patch } from "./client.ts";
 
@@ -57,4 +59,23 @@ export function patchBody(patch: Patch, { kind }: Resource, { name }: Key): unkn
 /** Makes a JSON patch that fails unless the object is still the one that was read. */
 export function guardedPatch(object: AnyObject, operations: readonly JsonPatchOperation[]): Patch {
   return { type: "json", body: [{ op: "test", path: "/metadata/uid", value: object.metadata.uid }, ...operations] };
+}
+
+/**
+ * Turns a merge patch into operations that neither fail because of unrelated changes nor overwrite them.
+ *
+ * @param live the value that the patch was made from. The operations fail if a list of it has changed since, or if a field
+ * exists now that did not exist then.
+ */
+export function guardedOperations(path: string, live: unknown, patch: unknown): readonly JsonPatchOperation[] {
+  if (isFields(patch) && isFields(live)) {
+    return Object.keys(patch).flatMap((name) => {
+      const pointer = name.replaceAll("~", "~0").replaceAll("/", "~1");
+      return guardedOperations(`${path}/${pointer}`, ownField(live, name), patch[name]);
+    });
+  }
+  const set: JsonPatchOperation = { op: "add", path, value: patch };
+  // A scalar is set whatever its current value is.
+  if (live !== undefined && !Array.isArray(live)) return [set];
+  return [{ op: "test", path, value: live ?? null }, set];
 }

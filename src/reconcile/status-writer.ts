@@ -3,10 +3,9 @@
  */
 import { changesOf, type FieldChanges, holdsMore, mergedWith } from "../client/field-changes.ts";
 import { withoutUnwanted } from "../client/field-removal.ts";
-import { guardedOperations } from "../client/guarded-operations.ts";
 import { handOver } from "../client/handover.ts";
 import { appliedFields, extract, heldFields } from "../client/managed-fields.ts";
-import { guardedPatch } from "../client/write-body.ts";
+import { guardedOperations, guardedPatch } from "../client/write-body.ts";
 import { isApiError, isConflict, isNotFound, isTestFailed } from "../kube/errors/api-error.ts";
 import type { AnyObject, Shape } from "../resource/handle.ts";
 import type { Condition, FieldsV1 } from "../resource/meta.ts";

@@ -17,3 +17,13 @@ export interface ListRoom {
   /** Notes what a watch brings, which nobody asked for; many bytes are reason enough to look how much is left. */
   brought(bytes: number): void;
 }
+
+/** The error of a list or a watch that ends because memory is nearly used up. */
+export class NoRoomError extends Error {
+  override readonly name = "NoRoomError";
+
+  /** @param what is told to the user, such as `the watch of /api/v1/pods`. */
+  constructor(what: string) {
+    super(`There is no memory for more of ${what}: the limit is nearly reached. Raise the limit, or watch less`);
+  }
+}

@@ -29,7 +29,7 @@ export async function connectTls(options: ConnectOptions): Promise<TLSSocket> {
     ...verified,
     ALPNProtocols: [...options.protocols],
   });
-  await connected(socket, "secureConnect", server.origin);
+  await connected(socket, server.origin);
   socket.setNoDelay(true);
   return socket;
 }
@@ -72,12 +72,12 @@ async function openTunnel(server: URL, proxy: URL): Promise<Socket> {
   });
 }
 
-function connected(socket: TLSSocket, event: string, server: string): Promise<void> {
+function connected(socket: TLSSocket, server: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => done(timeout(server)), CONNECT_MS);
     const done = (error?: Error) => {
       clearTimeout(timer);
-      socket.off(event, opened).off("error", done).off("close", closed);
+      socket.off("secureConnect", opened).off("error", done).off("close", closed);
       // The session listens for the end from here on; an error without a listener would end the process.
       socket.on("error", () => {});
       if (!error) return resolve();
@@ -86,7 +86,7 @@ function connected(socket: TLSSocket, event: string, server: string): Promise<vo
     };
     const opened = () => done();
     const closed = () => done(new UnreachableError(server, { code: "ECONNRESET", message: "the connection was lost" }));
-    socket.once(event, opened).once("error", done).once("close", closed);
+    socket.once("secureConnect", opened).once("error", done).once("close", closed);
   });
 }
 

@@ -15,7 +15,6 @@ import { FloodGuard, FieldBlockFragments } from "./h2-flood.ts";
 import {
   ACK,
   CANCEL,
-  concat,
   CONTINUATION,
   ENABLE_PUSH,
   END_HEADERS,
@@ -129,7 +128,8 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     this.#next += 2;
     this.#streams.set(stream.id, stream);
     const target = this.#targetOf(method);
-    const parts = [isFirst ? concat(NO_TABLE, target) : target, stream.path, stream.fields];
+    const parts = [target, stream.path, stream.fields];
+    if (isFirst) parts.unshift(NO_TABLE);
     this.#frames.headers(stream.id, {
       flags: body === undefined ? END_STREAM : 0,
       parts,

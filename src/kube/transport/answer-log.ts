@@ -1,6 +1,6 @@
 /** Takes note of responses: counts for metrics, and the server's warnings. */
 import type { Clock } from "../../platform/clock.ts";
-import { Warnings } from "./warnings.ts";
+import { MOST_WARNING_CHARACTERS, MOST_WARNINGS } from "../limits.ts";
 
 export interface AnswerLogOptions {
   readonly onWarning?: ((text: string) => void) | undefined;
@@ -36,5 +36,58 @@ export class AnswerLog {
     const key = `${method} ${code}`;
     this.#answers.set(key, (this.#answers.get(key) ?? 0) + 1);
     this.#onRequest?.(method, code);
+  }
+}
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Tells each text once.
+ *
+ * **Guarantees.** No more than {@link MOST_WARNINGS} texts are told in a minute, and as many are remembered: of a server
+ * that always has new ones, the oldest may be told again.
+ *
+ * @see https://kubernetes.io/blog/2020/09/03/warnings/
+ */
+export class Warnings {
+  readonly #tell: (text: string) => void;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #texts = new Set<string>();
+  #since: number;
+  #lately = 0;
+
+  constructor(tell: (text: string) => void, clock: Pick<Clock, "now">) {
+    this.#tell = tell;
+    this.#clock = clock;
+    this.#since = clock.now();
+  }
+
+  /** @param header the value of a `Warning` header: one or more of `299 - "text"`. */
+  see(header: string): void {
+    for (const [, quoted = ""] of header.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)) {
+      const text = quoted.slice(0, MOST_WARNING_CHARACTERS).replace(/\\(.)/g, "$1");
+      if (this.#texts.has(text)) continue;
+      if (!this.#mayTell()) return;
+      this.#remember(text);
+      this.#tell(this.#lately < MOST_WARNINGS ? text : `${text} (more of the next minute are left out)`);
+    }
+  }
+
+  #mayTell(): boolean {
+    const now = this.#clock.now();
+    if (now - this.#since >= MINUTE_MS || now < this.#since) {
+      this.#since = now;
+      this.#lately = 0;
+    }
+    if (this.#lately >= MOST_WARNINGS) return false;
+    this.#lately++;
+    return true;
+  }
+
+  #remember(text: string): void {
+    if (this.#texts.size >= MOST_WARNINGS)
+      for (const oldest of this.#texts.values().take(1)) this.#texts.delete(oldest);
+    // A part of the header would keep all of it.
+    this.#texts.add(Buffer.from(text).toString());
   }
 }

@@ -25,10 +25,23 @@ import { RequestRate, type RateLimit } from "./request-rate.ts";
 import { retryDelay } from "./retry.ts";
 import { ReadPacing } from "../http2/read-pacing.ts";
 import { REQUEST_MS, ShortRequest } from "./short-request.ts";
-import type { TransportStats } from "./transport-stats.ts";
 
 export type { KubeRequest, StreamRequest } from "./kube-request.ts";
 export type { Reachability } from "./reachability.ts";
+
+/** What a transport is doing, for metrics and health checks. */
+interface TransportStats {
+  /** Connections that carry watches. */
+  readonly sessions: number;
+  /** Watches open now. */
+  readonly streams: number;
+  /** Short requests in flight. */
+  readonly inFlight: number;
+  /** Answers so far, by `<method> <code>`; the code is `<error>` when there was no answer. */
+  readonly answers: ReadonlyMap<string, number>;
+  /** What short requests use, as far as known. */
+  readonly protocol: "h2" | "http/1.1";
+}
 
 export interface Transport {
   /** The server's URL without a trailing slash. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { guardedOperations } from "./guarded-operations.ts";
+import { guardedOperations } from "./write-body.ts";
 
 test("a field that is named like a member of every object, and is new, may not be there yet", () => {
   const patch = JSON.parse('{"seen":{"constructor":"a","__proto__":"b","known":"c"}}') as object;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { FakeClock } from "../../testing/fake-clock.ts";
-import { Warnings } from "./warnings.ts";
+import { Warnings } from "./answer-log.ts";
 
 test("Warnings tells each text once, several in one header, and unescapes", () => {
   const told: string[] = [];
