@@ -1,9 +1,9 @@
 /**
  * Remembers how the server answered a write, where the object alone does not show that it is as desired.
  *
- * The server may normalise a value (a quantity), leave one out, or complete an item of an atomic list, so that the object never
- * equals what was desired. While the values in the places of what is desired, and the fields that we own, are those of
- * the answer, the same write again would change nothing.
+ * The server may normalise a value (a quantity), leave one out, or complete an item of an atomic list, so that the
+ * object never equals what was desired. While the values in the places of what is desired, and the fields that we own,
+ * are those of the answer, the same write again would change nothing.
  */
 import { fingerprint } from "#runtime/digest";
 import type { AnyObject } from "../resource/handle.ts";
@@ -14,9 +14,9 @@ import { isApplied } from "./managed-fields.ts";
 interface Answer {
   readonly uid: string;
   readonly version: string;
-  /** Of what was desired, and of the values in its places. */
+  /** A digest of what was desired, and of the live values in the same places. */
   readonly values: string;
-  /** Of the fields that we own. */
+  /** A digest of the fields that we own. */
   readonly fields: string | undefined;
 }
 
@@ -27,7 +27,7 @@ const WHILE_MS = 60_000;
 /** The most remembered objects; without its entry an object is written once more than necessary. */
 const MOST = 50_000;
 
-/** What a child said of what was desired of it, before somebody else changed that. */
+/** The names of desired fields that a child carried before somebody else changed them. */
 export interface LostNames {
   readonly uid: string;
   readonly names: string;
@@ -68,8 +68,8 @@ export class AppliedMemory {
   }
 
   /**
-   * Whether the same content has been applied and undone repeatedly; true at most once a minute. The first of the applies
-   * counts whatever its content is, because nearly all are the only one within their minute.
+   * Whether the same content has been applied and undone repeatedly; true at most once a minute. The first of the
+   * applies counts whatever its content is, because nearly all are the only one within their minute.
    */
   isFight(id: string, content: unknown, now: number): boolean {
     const repetition = this.#repeated.get(id);
@@ -90,7 +90,10 @@ export class AppliedMemory {
     return false;
   }
 
-  /** Remembers the names of desired fields that somebody else has taken from a child; the first since it was written count. */
+  /**
+   * Remembers the names of desired fields that somebody else has taken from a child; the first since it was written
+   * count.
+   */
   keepNames(id: string, lost: LostNames): void {
     if (this.#lost.get(id)?.uid !== lost.uid && this.#lost.size < MOST) this.#lost.set(id, lost);
   }

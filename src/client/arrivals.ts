@@ -36,7 +36,12 @@ export class Arrivals<T> {
     this.#wake.resolve();
   }
 
-  /** Ends the stream after the items that wait. @param error the reason why it has failed. @default it has ended in order */
+  /**
+   * Ends the stream after the items that wait.
+   *
+   * @param error the reason why it has failed.
+   * @default it has ended in order
+   */
   end(error?: unknown): void {
     this.#end ??= { error };
     this.#wake.resolve();

@@ -1,4 +1,4 @@
-/** The marks of children, and the fields that a controller owns of one: after a `POST` an entry of updates. */
+/** The marks of children, and the `Update` entry of managed fields that a child has after a `POST`. */
 import type { AnyObject } from "../resource/handle.ts";
 import type { ManagedFieldsEntry } from "../resource/meta.ts";
 import { appliedFields, entryOf, isLeaf } from "./managed-fields.ts";
@@ -11,7 +11,7 @@ export const OWNER_UID_LABEL = "binnacle.dev/owner-uid";
 const CHILD = `f:${CHILD_ANNOTATION}`;
 const OWNER_UID = `f:${OWNER_UID_LABEL}`;
 
-/** The manager's entry of updates of its child, unless the author made those by hand to an object that was applied. */
+/** The `Update` entry of a manager for its child; `undefined` when the author updated an applied object by hand. */
 export function childUpdates(object: AnyObject, manager: string): ManagedFieldsEntry | undefined {
   const { annotations } = object.metadata;
   return annotations !== undefined && Object.hasOwn(annotations, CHILD_ANNOTATION)
@@ -19,7 +19,9 @@ export function childUpdates(object: AnyObject, manager: string): ManagedFieldsE
     : undefined;
 }
 
-/** The same of an object that is known to be a child, though somebody may have removed its marks. */
+/**
+ * Like {@link childUpdates}, for an object that is known to be a child although somebody may have removed its marks.
+ */
 export function updatesOf(object: AnyObject, manager: string): ManagedFieldsEntry | undefined {
   const entry = entryOf(object, { manager, operation: "Update" });
   const metadata = entry?.fieldsV1?.["f:metadata"];

@@ -5,7 +5,7 @@ import type { Draft, Key } from "../resource/meta.ts";
 import type { IndexQuery } from "./field-index.ts";
 import type { LabelQuery } from "../resource/selector.ts";
 
-/** Where a namespace is given and there can be none: its name is the message. */
+/** The type of a namespace where there can be none; its name is the compiler's message. */
 type ClusterScopedKindsHaveNoNamespace = string & { readonly "leave it out": never };
 
 /** A key whose namespace is required or refused by the kind's scope; `Default` when the client has one to fill in. */
@@ -21,13 +21,13 @@ type InNamespace<S extends Shape> = [S["scope"]] extends ["Cluster"]
   ? { readonly namespace?: ClusterScopedKindsHaveNoNamespace | undefined }
   : { readonly namespace?: string | undefined };
 
-/** `deleteAll` cannot be called without saying where. */
+/** The objects that `deleteAll` deletes; it cannot be called without saying where. */
 export type Everything<S extends Shape> = [S["scope"]] extends ["Cluster"]
   ? { readonly labels: LabelQuery } | { readonly all: true }
   : | { readonly namespace: string; readonly labels?: LabelQuery | undefined }
     | { readonly allNamespaces: true; readonly labels?: LabelQuery | undefined };
 
-/** Status is written through `status`, never by `update` or `edit`. */
+/** An object to update, without its status, which only `status` writes. */
 export type Updated<S extends Shape> = Omit<S["read"], "status">;
 
 /** Like `Desired`, with `generateName` in place of a name. */
@@ -41,7 +41,11 @@ export type Created<S extends Shape> =
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for the whole call: its requests, attempts and the waits between them. @default 60_000 for each attempt */
+  /**
+   * Milliseconds for the whole call: its requests, attempts and the waits between them.
+   *
+   * @default 60_000 for each attempt
+   */
   readonly timeout?: number | undefined;
 }
 
@@ -74,16 +78,22 @@ export type ListOptions<S extends Shape> = InNamespace<S> &
     readonly index?: IndexQuery<S> | undefined;
     /** The order of the objects; without it there is none. */
     readonly sort?: ((a: S["read"], b: S["read"]) => number) | undefined;
-    /** At most so many objects, the first ones in the order of `sort`. */
+    /** The most objects, the first ones in the order of `sort`. */
     readonly limit?: number | undefined;
   };
 
-/** How a patch is meant. @see https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/ */
+/**
+ * How a patch is meant.
+ *
+ * @see https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/
+ */
 export type Patch =
   | {
       readonly type: "merge" | "strategic";
       readonly body: object;
-      /** Refused with 409 unless the object still has this version; an empty one is an error, because it guards nothing. */
+      /**
+       * Refused with 409 unless the object still has this version; an empty one is an error, because it guards nothing.
+       */
       readonly resourceVersion?: string;
     }
   | { readonly type: "json"; readonly body: readonly JsonPatchOperation[] };
@@ -113,7 +123,11 @@ export interface Reader<Default extends string | undefined = undefined> {
 
 /** Reads that are answered by the server. */
 export interface LiveReader<Default extends string | undefined = undefined> extends Reader<Default> {
-  /** Lists page by page; the next page is asked for when this one is done with. `limit` is the size of a page. @default 500 */
+  /**
+   * Lists page by page; the next page is asked for when this one is done with. `limit` is the size of a page.
+   *
+   * @default 500
+   */
   pages<S extends Shape>(
     resource: Resource<S>,
     options?: Omit<ListOptions<S>, "sort" | "index">,
@@ -128,10 +142,14 @@ export interface Subresource<S extends Shape, Default extends string | undefined
   create(resource: Resource<S>, key: KeyOf<S, Default>, body: object, options?: WriteOptions): Promise<Body>;
 }
 
-/** How many replicas of any kind are wanted. @see https://kubernetes.io/docs/reference/kubernetes-api/autoscaling-resources/scale-v1/ */
+/**
+ * The desired number of replicas, of any kind that has one.
+ *
+ * @see https://kubernetes.io/docs/reference/kubernetes-api/autoscaling-resources/scale-v1/
+ */
 export interface ScaleSubresource<Default extends string | undefined = undefined> {
   get<S extends Shape>(resource: Resource<S>, key: KeyOf<S, Default>, options?: CallOptions): Promise<Scale>;
-  /** Sets the wanted number of replicas. */
+  /** Sets the desired number of replicas. */
   set<S extends Shape>(
     resource: Resource<S>,
     key: KeyOf<S, Default>,
@@ -143,12 +161,12 @@ export interface ScaleSubresource<Default extends string | undefined = undefined
 export interface LogOptions {
   /** @default the only container, or the one of the annotation `kubectl.kubernetes.io/default-container` */
   readonly container?: string | undefined;
-  /** Goes on with what is written from now on, until the container ends. @default false */
+  /** Continues with new lines until the container ends. @default false */
   readonly follow?: boolean | undefined;
-  /** Of the container before its last restart. @default false */
+  /** Reads the log of the container before its last restart. @default false */
   readonly previous?: boolean | undefined;
   readonly sinceSeconds?: number | undefined;
-  /** Only so many of the last lines. */
+  /** Reads only this many of the last lines. */
   readonly tailLines?: number | undefined;
   /** Each line begins with its time. @default false */
   readonly timestamps?: boolean | undefined;
@@ -158,7 +176,7 @@ export interface LogOptions {
 export interface ExecOptions {
   /** @default the only container, or the one of the annotation `kubectl.kubernetes.io/default-container` */
   readonly container?: string | undefined;
-  /** What the command reads; without it there is no input. */
+  /** The input of the command. @default none */
   readonly stdin?: string | Uint8Array | AsyncIterable<string | Uint8Array> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -172,13 +190,17 @@ export interface OutputStream extends AsyncIterable<Uint8Array> {
 export interface Execution {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** How it ended. @throws ApiError, Error when it cannot be started; UnreachableError when the connection is lost. */
+  /**
+   * The exit status of the command.
+   *
+   * @throws ApiError, Error when it cannot be started; UnreachableError when the connection is lost.
+   */
   readonly exitCode: Promise<number>;
 }
 
-/** What holds for every call of a client made by `with`. */
+/** The defaults of a client that `with` makes. */
 export interface ClientOptions {
-  /** Filled in where a namespaced object or key has none; any other is refused. */
+  /** The namespace of objects and keys that have none; any other namespace is refused. */
   readonly namespace?: string | undefined;
   /**
    * The server checks every write of this client and stores none. The run's children and status are written all the
@@ -187,7 +209,11 @@ export interface ClientOptions {
   readonly dryRun?: boolean | undefined;
   /** The field manager. @default the controller's name */
   readonly manager?: string | undefined;
-  /** Acts in another's name; then nothing is read from a cache. @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation */
+  /**
+   * Acts in another's name; then nothing is read from a cache.
+   *
+   * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
+   */
   readonly as?: { readonly user: string; readonly groups?: readonly string[]; readonly uid?: string } | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds for each call: its requests, attempts and the waits between them. @default 60_000 for each attempt */
@@ -232,7 +258,11 @@ export interface Client<Default extends string | undefined = undefined> extends 
   ): Promise<S["read"]>;
   subresource(name: "scale"): ScaleSubresource<Default>;
   subresource<S extends Shape = Shape>(name: string): Subresource<S, Default>;
-  /** Asks for the removal of a Pod; refused with 429 while a PodDisruptionBudget forbids it. @see https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/ */
+  /**
+   * Asks for the removal of a Pod; refused with 429 while a PodDisruptionBudget forbids it.
+   *
+   * @see https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
+   */
   evict(pod: Key, options?: Omit<DeleteOptions, "propagation">): Promise<void>;
   /** The lines of a container's log. */
   logs(pod: Key, options?: LogOptions): AsyncIterable<string>;
@@ -249,6 +279,6 @@ export interface Client<Default extends string | undefined = undefined> extends 
   ): AsyncIterable<WatchEvent<S["read"]>>;
   /** A client with other defaults: `client.with({ namespace: "shop", dryRun: true })`. */
   with<const O extends ClientOptions>(options: O): Client<O extends { readonly namespace: string } ? string : Default>;
-  /** Straight from the server. */
+  /** Reads that always go to the server. */
   readonly live: LiveReader<Default>;
 }

@@ -1,9 +1,8 @@
 /**
  * Decides by value whether what is desired is there.
  *
- * Ownership is asked where a value cannot tell: of a list, whether others may have items in it; of a map that we own nothing
- * of, whether it holds more than we gave although it belongs to one manager as a whole. It is never a reason to overlook
- * a value that differs.
+ * Ownership decides only what values cannot tell: whether others may have items in a list, and whether a map that we
+ * own nothing of belongs to one manager as a whole. It is never a reason to overlook a value that differs.
  */
 import { ownField } from "../resource/any-key.ts";
 import { type Fields, isFields, sameJson } from "../resource/json.ts";
@@ -16,7 +15,7 @@ export class Containment {
   readonly #path: string[];
 
   /**
-   * @param isBuiltIn whether the server may spell values otherwise
+   * @param isBuiltIn whether the server may write values in another form
    * @param path of the value that is compared
    */
   constructor(isBuiltIn: boolean, path: readonly string[] = []) {
@@ -24,7 +23,10 @@ export class Containment {
     this.#path = [...path];
   }
 
-  /** Whether the live value has all that is desired; `fields` are those of it that we own. False means "write to be sure". */
+  /**
+   * Whether the live value has all that is desired; `fields` are those of it that we own. False means "write to be
+   * sure".
+   */
   has(desired: unknown, live: unknown, fields: FieldsV1 | undefined): boolean {
     if (desired === live || desired === undefined) return true;
     if (desired === null) return live === undefined;
@@ -81,13 +83,16 @@ export function isAtomic(list: readonly unknown[]): boolean {
   return !list.some((item) => isFields(item) && KEYS.some((key) => item[key] !== undefined));
 }
 
-/** Whether we own an item of a set that is not desired. The names of the desired fields, which tell of all else, have no such items. */
+/**
+ * Whether we own an item of a set that is not desired. The names that a child carries cannot tell, because sets have
+ * none.
+ */
 function ownsOther(fields: FieldsV1, desired: readonly unknown[]): boolean {
   for (const name in fields) if (name.startsWith("v:") && !desired.includes(identityOf(name))) return true;
   return false;
 }
 
-/** Where an item of a list that is merged by item is in the live one, -1 for nowhere, and by which name we own it. */
+/** Finds an item in a live list that is merged by item: its index or -1, and the path element by which we own it. */
 export function itemOf(
   item: unknown,
   live: readonly unknown[],
@@ -123,7 +128,9 @@ function keysOf(fields: FieldsV1): readonly string[] | undefined {
   return undefined;
 }
 
-/** The part of a live value that is compared: of maps the desired fields, of lists and of what is desired empty everything. */
+/**
+ * The part of a live value that is compared: the desired fields of a map; all of a list, and of a map desired empty.
+ */
 export function projected(desired: unknown, live: unknown): unknown {
   if (!isFields(desired) || !isFields(live) || isEmpty(desired)) return live;
   const part = Object.create(null) as Record<string, unknown>;

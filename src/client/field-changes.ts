@@ -1,8 +1,8 @@
 /**
  * Computes the changes by which an update brings about what a forced apply would.
  *
- * The owned fields show the types of lists and maps, so no schema is needed. Where they do not, only the server can merge,
- * and an apply is needed.
+ * The owned fields show the types of lists and maps, so no schema is needed. Where they do not, only the server can
+ * merge, and an apply is needed.
  */
 import { ownField } from "../resource/any-key.ts";
 import { type Fields, isFields, sameJson } from "../resource/json.ts";
@@ -24,7 +24,7 @@ export interface Comparison {
   readonly fields: FieldsV1 | undefined;
   /** Whether a field may be added at a path; the server would drop a field that its schema does not have. */
   readonly mayAdd: (path: readonly string[]) => boolean;
-  /** Whether the server may spell values otherwise, and leaves out those that mean nothing. */
+  /** Whether the server may write values in another form, and leaves out those that mean nothing. */
   readonly isBuiltIn?: boolean;
 }
 
@@ -51,7 +51,7 @@ export function holdsMore(desired: unknown, fields: FieldsV1): boolean {
   return false;
 }
 
-/** Those of the fields that are not desired; `undefined` for none. */
+/** Selects the owned fields that are not desired; `undefined` for none. */
 export function undesired(desired: unknown, fields: FieldsV1): FieldsV1 | undefined {
   const remainder: Record<string, FieldsV1> = {};
   for (const name in fields) {
@@ -81,7 +81,7 @@ export function partOf(desired: unknown, element: string): unknown {
     : desired.find((item) => matches(item, identity, "when given"));
 }
 
-/** Of a map or of the item of a list of which nothing is held: its members may be anybody's. */
+/** The owned fields of a map or list item that we own nothing of: its members may be anybody's. */
 const GRANULAR: FieldsV1 = Object.freeze({ ".": Object.freeze({}) });
 
 interface At {
@@ -90,7 +90,7 @@ interface At {
   readonly path: readonly string[];
 }
 
-/** Each method gives the change of a value: `undefined` for none. */
+/** Searches for changes; each method returns the change of a value, `undefined` for none. */
 class ChangeSearch {
   isUnknown = false;
   mergesLists = false;
@@ -122,7 +122,7 @@ class ChangeSearch {
     return new Containment(this.#isBuiltIn, path).has(desired, live, fields);
   }
 
-  /** Of a value that differs. */
+  /** The change of a value that differs. */
   #ofValue(desired: unknown, at: At): unknown {
     const { live, fields, path } = at;
     // In a merge patch a null removes.
@@ -175,7 +175,7 @@ class ChangeSearch {
   }
 }
 
-/** A value that is held as a whole; also one that was empty when it was set. */
+/** Whether a value is owned as a whole, as one is that was empty when it was set. */
 function isWhole(fields: FieldsV1): boolean {
   for (const _ in fields) return false;
   return true;
@@ -186,7 +186,7 @@ function isNothing(value: unknown): boolean {
   return typeof value === "object" && value !== null ? Object.keys(value).length === 0 : !value;
 }
 
-/** Maps that are known to be merged key by key, also where nothing of them is held. */
+/** Whether a map is known to be merged key by key even if we own nothing of it: labels and annotations. */
 function isOpen(path: readonly string[]): boolean {
   return path.length === 2 && path[0] === "metadata" && (path[1] === "labels" || path[1] === "annotations");
 }

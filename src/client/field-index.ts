@@ -4,7 +4,7 @@ import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
 
 declare const indexed: unique symbol;
 
-/** The objects of a kind that an index has under one value. */
+/** A query: the objects an index files under one value. */
 export interface IndexQuery<out S extends Shape> {
   readonly [indexed]: S;
 }
@@ -15,15 +15,15 @@ export interface Index<out S extends Shape> {
   is(value: string): IndexQuery<S>;
 }
 
-/** The run-time side of {@link IndexQuery}. */
+/** What an {@link IndexQuery} is at run time. */
 export interface IndexedBy {
-  /** Differs for every index, whatever their names. */
+  /** Identifies the index: two indexes of one name have different ids. */
   readonly id: string;
   readonly of: IndexFunction;
   readonly value: string;
 }
 
-/** The run-time side of {@link Index}. */
+/** What an {@link Index} is at run time. */
 export interface DefinedIndex {
   readonly resource: Resource;
   readonly id: string;
@@ -33,7 +33,7 @@ export interface DefinedIndex {
 let defined = 0;
 const indexes = new WeakMap<object, DefinedIndex>();
 
-/** What is behind an index; `undefined` for anything else. */
+/** Returns the definition of an index; `undefined` for anything else. */
 export function definedIndex(index: unknown): DefinedIndex | undefined {
   return typeof index === "object" && index !== null ? indexes.get(index) : undefined;
 }
@@ -64,7 +64,7 @@ export function indexedBy(query: IndexQuery<Shape> | undefined): IndexedBy | und
   return query as unknown as IndexedBy | undefined;
 }
 
-/** Whether an index has the object under its value. */
+/** Whether the index files the object under the value of the query. */
 export function isIndexed(query: IndexedBy, object: AnyObject): boolean {
   const values = query.of(object);
   return typeof values === "string" ? values === query.value : values !== undefined && values.includes(query.value);

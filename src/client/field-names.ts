@@ -1,8 +1,9 @@
 /**
- * The names of the fields of a value, without their values, as short text: `spec(replicas,template(spec(containers[web(image)])))`.
+ * The names of the fields of a value, without their values, as short text:
+ * `spec(replicas,template(spec(containers[web(image)])))`.
  *
- * A child carries the names of what was desired of it. By them a later process knows what has to go, also where nobody's
- * ownership tells any more.
+ * A child carries the names of what was desired of it. By them a later process knows what has to go, also where
+ * nobody's ownership tells any more.
  */
 import { sha256 } from "#runtime/digest";
 import { ownField } from "../resource/any-key.ts";
@@ -15,14 +16,16 @@ export type Names = ReadonlyMap<string, Part>;
 
 interface Part {
   readonly isItem: boolean;
-  /** Of an item, the key that tells it apart and its value. */
+  /** The field by which a list item is told apart. */
   readonly key: string | undefined;
   readonly value: string;
-  /** Of a map, also an empty one, and of a list of maps. */
+  /** The names within a map, even an empty one, or a list of maps. */
   readonly parts: Names | undefined;
 }
 
-/** By these the items of the lists of built-in kinds are told apart, and each one's second key. The first that an item has counts. */
+/**
+ * Fields that tell items of lists of built-in kinds apart, each with its second key. The first that an item has counts.
+ */
 const KEYS: ReadonlyMap<string, string | undefined> = new Map([
   ["containerPort", "protocol"],
   ["mountPath", undefined],
@@ -35,7 +38,7 @@ const KEYS: ReadonlyMap<string, string | undefined> = new Map([
 ]);
 /** The second key of an item that gives none. */
 const DEFAULT = "TCP";
-/** Longer names are replaced by a hash: it shows that something may have gone, and not what. */
+/** The longest text; a longer one is replaced by a hash, which shows that something may have gone, but not what. */
 const MOST = 8_192;
 const PLAIN = /^[\w./-]+$/;
 
@@ -165,7 +168,7 @@ export function namesMore(names: Names, value: unknown): boolean {
   return false;
 }
 
-/** What the names name of a live value, as managed fields. */
+/** The fields of a live value that the names name, in the form of managed fields. */
 export function namedFields(names: Names | undefined, live: unknown): FieldsV1 {
   const fields: Record<string, FieldsV1> = {};
   if (names === undefined) return fields;
@@ -192,7 +195,7 @@ function isTold({ isItem, key }: Part): boolean {
   return !isItem || key !== undefined;
 }
 
-/** Those of the fields that the names name, with all that is below the last name. */
+/** Selects the fields that the names name, with everything below the last name. */
 export function fieldsNamed(fields: FieldsV1, names: Names | undefined): FieldsV1 {
   if (names === undefined) return fields;
   const named: Record<string, FieldsV1> = {};

@@ -56,8 +56,8 @@ function isOpenPart(element: string, { live, fields, isOpen }: Omit<Removal, "ot
 }
 
 /**
- * Whether an apply would remove too much: of a map or list that is desired empty it leaves nothing when our parts go, and an open
- * map that is not desired goes with all that nobody owns.
+ * Whether an apply would remove too much: of a map or list that is desired empty it leaves nothing when our parts go,
+ * and an open map that is not desired goes with all that nobody owns.
  */
 export function removesTooMuch({ desired, live, fields, isOpen }: Omit<Removal, "others">): boolean {
   if (isLeaf(fields)) return false;

@@ -1,5 +1,5 @@
 /**
- * Makes what the server refuses exactly as desired.
+ * Makes the fields that the server refuses exactly as desired.
  *
  * What others added may stand in the way: a port without a name beside ours, a field that goes with another type. The
  * server names what it refuses, and there what others added is given up.
@@ -15,7 +15,7 @@ export interface Refused {
   readonly live: unknown;
   /** The fields of `live` that we own. */
   readonly fields: FieldsV1 | undefined;
-  /** What the server refuses, such as `spec.ports[1].name`. */
+  /** The paths that the server refuses, such as `spec.ports[1].name`. */
   readonly places: Iterable<string>;
   /** Whether whole lists are replaced, and not only what is refused of their items. */
   readonly isWhole: boolean;
@@ -127,7 +127,7 @@ function nameIn(value: Fields, step: string): string {
   return Object.hasOwn(value, step) || !Object.hasOwn(value, name) ? step : name;
 }
 
-/** Those of the fields that are refused, by maps alone: the items of lists have other numbers by now. */
+/** Selects the owned fields that the server refuses, through maps only: items of lists have other numbers by now. */
 export function refusedOf(fields: FieldsV1, places: Iterable<string>): FieldsV1 | undefined {
   let refused: FieldsV1 | undefined;
   for (const place of places) {

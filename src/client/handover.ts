@@ -10,15 +10,15 @@ export interface Handover {
   /** The cached object, which has only the entries of this process's own managers. */
   readonly object: AnyObject;
   readonly move: Move;
-  /** What is claimed of the object, and which fields are moved, once it has been read. */
+  /** Computes from the object that was read what is claimed of it and which fields are moved. */
   readonly claim?: (object: AnyObject) => Claim & Pick<Move, "moves">;
 }
 
 /**
  * Moves the entries. The object is read first, because all entries are replaced at once.
  *
- * @returns the object afterwards, unchanged if there was nothing to move or if it is another object by now; `undefined` if
- * it does not exist.
+ * @returns the object afterwards, unchanged if there was nothing to move or if it is another object by now; `undefined`
+ * if it does not exist.
  * @throws ApiError 409 when the object was changed concurrently.
  */
 export async function handOver(

@@ -1,4 +1,6 @@
-/** Tells the run of each object with sensitive values that it reads. Reads of other kinds are passed through unchanged. */
+/**
+ * Tells the run of each object with sensitive values that it reads. Reads of other kinds are passed through unchanged.
+ */
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
 import type { WatchEvent } from "./client.ts";

@@ -358,8 +358,8 @@ export class KubeClient implements Client {
   }
 
   /**
-   * Separates what `children.sync` created from what the author writes by hand: both are owned by updates, so before such a
-   * write the former becomes applied, and the next sync does not remove what the author wrote.
+   * Separates what `children.sync` created from what the author writes by hand: both are owned by updates, so before
+   * such a write the former becomes applied, and the next sync does not remove what the author wrote.
    *
    * @returns the new resource version, for a write that names the previous one; otherwise `undefined`.
    */

@@ -88,7 +88,10 @@ export function identityOf(element: string): unknown {
   return identity;
 }
 
-/** A scalar, a value that is owned as a whole, or a map or list of which nothing else is owned. */
+/**
+ * Whether nothing is owned below: of a scalar, of a value owned as a whole, or of a map or list owned without its
+ * parts.
+ */
 export function isLeaf(fields: FieldsV1): boolean {
   for (const name in fields) if (name !== ".") return false;
   return true;

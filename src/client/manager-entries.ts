@@ -14,7 +14,7 @@ export interface Move {
   readonly subresource?: string;
   /** Whether updated fields become applied ones. */
   readonly asApplied: boolean;
-  /** Which of the fields of an entry that becomes or is an applied one are kept; the others are nobody's. @default all */
+  /** Selects the fields that an applied entry keeps; the others become nobody's. @default all */
   readonly moves?: (fields: FieldsV1, isApplied: boolean) => FieldsV1;
 }
 
@@ -50,13 +50,13 @@ function all(fields: FieldsV1): FieldsV1 {
   return fields;
 }
 
-/** What a manager claims of an object of which its own entry does not tell any more. */
+/** Fields that a manager claims although its own entry does not name them any more. */
 export interface Claim {
   readonly manager: string;
   readonly apiVersion: string;
-  /** What it desires or once desired, as far as it is there. */
+  /** The fields that it desires or once desired, as far as they exist. */
   readonly fields: FieldsV1;
-  /** Those of the fields that it claims: what is desired becomes its own by the apply that follows. */
+  /** The fields among them that it claims; desired ones become its own by the apply that follows. */
   readonly claims: FieldsV1;
 }
 

@@ -213,11 +213,11 @@ export class ObjectReader {
   }
 }
 
-/** How a list is asked for in pages. */
+/** The size of the pages of a list, and the options of their requests. */
 interface Paging {
   /** The most objects of a page. @default 500 */
   readonly size?: number | undefined;
-  /** Asked for each page. @default what the query says */
+  /** Gives the options of each request. @default those of the query */
   readonly sending?: (() => ReadOptions) | undefined;
 }
 
@@ -226,7 +226,7 @@ interface ListPage {
   readonly items: readonly unknown[] | null;
 }
 
-/** The index value of objects for which the author's function threw. */
+/** The index values of stubs, and of objects for which the author's function threw. */
 const STUBS = "\0stub";
 const THROWN = "\0thrown";
 

@@ -1,8 +1,8 @@
 /**
  * Sends every write of this process: through the write gate, and with the informers knowing of it.
  *
- * While an attempt is in flight the informers hold the events of its key, and its response goes into their stores at once.
- * A read after a write therefore sees at least that write, and an event that only echoes it is recognised.
+ * While an attempt is in flight the informers hold the events of its key, and its response goes into their stores at
+ * once. A read after a write therefore sees at least that write, and an event that only echoes it is recognised.
  */
 import type { WriteResult } from "../cache/pending-writes.ts";
 import { isNotFound } from "../kube/errors/api-error.ts";
@@ -35,11 +35,11 @@ interface Call {
   /** Whether the server refuses fields that the kind does not have, instead of dropping them. */
   readonly isStrict?: boolean | undefined;
   readonly options: WriteOptions;
-  /** What a refusal says about the object. */
+  /** Derives from a refusal what became of the object. */
   readonly refused?: ((error: unknown) => readonly WriteResult[]) | undefined;
 }
 
-/** The origin of what no key takes for its own. */
+/** The origin of writes that no key takes for its own. */
 const FOREIGN = "";
 
 interface DeletedCollection {
@@ -262,7 +262,8 @@ export class ObjectWriter {
         attempts: hold,
       });
       context.keep?.(resource, answer);
-      // What a run that has been cut off has written is news to its key, because another run, or other code, works it by now.
+      // What a run that has been cut off has written is news to its key, because another run, or other code, works it
+      // by now.
       if (!isDry) result = resultOf(answer, gate.refused === undefined ? context.origin : FOREIGN);
     } catch (error) {
       if (heldKey !== undefined) {
@@ -289,7 +290,11 @@ export class ObjectWriter {
 
 /** Options of a create, an update or a patch. */
 export interface WholeWrite extends UpdateOptions {
-  /** Refused when the object has a field that its kind does not have; otherwise the server drops such a field. @default false */
+  /**
+   * Refused when the object has a field that its kind does not have; otherwise the server drops such a field.
+   *
+   * @default false
+   */
   readonly isStrict?: boolean | undefined;
   /** Of the object in the caches, of a caller who has it. @default made of the object */
   readonly key?: string | undefined;
@@ -300,7 +305,7 @@ export interface ApplyCall extends UpdateOptions {
   readonly force?: boolean | undefined;
   /** @default the controller's name */
   readonly manager?: string | undefined;
-  /** The object as JSON, of a caller who has it. @default made of the object */
+  /** The object as JSON, if the caller has it already. @default made of the object */
   readonly body?: string | undefined;
   /** Of the object in the caches, of a caller who has it. @default made of the object */
   readonly key?: string | undefined;
@@ -311,7 +316,7 @@ export interface UpdateOptions extends WriteOptions {
   readonly subresource?: string | undefined;
 }
 
-/** Where to delete, and how. */
+/** Options of a deletion of many objects. */
 export interface DeleteCollection extends DeleteOptions {
   readonly namespace?: string | undefined;
   readonly labels?: string | undefined;
@@ -333,8 +338,8 @@ function written(object: AnyObject, origin: string): WriteResult {
 }
 
 function deleted(answer: DeleteAnswer, origin: string): WriteResult | undefined {
-  // The server returns the object while finalizers or a grace period keep it, but also when it is gone; it has no version
-  // when somebody else has deleted it first.
+  // The server returns the object while finalizers or a grace period keep it, but also when it is gone; it has no
+  // version when somebody else has deleted it first.
   if (answer.kind !== "Status" && answer.metadata?.deletionTimestamp && answer.metadata.resourceVersion) {
     return { object: answer as AnyObject, origin };
   }
@@ -346,7 +351,9 @@ function unknown(): undefined {
   return undefined;
 }
 
-/** Whether a write has deleted the object by removing its last finalizer; the response then has the previous version. */
+/**
+ * Whether a write has deleted the object by removing its last finalizer; the response then has the previous version.
+ */
 function isGone(object: AnyObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds > 0 || finalizers.length > 0) return false;

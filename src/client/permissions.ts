@@ -1,7 +1,9 @@
-/** The declared permissions of a controller by kind: the source of RBAC rules and of warnings about undeclared calls. */
+/**
+ * The declared permissions of a controller by kind: the source of RBAC rules and of warnings about undeclared calls.
+ */
 import { groupKind, type Resource } from "../resource/handle.ts";
 
-/** What may be done with one kind or one subresource of it. */
+/** The verbs that are permitted for one kind or one subresource of it. */
 export interface PermittedVerbs {
   readonly resource: Resource;
   readonly subresource: string | undefined;
@@ -24,9 +26,9 @@ export interface AllowOptions {
 }
 
 export class Permissions {
-  /** By kind, subresource, namespaces and names. */
+  /** Permissions by kind, subresource, namespaces and names. */
   readonly #permitted = new Map<string, Permitted>();
-  /** By kind and subresource, wherever. */
+  /** The verbs by kind and subresource, in any namespace. */
   readonly #verbs = new Map<string, Set<string>>();
 
   allow(resource: Resource, verbs: readonly string[], options: AllowOptions = {}): void {

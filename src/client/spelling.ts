@@ -1,4 +1,4 @@
-/** Recognises what the API server of Kubernetes writes otherwise than it was given, in built-in kinds. */
+/** Recognises values of built-in kinds that the API server writes in another form than it received. */
 
 /** Maps of quantities, by their names. */
 const QUANTITIES: ReadonlySet<string> = new Set([
@@ -22,7 +22,7 @@ const QUANTITY: ReadonlySet<string> = new Set([
   "capacity",
   "maximumVolumeSize",
 ]);
-/** What is in these is stored as it is given. */
+/** Fields whose content is stored exactly as it was sent. */
 const OPAQUE: ReadonlySet<string> = new Set([
   "labels",
   "annotations",
@@ -37,8 +37,8 @@ const OPAQUE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a scalar is the server's spelling of a desired one: `1` of `1000m`, a time in another zone, nothing of an empty
- * `value`, which an environment variable has without one.
+ * Whether a scalar is the server's spelling of a desired one: `1` of `1000m`, a time in another zone, nothing of an
+ * empty `value`, which an environment variable has without one.
  *
  * @param path the fields that lead to it, without list items
  */

@@ -19,7 +19,10 @@ export function declarationOf({ resource, verbs, subresource }: MadeCall): strin
   return `uses: [allow(${[resource.kind, ...verbs.map((verb) => `"${prefix}${verb}"`)].join(", ")})]`;
 }
 
-/** Reports the verbs of a call that the controller does not declare. A call in another's name needs the permissions of that user. */
+/**
+ * Reports the verbs of a call that the controller does not declare. A call in another's name needs the permissions of
+ * that user.
+ */
 export function reportUndeclared(
   { permissions, onUndeclared }: Pick<ClientScope, "permissions" | "onUndeclared">,
   { resource, verbs, subresource, headers }: MadeCall,

@@ -64,8 +64,8 @@ export function guardedPatch(object: AnyObject, operations: readonly JsonPatchOp
 /**
  * Turns a merge patch into operations that neither fail because of unrelated changes nor overwrite them.
  *
- * @param live the value that the patch was made from. The operations fail if a list of it has changed since, or if a field
- * exists now that did not exist then.
+ * @param live the value that the patch was made from. The operations fail if a list of it has changed since, or if a
+ * field exists now that did not exist then.
  */
 export function guardedOperations(path: string, live: unknown, patch: unknown): readonly JsonPatchOperation[] {
   if (isFields(patch) && isFields(live)) {

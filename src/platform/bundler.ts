@@ -1,16 +1,16 @@
-/** What a bundler takes and makes: modules with all that they import as one file, and whole programs as executables. */
+/** The options and results of a bundler: of modules with all that they import, and of whole programs as executables. */
 
 export interface BundleOptions {
   /** A folder that all modules are below: paths in source maps are relative to it. */
   readonly root: string;
-  /** What stays an import, by exact name. */
+  /** Imports that are not bundled, by exact name. */
   readonly external: readonly string[];
 }
 
 export interface Bundle {
-  /** With a source map at its end. */
+  /** The code, with a source map at its end. */
   readonly code: string;
-  /** Files that the code refers to beside itself, by name. */
+  /** Other files that the code refers to, by name. */
   readonly assets: ReadonlyMap<string, Uint8Array>;
   /** Every file that was read, as an absolute path. */
   readonly inputs: readonly string[];
@@ -36,11 +36,11 @@ export interface CompileOptions extends BundleOptions {
   readonly runtime?: { readonly path: string; readonly target: string } | undefined;
   /** A file that says in which order bytecode is laid out. @default as the bundler likes */
   readonly bytecodeOrder?: string | undefined;
-  /** The executable. */
+  /** The file of the executable. */
   readonly outfile: string;
 }
 
-/** What became of the attempt to make a module and its packages into one file. */
+/** The result of bundling a module with its packages. */
 export interface BundledText {
   /** The files that were made, as their names and texts. */
   readonly outputs: readonly { readonly name: string; readonly isAsset: boolean; text(): Promise<string> }[];

@@ -28,7 +28,10 @@ const monotonicClock: Clock = {
   setTimeout: (callback, ms) => systemClock.setTimeout(callback, ms),
 };
 
-/** Returns the clock for measuring delays: the monotonic one in place of the machine's; any other clock is returned as it is. */
+/**
+ * Returns the clock for measuring delays: the monotonic one in place of the machine's; any other clock is returned as
+ * it is.
+ */
 export function monotonic(clock: Clock = systemClock): Clock {
   return clock === systemClock ? monotonicClock : clock;
 }

@@ -1,7 +1,9 @@
 /** A pool of connections for `fetch` that can be abandoned as a whole. */
 
 export interface FetchSession extends Disposable {
-  /** @throws what `fetch` throws; its `code` is `HTTP2Unsupported` or `EPROTO` when HTTP/2 is asked for and not spoken. */
+  /**
+   * @throws what `fetch` throws; its `code` is `HTTP2Unsupported` or `EPROTO` when HTTP/2 is asked for and not spoken.
+   */
   fetch(url: string, init: FetchInit): Promise<Response>;
   /** Closes idle connections; active requests finish. */
   close(): void;

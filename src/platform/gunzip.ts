@@ -10,7 +10,11 @@ const SAFE_BYTES = 64 * 1024 * 1024;
 const LARGEST_BUFFER = 16 * 1024 * 1024;
 const SMALLEST_BUFFER = 64 * 1024;
 
-/** Decompresses the bytes. @throws BodyTooLarge when the result exceeds `most` bytes, or Error when the data is no gzip. */
+/**
+ * Decompresses the bytes.
+ *
+ * @throws BodyTooLarge when the result exceeds `most` bytes, or Error when the data is no gzip.
+ */
 export function gunzip(bytes: Uint8Array<ArrayBuffer>, most: number): Uint8Array<ArrayBuffer> {
   if (bytes.length * MOST_RATIO <= SAFE_BYTES) {
     const bytesOut = gunzipWhole(bytes);

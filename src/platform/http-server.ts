@@ -11,7 +11,11 @@ export interface ServeOptions {
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** Seconds after which a connection without a request is closed; 0 for never. @default the platform's */
   readonly idleTimeout?: number | undefined;
-  /** The largest body in bytes; larger ones are rejected with 413 or cut off while they arrive. @default the platform's */
+  /**
+   * The largest body in bytes; larger ones are rejected with 413 or cut off while they arrive.
+   *
+   * @default the platform's
+   */
   readonly largestBody?: number | undefined;
   readonly fetch: (request: Request, peers: Peers) => Response | Promise<Response>;
 }

@@ -69,9 +69,10 @@ export function restoreIntrinsics(): readonly IntrinsicChange[] {
 }
 
 /**
- * From now on most of them cannot be changed at all: who tries gets an error, where it is tried. {@link restoreIntrinsics}
- * restores the rest: what programs replace in objects of their own by assignment, which a property of the prototype that cannot
- * be written would prevent, and what the engine treats as changed, and runs slowly, once it has been redefined in any way.
+ * From now on most of them cannot be changed at all: who tries gets an error, where it is tried. {@link
+ * restoreIntrinsics} restores the rest: what programs replace in objects of their own by assignment, which a property
+ * of the prototype that cannot be written would prevent, and what the engine treats as changed, and runs slowly, once
+ * it has been redefined in any way.
  */
 export function freezeIntrinsics(): void {
   const loose: Kept[] = [];

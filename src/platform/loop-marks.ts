@@ -90,7 +90,9 @@ export class LoopMarks {
     this.control[PLACE.run] = slot;
   }
 
-  /** A run waits for the first time, or has ended. It goes on before another one begins if what it waits for is there. */
+  /**
+   * A run waits for the first time, or has ended. It goes on before another one begins if what it waits for is there.
+   */
   leaveRun(): void {
     this.control[PLACE.last] = this.control[PLACE.run]!;
     this.control[PLACE.run] = 0;

@@ -1,4 +1,6 @@
-/** How much memory this process may take before the kernel ends it: the limit of its container, or of any group above. */
+/**
+ * How much memory this process may take before the kernel ends it: the limit of its container, or of any group above.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -18,8 +20,8 @@ const UNLIMITED = 2 ** 60;
 /**
  * Reads the limit of the control group that this process is in, and of all groups above it: the lowest one counts.
  *
- * Both versions are read. A container sees its own group at the mount point and nothing above it; a process of the machine
- * sees the whole tree.
+ * Both versions are read. A container sees its own group at the mount point and nothing above it; a process of the
+ * machine sees the whole tree.
  *
  * @param root is the root of the file system.
  * @returns `undefined` without a limit, and on systems without control groups.
@@ -29,7 +31,8 @@ function readMemoryLimit(root: string): MemoryLimit | undefined {
   const paths = lines("proc/self/cgroup").map((line) => /^\d+:([^:]*):(.*)$/.exec(line));
   let lowest: MemoryLimit | undefined;
   for (const line of lines("proc/self/mountinfo")) {
-    // The fields are described in proc_pid_mountinfo(5): root, mount point, options; after the dash type and options again.
+    // The fields are described in proc_pid_mountinfo(5): root, mount point, options; after the dash type and options
+    // again.
     const match = /^\d+ \d+ \S+ (\S+) (\S+) .* - (cgroup2?) \S+ (\S+)$/.exec(line);
     if (match === null) continue;
     const [, mounted = "/", point = "", type, options = ""] = match;
@@ -132,7 +135,8 @@ export function memoryLimit(flag: number | undefined, root = "/"): MemoryLimit |
   if (flag === 0) return undefined;
   const group = readMemoryLimit(root);
   if (flag === undefined) return group;
-  // A group may have other processes than this one, and then its use says nothing about a limit that is only this one's.
+  // A group may have other processes than this one, and then its use says nothing about a limit that is only this
+  // one's.
   const own: MemoryLimit = { bytes: flag, source: "--memory-limit", used: ownMemory };
   if (group === undefined) return own;
   const lower = (): MemoryLimit => (group.bytes <= flag ? group : own);

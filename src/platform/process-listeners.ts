@@ -1,4 +1,7 @@
-/** Removes with a module what it has the process call: listeners for signals and for the end outlive a module graph otherwise. */
+/**
+ * Removes with a module what it has the process call: listeners for signals and for the end outlive a module graph
+ * otherwise.
+ */
 import { currentModule } from "#runtime/current-module";
 
 type Listener = (...args: unknown[]) => void;

@@ -1,4 +1,6 @@
-/** Both runtimes implement the same: what is imported as `#runtime/<part>` is in a file of each, with the same exports. */
+/**
+ * Both runtimes implement the same: what is imported as `#runtime/<part>` is in a file of each, with the same exports.
+ */
 import { expect, expectTypeOf, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

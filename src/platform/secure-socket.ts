@@ -19,7 +19,11 @@ export interface SecureSocketOptions {
 export interface SecureSocket {
   /** The protocol that the server chose; `undefined` when it knows none of the offered ones. */
   readonly protocol: string | undefined;
-  /** Writes bytes. @returns how many were accepted; when that is not all, `onDrain` is called once more can be written. */
+  /**
+   * Writes bytes.
+   *
+   * @returns how many were accepted; when that is not all, `onDrain` is called once more can be written.
+   */
   write(bytes: Uint8Array): number;
   /** Stops reading, including the end, until `resume`. */
   pause(): void;

@@ -5,8 +5,8 @@ import { checkServerIdentity, type ConnectionOptions } from "node:tls";
 import type { FetchTls } from "./fetch-session.ts";
 
 /**
- * Returns the options for a connection to a host, also where the connection leads through a proxy or its server name is an
- * address.
+ * Returns the options for a connection to a host, also where the connection leads through a proxy or its server name is
+ * an address.
  *
  * @throws Error with a code when no authority can be read.
  */
@@ -28,8 +28,8 @@ export function tlsOptions(host: string, tls: FetchTls): ConnectionOptions {
 let last: { readonly text: string; readonly certificates: string[] } | undefined;
 
 /**
- * Returns the certificates of a file without those that cannot be read, as client-go does: one of them may throw in the middle
- * of a handshake, where nobody can catch it.
+ * Returns the certificates of a file without those that cannot be read, as client-go does: one of them may throw in the
+ * middle of a handshake, where nobody can catch it.
  */
 function authorities(text: string): string[] {
   if (last?.text === text) return last.certificates;

@@ -1,4 +1,7 @@
-/** Maps whose keys may be any text: `constructor` and `toString` are members of every object, and `__proto__` is its prototype. */
+/**
+ * Maps whose keys may be any text: `constructor` and `toString` are members of every object, and `__proto__` is its
+ * prototype.
+ */
 
 /** Returns the entry of a map; `undefined` when there is none. */
 export function ownField<T>(fields: { readonly [name: string]: T }, name: string): T | undefined {

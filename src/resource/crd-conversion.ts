@@ -4,7 +4,9 @@ import type { Crd } from "./crd.ts";
 import { definitionOf } from "./definition.ts";
 import type { Resource } from "./handle.ts";
 
-/** How the API server reaches a webhook: a `url`, or a `service` in the cluster, and the authority of its certificate. */
+/**
+ * How the API server reaches a webhook: a `url`, or a `service` in the cluster, and the authority of its certificate.
+ */
 export type WebhookClientConfig = ApiextensionsWebhookClientConfig;
 
 /** The versions that the endpoint reads; the API server uses the first one that it knows. */
@@ -33,8 +35,8 @@ export function withConversion(crd: Crd, clientConfig: WebhookClientConfig): Crd
 }
 
 /**
- * Returns an address that replaces one of the other form when it is applied: a definition with both is refused, and neither
- * `kubectl apply` nor server-side apply removes what they did not write.
+ * Returns an address that replaces one of the other form when it is applied: a definition with both is refused, and
+ * neither `kubectl apply` nor server-side apply removes what they did not write.
  */
 export function replacingOther(clientConfig: WebhookClientConfig): WebhookClientConfig {
   const other = clientConfig.url === undefined ? "url" : "service";

@@ -137,7 +137,9 @@ export type UntypedStatus = Readonly<Record<string, unknown>> & {
   readonly conditions?: readonly Condition[] | undefined;
 };
 
-/** Makes an untyped handle; path, scope and subresources come from discovery. {@link foreignResource} makes a typed one. */
+/**
+ * Makes an untyped handle; path, scope and subresources come from discovery. {@link foreignResource} makes a typed one.
+ */
 export function resource<Read extends AnyObject = AnyObject & Readonly<Record<string, unknown>>>(
   apiVersion: string,
   kind: string,
@@ -152,7 +154,9 @@ export function resource<Read extends AnyObject = AnyObject & Readonly<Record<st
   return handle({ apiVersion, kind, scope: "Namespaced" });
 }
 
-/** Identifies a resource as `<kind>.<group>`, with `Pod.` for the core group; versions of a kind are the same resource. */
+/**
+ * Identifies a resource as `<kind>.<group>`, with `Pod.` for the core group; versions of a kind are the same resource.
+ */
 export function groupKind(resource: { readonly group: string; readonly kind: string }): string {
   return `${resource.kind}.${resource.group}`;
 }

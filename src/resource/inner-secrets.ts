@@ -1,4 +1,7 @@
-/** Finds the secrets inside of a sensitive value with a structure of its own, such as the logins of a `.dockerconfigjson`. */
+/**
+ * Finds the secrets inside of a sensitive value with a structure of its own, such as the logins of a
+ * `.dockerconfigjson`.
+ */
 
 /** Kubernetes accepts no Secret that is larger than this. */
 const LONGEST = 1_048_576;
@@ -39,7 +42,10 @@ export function isTokenAsUser(user: string): boolean {
   return user.length >= SHORTEST_TOKEN;
 }
 
-/** Deeper than any credentials are. What is deeper takes long to parse, and each value in it as many steps as there are levels. */
+/**
+ * Deeper than any credentials are. What is deeper takes long to parse, and each value in it as many steps as there are
+ * levels.
+ */
 const DEEPEST = 100;
 
 /** Whether brackets are nested too deeply; those of texts in it count, too. */
@@ -90,7 +96,10 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-/** Returns what follows the name of something secret. It looks at each character once, because the line may come from anybody. */
+/**
+ * Returns what follows the name of something secret. It looks at each character once, because the line may come from
+ * anybody.
+ */
 function assignedIn(line: string): string | undefined {
   let from = 0;
   for (const { index } of line.matchAll(/[:=]/g).take(MOST_NAMES)) {

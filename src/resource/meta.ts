@@ -70,7 +70,10 @@ export interface MetaInput {
   readonly ownerReferences?: readonly OwnerReference[] | undefined;
 }
 
-/** @see https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#typical-status-properties */
+/**
+ * @see
+ * https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#typical-status-properties
+ */
 export interface Condition<Type extends string = string> {
   readonly type: Type;
   readonly status: "True" | "False" | "Unknown";

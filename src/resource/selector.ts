@@ -17,7 +17,11 @@ export type LabelMatch =
   | readonly string[]
   | { readonly in?: readonly string[]; readonly notIn?: readonly string[]; readonly exists?: boolean };
 
-/** The form in Kubernetes objects. @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/label-selector/ */
+/**
+ * The form in Kubernetes objects.
+ *
+ * @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/label-selector/
+ */
 export interface LabelSelectorObject {
   readonly matchLabels?: Labels | undefined;
   readonly matchExpressions?:

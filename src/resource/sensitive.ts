@@ -74,7 +74,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Returns what an operation of a JSON patch sets, as an object that has nothing else; an entry of a list is one of an object here. */
+/**
+ * Returns what an operation of a JSON patch sets, as an object that has nothing else; an entry of a list is one of an
+ * object here.
+ */
 function changed(operation: unknown): unknown {
   const { path, value } = Object(operation) as { readonly path?: unknown; readonly value?: unknown };
   if (typeof path !== "string") return undefined;

@@ -70,7 +70,9 @@ export function versionDefinition(name: string, options: AnyVersionOptions, pref
   });
 }
 
-/** Checks paths of fields, which may belong to this version or to the hub and are therefore not looked up in the schema. */
+/**
+ * Checks paths of fields, which may belong to this version or to the hub and are therefore not looked up in the schema.
+ */
 function checkLosses(paths: unknown, where: string): void {
   if (!Array.isArray(paths)) throw new TypeError(`'${where}' must be a list of paths such as "spec.replicas"`);
   for (const path of paths) {
@@ -108,7 +110,9 @@ function fieldOf(schema: unknown, path: string): Field {
   return field;
 }
 
-/** A spec that may be empty may also be left out; then the server adds it, so that it is always there when it is read. */
+/**
+ * A spec that may be empty may also be left out; then the server adds it, so that it is always there when it is read.
+ */
 function specField(field: Field): Field {
   const { schema, optional } = field;
   if (optional || (schema.required?.length ?? 0) > 0 || schema.oneOf !== undefined) return field;

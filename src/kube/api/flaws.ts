@@ -1,4 +1,4 @@
-/** What is wrong with an object that a server sent: one that nobody could work with is to cost itself alone. */
+/** Finds what is malformed in an object from the server, so that it spoils only itself and not its list or watch. */
 import { isFields } from "../../resource/json.ts";
 
 const TEXTS = ["namespace", "uid", "resourceVersion", "generateName", "deletionTimestamp"] as const;

@@ -4,7 +4,10 @@ import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Transport } from "../transport/transport.ts";
 import { watch, type WatchType } from "./watch.ts";
 
-/** The bounds of a watch of few objects: seconds after which the server ends it, and milliseconds of silence after which the client does. */
+/**
+ * The bounds of a watch of few objects: seconds after which the server ends it, and milliseconds of silence after which
+ * the client does.
+ */
 export const LONG_WATCH = { timeoutSeconds: 300, idleTimeout: 310_000 } as const;
 /** Milliseconds before a watch that has ended is opened again. */
 const AGAIN_AFTER = 1_000;

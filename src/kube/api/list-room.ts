@@ -1,4 +1,4 @@
-/** What a list may take of a memory that is limited. */
+/** The room that lists and watches have in a limited memory. */
 
 export interface ListRoom {
   /** The bytes of objects that a page should have at most. */
@@ -8,11 +8,13 @@ export interface ListRoom {
   /** How many lists may run at the same time. */
   readonly lists: number;
   /**
-   * Makes room for a page before it is requested. It waits a moment when there is little room left, but never until there
-   * is enough: a list that waited for ever would be no better than a process that is killed and says why.
+   * Makes room for a page before it is requested. It waits a moment when there is little room left, but never until
+   * there is enough: a list that waited for ever would be no better than a process that is killed and says why.
    */
   make(signal?: AbortSignal): Promise<void> | undefined;
-  /** Whether so little is left that lists and watches that have brought much end. They are tried again after a while. */
+  /**
+   * Whether so little is left that lists and watches that have brought much end. They are tried again after a while.
+   */
   readonly isFull: boolean;
   /** Notes what a watch brings, which nobody asked for; many bytes are reason enough to look how much is left. */
   brought(bytes: number): void;

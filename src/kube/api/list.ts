@@ -37,7 +37,7 @@ export interface Page {
 }
 
 export interface ListOptions<T> {
-  /** Of the collection. */
+  /** The path of the collection. */
   readonly path: string;
   /** The most items of every page; 0 asks for everything at once. @default 500, and more of long lists */
   readonly limit?: number | undefined;
@@ -51,14 +51,14 @@ export interface ListOptions<T> {
   readonly notOlderThan?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * If the continue token expires, lists everything again in one page. `onRestart` is called first, because the earlier pages
-   * are void then.
+   * If the continue token expires, lists everything again in one page. `onRestart` is called first, because the earlier
+   * pages are void then.
    *
    * @default false
    */
   readonly fullListIfExpired?: boolean | undefined;
   onRestart?(): void;
-  /** What there is room for. @default there is enough for pages of every size */
+  /** The room in memory. @default there is enough for pages of every size */
   readonly room?: ListRoom | undefined;
   /** Called for a malformed item, which is ignored, with its flaw. */
   readonly onLeftOut?: ((item: unknown, flaw: string) => void) | undefined;
@@ -73,7 +73,10 @@ export interface MetadataListOptions extends ListOptions<AnyObject> {
 
 /** The result of a list. */
 export interface Listed {
-  /** The resource version of the first page, from which a watch continues. Empty for kinds without versions, such as metrics. */
+  /**
+   * The resource version of the first page, from which a watch continues. Empty for kinds without versions, such as
+   * metrics.
+   */
   readonly resourceVersion: string;
   readonly pages: number;
 }
@@ -122,7 +125,7 @@ interface Paging<T> {
 async function eachPage<T>(options: ListOptions<T>, { read, first, next }: Paging<T>): Promise<Listed> {
   const pages = new PageCount(options.path);
   const { room } = options;
-  /** What was too large once is not asked for again. */
+  /** The largest page that is still requested: what was too large once is not requested again. */
   let most = Infinity;
   let limit = first;
   let token: string | undefined;
@@ -186,7 +189,9 @@ function queryOf<T>(
 class PageCount {
   readonly #path: string;
   #empty = 0;
-  /** A token from earlier, a later one each time that the count has doubled: so every circle is found, and none is kept. */
+  /**
+   * A token from earlier, a later one each time that the count has doubled: so every circle is found, and none is kept.
+   */
   #earlier: string | undefined;
   count = 0;
 

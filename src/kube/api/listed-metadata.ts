@@ -42,15 +42,18 @@ const MANAGED = {
 const RAW = tagOf(1);
 const ENTRY = { key: tagOf(1), value: tagOf(2) } as const;
 const SECONDS = numberTagOf(1);
-/** Of `PartialObjectMetadata`, and of every other object. */
+/** The field `metadata` of `PartialObjectMetadata`, and of every other object. */
 const METADATA = tagOf(1);
 
-/** What the objects of one answer are, and the namespace of the last one: lists are sorted by it. */
+/**
+ * The state of reading one answer: the type of its objects, and the namespace of the last one, as lists are sorted by
+ * it.
+ */
 export class MetadataContext {
   readonly apiVersion: string;
   readonly kind: string;
   namespace = "";
-  /** That were counted so far. */
+  /** The objects counted so far. */
   objects = 0;
 
   constructor({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }) {
@@ -60,7 +63,7 @@ export class MetadataContext {
 }
 
 /**
- * Reads an object of which only the metadata was sent; what of it is not asked for stays as it came.
+ * Reads an object of which only the metadata was sent; most fields are decoded when they are first read.
  *
  * It holds on to the bytes of the whole answer: whoever keeps it makes a {@link plainObject} of it.
  */
@@ -164,7 +167,7 @@ class ListedMetadata implements ObjectMeta {
     return entries;
   }
 
-  /** Equal namespaces are one string. */
+  /** Sets the namespace; equal namespaces share one string. */
   #inNamespace(namespace: string, context: MetadataContext): void {
     if (namespace === "") return;
     if (namespace !== context.namespace) context.namespace = namespace;
@@ -174,7 +177,7 @@ class ListedMetadata implements ObjectMeta {
 
 type Draft = { -readonly [K in keyof ObjectMeta]: ObjectMeta[K] };
 
-/** Absent where JSON would leave it out; the order of fields is that of JSON. */
+/** Reads all metadata. Fields that JSON would leave out are absent; their order is that of JSON. */
 function readAll(reader: ProtobufReader, end: number): ObjectMeta {
   const meta: Draft = { name: "", uid: "", resourceVersion: "", creationTimestamp: "" };
   const labels: Record<string, string> = {};

@@ -42,7 +42,7 @@ export class RestMapper {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** What is known without asking the server. */
+  /** The mapping of a kind, if it is known without a request. */
   known(resource: Resource): Mapping | undefined {
     const { plural } = resource;
     if (plural === undefined || isForeign(resource))

@@ -10,18 +10,18 @@ import { type ReceivedPage, receivedPage, type ReceivedPageOptions } from "./rec
 const PARTIAL = "as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 /**
- * What a list of metadata is asked for as. As protocol buffers it has half the bytes, and what is not needed of it is
- * never made a value. Servers that have no such form answer with JSON, or with whole objects.
+ * The accepted forms of a list of metadata. As protocol buffers it has half the bytes, and fields that nobody reads are
+ * never decoded. Servers that have no such form answer with JSON, or with whole objects.
  */
 export const METADATA_LIST: string = `application/vnd.kubernetes.protobuf;${PARTIAL},application/json;${PARTIAL},application/json`;
 
 const LIST = { metadata: tagOf(1), items: tagOf(2) } as const;
 const LIST_META = { resourceVersion: tagOf(2), next: tagOf(3), remaining: numberTagOf(4) } as const;
 
-/** What was asked for. */
+/** The request that was answered. */
 export interface MetadataRequest extends Pick<ReceivedPageOptions, "onLeftOut"> {
   readonly apiVersion: string;
-  /** Of the items: metadata alone does not say. */
+  /** The kind of the items, which metadata alone does not tell. */
   readonly kind: string;
   readonly path: string;
 }

@@ -9,20 +9,23 @@ import { numberTagOf, type ProtobufReader, tagOf } from "../encoding/protobuf-re
 import type { Transport } from "../transport/transport.ts";
 
 export interface MetadataStreamOptions {
-  /** Of the collection. */
+  /** The path of the collection. */
   readonly path: string;
-  /** What the objects are: metadata alone does not say. */
+  /** The type of the objects, which metadata alone does not tell. */
   readonly type: { readonly apiVersion: string; readonly kind: string };
   readonly labels?: string | undefined;
   readonly fields?: string | undefined;
   readonly signal: AbortSignal;
-  /** The object is there, or has changed while the list was under way; it holds on to what came with it. */
+  /**
+   * Called for an object that exists, or has changed during the list. The object keeps the bytes of its chunk in
+   * memory.
+   */
   onObject(object: AnyObject): void;
-  /** The object has gone while the list was under way. */
+  /** Called for an object that was deleted during the list. */
   onDeleted(object: AnyObject): void;
 }
 
-/** Protocol buffers alone: a server that has no such form of it makes of each event a text of its own, which costs more than pages. */
+/** Accepts protocol buffers only: a server without them would send JSON, which costs more by events than in pages. */
 const ACCEPT = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 const EVENT = { type: tagOf(1), object: tagOf(2) } as const;
 const RAW = tagOf(1);

@@ -1,8 +1,8 @@
-/** How many objects to ask for next, by how many there are. */
+/** The size of the next page of a list, by the length of the list. */
 
-/** Of a list of whole objects: as client-go; smaller pages cost requests, larger ones memory at both ends. */
+/** The page size of whole objects, that of client-go: smaller pages cost requests, larger ones memory at both ends. */
 export const PAGE_SIZE = 500;
-/** Of a list of metadata, which is a tenth of the bytes. */
+/** The page size of metadata, which has a tenth of the bytes. */
 export const METADATA_PAGE_SIZE = 2_000;
 
 /** Pages that a long list of whole objects is cut into, and the most objects of one of them. */
@@ -10,40 +10,45 @@ const WHOLE_PAGES = 20;
 const MOST_WHOLE = 5_000;
 /** The most objects of a page of metadata. */
 const MOST_METADATA = 10_000;
-/** What a page may have, about: it is held twice while it is read. */
+/** About the most bytes of a page, which is held twice while it is read. */
 export const MOST_BYTES: number = 16 * 1_024 * 1_024;
 /** Pages of fewer objects would cost more requests than memory is worth. */
 const LEAST = 50;
 
-/** What is known of a list when its next page is asked for. */
+/** The progress of a list when its next page is requested. */
 export interface SoFar {
   /** Objects of the pages before. */
   readonly seen: number;
-  /** As the server says; `undefined` when it does not know, as with a selector. */
+  /** Objects that follow; `undefined` when the server does not say, as with a selector. */
   readonly remaining: number | undefined;
-  /** Of an object, on average. */
+  /** The average bytes of an object. */
   readonly bytes: number;
-  /** What a page should have at most where memory is limited. @default {@link MOST_BYTES} */
+  /** The most bytes of a page where memory is limited. @default {@link MOST_BYTES} */
   readonly most?: number | undefined;
 }
 
 /**
- * The next page of a list of whole objects. For each page kube-apiserver goes through all that is left, so that pages of
- * one size cost it the square of their number: 100,000 objects in pages of 500 take it 8 seconds of CPU instead of one.
+ * The next page of a list of whole objects. For each page kube-apiserver goes through all that is left, so that pages
+ * of one size cost it the square of their number: 100,000 objects in pages of 500 take it 8 seconds of CPU instead of
+ * one.
  */
 export function wholePageSize({ seen, remaining = 0, bytes, most }: SoFar): number {
   const size = Math.max(PAGE_SIZE, Math.ceil((seen + remaining) / WHOLE_PAGES));
   return fitting(Math.min(MOST_WHOLE, size), bytes, most);
 }
 
-/** As {@link wholePageSize}, for metadata, of which what remains comes in as few pages as it fits into, equally large. */
+/**
+ * As {@link wholePageSize}, for metadata, of which what remains comes in as few pages as it fits into, equally large.
+ */
 export function metadataPageSize({ remaining = 0, bytes, most }: SoFar): number {
   const pages = Math.ceil(remaining / MOST_METADATA);
   const size = pages === 0 ? METADATA_PAGE_SIZE : Math.max(METADATA_PAGE_SIZE, Math.ceil(remaining / pages));
   return fitting(size, bytes, most);
 }
 
-/** No more than fit into the limit; but a page of the usual size, or of {@link LEAST} objects where memory is limited. */
+/**
+ * No more than fit into the limit; but a page of the usual size, or of {@link LEAST} objects where memory is limited.
+ */
 function fitting(size: number, bytes: number, most = MOST_BYTES): number {
   return Math.min(size, Math.max(most < MOST_BYTES ? LEAST : PAGE_SIZE, Math.floor(most / bytes)));
 }

@@ -1,4 +1,4 @@
-/** What one request of a list brought. */
+/** The page of a list that one request brought. */
 import { isFields } from "../../resource/json.ts";
 import { flawOf } from "./flaws.ts";
 
@@ -11,13 +11,13 @@ export interface ReceivedPage<T> {
   readonly remaining: number | undefined;
   readonly items: T[];
   readonly apiVersion: string;
-  /** Of the items. */
+  /** The kind of the items. */
   readonly kind: string;
-  /** The server says that it is the part of the collection that was asked for. */
+  /** Whether the server says that this is the requested part of the collection. */
   readonly isPart: boolean;
-  /** More than metadata came. */
+  /** Whether whole objects came, and not only metadata. */
   readonly isWhole: boolean;
-  /** Of all items, estimated. */
+  /** The estimated bytes of all items. */
   readonly bytes: () => number;
 }
 
@@ -28,9 +28,9 @@ const SAMPLES = 4;
 
 export interface ReceivedPageOptions {
   readonly path: string;
-  /** An item was left out because nobody could work with it, with what is wrong with it. */
+  /** Called for a malformed item, which is left out, with its flaw. */
   readonly onLeftOut?: ((item: unknown, flaw: string) => void) | undefined;
-  /** What the items are, where the list does not say. @default as it says */
+  /** The type of the items where the list does not tell it. @default the one that it tells */
   readonly type?: { readonly apiVersion: string; readonly kind: string } | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface ObjectType {
 }
 
 export interface WatchOptions {
-  /** Of the collection. */
+  /** The path of the collection. */
   readonly path: string;
   /** The resource version to continue from. @default the newest state, after an event for each object */
   readonly resourceVersion?: string | undefined;
@@ -38,7 +38,7 @@ export interface WatchOptions {
   readonly metadataOnly?: ObjectType | undefined;
   /** Milliseconds without a byte after which the watch fails. @default none */
   readonly idleTimeout?: number | undefined;
-  /** Besides those of every request. */
+  /** Headers for this watch, added to every request's. */
   readonly headers?: HeaderValues | undefined;
   readonly signal: AbortSignal;
   /** Called synchronously; an error that it throws ends the watch. A bookmark has only a resource version. */
@@ -66,7 +66,7 @@ const METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v
 /** White space may stand between the events. */
 const BLANK = /^\s*$/;
 
-/** Of a type that is not known. */
+/** The most characters of an unknown type that a message quotes. */
 const MOST_SHOWN = 40;
 
 interface WatchEvent {

@@ -1,10 +1,10 @@
-/** Reads the files of a kubeconfig, which end. */
+/** Reads the files of a kubeconfig, up to a limit. */
 import { open } from "node:fs/promises";
 import { whyUnreadable } from "./config-error.ts";
 
-/** etcd would not store an object of that size, and a kubeconfig of thousands of clusters stays far below. */
+/** The most bytes of a kubeconfig: one of thousands of clusters stays far below. */
 export const MOST_KUBECONFIG_BYTES: number = 16 * 1024 * 1024;
-/** Of a token, a certificate or a key; bundles of all public authorities have a fifth of it. */
+/** The most bytes of a token, a certificate or a key; a bundle of all public authorities has a fifth of it. */
 export const MOST_CREDENTIAL_BYTES: number = 1024 * 1024;
 
 const PIECE_BYTES = 64 * 1024;

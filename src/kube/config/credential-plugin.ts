@@ -1,4 +1,7 @@
-/** Credentials that something else supplies: exec plugins, and the auth providers of client-node, loaded only when needed. */
+/**
+ * Credentials that something else supplies: exec plugins, and the auth providers of client-node, loaded only when
+ * needed.
+ */
 import type { User } from "@kubernetes/client-node";
 import { ConfigError } from "./config-error.ts";
 import { type ExecCredential, MissingCommand, runExecPlugin } from "./exec-plugin.ts";
@@ -8,10 +11,10 @@ import type { ExecEntry, UserEntry } from "./kubeconfig-fields.ts";
 /** How long an answer is used before client-node is asked again, which keeps it as long as it says it is valid. */
 const FRESH_MS = 10_000;
 const LEAST_MS = 1_000;
-/** Of an auth provider, which may ask a server of its own. */
+/** The time limit of an auth provider, which may ask a server of its own. */
 const PROVIDER_MS = 30_000;
 
-/** What an exec plugin may be told of the cluster. */
+/** Properties of the cluster that an exec plugin may receive. */
 export interface ClusterInfo {
   readonly server: string;
   readonly ca: string | undefined;
@@ -33,9 +36,9 @@ interface Supplier {
   /** Such as `the exec plugin "aws"`. */
   readonly title: string;
   readonly advice: string;
-  /** Whatever was said before. */
+  /** Asks for credentials, whatever the last answer was. */
   ask(): Promise<ExecCredential>;
-  /** The next answer is not to be one that was given before. */
+  /** Makes the next answer a new one. */
   forget(): void;
 }
 
@@ -127,7 +130,7 @@ async function providerClass(provider: string, user: string): Promise<() => Auth
   }
 }
 
-/** Our own words, which may be shown; those of client-node may hold what a command printed. */
+/** A reason in our own words, which may be shown; messages of client-node may quote what a command printed. */
 class PlainReason extends Error {}
 
 function codeOf(error: unknown): string {

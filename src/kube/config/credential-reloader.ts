@@ -10,7 +10,10 @@ export class CredentialReloader {
     this.#config = config;
   }
 
-  /** The generation of the credentials; a caller notes it before a request and passes it to {@link reload} after a refusal. */
+  /**
+   * The generation of the credentials; a caller notes it before a request and passes it to {@link reload} after a
+   * refusal.
+   */
   get generation(): number {
     return this.#generation;
   }

@@ -1,4 +1,4 @@
-/** Structures of certificates and keys, as bytes. */
+/** Reads the binary structures (DER) of certificates and keys. */
 
 export const SEQUENCE = 0x30;
 const UTC_TIME = 0x17;
@@ -26,7 +26,7 @@ export class DerReader {
     this.#bytes = bytes;
   }
 
-  /** Of the next value. */
+  /** The tag of the next value. */
   get tag(): number | undefined {
     return this.#bytes[this.#at];
   }
@@ -37,14 +37,14 @@ export class DerReader {
     return new DerReader(this.value());
   }
 
-  /** What is in the next value, a string of bits that fill their bytes. */
+  /** The content of the next value, a bit string without unused bits. */
   bits(): DerReader {
     const value = this.value();
     if (value[0] !== 0) throw new Error("another structure");
     return new DerReader(value.subarray(1));
   }
 
-  /** All that has not been read. */
+  /** The bytes that have not been read. */
   rest(): Buffer {
     return this.#bytes.subarray(this.#at);
   }

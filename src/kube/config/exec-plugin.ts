@@ -27,13 +27,16 @@ export interface ExecCredential {
 export interface ExecOptions {
   readonly entry: ExecEntry & { readonly command: string };
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What the plugin is told of the cluster, when it asks for that. */
+  /** Properties of the cluster, for a plugin that asks for them. */
   readonly cluster: object | undefined;
   /** Milliseconds. @default 30_000 */
   readonly deadline?: number | undefined;
 }
 
-/** @throws Error whose message completes "Cannot get credentials from the plugin:" and holds nothing that the plugin printed. */
+/**
+ * @throws Error whose message completes "Cannot get credentials from the plugin:" and holds nothing that the plugin
+ * printed.
+ */
 export async function runExecPlugin(options: ExecOptions): Promise<ExecCredential> {
   const { entry } = options;
   const apiVersion = entry.apiVersion ?? DEFAULT_VERSION;
@@ -77,7 +80,7 @@ function folders(path: string): string[] {
   return path.split(delimiter).filter((folder) => isAbsolute(folder));
 }
 
-/** There is no such command. */
+/** The error of a command that does not exist. */
 export class MissingCommand extends Error {
   constructor() {
     super("there is no such command");

@@ -1,4 +1,4 @@
-/** The service account of the pod we run in, told as a kubeconfig. */
+/** The service account of our pod, in the form of a kubeconfig. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isIPv6 } from "./ip-address.ts";

@@ -7,14 +7,14 @@ export function isIPv4(text: string): boolean {
   return IPV4.test(text);
 }
 
-/** Of a host without brackets: no name has a colon, and at most one stands before a port. */
+/** Whether a host without brackets is an IPv6 address: no name has a colon, and a port takes one at most. */
 export function isIPv6(text: string): boolean {
   return text.split(":").length > 2;
 }
 
 /**
- * Returns the 4 or 16 bytes of an address, the same ones for each way in which it can be written; `undefined` for a name. An
- * address of IPv6 may not have a zone.
+ * Returns the 4 or 16 bytes of an address, the same ones for each way in which it can be written; `undefined` for a
+ * name. An address of IPv6 may not have a zone.
  */
 export function addressBytes(host: string): readonly number[] | undefined {
   if (isIPv4(host)) return host.split(".").map(Number);

@@ -1,4 +1,7 @@
-/** What the fields of a kubeconfig may hold. As kubectl does, a field of another type is refused: nothing guesses what it means. */
+/**
+ * The types of the fields of a kubeconfig. As in kubectl, a field of another type is refused, and nothing guesses its
+ * meaning.
+ */
 import { ConfigError } from "./config-error.ts";
 
 type Shape = "text" | "boolean" | ListOf | MapOf | Fields;
@@ -14,22 +17,6 @@ interface MapOf {
 interface Fields {
   readonly fields: Readonly<Record<string, Shape>>;
 }
-
-const TEXTS = { each: "text" } as const;
-
-/** @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins */
-const EXEC = {
-  fields: {
-    apiVersion: "text",
-    command: "text",
-    args: TEXTS,
-    env: { each: { fields: { name: "text", value: "text" } } },
-    installHint: "text",
-    /** `Never`, `IfAvailable` or `Always`: whether the plugin reads what a person types. */
-    interactiveMode: "text",
-    provideClusterInfo: "boolean",
-  },
-} as const;
 
 /** By the entry's key in its list. @see https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/ */
 const ENTRIES = {
@@ -55,14 +42,26 @@ const ENTRIES = {
       password: "text",
       as: "text",
       "as-uid": "text",
-      "as-groups": TEXTS,
-      "as-user-extra": { values: TEXTS },
-      exec: EXEC,
+      "as-groups": { each: "text" },
+      "as-user-extra": { values: { each: "text" } },
+      /** @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins */
+      exec: {
+        fields: {
+          apiVersion: "text",
+          command: "text",
+          args: { each: "text" },
+          env: { each: { fields: { name: "text", value: "text" } } },
+          installHint: "text",
+          /** `Never`, `IfAvailable` or `Always`: whether the plugin reads what a person types. */
+          interactiveMode: "text",
+          provideClusterInfo: "boolean",
+        },
+      },
       "auth-provider": { fields: { name: "text", config: { values: "text" } } },
     },
   },
   context: { fields: { cluster: "text", user: "text", namespace: "text" } },
-} as const satisfies Readonly<Record<string, Fields>>;
+} as const;
 
 /** The value that a shape allows; every field of an entry may be absent. */
 type ValueOf<S> = S extends "text"
@@ -80,7 +79,7 @@ type ValueOf<S> = S extends "text"
 export type ClusterEntry = ValueOf<(typeof ENTRIES)["cluster"]>;
 export type UserEntry = ValueOf<(typeof ENTRIES)["user"]>;
 export type ContextEntry = ValueOf<(typeof ENTRIES)["context"]>;
-export type ExecEntry = ValueOf<typeof EXEC>;
+export type ExecEntry = NonNullable<UserEntry["exec"]>;
 
 /** The longest part of a value that a message repeats. */
 const LONGEST_SHOWN = 40;
@@ -97,7 +96,7 @@ export function checkEntry(item: keyof typeof ENTRIES, entry: unknown, where: st
 
 interface Place {
   readonly where: string;
-  /** Of the field, such as `exec.args[0]`. */
+  /** The path of the field, such as `exec.args[0]`. */
   readonly path: string;
 }
 

@@ -128,7 +128,7 @@ function names(entries: ReadonlyMap<string, unknown>): string {
   return entries.size === 0 ? "none" : [...entries.keys()].join(", ");
 }
 
-/** The address of a server, and the login in it apart, because messages and exec plugins are told the address. */
+/** Separates the login from the address of a server, because messages and exec plugins show the address. */
 function serverOf(
   entry: ClusterEntry,
   name: string,
@@ -154,7 +154,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Whoever gives an authority wants it to be asked. */
+/** Refuses an authority beside `insecure-skip-tls-verify`: whoever gives one wants it to be used. */
 function checkTrust(entry: ClusterEntry, name: string, file: string): void {
   if (entry["insecure-skip-tls-verify"] !== true) return;
   if (!entry["certificate-authority"] && !entry["certificate-authority-data"]) return;
@@ -164,7 +164,7 @@ function checkTrust(entry: ClusterEntry, name: string, file: string): void {
   );
 }
 
-/** Where the authority stands, unless it is in the kubeconfig itself. */
+/** The file of the authority, unless it is in the kubeconfig itself. */
 function caFileOf(entry: ClusterEntry): string | undefined {
   return entry["certificate-authority-data"] ? undefined : entry["certificate-authority"];
 }
@@ -198,7 +198,7 @@ class LoadedCluster implements ClusterConfig {
   readonly proxy: string | undefined;
   readonly #init: LoadedClusterInit;
   #ca: string | undefined;
-  /** Of the file that it was read from. */
+  /** The state of the file from which the authority was read. */
   #caStamp: string;
   /** Replaced only when what it holds changed: connections are shared by its identity. */
   #tls: TlsSettings;

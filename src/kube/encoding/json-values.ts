@@ -1,4 +1,6 @@
-/** Estimates how many values a JSON text holds before it is parsed: a text of empty objects becomes 30 times as large. */
+/**
+ * Estimates how many values a JSON text holds before it is parsed: a text of empty objects becomes 30 times as large.
+ */
 import { MOST_VALUES } from "../limits.ts";
 
 /** A value takes at least two characters, such as `0,`. */
@@ -15,8 +17,8 @@ const BACKSLASH = 0x5c;
 /**
  * @returns whether there are more values than any legitimate response has.
  *
- * Short texts cannot hold that many. For longer ones a few random samples give an estimate, and only a text that may have too
- * many is counted exactly, because commas in strings do not count.
+ * Short texts cannot hold that many. For longer ones a few random samples give an estimate, and only a text that may
+ * have too many is counted exactly, because commas in strings do not count.
  */
 export function hasTooManyValues(json: Uint8Array | string): boolean {
   if (json.length < MOST_VALUES * LEAST_CHARACTERS) return false;

@@ -85,8 +85,8 @@ export class ApiError extends Error {
 export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
   /**
-   * Such as `ECONNREFUSED`, `ECONNRESET`, `ENETRESET` (no answer to a ping), `EMSGSIZE` and `EBADMSG` (it sends more than it may, or what it may not),
-   * `ENOTFOUND`, `ETIMEDOUT` or a TLS code.
+   * Such as `ECONNREFUSED`, `ECONNRESET`, `ENETRESET` (no answer to a ping), `EMSGSIZE` and `EBADMSG` (it sends more
+   * than it may, or what it may not), `ENOTFOUND`, `ETIMEDOUT` or a TLS code.
    */
   readonly code: string;
   readonly server: string;
@@ -167,7 +167,10 @@ export function isNotFound(error: unknown): error is ApiError {
   return isApiError(error) && error.code === 404;
 }
 
-/** The object has changed since it was read, or a precondition did not hold. It is not the error of an object that exists already. */
+/**
+ * The object has changed since it was read, or a precondition did not hold. It is not the error of an object that
+ * exists already.
+ */
 export function isConflict(error: unknown): error is ApiError {
   return isApiError(error) && error.code === 409 && error.reason !== "AlreadyExists";
 }

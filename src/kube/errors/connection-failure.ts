@@ -29,12 +29,14 @@ export function unreachable(server: string, error: unknown): UnreachableError {
   return new UnreachableError(server, { code, message, cause: error });
 }
 
-/** The server did not process the request: it had too many streams, or sent GOAWAY just before (RFC 9113, section 8.7). */
+/**
+ * The server did not process the request: it had too many streams, or sent GOAWAY just before (RFC 9113, section 8.7).
+ */
 const REFUSED_STREAM = "HTTP2RefusedStream";
 
 /**
- * The code of a platform error. An HTTP/2 connection that has ended is `ECONNRESET`, as over HTTP/1.1, and so is an error
- * without a code, because every other failure has one.
+ * The code of a platform error. An HTTP/2 connection that has ended is `ECONNRESET`, as over HTTP/1.1, and so is an
+ * error without a code, because every other failure has one.
  */
 function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;

@@ -22,7 +22,11 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: "delete",
 };
 
-/** Reads method and path of a request as RBAC does. @see https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb */
+/**
+ * Reads method and path of a request as RBAC does.
+ *
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
+ */
 export function describeRequest(method: string, path: string, watch = false): RequestTarget {
   const verb = VERBS[method] ?? method.toLowerCase();
   const parts = path.split("/").filter(Boolean).map(decodePart);

@@ -1,4 +1,7 @@
-/** Requests that are answered by a `Response`: by `fetch`, by an embedded server, or by a layer in front of a connection. */
+/**
+ * Requests that are answered by a `Response`: by `fetch`, by an embedded server, or by a layer in front of a
+ * connection.
+ */
 import type { ClusterConfig, HeaderValues } from "../config/cluster-config.ts";
 import { unreachable } from "../errors/connection-failure.ts";
 import type { HttpRequest, ResponseHandlers, OpenRequest } from "./http-request.ts";

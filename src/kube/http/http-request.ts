@@ -12,13 +12,13 @@ export interface HttpRequest {
 }
 
 /**
- * The handlers of a response, called in the order `onResponse, onChunk*, (onEnd | onError)`; `onError` may be called at any
- * time, once. None of them may throw, because other requests share the connection.
+ * The handlers of a response, called in the order `onResponse, onChunk*, (onEnd | onError)`; `onError` may be called at
+ * any time, once. None of them may throw, because other requests share the connection.
  */
 export interface ResponseHandlers {
   /**
-   * Called just before the first byte is sent, which may be long after the request was started, and again where the rest had
-   * to wait. A request that may not be sent cancels itself. @default true
+   * Called just before the first byte is sent, which may be long after the request was started, and again where the
+   * rest had to wait. A request that may not be sent cancels itself. @default true
    */
   mayBeSent?(): boolean;
   onResponse(status: number, header: (name: string) => string | undefined): void;

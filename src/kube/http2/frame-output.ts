@@ -1,16 +1,22 @@
-/** What a connection sends: everything of one turn of the event loop in one write, and later what the socket did not take. */
+/**
+ * Writes what a connection sends: everything of one turn of the event loop at once, and later what the socket did not
+ * take.
+ */
 import type { SecureSocket } from "../../platform/secure-socket.ts";
 import { FrameWriter } from "./h2-frames.ts";
 
 export interface FrameOutputOptions {
   readonly socket: SecureSocket;
-  /** Asked before bytes are written that have waited for long. @returns false when they may not; then they never are. */
+  /** Decides whether bytes that have waited for long may be written. @returns false when they never may. */
   readonly mayWriteLate: () => boolean;
-  /** Nothing waits any more. */
+  /** Called when nothing waits any more. */
   readonly onWritten: () => void;
 }
 
-/** Milliseconds. Only a process that was stopped or blocked, or a full socket, lets bytes wait for longer. */
+/**
+ * Milliseconds after which bytes are late. Only a process that was stopped or blocked, or a full socket, lets bytes
+ * wait for longer.
+ */
 const LATE_MS = 250;
 
 export class FrameOutput {
@@ -24,7 +30,7 @@ export class FrameOutput {
   #isClosed = false;
   /** Bytes that the socket did not take. */
   #unwritten: Uint8Array | undefined;
-  /** Since when the first of the bytes waits. */
+  /** The time since which the first of the bytes waits. */
   #since = Infinity;
 
   constructor(options: FrameOutputOptions) {
@@ -53,7 +59,7 @@ export class FrameOutput {
     onWritten();
   }
 
-  /** The socket takes bytes again. */
+  /** Writes the rest when the socket takes bytes again. */
   drained(): void {
     const rest = this.#unwritten;
     if (rest === undefined || this.#isClosed || !this.#mayWrite()) return;
@@ -62,7 +68,7 @@ export class FrameOutput {
     this.write();
   }
 
-  /** Nothing is written any more. */
+  /** Ends all writing. */
   close(): void {
     this.#isClosed = true;
   }

@@ -1,4 +1,8 @@
-/** Sends request bodies within the flow-control windows of the server. @see https://www.rfc-editor.org/rfc/rfc9113#section-5.2 */
+/**
+ * Sends request bodies within the flow-control windows of the server.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9113#section-5.2
+ */
 import { DATA, END_STREAM, type FrameWriter, LARGEST } from "./h2-frames.ts";
 
 /** The values that hold until the server's settings say otherwise: RFC 9113, section 6.5.2. */
@@ -69,7 +73,10 @@ export class BodySender {
     return sent;
   }
 
-  /** Changes the initial window, and the windows of the bodies under way with it: they may become negative (RFC 9113, section 6.9.2). */
+  /**
+   * Changes the initial window, and the windows of the bodies under way with it: they may become negative (RFC 9113,
+   * section 6.9.2).
+   */
   setInitial(window: number): void {
     // RFC 9113, section 6.5.2: FLOW_CONTROL_ERROR.
     if (window > LARGEST) throw new Error(`SETTINGS_INITIAL_WINDOW_SIZE of ${window} bytes exceeds 2^31-1`);

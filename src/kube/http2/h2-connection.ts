@@ -1,8 +1,8 @@
 /**
  * The client side of an HTTP/2 connection, for requests with short bodies and responses of any length.
  *
- * It keeps no dynamic table and uses neither priorities nor push. Response bodies are handed on as they arrive, so their
- * windows open again at once. Everything sent in one turn of the event loop goes out in one write.
+ * It keeps no dynamic table and uses neither priorities nor push. Response bodies are handed on as they arrive, so
+ * their windows open again at once. Everything sent in one turn of the event loop goes out in one write.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9113
  */
@@ -262,7 +262,11 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     }
   }
 
-  /** Counts flow-controlled bytes and opens the windows again (RFC 9113, section 6.9). @returns the stream, unless it has ended. */
+  /**
+   * Counts flow-controlled bytes and opens the windows again (RFC 9113, section 6.9).
+   *
+   * @returns the stream, unless it has ended.
+   */
   #take(id: number, bytes: number): H2Stream | undefined {
     this.#checkNoFieldBlock();
     const stream = this.#streamOf(id);

@@ -28,7 +28,10 @@ export function refused({ origin }: URL): UnreachableError {
   return unreachable(origin, Object.assign(new Error("the stream was refused"), { code: "HTTP2RefusedStream" }));
 }
 
-/** A connection error (RFC 9113, section 5.4.1): what the server sent breaks the protocol, or is far more than it has a reason to send. */
+/**
+ * A connection error (RFC 9113, section 5.4.1): what the server sent breaks the protocol, or is far more than it has a
+ * reason to send.
+ */
 export function broken({ origin }: URL, cause: unknown): UnreachableError {
   const reason = messageOf(cause);
   if (cause instanceof Flood) {

@@ -49,7 +49,7 @@ const START_BYTES = 16_384;
 const KEPT_BYTES = 262_144;
 const utf8 = new TextEncoder();
 
-/** Frames one after the other in one buffer, which is used again once they are written. */
+/** Encodes frames into one buffer, which is used again once they are written. */
 export class FrameWriter {
   #buffer = new Uint8Array(START_BYTES);
   #length = 0;
@@ -58,7 +58,7 @@ export class FrameWriter {
     return this.#length;
   }
 
-  /** What has been written since the last call; valid until the next frame. */
+  /** Takes the frames since the last call; the bytes are valid until the next frame. */
   take(): Uint8Array {
     const bytes = this.#buffer.subarray(0, this.#length);
     this.#length = 0;
@@ -91,7 +91,9 @@ export class FrameWriter {
     this.#number(value);
   }
 
-  /** A block of headers in parts. What frames of that size do not hold, such as a large token, goes on in others. */
+  /**
+   * Encodes a header block. One of more than `most` bytes, such as one with a large token, continues in other frames.
+   */
   headers(stream: number, block: { flags: number; parts: readonly Uint8Array[]; most: number }): void {
     const { flags, parts, most } = block;
     let length = 0;
@@ -108,7 +110,7 @@ export class FrameWriter {
     }
   }
 
-  /** A body that fits into one frame, the last of its stream. It may take three bytes a character. */
+  /** Encodes a body that fits into one frame, the last of its stream. It may take three bytes a character. */
   body(stream: number, text: string): number {
     const most = text.length * 3;
     const start = this.#head(most, DATA, END_STREAM, stream);
@@ -157,7 +159,7 @@ export class FrameWriter {
   }
 }
 
-/** Told of frames in their order; what it throws is thrown by `take`. */
+/** Receives frames in their order; what it throws is thrown by `take`. */
 export interface FrameListener {
   /** A piece of a body; the last one, which may be empty, ends its stream when the frame says so. */
   onPiece(stream: number, piece: Uint8Array, isEnd: boolean): void;
@@ -210,7 +212,7 @@ export class H2FrameReader {
     if (at < end) this.#complete(bytes.subarray(at));
   }
 
-  /** Goes on with the frame that has begun, or begins with one. @returns how many of the bytes were its. */
+  /** Continues the incomplete frame, or begins one. @returns how many of the bytes belong to it. */
   #complete(bytes: Uint8Array): number {
     let used = 0;
     for (;;) {
@@ -241,7 +243,7 @@ export class H2FrameReader {
     return length;
   }
 
-  /** @returns whether it is a body that needs not be waited for. */
+  /** Begins a body that is handed on as it arrives. @returns whether the frame is one. */
   #beginBody(bytes: Uint8Array, at: number, length: number): boolean {
     const flags = bytes[at + 4]!;
     const stream = readNumber(bytes, at + 5) & LARGEST;

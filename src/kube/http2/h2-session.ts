@@ -10,7 +10,8 @@ import type { ReadPacing } from "./read-pacing.ts";
 
 /**
  * At each tick that finds the connection silent a ping is sent; after three ticks without an answer the connection is
- * closed, 6 to 8 s after the link died. Ticks are counted instead of time, so that a busy process does not blame the link.
+ * closed, 6 to 8 s after the link died. Ticks are counted instead of time, so that a busy process does not blame the
+ * link.
  */
 const TICK_MS = 2_000;
 const MOST_MISSED = 3;

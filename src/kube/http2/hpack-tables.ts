@@ -66,7 +66,9 @@ export const STATIC_TABLE: readonly (readonly [name: string, value: string])[] =
   ["www-authenticate", ""],
 ];
 
-/** The code length of each byte, and of EOS at 256: the code is canonical, so that the lengths define it (appendix B). */
+/**
+ * The code length of each byte, and of EOS at 256: the code is canonical, so that the lengths define it (appendix B).
+ */
 export const HUFFMAN_LENGTHS: Uint8Array = new Uint8Array([
   13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28,
   28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10,

@@ -1,7 +1,7 @@
 /**
  * HPACK, the compression of HTTP/2 header fields. Our settings allow the server no dynamic table, and our encoder uses
- * none: each block is independent, and only the fields that a caller asks for are decoded. The decoder still understands
- * servers that keep a dynamic table, because they may until they have seen our settings.
+ * none: each block is independent, and only the fields that a caller asks for are decoded. The decoder still
+ * understands servers that keep a dynamic table, because they may until they have seen our settings.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7541
  */
@@ -86,7 +86,10 @@ function joined(parts: readonly ArrayLike<number>[]): Uint8Array {
   return bytes;
 }
 
-/** The dynamic table (RFC 7541, section 2.3.2). Immutable: an entry makes a new one, which is rare once our settings apply. */
+/**
+ * The dynamic table (RFC 7541, section 2.3.2). Immutable: an entry makes a new one, which is rare once our settings
+ * apply.
+ */
 interface Table {
   /** Newest first. */
   readonly entries: readonly (readonly [name: string, value: string])[];
@@ -290,7 +293,10 @@ function sizeOf([name, value]: readonly [string, string]): number {
   return name.length + value.length + ENTRY_BYTES;
 }
 
-/** The Huffman code (RFC 7541, appendix B) by code length: the first code, and the bytes in code order. Made on first use. */
+/**
+ * The Huffman code (RFC 7541, appendix B) by code length: the first code, and the bytes in code order. Made on first
+ * use.
+ */
 let codes: { readonly first: number; readonly bytes: readonly number[] }[] | undefined;
 
 function canonicalCodes(): { readonly first: number; readonly bytes: readonly number[] }[] {

@@ -1,10 +1,10 @@
 /**
  * Read pacing: while responses are slow, everything that arrives within a few milliseconds is read together.
  *
- * Waking up for a message costs more than processing it: a system call, and code and data that have left the CPU caches. So
- * a busy connection pauses after a read, but never longer than a small part of a round trip: a server that answers in 3 ms
- * is read at once, one that needs 40 ms is read every 8 ms. All connections resume at the same moment, so that a response
- * and its event are processed in one turn.
+ * Waking up for a message costs more than processing it: a system call, and code and data that have left the CPU
+ * caches. So a busy connection pauses after a read, but never longer than a small part of a round trip: a server that
+ * answers in 3 ms is read at once, one that needs 40 ms is read every 8 ms. All connections resume at the same moment,
+ * so that a response and its event are processed in one turn.
  */
 import type { Clock } from "../../platform/clock.ts";
 

@@ -3,7 +3,11 @@ import type { TLSSocket } from "node:tls";
 import type { ConnectOptions } from "../http/connector.ts";
 import type { Connecting } from "./h2-session.ts";
 
-/** Connects. The code for proxies is loaded on first use. @returns a function that gives the connection up, at any time. */
+/**
+ * Connects. The code for proxies is loaded on first use.
+ *
+ * @returns a function that gives the connection up, at any time.
+ */
 export function connectTunnelled(options: ConnectOptions, to: Connecting): () => void {
   let over = false;
   let socket: TLSSocket | undefined;

@@ -44,8 +44,8 @@ const MINUTE_MS = 60_000;
 /**
  * Tells each text once.
  *
- * **Guarantees.** No more than {@link MOST_WARNINGS} texts are told in a minute, and as many are remembered: of a server
- * that always has new ones, the oldest may be told again.
+ * **Guarantees.** No more than {@link MOST_WARNINGS} texts are told in a minute, and as many are remembered: of a
+ * server that always has new ones, the oldest may be told again.
  *
  * @see https://kubernetes.io/blog/2020/09/03/warnings/
  */

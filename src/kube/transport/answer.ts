@@ -58,7 +58,9 @@ export function isAnswerTooLarge(error: unknown): boolean {
   return error instanceof AnswerTooLarge;
 }
 
-/** @throws Error that names the request when the text is not JSON, or would take far more memory than it has characters. */
+/**
+ * @throws Error that names the request when the text is not JSON, or would take far more memory than it has characters.
+ */
 export function parseJson(text: string, request: Pick<KubeRequest, "method" | "path">): unknown {
   checkValues(text, request);
   try {

@@ -15,7 +15,7 @@ import { upgrade } from "./upgrade.ts";
 import { encodeFrame, WebSocketFrameReader, OPCODE } from "./websocket-frames.ts";
 
 export interface ChannelsRequest {
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers?: HeaderValues | undefined;
@@ -46,7 +46,7 @@ const PATIENCE = 3;
 export interface OpenOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
-  /** All of them. */
+  /** All headers of the request. */
   readonly headers: HeaderValues;
   readonly signal: AbortSignal;
 }
@@ -167,7 +167,7 @@ class SocketChannels implements Channels {
     else if (opcode === OPCODE.binary && payload.length > 1) onMessage(payload[0]!, payload.subarray(1));
   }
 
-  /** The last ping alone needs an answer, and a server that does not read could have us keep more and more of them. */
+  /** Answers a ping, unless the server does not read: only the last ping needs an answer, and answers would pile up. */
   #pong(payload: Uint8Array): void {
     if (!this.#isOver && !this.#socket.writableNeedDrain) this.#socket.write(encodeFrame(OPCODE.pong, payload));
   }

@@ -1,4 +1,7 @@
-/** Deadlines of many requests with few timers: among requests of equal timeout, the first to begin is the first to expire. */
+/**
+ * Deadlines of many requests with few timers: among requests of equal timeout, the first to begin is the first to
+ * expire.
+ */
 import type { Clock } from "../../platform/clock.ts";
 
 export interface Expiring {

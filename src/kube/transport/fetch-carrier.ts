@@ -12,7 +12,10 @@ export class FetchCarrier {
   /** The TLS settings of the session; a plugin may replace the client certificate. */
   #tls: TlsSettings;
   #session: FetchSession;
-  /** Whether the server has HTTP/2; the first request finds out, because negotiating again would cost a handshake each time. */
+  /**
+   * Whether the server has HTTP/2; the first request finds out, because negotiating again would cost a handshake each
+   * time.
+   */
   #http2: boolean;
 
   /** @param allowsHttp2 whether HTTP/2 is used where the server has it. */
@@ -42,7 +45,10 @@ export class FetchCarrier {
     return this.#fetch(request, this.#session, "http1.1");
   }
 
-  /** Starts a request to a server without HTTP/2; one with several values of a header, which `fetch` would join, takes `node:http`. */
+  /**
+   * Starts a request to a server without HTTP/2; one with several values of a header, which `fetch` would join, takes
+   * `node:http`.
+   */
   readonly http1: OpenHttp1 = (config, request, handlers) =>
     Object.values(request.headers).some((value) => typeof value !== "string")
       ? openLazyHttp1(config, request, handlers)

@@ -1,4 +1,6 @@
-/** Carries the requests of one kind of traffic over HTTP/2 sessions, or over HTTP/1.1 where the server has no HTTP/2. */
+/**
+ * Carries the requests of one kind of traffic over HTTP/2 sessions, or over HTTP/1.1 where the server has no HTTP/2.
+ */
 import type { Clock } from "../../platform/clock.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { HttpRequest, ResponseHandlers, OpenRequest } from "../http/http-request.ts";

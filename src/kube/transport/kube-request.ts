@@ -1,8 +1,8 @@
-/** What is asked of the API server. */
+/** Requests to the API server. */
 import type { HeaderValues } from "../config/cluster-config.ts";
 import type { WriteGate } from "./write-gate.ts";
 
-/** Who is told what becomes of a request's attempts. */
+/** Listens to the attempts of a request. */
 export interface AttemptListener {
   /** An attempt is about to be sent. */
   onSend(): void;
@@ -12,9 +12,9 @@ export interface AttemptListener {
 
 export interface KubeRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
-  /** Without the question mark. */
+  /** The query without the question mark. */
   readonly query?: string | URLSearchParams | undefined;
   /** A string goes out as it is, anything else as JSON. */
   readonly body?: unknown;
@@ -22,12 +22,12 @@ export interface KubeRequest {
   readonly contentType?: string | undefined;
   /** @default "application/json" */
   readonly accept?: string | undefined;
-  /** Besides those of every request, such as `Impersonate-User`. */
+  /** Headers of this request, added to every request's, such as `Impersonate-User`. */
   readonly headers?: HeaderValues | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The most bytes of an answer, after decompression. @default 64 MiB */
   readonly mostBytes?: number | undefined;
-  /** The answer is its bytes, which are not parsed. @default false */
+  /** Whether the answer is returned as bytes instead of being parsed. @default false */
   readonly binary?: boolean | undefined;
   /** Milliseconds for the call: its attempts and the waits between them. @default 60_000 for each attempt */
   readonly timeout?: number | undefined;

@@ -9,8 +9,8 @@ const PROBE_JITTER_MS = 1_000;
 export interface Reachability {
   readonly reachable: boolean;
   /**
-   * Resolves when the server answers, at once if it is reachable. After an UnreachableError it waits for the probe that the
-   * error has started. Callers add a delay of their own, because many are woken together.
+   * Resolves when the server answers, at once if it is reachable. After an UnreachableError it waits for the probe that
+   * the error has started. Callers add a delay of their own, because many are woken together.
    *
    * @throws the signal's reason.
    */
@@ -43,7 +43,10 @@ export class ReachabilityProbe implements Reachability {
     return this.#reachable;
   }
 
-  /** Called when a connection has failed. A single lost connection does not make the server unreachable: a probe decides. */
+  /**
+   * Called when a connection has failed. A single lost connection does not make the server unreachable: a probe
+   * decides.
+   */
   suspect(): void {
     if (this.#probing || this.#closed.signal.aborted) return;
     this.#probing = this.#probe().finally(() => {

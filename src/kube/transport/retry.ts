@@ -6,7 +6,7 @@ import { wasNotBegun } from "../errors/connection-failure.ts";
 const MOST_RETRIES = 10;
 /** A server may ask for more; a caller with a deadline of its own should not wait that long unseen. */
 const LONGEST_DELAY_MS = 60_000;
-/** Cut off, or found dead by a ping that was not answered. */
+/** Codes of connections that were cut off, or whose server did not answer a ping. */
 const LOST = new Set(["ECONNRESET", "EPIPE", "ENETRESET"]);
 const LOST_DELAYS_MS = [0, 100, 1_000];
 /** A server that closes one connection after the other with GOAWAY may hit the same request several times. */

@@ -1,4 +1,6 @@
-/** Sends requests to the API server: each kind of traffic has connections of its own, so that none waits for another. */
+/**
+ * Sends requests to the API server: each kind of traffic has connections of its own, so that none waits for another.
+ */
 import { abortable } from "../../platform/abortable.ts";
 import { monotonic, type Clock } from "../../platform/clock.ts";
 import { type Switches, switchesOf } from "../../platform/switches.ts";
@@ -71,7 +73,10 @@ export interface Transport {
   channels(request: ChannelsRequest): Promise<Channels>;
   /** Fails the requests that their gate refuses by now. The server may still receive one and carry it out. */
   abortRefused(): void;
-  /** Like `abortRefused`, and drops the connections, with what has been written to them for refused requests and not been sent. */
+  /**
+   * Like `abortRefused`, and drops the connections, with what has been written to them for refused requests and not
+   * been sent.
+   */
   endRefused(): void;
   /** Fails what is in flight, and closes every connection and timer. */
   close(): Promise<void>;
@@ -82,7 +87,9 @@ export interface TransportOptions {
   readonly clock?: Clock | undefined;
   /** Called once for each warning of the server. */
   readonly onWarning?: ((text: string) => void) | undefined;
-  /** Called for each attempt: HTTP method, and status code or `<error>`, as client-go's `rest_client_requests_total`. */
+  /**
+   * Called for each attempt: HTTP method, and status code or `<error>`, as client-go's `rest_client_requests_total`.
+   */
   readonly onRequest?: ((method: string, code: string) => void) | undefined;
   /** @default "binnacle" */
   readonly userAgent?: string | undefined;
@@ -100,8 +107,8 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
 /** kube-apiserver allows 100 streams per connection; some are left for streams that are being closed. */
 const STREAMS_PER_SESSION = 90;
 /**
- * Sessions for short requests. kube-apiserver processes 400 reads and 200 writes at a time for all its clients, and each
- * session costs a handshake; the rest of a large burst waits in order.
+ * Sessions for short requests. kube-apiserver processes 400 reads and 200 writes at a time for all its clients, and
+ * each session costs a handshake; the rest of a large burst waits in order.
  */
 const REQUEST_SESSIONS = 4;
 /** Sessions for lists: many informers list at the start and hardly ever later. */
@@ -232,7 +239,9 @@ class KubeTransport implements Transport, AsyncDisposable {
     for (const carrier of [this.#fetch, this.#requests, this.#lists, this.#watches, this.#leases]) carrier.close();
   }
 
-  /** @param again whether refusals and lost connections are retried here; a retry with new credentials is always made. */
+  /**
+   * @param again whether refusals and lost connections are retried here; a retry with new credentials is always made.
+   */
   async #retried<T>(request: KubeRequest, attempt: (attempted: KubeRequest) => Promise<T>, again = true): Promise<T> {
     const bounds = { server: this.server, clock: this.#clock, start: this.#clock.now(), isStream: !again };
     const throttle = this.#throttle;

@@ -8,17 +8,17 @@ import { MOST_HEAD_BYTES } from "../limits.ts";
 
 export interface UpgradeRequest {
   readonly server: string;
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string;
   readonly headers: HeaderValues;
-  /** In the order of preference. */
+  /** The protocols in order of preference. */
   readonly protocols: readonly string[];
 }
 
 export interface Upgraded {
-  /** Which of the protocols the server chose. */
+  /** The protocol that the server chose. */
   readonly protocol: string;
-  /** What came with the answer: the beginning of the stream. */
+  /** The bytes after the answer, with which the stream begins. */
   readonly head: Uint8Array;
 }
 

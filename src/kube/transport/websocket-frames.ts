@@ -1,4 +1,8 @@
-/** The frames of a WebSocket, as a client writes and reads them. @see https://www.rfc-editor.org/rfc/rfc6455#section-5 */
+/**
+ * The frames of a WebSocket, as a client writes and reads them.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc6455#section-5
+ */
 
 import { MOST_MESSAGE_BYTES, MOST_MESSAGE_FRAMES } from "../limits.ts";
 
@@ -8,7 +12,7 @@ const LAST = 0x80;
 const MASKED = 0x80;
 const SHORTEST_HEAD = 2;
 
-/** One whole message; a client masks what it sends. */
+/** Encodes a whole message; a client masks what it sends. */
 export function encodeFrame(opcode: number, payload: Uint8Array): Uint8Array {
   const { length } = payload;
   const extended = length < 126 ? 0 : length < 0x10000 ? 2 : 8;
@@ -26,10 +30,13 @@ export function encodeFrame(opcode: number, payload: Uint8Array): Uint8Array {
 /** Puts messages together from what arrives, however it is cut. */
 export class WebSocketFrameReader {
   readonly #onMessage: (opcode: number, payload: Uint8Array) => void;
-  /** A frame of which only the beginning has come: first as much of its head as tells how long it is, then a buffer of its size. */
+  /**
+   * A frame of which only the beginning has come: first as much of its head as tells how long it is, then a buffer of
+   * its size.
+   */
   #begun = new Uint8Array(SHORTEST_HEAD);
   #have = 0;
-  /** The frames so far of a message in several. */
+  /** The frames so far of a message that has several. */
   #parts: Uint8Array[] = [];
   #bytes = 0;
   #opcode = 0;
@@ -103,7 +110,7 @@ function controlFrame(chunk: Uint8Array, at: number): Uint8Array | undefined {
   return end > chunk.length ? undefined : chunk.subarray(at + SHORTEST_HEAD, end);
 }
 
-/** Of a frame whose first two bytes are there. A server masks nothing. */
+/** The size of the head of a frame whose first two bytes have arrived. A server masks nothing. */
 function headBytes(frame: Uint8Array): number {
   if ((frame[1]! & MASKED) !== 0) throw new Error("the server's answer is no WebSocket of its side");
   return frame[1]! < 126 ? 2 : frame[1] === 126 ? 4 : 10;

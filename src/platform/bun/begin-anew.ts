@@ -5,15 +5,18 @@ import { hasRuntimeVariables, withoutRuntimeVariables } from "../runtime-variabl
 /**
  * Settings of the runtime for a process that mostly waits for a server. Whatever the environment sets takes precedence.
  *
- * - Without the last compiler, which pays off only for loops that compute for seconds: it takes a fifth of the CPU of 2,000
- *   reconciles and 2 MiB at the start, without a gain.
- * - As on a machine of 128 MiB, where the heap grows by a quarter between collections from 64 MiB on. By default it may double
- *   as long as it takes less than a quarter of the machine's memory. A process with a limit on its memory has even less.
+ * - Without the last compiler, which pays off only for loops that compute for seconds: it takes a fifth of the CPU of
+ * 2,000   reconciles and 2 MiB at the start, without a gain.
+ * - As on a machine of 128 MiB, where the heap grows by a quarter between collections from 64 MiB on. By default it may
+ * double   as long as it takes less than a quarter of the machine's memory. A process with a limit on its memory has
+ * even less.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   BUN_JSC_useFTLJIT: "0",
 };
-/** In bytes, as is what follows from a limit: half of it, because the rest is the program and what the heap points to. */
+/**
+ * In bytes, as is what follows from a limit: half of it, because the rest is the program and what the heap points to.
+ */
 const RAM_SIZE = 128 * 1024 * 1024;
 const PART_OF_LIMIT = 1 / 2;
 /** Names the settings of ours with which a process was restarted; its children must not inherit them. */

@@ -121,7 +121,9 @@ function workingIn(folder: string): Disposable {
   return { [Symbol.dispose]: () => process.chdir(before) };
 }
 
-/** A folder that is not there: the program's files are given by name, so that nothing depends on where they are kept. */
+/**
+ * A folder that is not there: the program's files are given by name, so that nothing depends on where they are kept.
+ */
 const PROGRAM = ".binnacle-program";
 
 interface Witness {

@@ -7,8 +7,8 @@ const LIBRARIES: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> =
 };
 
 /**
- * Ends the process at once, also while the thread that runs its JavaScript is busy: `process.exit` of another thread ends that
- * thread alone. Where the C library cannot be called, the process is killed, and has no exit status.
+ * Ends the process at once, also while the thread that runs its JavaScript is busy: `process.exit` of another thread
+ * ends that thread alone. Where the C library cannot be called, the process is killed, and has no exit status.
  */
 export async function exitNow(status: number): Promise<void> {
   for (const library of LIBRARIES[process.platform] ?? []) {

@@ -31,7 +31,8 @@ export async function loadGraph(file: string, options: LoadGraphOptions): Promis
   const { name = file, onError, timeout = 10_000, clock = systemClock } = options;
   const graph = new Bun.ModuleGraph({ onError: (error) => onError(error) });
   options.onCreated?.(graph);
-  // ConfigMap mounts replace a link, so the real path names one version. A file inside this executable has no other path.
+  // ConfigMap mounts replace a link, so the real path names one version. A file inside this executable has no other
+  // path.
   const path = isInside(file) ? file : realpathSync(file);
   const mark = loopMarks.take(markText({ module: name }));
   const loading = loopMarks.take(markText({ module: name, loading: true }));

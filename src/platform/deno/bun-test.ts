@@ -1,6 +1,6 @@
 /**
- * What tests import as "bun:test", on the test runner of Deno: a test that keeps to these functions runs on both runtimes
- * without a change.
+ * What tests import as "bun:test", on the test runner of Deno: a test that keeps to these functions runs on both
+ * runtimes without a change.
  */
 import { expect as base } from "expect";
 

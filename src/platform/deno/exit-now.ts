@@ -8,8 +8,9 @@ const LIBRARIES: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> =
 };
 
 /**
- * Ends the process at once, also while the thread that runs its JavaScript is busy: `process.exit` of another thread ends that
- * thread alone. Calling the C library takes `--allow-ffi`; without it the process is killed, and has no exit status.
+ * Ends the process at once, also while the thread that runs its JavaScript is busy: `process.exit` of another thread
+ * ends that thread alone. Calling the C library takes `--allow-ffi`; without it the process is killed, and has no exit
+ * status.
  */
 export function exitNow(status: number): Promise<void> {
   for (const library of LIBRARIES[process.platform] ?? []) {

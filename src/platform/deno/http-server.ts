@@ -2,7 +2,10 @@
 import type { HttpServer, ListenAddress, Peers, ServeOptions } from "../http-server.ts";
 import { deno, type DenoHandler, type DenoListener, type DenoServer } from "./deno.ts";
 
-/** Returns the host for which a request is, with its port. HTTP/2 has it as a pseudo-header, which Deno puts only into the URL. */
+/**
+ * Returns the host for which a request is, with its port. HTTP/2 has it as a pseudo-header, which Deno puts only into
+ * the URL.
+ */
 export function hostOf({ headers, url }: Request): string {
   const host = headers.get("host");
   if (host !== null) return host;

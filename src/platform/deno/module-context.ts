@@ -14,8 +14,9 @@ export function moduleInContext(): object | undefined {
 }
 
 /**
- * Ends the context of what runs now, without a function around it. The runtime leaves the context of the last script that it
- * has evaluated to whatever it calls next by itself, so each evaluation of a module's scripts has to end with this.
+ * Ends the context of what runs now, without a function around it. The runtime leaves the context of the last script
+ * that it has evaluated to whatever it calls next by itself, so each evaluation of a module's scripts has to end with
+ * this.
  */
 export function leaveModule(): void {
   modules.enterWith(undefined as unknown as object);

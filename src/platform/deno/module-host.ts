@@ -1,8 +1,8 @@
 /**
  * Loads modules from disk at run time, each version under addresses of its own.
  *
- * All modules share one realm, and what was loaded stays in memory until the process ends: a version that is replaced leaves
- * its code behind. What it opened by the runtime's own functions is closed with it.
+ * All modules share one realm, and what was loaded stays in memory until the process ends: a version that is replaced
+ * leaves its code behind. What it opened by the runtime's own functions is closed with it.
  */
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
@@ -28,7 +28,10 @@ let versions = 0;
 /** Resolves when the module whose turn it was last has run up to its first `await`, or will not run. */
 let lastTurn: Promise<void> = Promise.resolve();
 
-/** Lets scripts of modules run one after the other, so that what one changes of built-in objects is put back before the next runs. */
+/**
+ * Lets scripts of modules run one after the other, so that what one changes of built-in objects is put back before the
+ * next runs.
+ */
 function nextTurn(): { readonly begins: Promise<void>; readonly end: () => void } {
   const begins = lastTurn;
   const { promise, resolve: end } = Promise.withResolvers<void>();

@@ -76,7 +76,10 @@ interface ErrorEvents {
   ): void;
 }
 
-/** What code of a module throws, or rejects without a handler, is reported to the module before anybody else hears of it. */
+/**
+ * What code of a module throws, or rejects without a handler, is reported to the module before anybody else hears of
+ * it.
+ */
 function followErrors(): void {
   const events = globalThis as unknown as ErrorEvents;
   const taking = (event: Event, isTaken: boolean): void => {
@@ -206,7 +209,9 @@ function followChildren(): void {
 
 type StartChild = (...args: unknown[]) => childProcess.ChildProcess;
 
-/** Returns modules of Node as code of modules imports them, because their functions cannot be replaced for everybody. */
+/**
+ * Returns modules of Node as code of modules imports them, because their functions cannot be replaced for everybody.
+ */
 export function followedBuiltins(): Readonly<Record<string, object>> {
   const following =
     (start: StartChild): StartChild =>

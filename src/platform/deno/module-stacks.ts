@@ -39,7 +39,9 @@ export function ownVersion(version: string, module: object): Disposable {
   return { [Symbol.dispose]: () => void modules.delete(version) };
 }
 
-/** Returns the module in whose code an error was created, or that called what created it; `undefined` when it is gone. */
+/**
+ * Returns the module in whose code an error was created, or that called what created it; `undefined` when it is gone.
+ */
 export function moduleInStack(error: object): object | undefined {
   try {
     void (error as { readonly stack?: unknown }).stack; // which has it made

@@ -1,4 +1,6 @@
-/** Finds the file that an import by a path means, as Bun does: endings may be left out, and `.js` may stand for `.ts`. */
+/**
+ * Finds the file that an import by a path means, as Bun does: endings may be left out, and `.js` may stand for `.ts`.
+ */
 import { realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, isAbsolute, join } from "node:path";

@@ -1,7 +1,10 @@
 /** Lists what a source imports. */
 import { parse } from "es-module-lexer/js";
 
-/** Imports as they are written, for sources with JSX, whose texts are none that the lexer reads. No clause goes beyond the next import. */
+/**
+ * Imports as they are written, for sources with JSX, whose texts are none that the lexer reads. No clause goes beyond
+ * the next import.
+ */
 const WRITTEN =
   /(?:^|[;\s}])(?:import|export)\b(?!\s+type\s)\s*(?:[\w$*{](?:(?!\b(?:import|export)\b)[^"'`;])*?\sfrom\s*|[{*](?:(?!\b(?:import|export)\b)[^"'`;])*?\}?(?<!\s)\s*from\s*)?["']([^"'\n]+)["']|\bimport\s*\(\s*["']([^"'\n]+)["']/g;
 const REQUIRED = /\brequire\s*\(\s*["']([^"'\n]+)["']\s*\)/g;

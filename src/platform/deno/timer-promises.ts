@@ -9,8 +9,8 @@ interface Waiting {
 }
 
 /**
- * Returns a promise that does not settle any more once the module has left: code that tries again whenever it fails would
- * never let go of the process if it failed at once from then on.
+ * Returns a promise that does not settle any more once the module has left: code that tries again whenever it fails
+ * would never let go of the process if it failed at once from then on.
  */
 export function whileLoaded<T>(leaving: AbortSignal, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {

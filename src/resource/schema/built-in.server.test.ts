@@ -1,4 +1,6 @@
-/** Tests the schemas of built-in types on a real API server: it takes each of them, and merges as the built-in kinds do. */
+/**
+ * Tests the schemas of built-in types on a real API server: it takes each of them, and merges as the built-in kinds do.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   affinity,

@@ -3,9 +3,8 @@ import { z } from "zod";
 import { SCHEMA_TABLE } from "../builtin/schema-table.ts";
 import type { NestedObjectMeta } from "../builtin/meta.ts";
 import { problemOf } from "./fit.ts";
-import { structural } from "./given.ts";
 import type { DetailedRow, Plain, Row, SchemaTable, TypeRow } from "./schema-table.ts";
-import type { StructuralSchema } from "./structural.ts";
+import { structural, type StructuralSchema } from "./structural.ts";
 
 /** Makes the schema of a built-in type; what it accepts and returns has the type of `binnacle/resources`. */
 export type BuiltInSchema<T> = () => z.ZodType<T, T>;

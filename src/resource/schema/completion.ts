@@ -45,8 +45,8 @@ export function isComplete(schema: StructuralSchema, value: unknown): boolean {
 }
 
 /**
- * Returns the value with its missing fields: those of the model, otherwise defaults, and samples where there are none. A
- * `null` that the schema does not allow counts as missing. The given value does not change.
+ * Returns the value with its missing fields: those of the model, otherwise defaults, and samples where there are none.
+ * A `null` that the schema does not allow counts as missing. The given value does not change.
  */
 export function completed(schema: StructuralSchema, value: unknown, filling: Filling): unknown {
   const { model } = filling;

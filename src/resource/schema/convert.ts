@@ -7,12 +7,11 @@
 import type { z } from "zod";
 import { annotate } from "./annotations.ts";
 import { checksOf, lengthsOf, refuseChecks, unknownCheck } from "./checks.ts";
-import { givenStructural } from "./given.ts";
 import { templateSchema, valuesSchema } from "./literal.ts";
 import { numberSchema } from "./number.ts";
 import { intersectionSchema, objectSchema, recordSchema } from "./object.ts";
 import { coerced, stringSchema } from "./string.ts";
-import { type Field, SchemaProblem, type StructuralSchema } from "./structural.ts";
+import { type Field, SchemaProblem, structuralOf, type StructuralSchema } from "./structural.ts";
 import { unionField } from "./union.ts";
 
 /** Alternatives to types that JSON or the API server does not have. */
@@ -40,8 +39,8 @@ export function convertField(schema: z.core.$ZodType, path: string): Field {
 }
 
 /**
- * The API server rejects `null` beside `enum`, even when `enum` lists it; within `allOf` it accepts it. Parts without such an
- * enum stay as they are, because those of built-in types are shared.
+ * The API server rejects `null` beside `enum`, even when `enum` lists it; within `allOf` it accepts it. Parts without
+ * such an enum stay as they are, because those of built-in types are shared.
  */
 function withNullableEnums(schema: StructuralSchema): StructuralSchema {
   const { properties, items, additionalProperties, enum: values, ...rest } = schema;
@@ -129,7 +128,7 @@ class Converter {
       case "array":
         return this.#array(schema as z.core.$ZodArray, path);
     }
-    const structural = givenStructural(schema);
+    const structural = structuralOf(schema);
     if (structural !== undefined) {
       if ((def.checks?.length ?? 0) > 0) refuseChecks(schema, path);
       return structural;

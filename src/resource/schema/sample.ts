@@ -1,7 +1,9 @@
 /** Values that stand in for those that a part of an object lacks. */
 import type { StructuralSchema } from "./structural.ts";
 
-/** How far numbers are from the plainest one: a large step finds thresholds, and small ones find numbers with a meaning. */
+/**
+ * How far numbers are from the plainest one: a large step finds thresholds, and small ones find numbers with a meaning.
+ */
 const STEPS = [0, 1_000, 1, 2, 3];
 const TEXTS = ["", "sample", "1", "true", "x"];
 

@@ -4,7 +4,11 @@ import { checksOf, lengthsOf, unknownCheck } from "./checks.ts";
 import { toRe2 } from "./re2.ts";
 import { SchemaProblem, type StructuralSchema } from "./structural.ts";
 
-/** zod's formats that the API server checks too. @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation */
+/**
+ * zod's formats that the API server checks too.
+ *
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation
+ */
 const serverFormats: ReadonlyMap<string, string> = new Map([
   ["email", "email"],
   ["uuid", "uuid"],

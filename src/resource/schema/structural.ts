@@ -1,6 +1,12 @@
 /** The part of JSON Schema that custom resources allow. */
+import type { z } from "zod";
 
-/** A CEL rule. @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules */
+/**
+ * A CEL rule.
+ *
+ * @see
+ * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules
+ */
 export interface ValidationRule {
   /** A CEL expression that is true for valid objects; `self` is the value that has the rule. */
   readonly rule: string;
@@ -16,7 +22,10 @@ export interface ValidationRule {
   readonly optionalOldSelf?: boolean | undefined;
 }
 
-/** @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema */
+/**
+ * @see
+ * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
+ */
 export interface StructuralSchema {
   readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean" | undefined;
   readonly description?: string | undefined;
@@ -68,4 +77,25 @@ export class SchemaProblem extends Error {
   constructor(path: string, problem: string) {
     super(`${path}: ${problem}`);
   }
+}
+
+/** It stands in the definition, which copies of a schema share: `.describe()` and `.meta()` make some. */
+const mark: unique symbol = Symbol("structural schema");
+
+interface MarkedDefinition {
+  [mark]?: () => StructuralSchema;
+}
+
+/** Says what a zod schema is in the API server. @param make is called whenever the schema is converted */
+export function structural<S extends z.core.$ZodType>(schema: S, make: () => StructuralSchema): S {
+  (schema._zod.def as MarkedDefinition)[mark] = make;
+  return schema;
+}
+
+/**
+ * Returns the structural schema that {@link structural} gave; `undefined` for a schema that is read from zod's
+ * definition.
+ */
+export function structuralOf(schema: z.core.$ZodType): StructuralSchema | undefined {
+  return (schema._zod.def as MarkedDefinition)[mark]?.();
 }
