@@ -17,13 +17,13 @@ export function differences(desired: unknown, live: unknown, fields: FieldsV1): 
   return paths;
 }
 
-interface Compared {
+interface ValuePair {
   readonly desired: unknown;
   readonly live: unknown;
   readonly fields: FieldsV1 | undefined;
 }
 
-function collect(paths: string[], path: string, { desired, live, fields }: Compared): void {
+function collect(paths: string[], path: string, { desired, live, fields }: ValuePair): void {
   if (paths.length >= MOST) return;
   if (fields === undefined) return collectUnowned(paths, path, { desired, live });
   if (isApplied(desired, live, fields)) return;
@@ -50,7 +50,7 @@ function collect(paths: string[], path: string, { desired, live, fields }: Compa
 }
 
 /** Somebody took over the whole value: the differing parts of it are listed. */
-function collectUnowned(paths: string[], path: string, { desired, live }: Omit<Compared, "fields">): void {
+function collectUnowned(paths: string[], path: string, { desired, live }: Omit<ValuePair, "fields">): void {
   const before = paths.length;
   if (isFields(desired) && isFields(live)) {
     for (const name in desired) {

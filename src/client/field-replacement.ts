@@ -10,7 +10,7 @@ import type { FieldsV1 } from "../resource/meta.ts";
 import { Containment, itemOf } from "./containment.ts";
 import { unite } from "./managed-fields.ts";
 
-export interface Refused {
+export interface Refusal {
   readonly desired: unknown;
   readonly live: unknown;
   /** The fields of `live` that we own. */
@@ -23,7 +23,7 @@ export interface Refused {
 }
 
 /** Computes the merge patch. @returns `undefined` when nothing of others stands in the way. */
-export function replacement({ desired, live, fields, places, isWhole, isBuiltIn }: Refused): Fields | undefined {
+export function replacement({ desired, live, fields, places, isWhole, isBuiltIn }: Refusal): Fields | undefined {
   const merge = new Merge(isBuiltIn);
   const merged = merge.ofValue(desired, live, fields);
   let value = merged;

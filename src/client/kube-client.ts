@@ -35,7 +35,7 @@ import type {
 import { indexedBy } from "./field-index.ts";
 import { childUpdates } from "./child-entry.ts";
 import { handOver } from "./handover.ts";
-import { kept, keptEvents, keptPages } from "./kept-reads.ts";
+import { keepRead, keepEvents, keepPages } from "./keep-reads.ts";
 import { appliedFields } from "./managed-fields.ts";
 import { type ListQuery, ObjectReader } from "./object-reader.ts";
 import { ObjectWriter } from "./object-writer.ts";
@@ -80,40 +80,40 @@ export class KubeClient implements Client {
     return {
       get: (resource, key, options) => {
         const read = (own: Key): Promise<AnyObject> => reader.getLive(resource, own, this.#reading(options));
-        return kept(context, resource, this.#within(resource, key, read));
+        return keepRead(context, resource, this.#within(resource, key, read));
       },
       find: (resource, key, options) => {
         const read = (own: Key): Promise<AnyObject | undefined> =>
           reader.findLive(resource, own, this.#reading(options));
-        return kept(context, resource, this.#within(resource, key, read));
+        return keepRead(context, resource, this.#within(resource, key, read));
       },
       list: (resource, options) =>
-        kept(
+        keepRead(
           context,
           resource,
           this.#select(resource, options, (query) => reader.listLive(resource, query)),
         ),
-      pages: (resource, options) => keptPages(context, resource, this.#pages(resource, options)),
+      pages: (resource, options) => keepPages(context, resource, this.#pages(resource, options)),
     };
   }
 
   get<S extends Shape>(resource: Resource<S>, key: Key, options?: CallOptions): Promise<S["read"]> {
     if (this.#isOther) return this.live.get(resource, key as KeyOf<S>, options);
     const read = (own: Key): Promise<AnyObject> => this.#core.reader.get(resource, own, this.#call(options));
-    return kept(this.#context, resource, this.#within(resource, key, read));
+    return keepRead(this.#context, resource, this.#within(resource, key, read));
   }
 
   find<S extends Shape>(resource: Resource<S>, key: Key, options?: CallOptions): Promise<S["read"] | undefined> {
     if (this.#isOther) return this.live.find(resource, key as KeyOf<S>, options);
     const read = (own: Key): Promise<AnyObject | undefined> =>
       this.#core.reader.find(resource, own, this.#call(options));
-    return kept(this.#context, resource, this.#within(resource, key, read));
+    return keepRead(this.#context, resource, this.#within(resource, key, read));
   }
 
   list<S extends Shape>(resource: Resource<S>, options?: ListOptions<S>): Promise<readonly S["read"][]> {
     if (this.#isOther) return this.live.list(resource, options);
     const read = (query: ListQuery): Promise<readonly AnyObject[]> => this.#core.reader.list(resource, query);
-    return kept(this.#context, resource, this.#select(resource, options, read));
+    return keepRead(this.#context, resource, this.#select(resource, options, read));
   }
 
   async create<S extends Shape>(resource: Resource<S>, object: Created<S>, options?: WriteOptions): Promise<S["read"]> {
@@ -261,7 +261,7 @@ export class KubeClient implements Client {
       get: (resource: Resource, key: Key, options?: CallOptions) => {
         const read = (own: Key): Promise<AnyObject> =>
           reader.getLive(resource, own, { ...this.#reading(options), subresource: name });
-        return kept(context, resource, this.#within(resource, key, read)) as Promise<AnyObject & Scale>;
+        return keepRead(context, resource, this.#within(resource, key, read)) as Promise<AnyObject & Scale>;
       },
       update: (resource, key, body, options) =>
         this.#within(resource, key, (own) => {
@@ -314,7 +314,7 @@ export class KubeClient implements Client {
       const { resourceVersion } = options ?? {};
       return { ...this.#query(options, namespace), resourceVersion, stop: requestSignal };
     };
-    return keptEvents(this.#context, resource, watchEvents(this.#core.scope, resource, query));
+    return keepEvents(this.#context, resource, watchEvents(this.#core.scope, resource, query));
   }
 
   with<const O extends ClientOptions>(
@@ -344,14 +344,14 @@ export class KubeClient implements Client {
       propagation === "Orphan" ||
       deleted.some(({ metadata }) => metadata.finalizers !== undefined || metadata.deletionTimestamp !== undefined) ||
       (resource.kind === "Pod" && resource.group === "");
-    const kept = new Map<string, AnyObject>();
+    const remaining = new Map<string, AnyObject>();
     // The response shows objects that linger as they were before the deletion.
     if (lingers) {
       const now = await reader.listLive(resource, { ...query, timeout: left().timeout });
-      for (const object of now) kept.set(object.metadata.uid, object);
+      for (const object of now) remaining.set(object.metadata.uid, object);
     }
     for (const { metadata } of deleted) {
-      const object = kept.get(metadata.uid);
+      const object = remaining.get(metadata.uid);
       const news = object === undefined ? { deleted: { uid: metadata.uid }, origin } : { object, origin };
       writer.learn(resource, keyString(metadata), news);
     }

@@ -241,8 +241,8 @@ export class ObjectWriter {
     context.keep?.(resource, call.object ?? call.body); // a refusal may quote the body
     const { gate } = context;
     if (gate.refused !== undefined) throw new WritesRefused(gate.refused);
-    const made = { resource, verbs: [call.verb], subresource, headers: context.headers };
-    reportUndeclared(this.#scope, made);
+    const apiCall = { resource, verbs: [call.verb], subresource, headers: context.headers };
+    reportUndeclared(this.#scope, apiCall);
     const isDry = isDryRun(options, context);
     const heldKey = isDry ? undefined : call.key;
     const hold = heldKey === undefined ? undefined : new WriteHold(informers, resource, heldKey);
@@ -270,7 +270,7 @@ export class ObjectWriter {
         for (const known of call.refused?.(error) ?? []) this.learn(resource, heldKey, known);
         hold?.end(undefined);
       }
-      throw explained(error, this.#scope, made);
+      throw explained(error, this.#scope, apiCall);
     }
     if (hold !== undefined) hold.end(result);
     else if (result?.object !== undefined) this.learn(resource, keyString(result.object.metadata), result);

@@ -4,7 +4,7 @@
 import { groupKind, type Resource } from "../resource/handle.ts";
 
 /** The verbs that are permitted for one kind or one subresource of it. */
-export interface PermittedVerbs {
+export interface Permission {
   readonly resource: Resource;
   readonly subresource: string | undefined;
   readonly verbs: ReadonlySet<string>;
@@ -14,7 +14,7 @@ export interface PermittedVerbs {
   readonly names: readonly string[] | undefined;
 }
 
-interface Permitted extends PermittedVerbs {
+interface GrowingPermission extends Permission {
   readonly verbs: Set<string>;
 }
 
@@ -27,7 +27,7 @@ export interface AllowOptions {
 
 export class Permissions {
   /** Permissions by kind, subresource, namespaces and names. */
-  readonly #permitted = new Map<string, Permitted>();
+  readonly #permitted = new Map<string, GrowingPermission>();
   /** The verbs by kind and subresource, in any namespace. */
   readonly #verbs = new Map<string, Set<string>>();
 
@@ -49,7 +49,7 @@ export class Permissions {
     return this.#verbs.get(identity(resource, subresource))?.has(verb) === true;
   }
 
-  [Symbol.iterator](): Iterator<PermittedVerbs> {
+  [Symbol.iterator](): Iterator<Permission> {
     return this.#permitted.values();
   }
 }

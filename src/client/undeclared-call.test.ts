@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import { ApiError } from "../kube/errors/api-error.ts";
 import { ClusterRoleBinding, Pod, Secret } from "../resource/builtin/index.ts";
 import { Permissions } from "./permissions.ts";
-import { explained, type MadeCall } from "./undeclared-call.ts";
+import { explained, type ApiCall } from "./undeclared-call.ts";
 
 const permissions = new Permissions();
 permissions.allow(Secret, ["get"]);
 permissions.allow(Pod, ["get"], { subresource: "exec" });
 
-function told(call: MadeCall, said = 'User "x" cannot do it'): string {
+function told(call: ApiCall, said = 'User "x" cannot do it'): string {
   const status = { kind: "Status", code: 403, reason: "Forbidden", message: said } as const;
   const error = new ApiError({ method: "POST", path: "/api/v1/secrets", status });
   return explained(error, { permissions, manager: "tenant" }, call).message;

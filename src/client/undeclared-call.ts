@@ -4,7 +4,7 @@ import type { HeaderValues } from "../kube/config/cluster-config.ts";
 import type { Resource } from "../resource/handle.ts";
 import type { ClientScope } from "./client-scope.ts";
 
-export interface MadeCall {
+export interface ApiCall {
   readonly resource: Resource;
   /** The verbs that the call needs. */
   readonly verbs: readonly string[];
@@ -14,7 +14,7 @@ export interface MadeCall {
 }
 
 /** The line that declares a call. */
-export function declarationOf({ resource, verbs, subresource }: MadeCall): string {
+export function declarationOf({ resource, verbs, subresource }: ApiCall): string {
   const prefix = subresource === undefined ? "" : `${subresource}/`;
   return `uses: [allow(${[resource.kind, ...verbs.map((verb) => `"${prefix}${verb}"`)].join(", ")})]`;
 }
@@ -25,7 +25,7 @@ export function declarationOf({ resource, verbs, subresource }: MadeCall): strin
  */
 export function reportUndeclared(
   { permissions, onUndeclared }: Pick<ClientScope, "permissions" | "onUndeclared">,
-  { resource, verbs, subresource, headers }: MadeCall,
+  { resource, verbs, subresource, headers }: ApiCall,
 ): void {
   if (onUndeclared === undefined || headers !== undefined) return;
   for (const verb of verbs) {
@@ -34,7 +34,7 @@ export function reportUndeclared(
 }
 
 /** Adds to a refusal the declaration that the controller lacks. @returns the error */
-export function explained<T>(error: T, scope: Pick<ClientScope, "permissions" | "manager">, call: MadeCall): T {
+export function explained<T>(error: T, scope: Pick<ClientScope, "permissions" | "manager">, call: ApiCall): T {
   if (!isForbidden(error)) return error;
   const line = missingLine(error.message, scope, call);
   if (line !== undefined) error.message += `; controller '${scope.manager}' does not declare it: add \`${line}\``;
@@ -44,7 +44,7 @@ export function explained<T>(error: T, scope: Pick<ClientScope, "permissions" | 
 function missingLine(
   message: string,
   { permissions }: Pick<ClientScope, "permissions">,
-  { headers = {}, ...call }: MadeCall,
+  { headers = {}, ...call }: ApiCall,
 ): string | undefined {
   const user = headers["Impersonate-User"];
   if (user === undefined) {

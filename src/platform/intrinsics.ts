@@ -9,7 +9,7 @@
  * methods that are kept here.
  */
 
-interface Kept {
+interface Snapshot {
   /** The object, such as `Array.prototype`. */
   readonly name: string;
   readonly object: object;
@@ -37,11 +37,11 @@ const LOOPED = [
   { name: "Function.prototype", object: Function.prototype },
 ] as const;
 
-let loosened: readonly Kept[] | undefined;
+let snapshots: readonly Snapshot[] | undefined;
 
 /** Remembers the present state. */
 export function keepIntrinsics(): void {
-  loosened ??= intrinsics();
+  snapshots ??= intrinsics();
 }
 
 /** Restores what has changed since {@link keepIntrinsics} was called. @returns what was changed. */
@@ -50,7 +50,7 @@ export function restoreIntrinsics(): readonly IntrinsicChange[] {
   const add = (name: string, key: PropertyKey): void => {
     changes[changes.length] = { name: `${name}.${toText(key)}`, property: toText(key) };
   };
-  const all = loosened ?? [];
+  const all = snapshots ?? [];
   for (let place = 0; place < all.length; place++) {
     const { name, object, keys, before } = all[place]!;
     for (let index = 0; index < keys.length; index++) {
@@ -75,12 +75,12 @@ export function restoreIntrinsics(): readonly IntrinsicChange[] {
  * it has been redefined in any way.
  */
 export function freezeIntrinsics(): void {
-  const loose: Kept[] = [];
-  for (const { name, object, keys } of loosened ?? []) {
+  const loose: Snapshot[] = [];
+  for (const { name, object, keys } of snapshots ?? []) {
     const left = keys.filter((key) => isLoose(name, key) || !fix(object, key));
     loose.push({ name, object, keys: left, before: left.map((key) => getOwnPropertyDescriptor(object, key)!) });
   }
-  loosened = loose;
+  snapshots = loose;
   Object.preventExtensions(Object.prototype);
 }
 
@@ -118,8 +118,8 @@ const LOOSE: Readonly<Record<string, string>> = {
   process: "emit off on once",
 };
 
-function intrinsics(): readonly Kept[] {
-  const intrinsicObjects: Kept[] = [];
+function intrinsics(): readonly Snapshot[] {
+  const intrinsicObjects: Snapshot[] = [];
   const add = (name: string, object: object, keys: readonly PropertyKey[]): void => {
     const there = keys.filter((key) => Object.hasOwn(object, key));
     intrinsicObjects.push({

@@ -72,7 +72,7 @@ export interface MetadataListOptions extends ListOptions<AnyObject> {
 }
 
 /** The result of a list. */
-export interface Listed {
+export interface ListResult {
   /**
    * The resource version of the first page, from which a watch continues. Empty for kinds without versions, such as
    * metrics.
@@ -87,9 +87,9 @@ export interface Listed {
  * @throws ApiError, with 410 when the continue token has expired; Error for malformed or endless pages.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#retrieving-large-results-sets-in-chunks
  */
-export function listPages<T>(transport: Pick<Transport, "request">, options: ListOptions<T>): Promise<Listed> {
+export function listPages<T>(transport: Pick<Transport, "request">, options: ListOptions<T>): Promise<ListResult> {
   const { path, signal, limit, onLeftOut } = options;
-  const read = async (page: Asked): Promise<ReceivedPage<T>> => {
+  const read = async (page: PageRequest): Promise<ReceivedPage<T>> => {
     const answer = await transport.request({ method: "GET", path, signal, traffic: "list", ...page });
     return receivedPage(answer, { path, onLeftOut });
   };
@@ -101,9 +101,9 @@ export function listPages<T>(transport: Pick<Transport, "request">, options: Lis
  *
  * Items keep their page in memory; `plainObject` makes a copy that does not.
  */
-export function listMetadata(transport: Pick<Transport, "request">, options: MetadataListOptions): Promise<Listed> {
+export function listMetadata(transport: Pick<Transport, "request">, options: MetadataListOptions): Promise<ListResult> {
   const { path, signal, limit, type, onLeftOut } = options;
-  const read = async (page: Asked): Promise<ReceivedPage<AnyObject>> => {
+  const read = async (page: PageRequest): Promise<ReceivedPage<AnyObject>> => {
     const how = { accept: METADATA_LIST, traffic: "list", binary: true } as const;
     const answer = await transport.request<Uint8Array>({ method: "GET", path, signal, ...how, ...page });
     return readMetadataList(answer, { ...type, path, onLeftOut });
@@ -111,18 +111,18 @@ export function listMetadata(transport: Pick<Transport, "request">, options: Met
   return eachPage(options, { read, first: limit ?? METADATA_PAGE_SIZE, next: metadataPageSize });
 }
 
-interface Asked {
+interface PageRequest {
   readonly query: URLSearchParams;
   readonly mostBytes: number;
 }
 
 interface Paging<T> {
-  readonly read: (asked: Asked) => Promise<ReceivedPage<T>>;
+  readonly read: (request: PageRequest) => Promise<ReceivedPage<T>>;
   readonly first: number;
   readonly next: (soFar: SoFar) => number;
 }
 
-async function eachPage<T>(options: ListOptions<T>, { read, first, next }: Paging<T>): Promise<Listed> {
+async function eachPage<T>(options: ListOptions<T>, { read, first, next }: Paging<T>): Promise<ListResult> {
   const pages = new PageCount(options.path);
   const { room } = options;
   /** The largest page that is still requested: what was too large once is not requested again. */

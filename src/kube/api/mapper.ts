@@ -24,7 +24,7 @@ interface ResourceList {
   readonly resources?: readonly { readonly name: string; readonly kind: string; readonly namespaced: boolean }[] | null;
 }
 
-interface Discovered {
+interface Discovery {
   readonly byKind: ReadonlyMap<string, Mapping>;
   readonly at: number;
 }
@@ -33,7 +33,7 @@ interface Discovered {
 export class RestMapper {
   readonly #transport: Pick<Transport, "request">;
   readonly #fromHandles = new WeakMap<Resource, Mapping>();
-  readonly #discovered = new Map<string, Discovered>();
+  readonly #discovered = new Map<string, Discovery>();
   readonly #running = new Map<string, Promise<ReadonlyMap<string, Mapping>>>();
   readonly #now: () => number;
 

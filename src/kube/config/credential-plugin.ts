@@ -60,13 +60,13 @@ function execPlugin(entry: ExecEntry, { cluster, env }: PluginOptions, user: str
       runExecPlugin({
         entry: { ...entry, command },
         env,
-        cluster: entry.provideClusterInfo === true ? told(cluster) : undefined,
+        cluster: entry.provideClusterInfo === true ? propertiesOf(cluster) : undefined,
       }),
     forget() {},
   };
 }
 
-function told(cluster: ClusterInfo): object {
+function propertiesOf(cluster: ClusterInfo): object {
   return {
     server: cluster.server,
     ...(cluster.ca && { "certificate-authority-data": Buffer.from(cluster.ca).toString("base64") }),

@@ -93,7 +93,7 @@ async function connect({ tls, proxy }: ClusterConfig, server: URL): Promise<Sock
   return socket;
 }
 
-interface Established extends OpenOptions {
+interface Connection extends OpenOptions {
   readonly protocol: string;
   readonly head: Uint8Array;
   readonly onMessage: ChannelsRequest["onMessage"];
@@ -109,8 +109,8 @@ class SocketChannels implements Channels {
   #silent = 0;
   #isOver = false;
 
-  constructor(socket: Socket, established: Established) {
-    const { protocol, head, onMessage, clock, config, signal } = established;
+  constructor(socket: Socket, connection: Connection) {
+    const { protocol, head, onMessage, clock, config, signal } = connection;
     this.#socket = socket;
     this.#protocol = protocol;
     this.#clock = clock;

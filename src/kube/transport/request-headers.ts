@@ -1,7 +1,7 @@
 /** The headers of a request, made once for each kind of request and kept while the credentials stay the same. */
 import type { HeaderValues } from "../config/cluster-config.ts";
 
-interface Wanted {
+interface HeaderRequest {
   readonly body?: unknown;
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
@@ -20,7 +20,7 @@ export class RequestHeaders {
     this.#compressedLists = options.compressedLists;
   }
 
-  of(request: Wanted, credentials: HeaderValues): HeaderValues {
+  of(request: HeaderRequest, credentials: HeaderValues): HeaderValues {
     if (credentials !== this.#credentials) {
       this.#credentials = credentials;
       this.#cache = new Map();

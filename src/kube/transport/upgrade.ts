@@ -15,7 +15,7 @@ export interface UpgradeRequest {
   readonly protocols: readonly string[];
 }
 
-export interface Upgraded {
+export interface UpgradeAnswer {
   /** The protocol that the server chose. */
   readonly protocol: string;
   /** The bytes after the answer, with which the stream begins. */
@@ -27,7 +27,7 @@ const ANSWER_MS = 30_000;
 const ACCEPT_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /** @throws ApiError for an answer other than 101, UnreachableError when there is none. The socket stays paused. */
-export async function upgrade(socket: Socket, request: UpgradeRequest): Promise<Upgraded> {
+export async function upgrade(socket: Socket, request: UpgradeRequest): Promise<UpgradeAnswer> {
   const key = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64");
   socket.write(requestText(request, key));
   const { head, rest } = await readHead(socket, request.server);

@@ -36,12 +36,12 @@ export async function loadGraph(file: string, options: LoadGraphOptions): Promis
   const path = isInside(file) ? file : realpathSync(file);
   const mark = loopMarks.take(markText({ module: name }));
   const loading = loopMarks.take(markText({ module: name, loading: true }));
-  const known = knowModule(graph, { files: options.files ?? [path], onError, mark });
+  const registration = knowModule(graph, { files: options.files ?? [path], onError, mark });
   let isDisposed = false;
   const dispose = (): void => {
     if (isDisposed) return;
     isDisposed = true;
-    known[Symbol.dispose]();
+    registration[Symbol.dispose]();
     graph.dispose();
     removeProcessListeners(graph);
     loopMarks.release(mark);

@@ -53,13 +53,13 @@ export function fetchOnce(url: string, init: FetchInit, tls: FetchTls): Promise<
   return session.fetch(url, init);
 }
 
-interface Through {
+interface BeginOptions {
   readonly tls: FetchTls;
   readonly body: Uint8Array | undefined;
   readonly agents: { readonly "http:": http.Agent; readonly "https:": https.Agent };
 }
 
-async function begin(url: URL, init: FetchInit, { tls, agents, body }: Through): Promise<ClientRequest> {
+async function begin(url: URL, init: FetchInit, { tls, agents, body }: BeginOptions): Promise<ClientRequest> {
   const { method = "GET", signal, proxy } = init;
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const options = { method, headers: headersOf(url, init, body), ...(signal && { signal }) };
@@ -93,7 +93,7 @@ function headersOf(url: URL, { headers }: FetchInit, body: Uint8Array | undefine
   return all;
 }
 
-interface Sent {
+interface AnswerOptions {
   readonly body: Uint8Array | undefined;
   readonly signal: AbortSignal | undefined;
 }
@@ -104,7 +104,7 @@ async function bytesOf({ body }: FetchInit): Promise<Uint8Array | undefined> {
   return typeof body === "string" ? Buffer.from(body) : new Uint8Array(await new Response(body).arrayBuffer());
 }
 
-function answerTo(request: ClientRequest, { body, signal }: Sent): Promise<Response> {
+function answerTo(request: ClientRequest, { body, signal }: AnswerOptions): Promise<Response> {
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
   request.on("error", (error) => reject(signal?.aborted === true ? signal.reason : inCommonTerms(error)));
   request.on("response", (message) => {

@@ -55,13 +55,13 @@ export async function loadGraph(file: string, options: LoadGraphOptions): Promis
   const mark = loopMarks.take(markText({ module: name }));
   const loading = loopMarks.take(markText({ module: name, loading: true }));
   const files = options.files ?? [path];
-  const known = knowModule(resources, { files, onError, mark });
+  const registration = knowModule(resources, { files, onError, mark });
   const owned = ownVersion(id, resources);
   let isDisposed = false;
   const dispose = (): void => {
     if (isDisposed) return;
     isDisposed = true;
-    known[Symbol.dispose]();
+    registration[Symbol.dispose]();
     owned[Symbol.dispose]();
     resources.close();
     removeProcessListeners(resources);

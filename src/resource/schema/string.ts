@@ -48,9 +48,9 @@ export function stringSchema(schema: z.core.$ZodString, path: string): Structura
   let format: string | undefined;
   for (const check of rest) {
     if (check.check !== "string_format") throw unknownCheck(path, check.check);
-    const known = formatOf(check, path);
-    format ??= known.format;
-    if (known.pattern !== undefined) patterns.add(known.pattern);
+    const form = formatOf(check, path);
+    format ??= form.format;
+    if (form.pattern !== undefined) patterns.add(form.pattern);
   }
   return {
     type: "string",

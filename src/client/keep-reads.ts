@@ -9,8 +9,8 @@ import type { RequestContext } from "./client-scope.ts";
 type Answer = AnyObject | readonly AnyObject[] | undefined;
 
 /** Tells the run of what a read returns, before the read resolves. */
-export function kept<T extends Answer>(context: RequestContext, resource: Resource, read: Promise<T>): Promise<T> {
-  if (!isKept(context, resource)) return read;
+export function keepRead<T extends Answer>(context: RequestContext, resource: Resource, read: Promise<T>): Promise<T> {
+  if (!mustKeep(context, resource)) return read;
   return read.then((answer) => {
     if (Array.isArray(answer)) for (const object of answer as readonly AnyObject[]) context.keep?.(resource, object);
     else context.keep?.(resource, answer);
@@ -18,25 +18,25 @@ export function kept<T extends Answer>(context: RequestContext, resource: Resour
   });
 }
 
-export function keptPages(
+export function keepPages(
   context: RequestContext,
   resource: Resource,
   pages: AsyncGenerator<readonly AnyObject[]>,
 ): AsyncGenerator<readonly AnyObject[]> {
-  if (!isKept(context, resource)) return pages;
+  if (!mustKeep(context, resource)) return pages;
   return each(pages, (page) => page.forEach((object) => context.keep?.(resource, object)));
 }
 
-export function keptEvents(
+export function keepEvents(
   context: RequestContext,
   resource: Resource,
   events: AsyncGenerator<WatchEvent<AnyObject>>,
 ): AsyncGenerator<WatchEvent<AnyObject>> {
-  if (!isKept(context, resource)) return events;
+  if (!mustKeep(context, resource)) return events;
   return each(events, ({ object }) => context.keep?.(resource, object));
 }
 
-function isKept(context: RequestContext, resource: Resource): boolean {
+function mustKeep(context: RequestContext, resource: Resource): boolean {
   return context.keep !== undefined && sensitiveTexts(resource) !== undefined;
 }
 
