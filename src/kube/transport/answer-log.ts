@@ -49,7 +49,7 @@ const MINUTE_MS = 60_000;
  *
  * @see https://kubernetes.io/blog/2020/09/03/warnings/
  */
-export class Warnings {
+class Warnings {
   readonly #tell: (text: string) => void;
   readonly #clock: Pick<Clock, "now">;
   readonly #texts = new Set<string>();

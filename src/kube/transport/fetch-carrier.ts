@@ -1,4 +1,4 @@
-/** Carries requests by `fetch`: to servers without HTTP/2, to a server in this process, and for the probe. */
+/** Carries requests over HTTP/1.1 by `fetch`: to servers without HTTP/2, and for the probe. */
 import { openFetchSession } from "#runtime/fetch-session";
 import type { FetchSession } from "../../platform/fetch-session.ts";
 import type { ClusterConfig, TlsSettings } from "../config/cluster-config.ts";
@@ -8,41 +8,21 @@ import { type FetchRequest, openFetched, requestOf } from "../http/fetched-reque
 
 export class FetchCarrier {
   readonly #config: ClusterConfig;
-  readonly #allowsHttp2: boolean;
   /** The TLS settings of the session; a plugin may replace the client certificate. */
   #tls: TlsSettings;
   #session: FetchSession;
-  /**
-   * Whether the server has HTTP/2; the first request finds out, because negotiating again would cost a handshake each
-   * time.
-   */
-  #http2: boolean;
 
-  /** @param allowsHttp2 whether HTTP/2 is used where the server has it. */
-  constructor(config: ClusterConfig, allowsHttp2: boolean) {
+  constructor(config: ClusterConfig) {
     this.#config = config;
-    this.#allowsHttp2 = allowsHttp2;
     this.#tls = config.tls;
     this.#session = openFetchSession(config.tls);
-    this.#http2 = this.#mayHttp2();
   }
 
   /** Sends a request. @throws the error of `fetch`. */
   async send(request: FetchRequest): Promise<Response> {
     this.#config.renew?.();
-    if (this.#config.tls !== this.#tls) this.#reopen();
-    if (this.#http2) {
-      try {
-        return await this.#fetch(request, this.#session, "http2");
-      } catch (error) {
-        if (!mayLackHttp2(error)) throw error;
-      }
-      // It is remembered only if HTTP/1.1 works: a handshake may fail for other reasons.
-      const response = await this.#fetch(request, this.#session, "http1.1");
-      this.#http2 = false;
-      return response;
-    }
-    return this.#fetch(request, this.#session, "http1.1");
+    if (this.#config.tls !== this.#tls) this.renew();
+    return this.#fetch(request, this.#session);
   }
 
   /**
@@ -59,29 +39,24 @@ export class FetchCarrier {
     this.#config.renew?.();
     const session = openFetchSession(this.#config.tls);
     try {
-      return await this.#fetch(request, session, "http1.1");
+      return await this.#fetch(request, session);
     } finally {
       session.close();
     }
   }
 
-  /** Abandons the connections, which may be dead, and forgets that the server has no HTTP/2. */
+  /** Abandons the connections, which may be dead. */
   renew(): void {
-    this.#reopen();
-    this.#http2 = this.#mayHttp2();
+    this.#session.close();
+    this.#tls = this.#config.tls;
+    this.#session = openFetchSession(this.#tls);
   }
 
   close(): void {
     this.#session.close();
   }
 
-  #reopen(): void {
-    this.#session.close();
-    this.#tls = this.#config.tls;
-    this.#session = openFetchSession(this.#tls);
-  }
-
-  #fetch(request: FetchRequest, session: FetchSession, protocol: "http2" | "http1.1"): Promise<Response> {
+  #fetch(request: FetchRequest, session: FetchSession): Promise<Response> {
     const { server, proxy, answer } = this.#config;
     if (answer !== undefined) return answer(requestOf(this.#config, request));
     return session.fetch(server + request.path, {
@@ -95,20 +70,7 @@ export class FetchCarrier {
       timeout: false,
       redirect: "manual",
       proxy: proxy ?? false,
-      protocol,
+      protocol: "http1.1",
     });
   }
-
-  #mayHttp2(): boolean {
-    const { answer, proxy, server } = this.#config;
-    return this.#allowsHttp2 && answer === undefined && proxy === undefined && server.startsWith("https:");
-  }
-}
-
-/**
- * A server without ALPN continues without HTTP/2; one with ALPN, such as kube-apiserver with `--disable-http2-serving`,
- * ends the handshake. Nothing of the request was sent in either case.
- */
-function mayLackHttp2(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "HTTP2Unsupported" || error.code === "EPROTO");
 }

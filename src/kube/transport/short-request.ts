@@ -3,14 +3,12 @@ import { BodyTooLarge } from "../../platform/bounded-body.ts";
 import { gunzip } from "../../platform/gunzip.ts";
 import { AnswerTooLarge, checkValues, notJson, parseJson, refusal } from "./answer.ts";
 import type { AnswerLog } from "./answer-log.ts";
-import { isApiError, UnreachableError } from "../errors/api-error.ts";
+import { UnreachableError } from "../errors/api-error.ts";
 import { BodyPieces } from "./body-pieces.ts";
 import type { HeaderValues } from "../config/cluster-config.ts";
-import { unreachable } from "../errors/connection-failure.ts";
 import type { Expiring } from "./deadlines.ts";
 import type { HttpCarrier } from "./http-carrier.ts";
 import type { ResponseHandlers, OpenRequest } from "../http/http-request.ts";
-import type { FetchCarrier } from "./fetch-carrier.ts";
 import { bodyOf, pathOf, type KubeRequest } from "./kube-request.ts";
 import { MOST_ANSWER_BYTES, MOST_REFUSAL_BYTES } from "../limits.ts";
 import { WritesRefused } from "./write-gate.ts";
@@ -79,20 +77,6 @@ export class ShortRequest implements ResponseHandlers, Expiring {
     const refused = this.request.gate?.refused;
     if (refused !== undefined) this.abort(new WritesRefused(refused));
     return refused === undefined;
-  }
-
-  /** Sends the request to a server in this process. */
-  sendByFetch(carrier: FetchCarrier, headers: HeaderValues): void {
-    if (this.#isOver) return;
-    this.request.attempts?.onSend();
-    const controller = new AbortController();
-    this.#open = { cancel: () => controller.abort() };
-    this.#fetch(carrier, headers, controller.signal).then(
-      (answer) => {
-        if (this.#end()) this.#resolve(answer);
-      },
-      (error: unknown) => this.abort(error),
-    );
   }
 
   /** Fails the request, unless it has ended. */
@@ -207,26 +191,6 @@ export class ShortRequest implements ResponseHandlers, Expiring {
     return new Response(bytes).json().catch((error: unknown) => {
       throw notJson(request, error);
     });
-  }
-
-  async #fetch(carrier: FetchCarrier, headers: HeaderValues, signal: AbortSignal): Promise<unknown> {
-    const request = this.request;
-    const { json, log, server } = this.#options;
-    const { method } = request;
-    try {
-      const response = await carrier.send({ method, path: pathOf(request), headers, body: bodyOf(request), signal });
-      const { status, headers: received } = response;
-      log.answered(method, status, received.get("warning"));
-      if (!response.ok) {
-        const details = { retryAfter: received.get("retry-after"), auditId: received.get("audit-id") };
-        throw refusal({ method, path: request.path, code: status, body: await response.text(), ...details });
-      }
-      if (request.binary === true) return await response.bytes();
-      return await (json ? response.json() : response.text());
-    } catch (error) {
-      if (isApiError(error)) throw error;
-      throw error instanceof SyntaxError ? notJson(request, error) : unreachable(server, error);
-    }
   }
 }
 

@@ -160,7 +160,7 @@ class KubeTransport implements Transport, AsyncDisposable {
     this.#config = config;
     this.#clock = clock;
     const { http2, readPacing } = { ...switchesOf(), ...options.switches };
-    this.#fetch = new FetchCarrier(config, http2);
+    this.#fetch = new FetchCarrier(config);
     const path = { config, clock, http2, streamsPerSession: STREAMS_PER_SESSION };
     // Always on the machine's clock, because it is about the machine's load.
     const pacing = (this.#pacing = readPacing ? new ReadPacing(monotonic()) : undefined);
@@ -318,7 +318,6 @@ class KubeTransport implements Transport, AsyncDisposable {
     if (!short.mayBeSent()) return;
     const headers = this.#headers.of(request, credentials);
     if (request.traffic === "lease") return short.send(this.#leases, headers);
-    if (this.#config.answer !== undefined) return short.sendByFetch(this.#fetch, headers);
     short.send(request.traffic === "list" ? this.#lists : this.#requests, headers);
   }
 
