@@ -4,6 +4,7 @@ import { chmod, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, parse, relative, sep } from "node:path";
 import { compileExecutable } from "#runtime/bundler";
 import type { ModuleEntry } from "../loader/scan.ts";
+import { messageOf } from "../platform/error-message.ts";
 import { BuildError, writing } from "./build-error.ts";
 import { runtimeFor } from "./executable/runtime.ts";
 import { hostTarget, type Target } from "./executable/targets.ts";
@@ -83,7 +84,7 @@ function whyNot(
 ): string {
   const [first] = modules;
   if (first !== undefined && error instanceof AggregateError) return explained(error, first, offered);
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 interface Inside {

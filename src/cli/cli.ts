@@ -6,6 +6,7 @@ import { isConfigError, whyUnreadable } from "../kube/config/config-error.ts";
 import { nearest } from "../module/nearest.ts";
 import { printableLines } from "../observe/printable.ts";
 import { withoutLogins } from "../observe/without-login.ts";
+import { messageOf } from "../platform/error-message.ts";
 import { COMPLETE, type Command, type Host } from "./command.ts";
 import { type CommandEntry, commandIndex, commands } from "./commands.ts";
 import { commandsOf, optionsOf, withCommand } from "./operator.ts";
@@ -187,9 +188,7 @@ async function readConfig(file: string): Promise<Readonly<Record<string, unknown
   try {
     parsed = await parseYaml(text);
   } catch (error) {
-    throw new UsageError(
-      `Cannot read --config '${file}': it is not YAML: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new UsageError(`Cannot read --config '${file}': it is not YAML: ${messageOf(error)}`);
   }
   if (parsed === null || parsed === undefined) return {};
   if (typeof parsed !== "object" || Array.isArray(parsed)) {

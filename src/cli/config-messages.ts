@@ -7,6 +7,7 @@ import { type ConfigField, shownType } from "../module/config/fields.ts";
 import type { ConfigSources } from "../module/config/sources.ts";
 import { printable } from "../observe/printable.ts";
 import type { Log } from "../observe/log.ts";
+import { messageOf } from "../platform/error-message.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Reads what `--module-config` names. @throws UsageError */
@@ -14,7 +15,7 @@ export async function sourcesOf(origin: ConfigOrigin): Promise<ConfigSources> {
   try {
     return await readSources(origin);
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new UsageError(messageOf(error), { cause: error });
   }
 }
 

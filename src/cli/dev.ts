@@ -9,6 +9,7 @@ import type { Manager } from "../manager/manager.ts";
 import type { ServiceAccount } from "../module/rbac-manifests.ts";
 import { createLog, type LogLevel } from "../observe/log.ts";
 import { isFree } from "../testing/control-plane/ports.ts";
+import { messageOf } from "../platform/error-message.ts";
 import { type Command, command, type Host } from "./command.ts";
 import { devKeys, KEYS } from "./dev-keys.ts";
 import { offerTypes } from "./editor-types.ts";
@@ -167,7 +168,7 @@ async function start(
     const port = state.port > 0 && (await isFree(state.port)) ? state.port : 0;
     return await startEmbeddedCluster({ data, port, log });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const what = data === undefined ? "" : ` with data in ${data}`;
     const wayOut = data === undefined ? "" : `. Remove ${data} to begin with an empty one`;
     throw new UserError(`Cannot start the embedded cluster${what}: ${why}${wayOut}`);

@@ -5,6 +5,7 @@ import { MOST_SEATS } from "../election/division.ts";
 import type { ElectionOptions } from "../manager/elections.ts";
 import type { ShardingOptions } from "../manager/sharding.ts";
 import { type RunSettings, runSettings } from "../settings/run-options.ts";
+import { messageOf } from "../platform/error-message.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** A Lease's name is a DNS subdomain; this leaves room for a module's name. */
@@ -83,7 +84,7 @@ function sharedOf(
   try {
     checkDurations(durations);
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}; see --leader-election-…`);
+    throw new UsageError(`${messageOf(error)}; see --leader-election-…`);
   }
   return {
     ...durations,

@@ -7,9 +7,8 @@ import type { StructuralSchema } from "../resource/schema/structural.ts";
 import { type Listed, everyKind } from "./every-kind.ts";
 import type { ForeignKind } from "./handle-source.ts";
 import { type Definition, versionsOf } from "./kind-versions.ts";
+import { CRDS, namesOf } from "./migration/custom-definition.ts";
 import { UserError } from "./usage-error.ts";
-
-const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /**
  * Finds kinds by the names that kubectl accepts: `Certificate`, `certificates`, `cert`,
@@ -24,20 +23,20 @@ export async function kindsOfCluster(
 ): Promise<readonly (readonly ForeignKind[])[]> {
   const { items } = await transport.request<{ readonly items: readonly Definition[] }>({
     method: "GET",
-    path: DEFINITIONS,
+    path: CRDS,
   });
   let others: readonly Listed[] | undefined;
   const kinds: (readonly ForeignKind[])[] = [];
   for (const name of names) {
     // Items of a list have neither apiVersion nor kind.
-    const defined = items.filter(({ spec }) => isCalled(name, namesOf(spec)));
+    const defined = items.filter(({ spec }) => namesOf(spec).includes(name.toLowerCase()));
     const versions = defined.map((one) =>
       versionsOf({ ...one, apiVersion: "apiextensions.k8s.io/v1" }, one.spec.names.plural),
     );
     if (versions.length === 0) {
       others ??= await everyKind(transport);
       const served = others.filter(({ resource: { kind, plural = "", group } }) =>
-        isCalled(name, { group, names: [kind, plural] }),
+        namesOf({ group, names: { kind, plural } }).includes(name.toLowerCase()),
       );
       versions.push(...(await Promise.all(served.map(async (one) => [await published(one, transport)]))));
     }
@@ -47,24 +46,6 @@ export async function kindsOfCluster(
     kinds.push(...versions);
   }
   return kinds;
-}
-
-interface Names {
-  readonly group: string;
-  readonly names: readonly string[];
-}
-
-function namesOf({ group, names: { kind, plural, singular = "", shortNames = [] } }: Definition["spec"]): Names {
-  return { group, names: [kind, plural, singular, ...shortNames] };
-}
-
-/** Compares names without regard to case; the group may follow the name. */
-function isCalled(name: string, { group, names }: Names): boolean {
-  const lowerName = name.toLowerCase();
-  return names.some((one) => {
-    const known = one.toLowerCase();
-    return known !== "" && (lowerName === known || lowerName === `${known}.${group}`);
-  });
 }
 
 interface Referring extends Omit<StructuralSchema, "properties" | "items" | "additionalProperties" | "allOf"> {

@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { taggedVersion } from "#runtime/registry";
 import { withoutLogin } from "../observe/without-login.ts";
+import { messageOf } from "../platform/error-message.ts";
 import { UserError } from "./usage-error.ts";
 
 export interface LatestOptions {
@@ -26,7 +27,7 @@ export async function latestRelease({ releases, timeout, env }: LatestOptions): 
   };
   const text = await ask(signal).catch((error: unknown) => {
     if (signal.aborted) throw refuse(`there was no answer within ${inWords(timeout)}`, error);
-    throw refuse(error instanceof Error ? error.message : String(error), error);
+    throw refuse(messageOf(error), error);
   });
   const version = text.trim().replace(/^v/, "");
   if (!VERSION.test(version)) throw refuse("it holds no version");

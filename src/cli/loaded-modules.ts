@@ -8,6 +8,7 @@ import { type ConfigSources, NO_SOURCES } from "../module/config/sources.ts";
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { requirementProblems } from "../module/plugin-order.ts";
 import { printable } from "../observe/printable.ts";
+import { messageOf } from "../platform/error-message.ts";
 import type { Host } from "./command.ts";
 
 export interface LoadedModules {
@@ -42,7 +43,7 @@ export async function loadModules(
   const entries = inside ?? (mayBeNone ? scanFolders(folders) : findModules(folders));
   const problems: string[] = [];
   const onError = (module: string, error: unknown): void => {
-    problems.push(`${module}: ${error instanceof Error ? error.message : String(error)}`);
+    problems.push(`${module}: ${messageOf(error)}`);
   };
   const offered = await embedded.offered();
   const config = loadConfigOf(sources, entries);
@@ -56,7 +57,7 @@ export async function loadModules(
   try {
     checkConflicts(modules);
   } catch (error) {
-    problems.push(error instanceof Error ? error.message : String(error));
+    problems.push(messageOf(error));
   }
   problems.push(...requirementProblems(modules));
   return {

@@ -7,6 +7,7 @@ import { CertificateFiles } from "../webhook/certificates/certificate-files.ts";
 import { MemoryStore } from "../webhook/certificates/certificate-store.ts";
 import { ManagedCertificates } from "../webhook/certificates/managed-certificates.ts";
 import type { RunSettings } from "../settings/run-options.ts";
+import { messageOf } from "../platform/error-message.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
 /**
@@ -34,7 +35,7 @@ export function metricsCertificates(values: RunSettings, log: Log): (Certificate
   try {
     return new CertificateFiles({ folder, clock, log });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new UserError(`${why} (--metrics-cert-path)`, { cause: error });
   }
 }

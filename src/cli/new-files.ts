@@ -1,6 +1,7 @@
 /** Writes new files: all of them or none, and never over existing ones. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { messageOf } from "../platform/error-message.ts";
 import type { Files } from "./templates.ts";
 import { UserError } from "./usage-error.ts";
 
@@ -26,7 +27,7 @@ export function writeNew(folder: string, files: Files): readonly string[] {
     }
   } catch (error) {
     for (const path of created) rmSync(path, { force: true });
-    throw new UserError(`Cannot write into '${folder}': ${error instanceof Error ? error.message : String(error)}`);
+    throw new UserError(`Cannot write into '${folder}': ${messageOf(error)}`);
   }
   return paths;
 }

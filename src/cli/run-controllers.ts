@@ -13,6 +13,7 @@ import { Manager } from "../manager/manager.ts";
 import { StallWatch } from "../manager/stall-watch.ts";
 import type { Log } from "../observe/log.ts";
 import { disabledBy } from "../platform/switches.ts";
+import { messageOf } from "../platform/error-message.ts";
 import type { Host } from "./command.ts";
 import { sourcesOf, tellUnusedKeys } from "./config-messages.ts";
 import { electionOf, shardingOf } from "./election-options.ts";
@@ -121,7 +122,7 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
   stalls.show(manager.metrics);
   using _resuming = resumeOnSignal(manager, log);
   await manager.start().catch((error: unknown) => {
-    throw new UserError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new UserError(messageOf(error), { cause: error });
   });
   log.info("Running", {
     version: host.embedded.version,

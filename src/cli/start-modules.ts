@@ -12,6 +12,7 @@ import type { Plugin } from "../module/plugin.ts";
 import { moduleOrder } from "../module/plugin-order.ts";
 import { printable } from "../observe/printable.ts";
 import { sleep } from "../platform/clock.ts";
+import { messageOf } from "../platform/error-message.ts";
 import { faultsMessage } from "./config-messages.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
@@ -96,6 +97,6 @@ async function add(module: LoadedModule, manager: Manager): Promise<string | und
     return undefined;
   } catch (error) {
     module.dispose();
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }

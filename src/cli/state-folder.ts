@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { openDatabase } from "#runtime/database";
 import type { Database } from "../platform/database.ts";
 import { writePrivate } from "../platform/private-file.ts";
+import { messageOf } from "../platform/error-message.ts";
 import { UserError } from "./usage-error.ts";
 
 export interface StateFolder extends Disposable {
@@ -78,8 +79,7 @@ export function makeStateFolder(path: string): void {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why =
-      code === "EEXIST" ? "a file with that name exists" : error instanceof Error ? error.message : String(error);
+    const why = code === "EEXIST" ? "a file with that name exists" : messageOf(error);
     throw new UserError(`${cannotKeep(path)}: ${why}. Start in a folder that can be written to`);
   }
   const stat = lstatSync(path);

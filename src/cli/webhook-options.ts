@@ -5,6 +5,7 @@ import type { WebhooksOptions } from "../manager/webhooks.ts";
 import type { RunSettings } from "../settings/run-options.ts";
 import type { OwnLeases } from "../webhook/registration/configurations.ts";
 import { readCertificate } from "../webhook/certificates/certificate-files.ts";
+import { messageOf } from "../platform/error-message.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 import { type Reach, reachOf } from "./webhook-address.ts";
 
@@ -78,7 +79,7 @@ function checkFiles(folder: string): void {
   try {
     readCertificate(folder);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new UserError(`${why} (--webhook-cert-path)`, { cause: error });
   }
 }

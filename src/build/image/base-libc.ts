@@ -2,6 +2,7 @@
 import { createReadStream } from "node:fs";
 import { BuildError } from "../build-error.ts";
 import { createGunzip, createZstdDecompress } from "node:zlib";
+import { messageOf } from "../../platform/error-message.ts";
 import type { BaseImage } from "./image.ts";
 import { tarEntries } from "./tar-reader.ts";
 
@@ -23,7 +24,7 @@ export async function libcOf({ layers }: BaseImage): Promise<"glibc" | "musl" | 
         if (/(^|\/)ld-musl-[^/]+\.so\.\d+$/.test(path)) libc = "musl";
       }
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       throw new BuildError(`Cannot read the layer ${descriptor.digest} of the base image: ${why}`, { cause: error });
     } finally {
       stream.destroy();

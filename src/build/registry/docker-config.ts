@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { messageOf } from "../../platform/error-message.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -70,7 +71,7 @@ async function readConfig(file: string): Promise<DockerConfig | undefined> {
   } catch (error) {
     if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))
       return undefined;
-    throw new CredentialsError(`Cannot read '${file}': ${error instanceof Error ? error.message : String(error)}`);
+    throw new CredentialsError(`Cannot read '${file}': ${messageOf(error)}`);
   }
   try {
     const parsed: unknown = JSON.parse(text);

@@ -8,6 +8,7 @@ import { type Blob, type Descriptor, digestOf, mediaTypes, type Platform } from 
 import type { BaseImage } from "../image/image.ts";
 import { fileDigest } from "../image/layer.ts";
 import { writing } from "../build-error.ts";
+import { messageOf } from "../../platform/error-message.ts";
 import { type Manifest, parseConfig, parseManifest } from "./documents.ts";
 import { oneLine, RegistryError } from "./registry-error.ts";
 import { RegistrySession, type SessionOptions } from "./session.ts";
@@ -112,7 +113,7 @@ async function document<T>(
     return { value: parse(bytes), digest };
   } catch (error) {
     const { registry, repository } = session.reference;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new RegistryError(
       `Cannot pull ${registry}/${repository}: what the registry sends as ${path} is malformed: ${printable(why)}`,
     );

@@ -3,6 +3,7 @@ import { printable } from "../../observe/printable.ts";
 import { BodyTooLarge, boundedBytes } from "../../platform/bounded-body.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import type { Reference } from "../image/reference.ts";
+import { messageOf } from "../../platform/error-message.ts";
 import type { Credentials } from "./docker-config.ts";
 import { oneLine, reasonIn, RegistryError } from "./registry-error.ts";
 
@@ -303,7 +304,7 @@ export class RegistrySession {
     const { signal, reference } = this.#options;
     if (error instanceof RegistryError || signal?.aborted === true) return error;
     if (isUserError(error)) return error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return new RegistryError(this.#cannot(`${reference.registry} cannot be reached: ${why}`), { cause: error });
   }
 

@@ -7,6 +7,7 @@ import { parseAllDocuments } from "yaml";
 import { isDnsSubdomain } from "../../resource/label-name.ts";
 import { shellWord } from "../shell-word.ts";
 import { UserError } from "../usage-error.ts";
+import { messageOf } from "../../platform/error-message.ts";
 
 interface Named {
   readonly apiVersion?: unknown;
@@ -28,7 +29,7 @@ export function readFormer(file: string): readonly object[] {
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new UserError(`Cannot read '${file}' (--former): ${error instanceof Error ? error.message : String(error)}`);
+    throw new UserError(`Cannot read '${file}' (--former): ${messageOf(error)}`);
   }
   const documents = parseAllDocuments(text, { version: "1.1" });
   const wrong = "empty" in documents ? undefined : documents.flatMap(({ errors }) => errors)[0];

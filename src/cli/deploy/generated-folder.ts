@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { UserError } from "../usage-error.ts";
+import { messageOf } from "../../platform/error-message.ts";
 
 /** Lists what was written, so that the next time removes what it does not write any more. */
 const LIST = ".binnacle-files";
@@ -55,9 +56,7 @@ export function writeGenerated(folder: string, files: Readonly<Record<string, st
   } catch (error) {
     for (const path of drafts) removeDraft(draftOf(path));
     if (isNew) rmSync(folder, { recursive: true, force: true });
-    throw new UserError(
-      `Cannot write into '${folder}' (${flag}): ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new UserError(`Cannot write into '${folder}' (${flag}): ${messageOf(error)}`);
   }
 }
 
@@ -88,7 +87,7 @@ function formerOf(folder: string, flag: string): readonly string[] {
     entries = readdirSync(folder);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
-    throw new UserError(`Cannot use '${folder}' (${flag}): ${error instanceof Error ? error.message : String(error)}`);
+    throw new UserError(`Cannot use '${folder}' (${flag}): ${messageOf(error)}`);
   }
   if (entries.length === 0) return [];
   if (!entries.includes(LIST)) {

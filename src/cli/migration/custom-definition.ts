@@ -6,7 +6,7 @@ import { UserError } from "../usage-error.ts";
 /** The field manager of the migration's writes. */
 export const MANAGER = "binnacle-migrate";
 
-const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+export const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /** The parts of the server's object that are read here. */
 export interface CustomDefinition {
@@ -50,7 +50,7 @@ export async function findDefinition(transport: Requests, name: string): Promise
   if (named !== undefined) return named;
   const { items } = await transport.request<{ items: readonly CustomDefinition[] }>({ method: "GET", path: CRDS });
   const lowerName = name.toLowerCase();
-  const matching = items.filter((definition) => namesOf(definition).includes(lowerName));
+  const matching = items.filter((definition) => namesOf(definition.spec).includes(lowerName));
   const [first] = matching;
   if (first === undefined) {
     throw new UserError(
@@ -69,7 +69,8 @@ function unlessMissing(error: unknown): undefined {
   if (!isNotFound(error)) throw error;
 }
 
-function namesOf({ spec: { group, names } }: CustomDefinition): readonly string[] {
+/** Returns the names of a kind that kubectl accepts, in lower case, with and without its group. */
+export function namesOf({ group, names }: Pick<CustomDefinition["spec"], "group" | "names">): readonly string[] {
   const { kind, plural, singular = "", shortNames = [] } = names;
   const plain = [kind, plural, singular, ...shortNames].filter((name) => name !== "").map((name) => name.toLowerCase());
   return [...plain, ...plain.map((name) => `${name}.${group}`)];

@@ -7,12 +7,11 @@ import { needsConversion } from "../../resource/crd-conversion.ts";
 import { crdOf } from "../../resource/crd.ts";
 import { handle, type Resource } from "../../resource/handle.ts";
 import { countFinalizers, type ObjectCounts } from "../finalizer-counts.ts";
-import { type CustomDefinition, isMigrated, storageVersion } from "../migration/custom-definition.ts";
+import { CRDS, type CustomDefinition, isMigrated, storageVersion } from "../migration/custom-definition.ts";
 import { migrate } from "../migration/migration.ts";
 import { UserError } from "../usage-error.ts";
 import { change, doomed, type Doomed, find, type Found } from "./cluster-objects.ts";
 
-const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /** Milliseconds until every API server knows a definition. */
 const SETTLING = 5_000;
 
