@@ -14,7 +14,7 @@ import { type Command, command, type Host } from "./command.ts";
 import { devKeys, KEYS } from "./dev-keys.ts";
 import { offerTypes } from "./editor-types.ts";
 import { operatorName } from "./operator-name.ts";
-import type { Option } from "../settings/option.ts";
+import type { Option, ValuesOf } from "../settings/option.ts";
 import { runControllers } from "./run-controllers.ts";
 import { type RunSettings, runOptions } from "../settings/run-options.ts";
 import { sdkFolder } from "./sdk-folder.ts";
@@ -46,15 +46,7 @@ const described: Readonly<Record<string, string>> = {
   context: "Context of a kubeconfig: work on its cluster instead of the embedded one",
 };
 
-const options: readonly Option[] = [
-  // A developer's replica is the only one, and the replicas in a shared cluster would keep it from working.
-  ...runOptions
-    .filter(({ name }) => name !== "shards" && !name.startsWith("leader-elect"))
-    .map((option) => ({
-      ...option,
-      ...(option.name in defaults && { default: defaults[option.name] }),
-      ...(option.name in described && { describe: described[option.name]! }),
-    })),
+const ownOptions = [
   takeOverOption,
   {
     name: "data",
@@ -69,6 +61,18 @@ const options: readonly Option[] = [
     describe:
       "Let modules do everything on the embedded cluster, instead of exactly what `manifests rbac` prints for them",
   },
+] as const;
+
+const options: readonly Option[] = [
+  // A developer's replica is the only one, and the replicas in a shared cluster would keep it from working.
+  ...runOptions
+    .filter(({ name }) => name !== "shards" && !name.startsWith("leader-elect"))
+    .map((option) => ({
+      ...option,
+      ...(option.name in defaults && { default: defaults[option.name] }),
+      ...(option.name in described && { describe: described[option.name]! }),
+    })),
+  ...ownOptions,
 ];
 
 /** The account of the modules on the embedded cluster, which nothing else shares. */
@@ -77,7 +81,7 @@ const ACCOUNT: ServiceAccount = { namespace: "binnacle-system", name: "binnacle"
 export const devCommand: Command = command({
   options,
   async run(flags, host) {
-    const values = flags as unknown as RunSettings;
+    const values = flags as unknown as RunSettings & ValuesOf<typeof ownOptions>;
     const began = performance.now();
     const format = values["log-format"] ?? "pretty";
     const log = createLog({ level: values["log-level"], format });
@@ -103,8 +107,7 @@ export const devCommand: Command = command({
       if (sdk !== undefined) offerTypes({ state: STATE, controllers: values.controllers, sdk, log });
     };
     const reachable = { ...values, ...(await freeAddresses(values)) };
-    const isAdmin = flags["as-admin"] === true;
-    const takesOver = flags["take-over"] as string | undefined;
+    const { "as-admin": isAdmin, "take-over": takesOver } = values;
     if (values.kubeconfig !== undefined || values.context !== undefined) {
       if (isAdmin) {
         throw new UsageError(
@@ -134,7 +137,7 @@ export const devCommand: Command = command({
     if (takesOver !== undefined)
       throw new UsageError("--take-over is for a cluster that others use too: name it with --context or --kubeconfig");
     using state = takeStateFolder(STATE);
-    await using cluster = await start(state, { keeps: flags["data"] === true, level: values["log-level"] });
+    await using cluster = await start(state, { keeps: values.data, level: values["log-level"] });
     using kubeconfig = state.writeKubeconfig(cluster.kubeconfig);
     return await runControllers(reachable, {
       ...shared,
