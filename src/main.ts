@@ -29,11 +29,11 @@ async function sdk(): Promise<string | undefined> {
 async function main(): Promise<void> {
   const version = typeof BUILD_VERSION === "string" ? BUILD_VERSION : undefined;
   const operator = typeof BUILD_OPERATOR === "object" ? BUILD_OPERATOR : undefined;
-  const given = process.argv.slice(2);
-  const args = withCommand(given, operator);
+  const commandLine = process.argv.slice(2);
+  const args = withCommand(commandLine, operator);
   if (version !== undefined) {
     const isTuned = args[commandIndex(args)] === "run";
-    beginAnew(given, { isTuned, memory: () => memoryLimit(memoryGiven(args, process.env))?.bytes });
+    beginAnew(commandLine, { isTuned, memory: () => memoryLimit(memoryGiven(args, process.env))?.bytes });
     // When an operator starts, little is worth compiling; the other commands compute more.
     if (isTuned) compileReluctantly();
   }

@@ -114,7 +114,7 @@ function describeModule({ file, definitions }: LoadedModule, configs: readonly M
     if (values.length > 0) lines.push(`    ${title.padEnd(11)} ${values.join(", ")}`);
   };
   const permitted = (permissions: Permissions): void =>
-    shownPermissions(permissions).forEach((line, index) => row(index === 0 ? "permissions" : "", [line]));
+    permissionTexts(permissions).forEach((line, index) => row(index === 0 ? "permissions" : "", [line]));
   for (const config of configs) {
     lines.push(`  config ${config.name}`);
     for (const [name, text] of describeConfig(config)) row(name, [text]);
@@ -134,31 +134,31 @@ function describeModule({ file, definitions }: LoadedModule, configs: readonly M
   for (const webhook of definitions.webhooks) {
     lines.push(`  webhook ${webhookName(webhook)}`);
     for (const { type, path, rules } of declaredWebhooks(webhook))
-      row(type, [`${path} [${rules.map(shownAsked).join("; ")}]`]);
+      row(type, [`${path} [${rules.map(webhookRuleText).join("; ")}]`]);
     permitted(permissionsOfWebhook(webhook));
   }
   for (const controller of definitions.controllers) {
     const { name, for: primary, owns, watches, reads, sources, finalizers, permissions } = declarationsOf(controller);
     lines.push(`  controller ${name}`);
-    row("for", primary === undefined ? [] : [shown(primary)]);
-    row("owns", owns.map(shown));
-    row("watches", [...watches.map(shown), ...sources.map(shownSource)]);
+    row("for", primary === undefined ? [] : [watchText(primary)]);
+    row("owns", owns.map(watchText));
+    row("watches", [...watches.map(watchText), ...sources.map(sourceText)]);
     row("daemons", isObjectController(controller) ? Object.keys(controller.daemons ?? {}) : []);
-    row("every", isObjectController(controller) ? shownEvery(controller.every) : []);
-    row("reads", reads.map(shown));
+    row("every", isObjectController(controller) ? everyTexts(controller.every) : []);
+    row("reads", reads.map(watchText));
     row("finalizer", finalizers);
     permitted(permissions);
   }
   return `${lines.join("\n")}\n`;
 }
 
-function shownAsked({ operations, resources }: RegistrationRule): string {
+function webhookRuleText({ operations, resources }: RegistrationRule): string {
   return `${operations.join(" ")} of ${resources.join(" ")}`;
 }
 
-function shown({ resource, options }: KindWatch): string {
+function watchText({ resource, options }: KindWatch): string {
   const narrowed = [
-    shownNamespaces(options.namespaces),
+    namespacesText(options.namespaces),
     options.labels === undefined ? "" : `labels ${options.labels}`,
     options.fields === undefined ? "" : `fields ${options.fields}`,
     options.match === undefined ? "" : "match",
@@ -167,12 +167,12 @@ function shown({ resource, options }: KindWatch): string {
   return narrowed.length === 0 ? kind : `${kind} [${narrowed.join("; ")}]`;
 }
 
-function shownNamespaces(namespaces: KindWatch["options"]["namespaces"]): string {
+function namespacesText(namespaces: KindWatch["options"]["namespaces"]): string {
   if (namespaces === undefined) return "";
   return "labels" in namespaces ? `namespaces with ${namespaces.labels}` : `namespaces ${namespaces.join(" ")}`;
 }
 
-function shownSource(source: KeySource): string {
+function sourceText(source: KeySource): string {
   switch (source.source) {
     case "every":
       return `every ${source.interval / 1000} s`;
@@ -185,19 +185,19 @@ function shownSource(source: KeySource): string {
   }
 }
 
-function shownEvery(every: AnyObjectController["every"]): readonly string[] {
+function everyTexts(every: AnyObjectController["every"]): readonly string[] {
   if (every === undefined) return [];
   if (typeof every === "function") return ["as each object says"];
   return [`${parseDuration(every, "every") / 1000} s, for each object`];
 }
 
 /** Lists what is permitted wherever the process watches, then what is permitted only in some namespaces. */
-function shownPermissions(permissions: Permissions): readonly string[] {
+function permissionTexts(permissions: Permissions): readonly string[] {
   const own = [...permissions].flatMap(({ namespaces }) => (namespaces === "all" ? [] : (namespaces ?? [])));
-  const ruleLines = rulesOf([permissions]).map(shownRule);
+  const ruleLines = rulesOf([permissions]).map(ruleText);
   const where = new Map<string, string[]>();
   for (const namespace of [...new Set(own)].sort()) {
-    for (const rule of rulesOf([permissions], { namespace }).map(shownRule)) {
+    for (const rule of rulesOf([permissions], { namespace }).map(ruleText)) {
       where.set(rule, [...(where.get(rule) ?? []), namespace]);
     }
   }
@@ -207,7 +207,7 @@ function shownPermissions(permissions: Permissions): readonly string[] {
   return ruleLines;
 }
 
-function shownRule({ apiGroup, resources, resourceNames, verbs }: Rule): string {
+function ruleText({ apiGroup, resources, resourceNames, verbs }: Rule): string {
   const names = resources.map((resource) => (apiGroup === "" ? resource : `${resource}.${apiGroup}`));
   const which = resourceNames === undefined ? "" : ` [${resourceNames.join(" ")}]`;
   return `${names.join(" ")}${which}: ${verbs.join(" ")}`;

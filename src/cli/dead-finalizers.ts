@@ -11,7 +11,7 @@ import { createTransport, type Transport } from "../kube/transport/transport.ts"
 import type { LoadedModule } from "../module/loaded-module.ts";
 import { finalizerName } from "../reconcile/finalizer.ts";
 import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
-import { everyKind, type Listed } from "./every-kind.ts";
+import { everyKind, type ServedKind } from "./every-kind.ts";
 import { countFinalizers, type FinalizerCount, type ObjectCounts } from "./finalizer-counts.ts";
 
 export interface ClusterFindings {
@@ -161,7 +161,7 @@ async function lookThroughOthers(transport: Transport, known: ReadonlySet<string
   return { notes, problems };
 }
 
-function mappingOf({ resource, namespaced }: Listed): Mapping {
+function mappingOf({ resource, namespaced }: ServedKind): Mapping {
   const { apiVersion, kind, group, version, plural = "" } = resource;
   return { apiVersion, kind, group, version, plural, namespaced, subresources: [] };
 }

@@ -3,7 +3,7 @@ import { isApiError, isNotFound } from "../kube/errors/api-error.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import { groupOf, handle, type Resource } from "../resource/handle.ts";
 
-export interface Listed {
+export interface ServedKind {
   readonly resource: Resource;
   readonly namespaced: boolean;
   /**
@@ -27,13 +27,13 @@ interface GroupList {
 }
 
 /** Returns each kind that can be listed, in the server's preferred version. */
-export async function everyKind(transport: Pick<Transport, "request">): Promise<readonly Listed[]> {
-  const { groups = [] } = await found<GroupList>(transport, "/apis");
+export async function everyKind(transport: Pick<Transport, "request">): Promise<readonly ServedKind[]> {
+  const { groups = [] } = await answerOf<GroupList>(transport, "/apis");
   const versions = ["v1", ...groups.map(({ preferredVersion }) => preferredVersion.groupVersion)];
-  const kinds: Listed[] = [];
+  const kinds: ServedKind[] = [];
   for (const apiVersion of versions) {
     const root = groupOf(apiVersion) === "" ? "/api" : "/apis";
-    const { resources = [] } = await found<ResourceList>(transport, `${root}/${apiVersion}`);
+    const { resources = [] } = await answerOf<ResourceList>(transport, `${root}/${apiVersion}`);
     for (const { name, kind, namespaced, verbs } of resources) {
       if (name.includes("/") || !verbs.includes("list")) continue;
       const scope = namespaced ? "Namespaced" : "Cluster";
@@ -48,7 +48,7 @@ export async function everyKind(transport: Pick<Transport, "request">): Promise<
 }
 
 /** Returns nothing for a missing path, because an API service may be unavailable. */
-async function found<T extends object>(transport: Pick<Transport, "request">, path: string): Promise<Partial<T>> {
+async function answerOf<T extends object>(transport: Pick<Transport, "request">, path: string): Promise<Partial<T>> {
   try {
     return await transport.request<T>({ method: "GET", path });
   } catch (error) {

@@ -4,7 +4,7 @@
 import { isApiError } from "../kube/errors/api-error.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { StructuralSchema } from "../resource/schema/structural.ts";
-import { type Listed, everyKind } from "./every-kind.ts";
+import { type ServedKind, everyKind } from "./every-kind.ts";
 import type { ForeignKind } from "./handle-source.ts";
 import { type Definition, versionsOf } from "./kind-versions.ts";
 import { CRDS, namesOf } from "./migration/custom-definition.ts";
@@ -25,7 +25,7 @@ export async function kindsOfCluster(
     method: "GET",
     path: CRDS,
   });
-  let others: readonly Listed[] | undefined;
+  let others: readonly ServedKind[] | undefined;
   const kinds: (readonly ForeignKind[])[] = [];
   for (const name of names) {
     // Items of a list have neither apiVersion nor kind.
@@ -68,7 +68,7 @@ interface GroupVersionKind {
  * others.
  */
 async function published(
-  { resource, namespaced }: Listed,
+  { resource, namespaced }: ServedKind,
   { request }: Pick<Transport, "request">,
 ): Promise<ForeignKind> {
   const { apiVersion, group, version, kind, plural = "" } = resource;

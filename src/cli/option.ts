@@ -29,7 +29,7 @@ export interface ConfigFile {
   readonly elsewhere: readonly string[];
 }
 
-export interface Given {
+export interface OptionSources {
   /** The parsed flags by name. */
   readonly flags: Values;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -46,7 +46,7 @@ export function environmentName(option: string): string {
  *
  * @throws UsageError that names the option, where it was given, and its value.
  */
-export function resolveOptions(options: readonly Option[], sources: Given): Record<string, unknown> {
+export function resolveOptions(options: readonly Option[], sources: OptionSources): Record<string, unknown> {
   const { config } = sources;
   const own = config === undefined ? undefined : ownSection(config);
   if (config !== undefined) {

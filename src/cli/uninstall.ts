@@ -22,7 +22,7 @@ import {
 import { nameOption, operatorAccount, serviceAccountOption } from "./operator-name.ts";
 import { whenSignalled } from "./signals.ts";
 import { unregister } from "./uninstall/admission.ts";
-import { becomes, doomed, find, type Patience, remove } from "./uninstall/cluster-objects.ts";
+import { becomes, deletionTarget, find, type Patience, remove } from "./uninstall/cluster-objects.ts";
 import { deleteObjects } from "./uninstall/children.ts";
 import { noShardWorks, removeLease } from "./uninstall/copies.ts";
 import { convertNoMore, objectsOf, storeAsRead, whatHoldsUp } from "./uninstall/definitions.ts";
@@ -209,7 +209,7 @@ async function carryOut(work: Work): Promise<number> {
 
 async function stop(deployment: Deployment, { planOptions: asked, patience }: Work): Promise<void> {
   const { transport, account } = asked;
-  const one = doomed(deploymentPath(account), "Deployment", deployment);
+  const one = deletionTarget(deploymentPath(account), "Deployment", deployment);
   await remove(transport, one);
   if (await becomes(() => hasNoPods(transport, deployment), patience)) return;
   throw new UserError(`Cannot stop the pods of ${one.what} within ${patience.timeout / 1_000} s: run this again`);

@@ -9,7 +9,7 @@ export interface PushOptions extends Omit<SessionOptions, "action" | "reference"
   readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 
-export interface Pushed {
+export interface PushResult {
   /** The digest of the image, which names exactly it. */
   readonly digest: string;
   /** Bytes that had to be sent. */
@@ -20,7 +20,7 @@ export interface Pushed {
 const PARALLEL = 3;
 
 /** @throws RegistryError, CredentialsError */
-export async function pushImage(image: BuiltImage, options: PushOptions): Promise<Pushed> {
+export async function pushImage(image: BuiltImage, options: PushOptions): Promise<PushResult> {
   const session = new RegistrySession({ ...options, action: "push", reference: image.reference });
   const manifests = image.platforms.map(({ manifest }) => manifest);
   const isManifest = (blob: Blob): boolean => blob === image.root || manifests.includes(blob);

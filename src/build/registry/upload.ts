@@ -21,10 +21,14 @@ export interface UploadOptions {
 }
 
 /** The result for a blob. */
-export type Uploaded = "exists" | "mounted" | "uploaded";
+export type UploadResult = "exists" | "mounted" | "uploaded";
 
 /** @throws RegistryError */
-export async function uploadBlob(session: RegistrySession, blob: Blob, options: UploadOptions = {}): Promise<Uploaded> {
+export async function uploadBlob(
+  session: RegistrySession,
+  blob: Blob,
+  options: UploadOptions = {},
+): Promise<UploadResult> {
   const { digest, size } = blob.descriptor;
   const there = await session.send({ method: "HEAD", path: `blobs/${digest}`, expected: [404] });
   if (there.ok) {

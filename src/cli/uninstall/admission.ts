@@ -4,14 +4,14 @@ import type { Transport } from "../../kube/transport/transport.ts";
 import type { LoadedModule } from "../../module/loaded-module.ts";
 import { registrationName } from "../../webhook/registration/configurations.ts";
 import { servedBy } from "../../webhook/webhook-host.ts";
-import { doomed, find, type Found, remove } from "./cluster-objects.ts";
+import { deletionTarget, find, type ClusterObject, remove } from "./cluster-objects.ts";
 
 interface Service {
   readonly namespace: string;
   readonly name: string;
 }
 
-interface Configuration extends Found {
+interface Configuration extends ClusterObject {
   readonly webhooks?: readonly {
     readonly name: string;
     readonly clientConfig: { readonly service?: Service & { readonly path?: string } };
@@ -21,7 +21,7 @@ interface Configuration extends Found {
 const KINDS = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"] as const;
 
 /** One configuration, and how many of its webhooks are removed. */
-export interface Registered {
+export interface RegisteredWebhooks {
   readonly path: string;
   readonly kind: string;
   readonly name: string;
@@ -40,8 +40,8 @@ export interface AdmissionOptions {
   readonly others: readonly LoadedModule[] | undefined;
 }
 
-export async function registered(options: AdmissionOptions): Promise<readonly Registered[]> {
-  const registrations: Registered[] = [];
+export async function registeredWebhooks(options: AdmissionOptions): Promise<readonly RegisteredWebhooks[]> {
+  const registrations: RegisteredWebhooks[] = [];
   for (const kind of KINDS) {
     const path = pathOf(kind, options.service);
     const live = await find<Configuration>(options.transport, path);
@@ -62,7 +62,7 @@ export async function unregister(options: AdmissionOptions): Promise<void> {
       const { leaving, staying } = divided(live, options);
       if (live === undefined || (leaving.length === 0 && !isEmptyShell(live, options))) break;
       if (staying.length === 0) {
-        await remove(transport, doomed(path, kind, live));
+        await remove(transport, deletionTarget(path, kind, live));
         break;
       }
       try {

@@ -10,7 +10,15 @@ import type { Transport } from "../../kube/transport/transport.ts";
 import type { LoadedModule } from "../../module/loaded-module.ts";
 import { groupKind, groupOf, type Resource } from "../../resource/handle.ts";
 import type { ObjectMeta } from "../../resource/meta.ts";
-import { becomes, doomed, type Doomed, find, type Found, list, type Patience } from "./cluster-objects.ts";
+import {
+  becomes,
+  deletionTarget,
+  type DeletionTarget,
+  find,
+  type ClusterObject,
+  list,
+  type Patience,
+} from "./cluster-objects.ts";
 import { asStored, type Definition, objectsOf } from "./definitions.ts";
 
 /** Milliseconds: the garbage collector learns of a kind, or of a conversion that works again, within half a minute. */
@@ -44,7 +52,7 @@ export async function deleteObjects(
   }
   const areGone = async (): Promise<boolean> => {
     for (let last = children.at(-1); last !== undefined; last = children.at(-1)) {
-      const live = await find<Owned & Found>(transport, last.path);
+      const live = await find<Owned & ClusterObject>(transport, last.path);
       // A child that others own, too, stays and loses the reference alone.
       if (live?.metadata.uid === last.uid && isOwnedBy(resource, live)) return false;
       children.pop();
@@ -69,7 +77,7 @@ function isOwnedBy(owner: Resource, { metadata: { ownerReferences = [] } }: Owne
 async function childrenOf(
   transport: Transport,
   about: { readonly owner: Resource; readonly modules: readonly LoadedModule[]; readonly mapper: RestMapper },
-): Promise<Doomed[]> {
+): Promise<DeletionTarget[]> {
   const { owner, modules, mapper } = about;
   const kinds = new Map<string, Resource>();
   for (const controller of modules.flatMap(({ definitions }) => definitions.controllers)) {
@@ -77,7 +85,7 @@ async function childrenOf(
     if (primary === undefined || groupKind(primary.resource) !== groupKind(owner)) continue;
     for (const { resource } of owns) kinds.set(groupKind(resource), resource);
   }
-  const children: Doomed[] = [];
+  const children: DeletionTarget[] = [];
   for (const resource of kinds.values()) {
     try {
       const mapping = mapper.known(resource) ?? (await mapper.resolve(resource));
@@ -90,7 +98,7 @@ async function childrenOf(
           for (const { metadata } of page) {
             if (!isOwnedBy(owner, { metadata })) continue;
             const { name, namespace = "" } = metadata;
-            children.push(doomed(`${collectionPath(mapping, namespace)}/${name}`, resource.kind, { metadata }));
+            children.push(deletionTarget(`${collectionPath(mapping, namespace)}/${name}`, resource.kind, { metadata }));
           }
         },
       });

@@ -4,7 +4,7 @@ import type { Transport } from "../../kube/transport/transport.ts";
 import { sleep } from "../../platform/clock.ts";
 
 /** The fields of a response that all kinds have. */
-export interface Found {
+export interface ClusterObject {
   readonly kind: string;
   readonly metadata: {
     readonly name: string;
@@ -17,7 +17,7 @@ export interface Found {
 }
 
 /** An object to delete. */
-export interface Doomed {
+export interface DeletionTarget {
   readonly path: string;
   /** Its description in messages, such as `Deployment binnacle-system/binnacle`. */
   readonly what: string;
@@ -29,7 +29,7 @@ export const MANAGED_BY = "app.kubernetes.io/managed-by";
 export const OURS = "binnacle";
 const ASK_EVERY = 100;
 
-export async function find<T extends Found>(transport: Transport, path: string): Promise<T | undefined> {
+export async function find<T extends ClusterObject>(transport: Transport, path: string): Promise<T | undefined> {
   try {
     return await transport.request<T>({ method: "GET", path });
   } catch (error) {
@@ -39,7 +39,11 @@ export async function find<T extends Found>(transport: Transport, path: string):
 }
 
 /** Returns all objects of a collection, which is small; none when the kind does not exist. */
-export async function list<T extends Found>(transport: Transport, path: string, query = ""): Promise<readonly T[]> {
+export async function list<T extends ClusterObject>(
+  transport: Transport,
+  path: string,
+  query = "",
+): Promise<readonly T[]> {
   try {
     return (await transport.request<{ items: readonly T[] }>({ method: "GET", path, query })).items;
   } catch (error) {
@@ -52,19 +56,19 @@ interface Identified {
   readonly metadata: { readonly name: string; readonly namespace?: string | undefined; readonly uid: string };
 }
 
-export function doomed(path: string, kind: string, { metadata }: Identified): Doomed {
+export function deletionTarget(path: string, kind: string, { metadata }: Identified): DeletionTarget {
   const { name, namespace, uid } = metadata;
   return { path, what: `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`, uid };
 }
 
 /** Deletes an object. Another object that has the same name by now stays. */
-export async function remove(transport: Transport, { path, uid }: Doomed): Promise<void> {
+export async function remove(transport: Transport, { path, uid }: DeletionTarget): Promise<void> {
   const body = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background", preconditions: { uid } };
   await transport.request({ method: "DELETE", path, body }).catch(unlessGone);
 }
 
 /** Changes an object by a merge patch with its UID. Another object that has the same name by now stays as it is. */
-export async function change(transport: Transport, { path, uid }: Doomed, patch: ObjectPatch): Promise<void> {
+export async function change(transport: Transport, { path, uid }: DeletionTarget, patch: ObjectPatch): Promise<void> {
   const body = { ...patch, metadata: { uid, ...patch.metadata } };
   await transport
     .request({ method: "PATCH", path, contentType: "application/merge-patch+json", body })

@@ -8,14 +8,23 @@ import { GROUP_LABEL } from "../../election/shard-publication.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
 import { PROCESS } from "../../manager/elections.ts";
 import { UserError } from "../usage-error.ts";
-import { becomes, doomed, type Doomed, find, type Found, list, type Patience, remove } from "./cluster-objects.ts";
+import {
+  becomes,
+  deletionTarget,
+  type DeletionTarget,
+  find,
+  type ClusterObject,
+  list,
+  type Patience,
+  remove,
+} from "./cluster-objects.ts";
 
 export interface LeaseId {
   readonly namespace: string;
   readonly id: string;
 }
 
-type LiveLease = Found & Lease;
+type LiveLease = ClusterObject & Lease;
 
 /** The milliseconds that copies have to give up their Leases. */
 export const LEASE_WITHIN = 30_000;
@@ -37,15 +46,15 @@ export async function leasesOf(
   transport: Transport,
   lease: LeaseId,
   modules: readonly string[],
-): Promise<readonly Doomed[]> {
+): Promise<readonly DeletionTarget[]> {
   const { id } = lease;
   const elected = new Set([id, ...[...modules, PROCESS].map((module) => leaseName(id, fileOf(module)))]);
   const seats = new Set(shardLeaseNames(id, MOST_SEATS));
   const group = shardGroup(id);
-  const isOurs = ({ metadata: { name, labels } }: Found): boolean =>
+  const isOurs = ({ metadata: { name, labels } }: ClusterObject): boolean =>
     elected.has(name) || (seats.has(name) && labels?.[GROUP_LABEL] === group);
-  const leases = await list<Found>(transport, collection(lease));
-  return leases.filter(isOurs).map((one) => doomed(`${collection(lease)}/${one.metadata.name}`, "Lease", one));
+  const leases = await list<ClusterObject>(transport, collection(lease));
+  return leases.filter(isOurs).map((one) => deletionTarget(`${collection(lease)}/${one.metadata.name}`, "Lease", one));
 }
 
 /**
@@ -53,7 +62,7 @@ export async function leasesOf(
  *
  * @returns who does.
  */
-export async function removeLease(transport: Transport, lease: Doomed): Promise<string | undefined> {
+export async function removeLease(transport: Transport, lease: DeletionTarget): Promise<string | undefined> {
   const live = await find<LiveLease>(transport, lease.path);
   if (live === undefined) return undefined;
   const age = Date.now() - Date.parse(live.spec?.renewTime ?? "");

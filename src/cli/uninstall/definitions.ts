@@ -10,13 +10,13 @@ import { countFinalizers, type ObjectCounts } from "../finalizer-counts.ts";
 import { CRDS, type CustomDefinition, isMigrated, storageVersion } from "../migration/custom-definition.ts";
 import { migrate } from "../migration/migration.ts";
 import { UserError } from "../usage-error.ts";
-import { change, doomed, type Doomed, find, type Found } from "./cluster-objects.ts";
+import { change, deletionTarget, type DeletionTarget, find, type ClusterObject } from "./cluster-objects.ts";
 
 /** Milliseconds until every API server knows a definition. */
 const SETTLING = 5_000;
 
 /** A definition that exists on the cluster. */
-export interface Definition extends Doomed {
+export interface Definition extends DeletionTarget {
   readonly resource: Resource;
   readonly objects: ObjectCounts;
   /** Whether a webhook converts its objects. */
@@ -27,10 +27,10 @@ export interface Definition extends Doomed {
 
 export async function definition(transport: Transport, resource: Resource): Promise<Definition | undefined> {
   const path = pathOf(resource);
-  const stored = await find<Found & CustomDefinition>(transport, path);
+  const stored = await find<ClusterObject & CustomDefinition>(transport, path);
   if (stored === undefined) return undefined;
   return {
-    ...doomed(path, "CustomResourceDefinition", stored),
+    ...deletionTarget(path, "CustomResourceDefinition", stored),
     resource,
     isConverted: stored.spec.conversion?.strategy === "Webhook",
     storedElsewhere: (stored.status?.storedVersions ?? []).filter((version) => version !== resource.version),
@@ -48,7 +48,7 @@ function pathOf(resource: Resource): string {
  */
 export async function asStored(transport: Transport, resource: Resource): Promise<Resource> {
   if (!needsConversion(resource)) return resource;
-  const stored = await find<Found & CustomDefinition>(transport, pathOf(resource));
+  const stored = await find<ClusterObject & CustomDefinition>(transport, pathOf(resource));
   if (stored === undefined || !isMigrated(stored)) return resource;
   const version = storageVersion(stored);
   const isServed = stored.spec.versions.some(({ name, served }) => name === version && served);
@@ -60,7 +60,7 @@ export async function asStored(transport: Transport, resource: Resource): Promis
  * API server prefers, and deletes their children only if it can. Their metadata, which is all that it reads, is the
  * same in all versions.
  */
-export async function convertNoMore(transport: Transport, definition: Doomed): Promise<void> {
+export async function convertNoMore(transport: Transport, definition: DeletionTarget): Promise<void> {
   await change(transport, definition, { spec: { conversion: { strategy: "None", webhook: null } } });
 }
 

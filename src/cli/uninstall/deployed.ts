@@ -9,12 +9,20 @@ import type { Transport } from "../../kube/transport/transport.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
 import { configObjectName } from "../deploy/deployed-config.ts";
 import { secretOf } from "../webhook-options.ts";
-import { doomed, type Doomed, find, type Found, list, MANAGED_BY, OURS } from "./cluster-objects.ts";
+import {
+  deletionTarget,
+  type DeletionTarget,
+  find,
+  type ClusterObject,
+  list,
+  MANAGED_BY,
+  OURS,
+} from "./cluster-objects.ts";
 import { fileOf, type LeaseId, leasesOf } from "./copies.ts";
-import { type Bound, granted } from "./granted.ts";
+import { type AccountBinding, accountRights } from "./granted.ts";
 
 /** The parts of our Deployment that are read here. */
-export interface Deployment extends Found {
+export interface Deployment extends ClusterObject {
   readonly spec: {
     readonly replicas?: number;
     readonly selector: { readonly matchLabels?: Readonly<Record<string, string>> };
@@ -37,16 +45,16 @@ export interface Deployment extends Found {
   };
 }
 
-export interface Deployed {
+export interface DeployedObjects {
   readonly deployment: Deployment | undefined;
   /**
    * The bindings that allow it to write. They lose their subject first, so that running pods cannot restore anything.
    */
-  readonly bindings: readonly Bound[];
+  readonly bindings: readonly AccountBinding[];
   /** All other objects, in the order in which they are deleted after the Deployment. */
-  readonly rest: readonly Doomed[];
+  readonly rest: readonly DeletionTarget[];
   /** The Leases of its copies, whether they were deployed or not. */
-  readonly leases: readonly Doomed[];
+  readonly leases: readonly DeletionTarget[];
   /** Objects that have the name and are not ours. */
   readonly foreign: readonly string[];
 }
@@ -65,12 +73,12 @@ export interface DeployedOptions {
   readonly all: boolean;
 }
 
-export async function deployed(
+export async function deployedObjects(
   transport: Transport,
   { account, lease, modules, all }: DeployedOptions,
-): Promise<Deployed> {
+): Promise<DeployedObjects> {
   const { namespace, name } = account;
-  const rest: Doomed[] = [];
+  const rest: DeletionTarget[] = [];
   const foreign: string[] = [];
   const live = await find<Deployment>(transport, deploymentPath(account));
   const isOwn = live !== undefined && isOurs(live, name) && live.spec.template.spec.serviceAccountName === name;
@@ -80,19 +88,19 @@ export async function deployed(
   for (const { kind, api, names, selects } of NAMESPACED) {
     for (const one of names(account)) {
       const path = `${api}/namespaces/${namespace}/${plural(kind)}/${one}`;
-      const object = await find<Found>(transport, path);
+      const object = await find<ClusterObject>(transport, path);
       if (object === undefined) continue;
-      const what = doomed(path, kind, object);
+      const what = deletionTarget(path, kind, object);
       if (isOurs(object, name) && (selects === undefined || selects(object)?.[NAME] === name)) rest.push(what);
       else foreign.push(what.what);
     }
   }
   const { name: certificates } = secretOf(account);
   const path = `/api/v1/namespaces/${namespace}/secrets/${certificates}`;
-  const secret = await find<Found & { readonly type?: string }>(transport, path);
+  const secret = await find<ClusterObject & { readonly type?: string }>(transport, path);
   if (secret?.metadata.labels?.[MANAGED_BY] === OURS && secret.type === "kubernetes.io/tls")
-    rest.push(doomed(path, "Secret", secret));
-  const rights = await granted(transport, account);
+    rest.push(deletionTarget(path, "Secret", secret));
+  const rights = await accountRights(transport, account);
   const objects = [...rest, ...rights.roles, ...rights.bindings];
   // The account is deleted last, because what still runs as the account may need it to end.
   const ordered = [...objects.filter((one) => !isAccount(one)), ...objects.filter(isAccount)];
@@ -146,11 +154,11 @@ function plural(kind: string): string {
   return kind.endsWith("y") ? `${kind.slice(0, -1).toLowerCase()}ies` : `${kind.toLowerCase()}s`;
 }
 
-function isAccount({ what }: Doomed): boolean {
+function isAccount({ what }: DeletionTarget): boolean {
   return what.startsWith("ServiceAccount ");
 }
 
-function isOurs({ metadata: { labels } }: Found, name: string): boolean {
+function isOurs({ metadata: { labels } }: ClusterObject, name: string): boolean {
   return labels?.[MANAGED_BY] === OURS && labels[NAME] === name;
 }
 

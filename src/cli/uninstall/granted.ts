@@ -4,35 +4,44 @@
  */
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
-import { change, doomed, type Doomed, find, type Found, list, MANAGED_BY, OURS } from "./cluster-objects.ts";
+import {
+  change,
+  deletionTarget,
+  type DeletionTarget,
+  find,
+  type ClusterObject,
+  list,
+  MANAGED_BY,
+  OURS,
+} from "./cluster-objects.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 /** Says on a binding without subjects whose it was. */
 const MARK = "binnacle.dev/was-bound-to";
 
-interface Binding extends Found {
+interface Binding extends ClusterObject {
   readonly roleRef: { readonly kind: string; readonly name: string };
   readonly subjects?: readonly { readonly kind: string; readonly name: string; readonly namespace?: string }[] | null;
 }
 
 /** A binding of the account alone. */
-export interface Bound extends Doomed {
+export interface AccountBinding extends DeletionTarget {
   /** Whether it still gives the account the rights. */
   readonly isInForce: boolean;
 }
 
-export interface Granted {
-  readonly bindings: readonly Bound[];
+export interface AccountRights {
+  readonly bindings: readonly AccountBinding[];
   /** The roles that only these bindings refer to. */
-  readonly roles: readonly Doomed[];
+  readonly roles: readonly DeletionTarget[];
   /** Roles of the name that others are bound to as well. */
   readonly foreign: readonly string[];
 }
 
-export async function granted(transport: Transport, account: ServiceAccount): Promise<Granted> {
+export async function accountRights(transport: Transport, account: ServiceAccount): Promise<AccountRights> {
   const { name } = account;
-  const bindings: Bound[] = [];
-  const roles: Doomed[] = [];
+  const bindings: AccountBinding[] = [];
+  const roles: DeletionTarget[] = [];
   const foreign: string[] = [];
   const all = {
     Cluster: await list<Binding>(transport, `${RBAC}/clusterrolebindings`),
@@ -43,12 +52,16 @@ export async function granted(transport: Transport, account: ServiceAccount): Pr
       if (!isOf(account, binding) || binding.roleRef.kind !== `${prefix}Role`) continue;
       const { namespace } = binding.metadata;
       const folder = namespace === undefined ? RBAC : `${RBAC}/namespaces/${namespace}`;
-      const what = doomed(`${folder}/${prefix.toLowerCase()}rolebindings/${name}`, `${prefix}RoleBinding`, binding);
+      const what = deletionTarget(
+        `${folder}/${prefix.toLowerCase()}rolebindings/${name}`,
+        `${prefix}RoleBinding`,
+        binding,
+      );
       bindings.push({ ...what, isInForce: (binding.subjects ?? []).length > 0 });
       const path = `${folder}/${prefix.toLowerCase()}roles/${name}`;
-      const role = await find<Found>(transport, path);
+      const role = await find<ClusterObject>(transport, path);
       if (role === undefined) continue;
-      const one = doomed(path, `${prefix}Role`, role);
+      const one = deletionTarget(path, `${prefix}Role`, role);
       const refers = ({ metadata, roleRef }: Binding): boolean =>
         roleRef.kind === `${prefix}Role` &&
         roleRef.name === name &&
@@ -71,18 +84,21 @@ function isOf({ namespace, name }: ServiceAccount, { metadata, subjects, roleRef
   return isAccount && others.length === 0;
 }
 
-async function metricsReader(transport: Transport, name: string): Promise<readonly Doomed[]> {
+async function metricsReader(transport: Transport, name: string): Promise<readonly DeletionTarget[]> {
   const path = `${RBAC}/clusterroles/${name}-metrics-reader`;
-  const reader = await find<Found & { rules?: readonly { nonResourceURLs?: readonly string[] }[] }>(transport, path);
+  const reader = await find<ClusterObject & { rules?: readonly { nonResourceURLs?: readonly string[] }[] }>(
+    transport,
+    path,
+  );
   const isOurs = reader?.rules?.every(({ nonResourceURLs }) => nonResourceURLs?.join() === "/metrics") === true;
-  return isOurs ? [doomed(path, "ClusterRole", reader)] : [];
+  return isOurs ? [deletionTarget(path, "ClusterRole", reader)] : [];
 }
 
 /** Takes the rights from the account. */
 export async function disempower(
   transport: Transport,
   { namespace, name }: ServiceAccount,
-  binding: Bound,
+  binding: AccountBinding,
 ): Promise<void> {
   const annotations = { [MARK]: `${namespace}/${name}` };
   await change(transport, binding, { metadata: { annotations }, subjects: null });

@@ -4,10 +4,10 @@ import type { Transport } from "../../kube/transport/transport.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
 import { groupKind } from "../../resource/handle.ts";
 import { count } from "../migration/progress-bar.ts";
-import { type Registered, registered } from "./admission.ts";
+import { type RegisteredWebhooks, registeredWebhooks } from "./admission.ts";
 import { electing, type LeaseId } from "./copies.ts";
 import { type Definition, definition, objectsOf, whatHoldsUp } from "./definitions.ts";
-import { type Deployed, deployed, type MountedModules, mountedModules } from "./deployed.ts";
+import { type DeployedObjects, deployedObjects, type MountedModules, mountedModules } from "./deployed.ts";
 import { definedKinds, type Selection } from "./selection.ts";
 import { UserError } from "../usage-error.ts";
 
@@ -28,7 +28,7 @@ export interface PlanOptions {
 }
 
 /** Objects of one kind with a finalizer of one controller. */
-export interface Carried {
+export interface FinalizerUse {
   /** The kind, as `groupKind` has it. */
   readonly id: string;
   readonly kind: string;
@@ -37,11 +37,11 @@ export interface Carried {
 }
 
 export interface Plan {
-  readonly webhooks: readonly Registered[];
-  readonly deployed: Deployed;
+  readonly webhooks: readonly RegisteredWebhooks[];
+  readonly deployed: DeployedObjects;
   /** The modules' files in a ConfigMap, when the deployment goes on without them. */
   readonly mounted: MountedModules | undefined;
-  readonly carried: readonly Carried[];
+  readonly carried: readonly FinalizerUse[];
   readonly definitions: readonly Definition[];
   /**
    * The definitions whose objects have to be stored in another version, in which they are finalized when nobody
@@ -60,12 +60,12 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
   const { modules: chosen } = selection;
   const names = chosen.map(({ name }) => name);
   const notes: string[] = [];
-  const deployment = await deployed(transport, { account, lease, modules: names, all });
+  const deployment = await deployedObjects(transport, { account, lease, modules: names, all });
   const mounted = all ? undefined : mountedIn(deployment, options);
   const kinds = definedKinds(selection);
   const definitions: Definition[] = [];
   const rewrites: Definition[] = [];
-  const carried = await carriedBy(options);
+  const carried = await finalizerUses(options);
   const known = new Set<string>();
   for (const resource of chosen.flatMap((module) => module.definitions.resources)) {
     if (known.has(groupKind(resource))) continue;
@@ -87,7 +87,12 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     notes.push("Permissions stay as they are: `binnacle manifests rbac` for the modules that are left has less");
   const hasCopies = !options.ignoresLease && !isKnownWithout(deployment, options);
   return {
-    webhooks: await registered({ transport, service, modules: chosen, others: all ? undefined : selection.others }),
+    webhooks: await registeredWebhooks({
+      transport,
+      service,
+      modules: chosen,
+      others: all ? undefined : selection.others,
+    }),
     deployed: deployment,
     mounted,
     carried,
@@ -100,13 +105,13 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
 }
 
 /** Whether objects would stay because of finalizers of others; then their definition stays, and their conversion. */
-function isHeldUp({ objects, resource }: Definition, carried: readonly Carried[]): boolean {
+function isHeldUp({ objects, resource }: Definition, carried: readonly FinalizerUse[]): boolean {
   const own = carried.filter(({ id }) => id === groupKind(resource)).map(({ finalizer }) => finalizer);
   return whatHoldsUp(objects, own) !== undefined;
 }
 
 /** @throws UserError when the deployment cannot go on without the modules. */
-function mountedIn({ deployment }: Deployed, { selection, account }: PlanOptions): MountedModules | undefined {
+function mountedIn({ deployment }: DeployedObjects, { selection, account }: PlanOptions): MountedModules | undefined {
   if (deployment === undefined || deployment.spec.replicas === 0) return undefined;
   const mounted = mountedModules(
     deployment,
@@ -123,13 +128,13 @@ function mountedIn({ deployment }: Deployed, { selection, account }: PlanOptions
 /**
  * Whether the copies that elect a leader by the Lease are those of the deployment, which names the files that it runs.
  */
-function isKnownWithout({ deployment }: Deployed, { all, account, lease }: PlanOptions): boolean {
+function isKnownWithout({ deployment }: DeployedObjects, { all, account, lease }: PlanOptions): boolean {
   if (all || deployment === undefined || mountedModules(deployment, []) === undefined) return false;
   return lease.id === account.name && lease.namespace === account.namespace;
 }
 
-async function carriedBy({ transport, selection }: PlanOptions): Promise<readonly Carried[]> {
-  const carried: Carried[] = [];
+async function finalizerUses({ transport, selection }: PlanOptions): Promise<readonly FinalizerUse[]> {
+  const carried: FinalizerUse[] = [];
   const known = new Map<string, Awaited<ReturnType<typeof objectsOf>>>();
   for (const controller of selection.modules.flatMap(({ definitions }) => definitions.controllers)) {
     const { for: primary, finalizers } = declarationsOf(controller);

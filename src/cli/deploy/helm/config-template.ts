@@ -60,25 +60,25 @@ function sectionOf(values: Record<string, unknown>, path: readonly string[]): Re
   return section;
 }
 
-interface Closed {
+interface ClosedObject {
   readonly type: "object";
   readonly additionalProperties: false;
   readonly properties: Record<string, unknown>;
   readonly required: string[];
 }
 
-function closed(): Closed {
+function closedObject(): ClosedObject {
   return { type: "object", additionalProperties: false, properties: {}, required: [] };
 }
 
 /** The schema of the values: one that is needed and was not given has to be among those of the installation. */
 export function configSchema(config: DeployedConfig): object {
-  const values = closed();
+  const values = closedObject();
   for (const field of publicFields(config)) {
     let section = values;
     for (const part of [field.config, ...field.path.slice(0, -1)]) {
       if (field.isRequired && !section.required.includes(part)) section.required.push(part);
-      section = (section.properties[part] ??= closed()) as Closed;
+      section = (section.properties[part] ??= closedObject()) as ClosedObject;
     }
     const property = field.path.at(-1)!;
     section.properties[property] = plainSchema(field.json);

@@ -27,7 +27,7 @@ export function schemaOf(plan: DeployPlan): object {
   const objects = { type: "array", items: map };
   const properties = {
     global: map,
-    image: closed(
+    image: closedObject(
       {
         repository: { ...text, minLength: 1 },
         // This allows `--set image.tag=2`. The number 1.10 would become 1.1.
@@ -38,21 +38,21 @@ export function schemaOf(plan: DeployPlan): object {
       ["repository"],
     ),
     replicas: { type: "integer", minimum: 0, maximum: isAlone ? 1 : MOST_REPLICAS },
-    resources: closed({ requests: quantities, limits: quantities, claims: list }),
+    resources: closedObject({ requests: quantities, limits: quantities, claims: list }),
     namespaces: { type: "array", items: { ...text, pattern: NAMESPACE }, uniqueItems: true },
     terminationGracePeriodSeconds: { type: "integer", minimum: 1 },
-    flags: closed(Object.fromEntries(runOptions.filter(({ name }) => !OWN_FLAGS.test(name)).map(flagSchema))),
-    ...(plan.crds.length > 0 && { crds: closed({ install: flag, keep: flag }) }),
+    flags: closedObject(Object.fromEntries(runOptions.filter(({ name }) => !OWN_FLAGS.test(name)).map(flagSchema))),
+    ...(plan.crds.length > 0 && { crds: closedObject({ install: flag, keep: flag }) }),
     ...(plan.webhooks.args.length > 0 && {
-      webhooks: closed({
+      webhooks: closedObject({
         certificates: { enum: ["self-managed", "cert-manager"] },
-        issuerRef: closed({ name: text, kind: text, group: text }),
+        issuerRef: closedObject({ name: text, kind: text, group: text }),
       }),
     }),
     ...(plan.config !== undefined && { config: configSchema(plan.config) }),
-    networkPolicy: closed({ enabled: flag }),
-    metrics: closed({ service: flag, serviceMonitor: flag }),
-    serviceAccount: closed({ annotations: texts }),
+    networkPolicy: closedObject({ enabled: flag }),
+    metrics: closedObject({ service: flag, serviceMonitor: flag }),
+    serviceAccount: closedObject({ annotations: texts }),
     podAnnotations: texts,
     podLabels: texts,
     env: objects,
@@ -65,11 +65,11 @@ export function schemaOf(plan: DeployPlan): object {
     affinity: map,
     priorityClassName: text,
   };
-  return { $schema: "http://json-schema.org/draft-07/schema#", ...closed(properties, ["image", "replicas"]) };
+  return { $schema: "http://json-schema.org/draft-07/schema#", ...closedObject(properties, ["image", "replicas"]) };
 }
 
 /** An object that may have only these fields, so that a misspelt one is refused. */
-function closed(properties: object, required: readonly string[] = []): object {
+function closedObject(properties: object, required: readonly string[] = []): object {
   return { type: "object", additionalProperties: false, ...(required.length > 0 && { required }), properties };
 }
 
