@@ -1,6 +1,6 @@
 /** Server-side apply of invalid objects: every part is missing, of another type, or of another object. */
 import type { Family, Probe } from "./family.ts";
-import { collectionOf, configMap, deployment, gadget, type Kind, objectOf, prepareKinds } from "./kinds.ts";
+import { collectionOf, configMap, deployment, gadget, type Kind, objectOf, prepareKinds } from "../kinds.ts";
 
 /** Metadata of the object `one`; what is `undefined` is left out. */
 const metadata: readonly unknown[] = [
@@ -71,7 +71,7 @@ const queries: readonly string[] = [
 ];
 
 async function refusalsOf(kind: Kind, probe: Probe): Promise<void> {
-  await prepareKinds(probe);
+  await prepareKinds(probe.session);
   const collection = collectionOf(kind, probe.namespace);
   const one = objectOf(kind, { name: "one" });
   await probe.quietly("POST", collection, one);

@@ -5,7 +5,7 @@
 import { define, definitionOf } from "../custom-kinds.ts";
 import { pairs } from "../sampling.ts";
 import type { Family, Probe } from "./family.ts";
-import { collectionOf, deployment, gadget, prepareKinds } from "./kinds.ts";
+import { collectionOf, deployment, gadget, prepareKinds } from "../kinds.ts";
 
 const spellings = `0 -0 0.0 -0.0 1 1.0 -1.0 1.5 1.50 1e2 1E2 1.0e2 1e-2 100e-2 1e400 1e21 1e15 0.0000001 1234567.5
 9007199254740991 9007199254740993 9007199254740993.0 9223372036854775807 -9223372036854775808 9223372036854775808
@@ -139,7 +139,7 @@ const places: Readonly<Record<string, string>> = {
 };
 
 async function builtInNumbers(probe: Probe): Promise<void> {
-  await prepareKinds(probe);
+  await prepareKinds(probe.session);
   const collection = collectionOf(deployment, probe.namespace);
   const { apiVersion, kind, rest } = deployment;
   await probe.quietly("POST", collection, { apiVersion, kind, metadata: { name: "d" }, ...rest });

@@ -3,7 +3,7 @@ import { define, definitionOf, definitions, versionOf, withSpec } from "../custo
 import { pairs } from "../sampling.ts";
 import type { Loose } from "../session.ts";
 import type { Family, Probe } from "./family.ts";
-import { collectionOf, configMap, deployment, gadget, objectOf, prepareKinds } from "./kinds.ts";
+import { collectionOf, configMap, deployment, gadget, objectOf, prepareKinds } from "../kinds.ts";
 
 const entries: Readonly<Record<string, readonly unknown[]>> = {
   none: [],
@@ -29,7 +29,7 @@ function entry(more: object): object {
 }
 
 async function managers(probe: Probe): Promise<void> {
-  await prepareKinds(probe);
+  await prepareKinds(probe.session);
   for (const [kind, [label, managedFields]] of pairs([configMap, deployment, gadget], Object.entries(entries))) {
     const collection = collectionOf(kind, probe.namespace);
     const name = label.replaceAll(/[^a-z]+/g, "-");

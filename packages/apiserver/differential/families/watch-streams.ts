@@ -2,7 +2,7 @@
 import type { Loose } from "../session.ts";
 import { isChosen, pairs } from "../sampling.ts";
 import type { Family, Probe } from "./family.ts";
-import { collectionOf, configMap, deployment, gadget, gizmo, type Kind, objectOf, prepareKinds } from "./kinds.ts";
+import { collectionOf, configMap, deployment, gadget, gizmo, type Kind, objectOf, prepareKinds } from "../kinds.ts";
 
 const meta = "v=v1;g=meta.k8s.io";
 const accepts: Readonly<Record<string, string>> = {
@@ -107,7 +107,7 @@ function batches(streams: readonly Stream[]): Stream[][] {
 }
 
 async function streams(kind: Kind, probe: Probe): Promise<void> {
-  await prepareKinds(probe);
+  await prepareKinds(probe.session);
   const all: Stream[] = [];
   const options = pairs(pairs(initials, matches), pairs(bookmarks, pairs(versions, extras)));
   for (const [scope, [accept, header]] of pairs(scopes, Object.entries(accepts))) {

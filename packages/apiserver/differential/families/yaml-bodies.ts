@@ -1,6 +1,6 @@
 /** What bodies in YAML mean: scalars of YAML 1.1, anchors, keys, several documents, and texts that are none. */
 import type { Family, Probe } from "./family.ts";
-import { collectionOf, gadget, prepareKinds } from "./kinds.ts";
+import { collectionOf, gadget, prepareKinds } from "../kinds.ts";
 
 const scalars = [
   ..."yes no on y True tRUE null ~ 0x1F 0o17 017 0b11 1_000 1e3 .5 +1 +.inf .nan 1:30 2020-01-02 2020-01-02T03:04:05Z 1.0".split(
@@ -42,7 +42,7 @@ const ends = [
 ];
 
 async function yamlBodies(probe: Probe): Promise<void> {
-  await prepareKinds(probe);
+  await prepareKinds(probe.session);
   const collection = collectionOf(gadget, probe.namespace);
   await probe.quietly("POST", collection, { apiVersion: gadget.apiVersion, kind: "Gadget", metadata: { name: "one" } });
   for (const end of [...scalars.map((scalar) => `spec:\n  free:\n   a: ${scalar}`), ...ends]) {

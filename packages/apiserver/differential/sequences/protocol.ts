@@ -1,69 +1,9 @@
 /** Edges of the protocol: paths, methods, media types, names, options, impersonation. */
 import type { Case } from "../case.ts";
-import { define, definitionOf, withSpec } from "../custom-kinds.ts";
-import type { Session } from "../session.ts";
+import { collectionOf, configMap, deployment, gadget, type Kind, objectOf, prepareKinds } from "../kinds.ts";
+import { patchTypes, type Session } from "../session.ts";
 
-const json = "application/json-patch+json";
-const merge = "application/merge-patch+json";
-const strategic = "application/strategic-merge-patch+json";
-const apply = "application/apply-patch+yaml";
-
-/** Kinds whose objects are decoded, named and versioned in special ways. */
-interface Subject {
-  readonly name: string;
-  readonly apiVersion: string;
-  readonly kind: string;
-  /** The path below the group's version, with or without the namespace. */
-  path(namespace: string): string;
-  readonly rest: object;
-  prepare?(session: Session): Promise<void>;
-}
-
-const subjects: readonly Subject[] = [
-  {
-    name: "config map",
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    path: (namespace) => `/api/v1/namespaces/${namespace}/configmaps`,
-    rest: { data: { a: "1" } },
-  },
-  {
-    name: "deployment",
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    path: (namespace) => `/apis/apps/v1/namespaces/${namespace}/deployments`,
-    rest: {
-      spec: {
-        selector: { matchLabels: { a: "b" } },
-        template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } },
-      },
-    },
-  },
-  {
-    name: "custom",
-    apiVersion: "protocol.example.test/v1",
-    kind: "Gadget",
-    path: (namespace) => `/apis/protocol.example.test/v1/namespaces/${namespace}/gadgets`,
-    rest: { spec: { size: 1 } },
-    prepare: defineGadget,
-  },
-];
-
-async function defineGadget(session: Session): Promise<void> {
-  const kind = { group: "protocol.example.test", plural: "gadgets", kind: "Gadget" };
-  await define(session, definitionOf({ ...kind, schema: withSpec({ size: { type: "integer" } }) }));
-}
-
-function objectOf({ apiVersion, kind, rest }: Subject, name: string, metadata: object = {}): object {
-  return { apiVersion, kind, metadata: { name, ...metadata }, ...rest };
-}
-
-/** Creates a namespace for the case. @returns the path of the subject's objects. */
-async function pathOf(session: Session, subject: Subject): Promise<string> {
-  await session.createNamespace();
-  await subject.prepare?.(session);
-  return subject.path(session.slug);
-}
+const { json, merge, strategic, apply } = patchTypes;
 
 function asMeta(form: string, version = "v1"): string {
   return `application/json;as=${form};v=${version};g=meta.k8s.io`;
@@ -217,17 +157,21 @@ export const protocol: readonly Case[] = [
         await session.send(JSON.stringify(headers), "POST", path, { headers, body: {} });
     },
   },
-  ...subjects.flatMap(casesOf),
+  ...[configMap, deployment, gadget].flatMap(casesOf),
 ];
 
 /** Returns the cases of a kind, which are the same for each. */
-function casesOf(subject: Subject): Case[] {
-  const withName = (name: string, metadata?: object): object => objectOf(subject, name, metadata);
+function casesOf(kind: Kind): Case[] {
+  const withName = (name: string, metadata?: object): object => objectOf(kind, { name, ...metadata });
+  const prepare = async (session: Session): Promise<string> => {
+    await prepareKinds(session);
+    return collectionOf(kind, session.slug);
+  };
   return [
     {
-      name: `protocol media types of a ${subject.name}`,
+      name: `protocol media types of a ${kind.name}`,
       run: async (session) => {
-        const path = await pathOf(session, subject);
+        const path = await prepare(session);
         await session.quietly("POST", path, withName("one"));
         for (const accept of accepts) {
           for (const at of [`${path}/one`, `${path}/none`, `${path}?fieldSelector=metadata.name%3Done`]) {
@@ -246,9 +190,9 @@ function casesOf(subject: Subject): Case[] {
       },
     },
     {
-      name: `protocol names and system fields of a ${subject.name}`,
+      name: `protocol names and system fields of a ${kind.name}`,
       run: async (session) => {
-        const path = await pathOf(session, subject);
+        const path = await prepare(session);
         const set = { uid: "x", generation: 5, selfLink: "/x", deletionTimestamp: "2020-01-01T00:00:00Z" };
         await session.post("create with system fields", path, withName("one", set));
         for (const metadata of [
@@ -271,11 +215,11 @@ function casesOf(subject: Subject): Case[] {
       },
     },
     {
-      name: `protocol patches of a ${subject.name}`,
+      name: `protocol patches of a ${kind.name}`,
       run: async (session) => {
-        const path = await pathOf(session, subject);
+        const path = await prepare(session);
         await session.quietly("POST", path, withName("one"));
-        const ofKind = "spec" in subject.rest && subject.prepare === undefined ? [] : kindPatches;
+        const ofKind = kind === deployment ? [] : kindPatches;
         for (const [type, body] of [...patches, ...ofKind, [apply, withName("one", { uid: "x" })] as const]) {
           const query = type === apply ? "?fieldManager=m" : "";
           await session.send(`${type} ${JSON.stringify(body)}`, "PATCH", `${path}/one${query}`, patchOf(type, body));
@@ -286,9 +230,9 @@ function casesOf(subject: Subject): Case[] {
       },
     },
     {
-      name: `protocol delete options of a ${subject.name}`,
+      name: `protocol delete options of a ${kind.name}`,
       run: async (session) => {
-        const path = await pathOf(session, subject);
+        const path = await prepare(session);
         for (const body of deleteBodies) {
           await session.quietly("POST", path, withName("one"));
           await session.delete(`DELETE with ${JSON.stringify(body)}`, `${path}/one`, body);

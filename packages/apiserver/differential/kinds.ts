@@ -1,8 +1,8 @@
 /**
  * Kinds that represent the ways in which a server stores objects: built-in and custom ones, with and without namespace.
  */
-import { define, definitionOf } from "../custom-kinds.ts";
-import type { Probe } from "./family.ts";
+import { define, definitionOf } from "./custom-kinds.ts";
+import type { Session } from "./session.ts";
 
 export interface Kind {
   readonly name: string;
@@ -70,9 +70,9 @@ export function objectOf({ apiVersion, kind, rest }: Kind, metadata: object, fie
 }
 
 /** Creates the definitions of the custom kinds and a namespace. */
-export async function prepareKinds(probe: Probe): Promise<void> {
-  await probe.createNamespace();
-  for (const kind of [gadget, gizmo]) await define(probe.session, definition(kind));
+export async function prepareKinds(session: Session): Promise<void> {
+  await session.createNamespace();
+  for (const kind of [gadget, gizmo]) await define(session, definition(kind));
 }
 
 const part = {
