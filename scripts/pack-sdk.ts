@@ -109,7 +109,7 @@ function packageEntries(): Record<string, string> {
   const { imports } = parseModule(readFileSync(join(root, "src", "program.ts"), "utf8"));
   const names = imports
     .filter(({ from, names }) => names.includes("*") && !from.startsWith("."))
-    .map(({ from }) => from);
+    .map(({ from }) => from.replace(/^#/, "")); // the entry imports some by an alias of the same name
   const entries = names.map((name) => {
     const target = typesOf(name);
     const path = relative(dirname(`sdk/${name}`), join("sdk", target.replace(/\.d\.ts$/, ".js")));
