@@ -83,8 +83,8 @@ export class TokenAuthority {
    * @param audiences the token must have been issued for one of them. @default the server itself
    */
   user(token: string, audiences?: readonly string[]): UserInfo | undefined {
-    const found = this.check(token, audiences);
-    return typeof found === "string" ? undefined : found;
+    const identity = this.check(token, audiences);
+    return typeof identity === "string" ? undefined : identity;
   }
 
   /** Returns the user of a token, or the reason why it is invalid. */
@@ -136,13 +136,13 @@ export class TokenAuthority {
   /** Explains why a token is invalid after its bound object was deleted. */
   #ended(kind: string, bound: Bound | undefined, namespace: string): string | undefined {
     if (bound === undefined) return undefined;
-    const found = this.#reader.get({ group: "", plural: `${kind}s` }, { namespace, name: bound.name });
-    const { uid = "", deletionTimestamp } = found?.metadata ?? {};
+    const object = this.#reader.get({ group: "", plural: `${kind}s` }, { namespace, name: bound.name });
+    const { uid = "", deletionTimestamp } = object?.metadata ?? {};
     const isLongGone = deletionTimestamp !== undefined && Date.parse(deletionTimestamp) < this.#now() - grace;
-    if (found !== undefined && uid !== bound.uid) {
+    if (object !== undefined && uid !== bound.uid) {
       return `${kind} UID (${uid}) does not match service account ${kind} ref claim (${bound.uid ?? ""})`;
     }
-    return found === undefined || isLongGone ? "service account token has been invalidated" : undefined;
+    return object === undefined || isLongGone ? "service account token has been invalidated" : undefined;
   }
 }
 

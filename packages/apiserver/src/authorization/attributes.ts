@@ -60,8 +60,8 @@ function selectedName(query: URLSearchParams): string {
   const selector = query.get("fieldSelector") ?? "";
   if (!selector.includes("metadata.name")) return "";
   for (const term of selector.split(",")) {
-    const found = /^metadata\.name==?([^=!\\]*)$/.exec(term);
-    const name = found?.[1];
+    const match = /^metadata\.name==?([^=!\\]*)$/.exec(term);
+    const name = match?.[1];
     if (name !== undefined && name !== "." && name !== ".." && !/[/%]/.test(name)) return name;
   }
   return "";

@@ -43,9 +43,9 @@ export class Bindings {
 
   /** Returns the bindings of the user and of its groups, ordered by name. */
   of({ username, groups }: UserInfo): readonly Binding[] {
-    const found = new Set(this.#bySubject.get(`User ${username}`));
-    for (const group of groups) for (const one of this.#bySubject.get(`Group ${group}`) ?? []) found.add(one);
-    return [...found].sort((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
+    const bindings = new Set(this.#bySubject.get(`User ${username}`));
+    for (const group of groups) for (const one of this.#bySubject.get(`Group ${group}`) ?? []) bindings.add(one);
+    return [...bindings].sort((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
   }
 }
 

@@ -19,7 +19,13 @@ interface ClaimWrite {
 export function claimAccess({ next, old, context, verb }: ClaimWrite): readonly FieldError[] {
   const { authorizer, user, namespace } = context;
   const [status, before] = [inner(next, "status"), inner(old, "status")];
-  const asked = { user, isResource: true, path: "", group: "resource.k8s.io", resource: "resourceclaims" } as const;
+  const attributes = {
+    user,
+    isResource: true,
+    path: "",
+    group: "resource.k8s.io",
+    resource: "resourceclaims",
+  } as const;
   const refusal = (question: Attributes): string | undefined => {
     const { allowed, reason } = authorizer.authorize(question);
     return allowed ? undefined : accessForbidden(question, reason).message;
@@ -28,7 +34,7 @@ export function claimAccess({ next, old, context, verb }: ClaimWrite): readonly 
   const isBound = ["allocation", "reservedFor"].some(
     (field) => !deepEquals(orNone(status[field]), orNone(before[field])),
   );
-  const why = isBound ? refusal({ ...asked, verb, subresource: "binding", namespace: "", name: "" }) : undefined;
+  const why = isBound ? refusal({ ...attributes, verb, subresource: "binding", namespace: "", name: "" }) : undefined;
   if (why !== undefined) {
     const detail = `changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="${verb}" permission: ${why}`;
     errors.push({ type: "Forbidden", field: "status.allocation", detail });
@@ -38,7 +44,7 @@ export function claimAccess({ next, old, context, verb }: ClaimWrite): readonly 
     (prefix) => `${prefix}:${verb}`,
   );
   for (const name of changedDrivers(status, before)) {
-    const refusals = verbs.map((one) => refusal({ ...asked, verb: one, subresource: "driver", namespace, name }));
+    const refusals = verbs.map((one) => refusal({ ...attributes, verb: one, subresource: "driver", namespace, name }));
     if (refusals.includes(undefined)) continue;
     const detail = `changing status.devices requires resource="resourceclaims/driver", verb="[${verbs.join(" ")}]" permission: ${refusals[0]}`;
     errors.push({ type: "Forbidden", field: "status.devices", detail });

@@ -41,7 +41,7 @@ function policyProblem({ next, old, context, resolve }: PolicyWrite): string | u
   const about = { ...target(kind, resolve), verb: "get", namespace: "*", name: "*" };
   if (allows(context, about)) return undefined;
   const needed = `must have "get" permission on all objects of the referenced paramKind`;
-  return `user ${shown(context.user)} ${needed} (kind=${kind.kind}, apiVersion=${kind.apiVersion})`;
+  return `user ${description(context.user)} ${needed} (kind=${kind.kind}, apiVersion=${kind.apiVersion})`;
 }
 
 function bindingProblem({ next, context, resolve }: PolicyWrite): string | undefined {
@@ -52,14 +52,14 @@ function bindingProblem({ next, context, resolve }: PolicyWrite): string | undef
   const { plural, group } = policiesOf(next);
   const policy = context.reader.get({ group, plural }, { name });
   const kind = policy && paramKindOf(policy);
-  const found = kind === undefined ? anything : target(kind, resolve);
+  const kindTarget = kind === undefined ? anything : target(kind, resolve);
   const verb = reference.name ? "get" : "list";
   const { name: param = "", namespace = "" } = reference;
-  if (allows(context, { ...found, verb, namespace, name: param })) return undefined;
-  const user = shown(context.user);
+  if (allows(context, { ...kindTarget, verb, namespace, name: param })) return undefined;
+  const user = description(context.user);
   const instead = `to determine minimum required permissions and user ${user} does not have "${verb}" permission for all groups, versions and resources`;
   if (policy === undefined) return `unable to get policy ${name} ${instead}`;
-  if (kind !== undefined && found.resource === "*")
+  if (kind !== undefined && kindTarget.resource === "*")
     return `unable to resolve paramKind &{${kind.apiVersion} ${kind.kind}} ${instead}`;
   // For mutating policies the real server swaps user and verb.
   const [who, what] = next.kind.startsWith("Mutating") ? [verb, user] : [user, verb];
@@ -93,7 +93,7 @@ function allows(
 }
 
 /** Formats a user as Go prints it. */
-function shown({ username, uid = "", groups, extra = {} }: UserInfo): string {
+function description({ username, uid = "", groups, extra = {} }: UserInfo): string {
   const entries = Object.keys(extra as Fields)
     .toSorted()
     .map((key) => `${key}:[${(extra[key] ?? []).join(" ")}]`);

@@ -178,8 +178,8 @@ class Checker {
   #fieldOf(place: number, type: Type, field: string): Type {
     if (type.kind === "map") return type.params[1]!;
     if (type.kind === "struct") {
-      const found = type.fields?.().get(field);
-      return found ?? this.#report(place, `undefined field '${field}'`);
+      const member = type.fields?.().get(field);
+      return member ?? this.#report(place, `undefined field '${field}'`);
     }
     if (type.kind === "param") this.#fits(dyn, type);
     else if (!isDynOrError(type)) this.#report(place, `type '${shown(type)}' does not support field selection`);
@@ -309,8 +309,8 @@ class Checker {
     if (name === "optMap" || name === "optFlatMap") {
       const target = this.visit(receiver, scope);
       // The macro expands to a test and an access.
-      for (const asked of ["hasValue", "value"])
-        this.#resolve(node, asked, { known: overloadsOf(asked) ?? [], types: [target], isMember: true });
+      for (const method of ["hasValue", "value"])
+        this.#resolve(node, method, { known: overloadsOf(method) ?? [], types: [target], isMember: true });
       const body = this.visit(args[1]!, new Map(scope).set(variableOf(args[0]!), unwrapped(target) ?? dyn));
       return name === "optMap" ? optionalOf(body) : body;
     }
@@ -339,9 +339,9 @@ class Checker {
       case "transformMap":
       case "transformMapEntry": {
         const keys = inner.get(variableOf(args[0]!)) ?? dyn;
-        const made = name === "transformMap" ? mapOf(keys, last) : last;
-        for (const [, type] of filters) this.#chooses(place, type, made);
-        return made;
+        const result = name === "transformMap" ? mapOf(keys, last) : last;
+        for (const [, type] of filters) this.#chooses(place, type, result);
+        return result;
       }
       case "sortBy":
         return range;

@@ -40,35 +40,35 @@ function literalProblems(
   node: CelNode,
   { checked, places }: { readonly checked: Checked; readonly places: Places },
 ): string[] {
-  const found: { readonly at: number; readonly what: string }[] = [];
+  const problems: { readonly at: number; readonly what: string }[] = [];
   eachCall(node, (call, name, { target, args }) => {
     const [first] = args;
     const isWrong = Object.hasOwn(literals, name) ? literals[name] : undefined;
     if (isWrong !== undefined && isText(first) && isWrong(first.args)) {
-      found.push({ at: first.start, what: `invalid ${name} argument` });
+      problems.push({ at: first.start, what: `invalid ${name} argument` });
     }
     if (name !== "format" || target === undefined || !isText(target) || first?.op !== "list") return;
     const wrong = formatProblem(
       { call, format: target.args, args: first.args as readonly CelNode[] },
       { checked, places },
     );
-    if (wrong !== undefined) found.push(wrong);
+    if (wrong !== undefined) problems.push(wrong);
   });
-  return found.toSorted((one, other) => one.at - other.at).map(({ at, what }) => places.error(at, what));
+  return problems.toSorted((one, other) => one.at - other.at).map(({ at, what }) => places.error(at, what));
 }
 
 const patterns: ReadonlySet<string> = new Set(["matches", "find", "findAll"]);
 
 /** Returns why a checked expression cannot be instantiated, which compiles its regular expressions. */
 export function instantiationProblem(node: CelNode): string | undefined {
-  let found: string | undefined;
+  let problem: string | undefined;
   eachCall(node, (_call, name, { target, args }) => {
     const pattern = [...(target === undefined ? [] : [target]), ...args][1];
     if (!patterns.has(name) || !isText(pattern)) return;
     const wrong = goRegExpError(pattern.args);
-    if (wrong !== undefined) found ??= `program instantiation failed: ${wrong}`;
+    if (wrong !== undefined) problem ??= `program instantiation failed: ${wrong}`;
   });
-  return found;
+  return problem;
 }
 
 interface Given {

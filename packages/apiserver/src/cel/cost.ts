@@ -155,9 +155,9 @@ class Estimator {
       const [inner] = (selected?.op === "." ? selected.args : [selected]) as [CelNode];
       return { ...flat, cost: this.visit(inner, scope).cost };
     }
-    const given = args.map((arg) => this.visit(arg, scope));
-    const sum = given.reduce((all, { cost }) => all + cost, 0);
-    const [first] = given;
+    const sizes = args.map((arg) => this.visit(arg, scope));
+    const sum = sizes.reduce((all, { cost }) => all + cost, 0);
+    const [first] = sizes;
     if (name === "dyn" && first !== undefined) return { ...first, cost: sum + 1 };
     if (
       ["url", "quantity", "isQuantity", "semver", "isSemver", "ip", "cidr", "isIP", "isCIDR", "isURL"].includes(name)
@@ -177,10 +177,10 @@ class Estimator {
     }
     const target = this.visit(receiver, scope);
     if (isLoop(name, args)) return this.#loop(name, { target, args }, scope);
-    const given = args.map((arg) => this.visit(arg, scope));
-    const before = target.cost + given.reduce((all, { cost }) => all + cost, 0);
+    const sizes = args.map((arg) => this.visit(arg, scope));
+    const before = target.cost + sizes.reduce((all, { cost }) => all + cost, 0);
     const size = target.size ?? most;
-    const other = given[0]?.size ?? most;
+    const other = sizes[0]?.size ?? most;
     const result = { cost: before, size: target.size, type: target.type };
     if (name === "startsWith" || name === "endsWith") return { ...flat, cost: before + traversal(other) };
     if (name === "contains") return { ...flat, cost: before + product(traversal(size), traversal(other)) };
@@ -202,7 +202,7 @@ class Estimator {
     }
     if (name === "join") {
       const item = target.items === undefined ? (target.type?.items?.most ?? most) : most;
-      const whole = Math.min(most, product(size, item) + product(Math.max(0, size - 1), given[0]?.size ?? 0));
+      const whole = Math.min(most, product(size, item) + product(Math.max(0, size - 1), sizes[0]?.size ?? 0));
       return { cost: before + traversal(whole), size: whole, type: { kind: "string", most: whole, least: 2 } };
     }
     if (name === "validate") return { ...unknown, cost: before + product(traversal(other), longestFormat) };

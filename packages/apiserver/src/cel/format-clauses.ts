@@ -63,8 +63,8 @@ export function formatProblem(
   const wrong = (what: string): FormatProblem => ({ at: places.of(call), what });
   const unparsed = (what: string): FormatProblem => wrong(`could not parse formatting clause: ${what}`);
   let index = 0;
-  for (const found of format.matchAll(/%(%|(\.\d*)?([^]?))/gu)) {
-    const [, whole, precision, letter = ""] = found;
+  for (const match of format.matchAll(/%(%|(\.\d*)?([^]?))/gu)) {
+    const [, whole, precision, letter = ""] = match;
     if (whole === "%") continue;
     if (whole === "") return wrong("unexpected end of string");
     const arg = args[index];
@@ -95,8 +95,8 @@ function misfit(node: CelNode, clause: Clause, checked: Checked): CelNode | unde
   if (name !== "dyn" && !clause.types.includes(name)) return node;
   if (clause !== text || (node.op !== "list" && node.op !== "map")) return undefined;
   for (const part of (node.args as readonly unknown[]).flat() as CelNode[]) {
-    const found = misfit(part, clause, checked);
-    if (found !== undefined) return found;
+    const problem = misfit(part, clause, checked);
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }

@@ -136,9 +136,9 @@ function mapping(finish: (result: unknown) => unknown) {
       return checker.getType("optional<dyn>");
     },
     evaluate(evaluator: Evaluator, macro: { readonly inner: Scope | undefined }, scope: unknown): unknown {
-      const found = evaluator.run(receiver, scope) as Optional;
-      if (!found.hasValue()) return celLibrary().Optional.none();
-      const inner = macro.inner!.reuse(scope).setIterValue(found.value(), evaluator);
+      const optional = evaluator.run(receiver, scope) as Optional;
+      if (!optional.hasValue()) return celLibrary().Optional.none();
+      const inner = macro.inner!.reuse(scope).setIterValue(optional.value(), evaluator);
       return finish(evaluator.run(args[1]!, inner));
     },
   });

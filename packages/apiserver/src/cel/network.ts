@@ -114,12 +114,14 @@ function registerBlocks(environment: Environment): void {
 function masked({ address, length, family }: Block): Block {
   if (family === "ipv4") {
     const bits = address.split(".").reduce((sum, part) => sum * 256n + BigInt(part), 0n);
-    const kept = (bits >> BigInt(32 - length)) << BigInt(32 - length);
-    return new Block(`${[24n, 16n, 8n, 0n].map((shift) => (kept >> shift) & 255n).join(".")}/${length}`);
+    const network = (bits >> BigInt(32 - length)) << BigInt(32 - length);
+    return new Block(`${[24n, 16n, 8n, 0n].map((shift) => (network >> shift) & 255n).join(".")}/${length}`);
   }
   const bits = groupsOf(address).reduce((sum, group) => sum * 65_536n + BigInt(group), 0n);
-  const kept = (bits >> BigInt(128 - length)) << BigInt(128 - length);
-  const groups = Array.from({ length: 8 }, (_, index) => ((kept >> BigInt(112 - 16 * index)) & 65_535n).toString(16));
+  const network = (bits >> BigInt(128 - length)) << BigInt(128 - length);
+  const groups = Array.from({ length: 8 }, (_, index) =>
+    ((network >> BigInt(112 - 16 * index)) & 65_535n).toString(16),
+  );
   return new Block(`${new URL(`http://[${groups.join(":")}]/`).hostname.slice(1, -1)}/${length}`);
 }
 

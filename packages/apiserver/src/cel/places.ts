@@ -45,8 +45,8 @@ export class Places {
 
   /** Returns the position of the first of these signs after an offset. */
   #after(from: number, sign: string): number {
-    const found = this.#text.indexOf(sign, from);
-    return found < 0 ? from : found;
+    const index = this.#text.indexOf(sign, from);
+    return index < 0 ? from : index;
   }
 
   /** Formats an error message with the line that it refers to. */

@@ -88,9 +88,9 @@ function program(expression: string, optionalOldSelf: boolean | undefined): Prog
   const known = programs.get(key);
   if (known) return known;
   if (programs.size >= mostPrograms) programs.clear();
-  const made = compile(expression, optionalOldSelf === true ? optionalEnvironment() : celEnvironment());
-  programs.set(key, made);
-  return made;
+  const compilation = compile(expression, optionalOldSelf === true ? optionalEnvironment() : celEnvironment());
+  programs.set(key, compilation);
+  return compilation;
 }
 
 function compile(expression: string, environment: Environment): Program {
@@ -110,7 +110,7 @@ export function usesOldSelf(expression: string): boolean {
 }
 
 function run(schema: Schema, value: unknown, { old, path, root, errors, warn }: Place): void {
-  const shown = path === "" ? "<nil>" : path;
+  const place = path === "" ? "<nil>" : path;
   const unchanged = old !== undefined && old !== null && equalValues(old, value);
   const known = sound.getOrInsertComputed(schema, () => new WeakSet());
   const isSound = unchanged && typeof old === "object" && known.has(old);
@@ -127,7 +127,7 @@ function run(schema: Schema, value: unknown, { old, path, root, errors, warn }: 
   for (const rule of schema.values!.rules!) {
     const { usesOld, error, run: evaluate } = program(rule.rule, rule.optionalOldSelf);
     const invalid = (detail: string): void =>
-      report({ type: "Invalid", field: shown, badValue: schema.type, detail }, usesOld);
+      report({ type: "Invalid", field: place, badValue: schema.type, detail }, usesOld);
     if (error !== undefined) {
       invalid(`rule compile error: ${error}`);
       continue;
@@ -173,8 +173,8 @@ function broken(rule: CelRule, { schema, value, path, context }: Broken): FieldE
   const detail = messageOf(rule, context) ?? (rule.message?.trim() || `failed rule: ${rule.rule.trim()}`);
   const type = reasons[rule.reason ?? ""] ?? "Invalid";
   const whole = schema.type === "object" || schema.type === "array";
-  const shown = field === "" ? "<nil>" : field;
-  return { type, field: shown, ...(whole ? {} : { badValue: value }), detail: type === "Duplicate" ? "" : detail };
+  const place = field === "" ? "<nil>" : field;
+  return { type, field: place, ...(whole ? {} : { badValue: value }), detail: type === "Duplicate" ? "" : detail };
 }
 
 /** Formats a path such as `.spec['a-b']` as the server does: fields of structs with a dot, keys of maps in brackets. */

@@ -42,7 +42,7 @@ export function syntaxProblem(text: string, error: unknown): string {
   if (text === "") return `ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting ${expected.value}`;
   const places = new Places(text);
   const { known, unknown } = scan(text);
-  const found = unknown.map((token) => ({
+  const problems = unknown.map((token) => ({
     at: token.at,
     what: whyUnknown(token, known),
   }));
@@ -51,12 +51,12 @@ export function syntaxProblem(text: string, error: unknown): string {
   const reserved = problem === undefined ? undefined : /^Reserved identifier: (\w+)/.exec(messageOf(problem))?.[1];
   if (reserved !== undefined) {
     const at = placeOf(problem) ?? text.indexOf(reserved);
-    found.push({ at, what: `reserved identifier: ${reserved}` });
+    problems.push({ at, what: `reserved identifier: ${reserved}` });
     readable = `${readable.slice(0, at)}${"x".repeat(reserved.length)}${readable.slice(at + reserved.length)}`;
     problem = parseProblem(readable);
   }
-  if (problem !== undefined) found.push(grammarProblem(readable, known, problem));
-  return found
+  if (problem !== undefined) problems.push(grammarProblem(readable, known, problem));
+  return problems
     .toSorted((one, other) => one.at - other.at)
     .map(({ at, what }) => places.error(at, what))
     .join("\n");
@@ -113,15 +113,16 @@ function grammarProblem(text: string, known: readonly Token[], error: unknown): 
   if (token === undefined) return { at: text.length, what: `Syntax error: ${message}` };
   const before = known[at - 1];
   const following = known[at + 1];
-  const said = (what: string): Problem => ({ at: token.at, what: `Syntax error: ${what}` });
-  if (before?.text === "." && !/^\w/.test(token.text)) return said(`no viable alternative at input '.${token.text}'`);
+  const problem = (what: string): Problem => ({ at: token.at, what: `Syntax error: ${what}` });
+  if (before?.text === "." && !/^\w/.test(token.text))
+    return problem(`no viable alternative at input '.${token.text}'`);
   if (before === undefined || /^(?:[-+*/%!?:(,<>]|==|!=|<=|>=|&&|\|\|)$/.test(before.text))
-    return said(
+    return problem(
       `${mayBegin(following) ? "extraneous" : "mismatched"} input '${token.text}' expecting ${expected.value}`,
     );
-  if (message.startsWith("Expected COLON")) return said(`mismatched input '${token.text}' expecting ':'`);
-  if (depthOf(known.slice(0, at)) > 0) return said(message);
-  return said(`${following === undefined ? "extraneous" : "mismatched"} input '${token.text}' expecting <EOF>`);
+  if (message.startsWith("Expected COLON")) return problem(`mismatched input '${token.text}' expecting ':'`);
+  if (depthOf(known.slice(0, at)) > 0) return problem(message);
+  return problem(`${following === undefined ? "extraneous" : "mismatched"} input '${token.text}' expecting <EOF>`);
 }
 
 /** Whether a value ends exactly where the other token begins. */

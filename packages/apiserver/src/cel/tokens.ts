@@ -35,10 +35,10 @@ export function scan(text: string): { readonly known: readonly Token[]; readonly
   const [known, unknown]: [Token[], Token[]] = [[], []];
   for (let at = 0; at < text.length;) {
     tokens.lastIndex = at;
-    const found = tokens.exec(text)?.[0];
-    if (found !== undefined) {
-      if (!/^(?:\s|\/\/)/.test(found)) known.push({ text: found, at });
-      at += found.length;
+    const token = tokens.exec(text)?.[0];
+    if (token !== undefined) {
+      if (!/^(?:\s|\/\/)/.test(token)) known.push({ text: token, at });
+      at += token.length;
       continue;
     }
     const wrong = unknownAt(text, at, known.at(-1));

@@ -12,7 +12,7 @@ const end = /(?<![^\n])-----END ([^\n]*?)-----[ \t\r]*(?:\n|$)/g;
 
 /** Returns every well-formed block of a text; the text between them is ignored. */
 export function pemBlocks(text: string): PemBlock[] {
-  const found: PemBlock[] = [];
+  const blocks: PemBlock[] = [];
   begin.lastIndex = 0;
   for (let first = begin.exec(text); first !== null; first = begin.exec(text)) {
     end.lastIndex = begin.lastIndex;
@@ -24,8 +24,8 @@ export function pemBlocks(text: string): PemBlock[] {
     const hasHeaders = headers > 0;
     const content = (hasHeaders ? lines.slice(headers) : lines).join("").replace(/[\s]/g, "");
     const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/.test(content) && content.length % 4 === 0;
-    if (last[1] === type && isBase64) found.push({ type, hasHeaders, bytes: Buffer.from(content, "base64") });
+    if (last[1] === type && isBase64) blocks.push({ type, hasHeaders, bytes: Buffer.from(content, "base64") });
     begin.lastIndex = end.lastIndex;
   }
-  return found;
+  return blocks;
 }

@@ -13,7 +13,7 @@ const truncated = "asn1: syntax error: data truncated";
 
 /** Reads consecutive values; a text explains what is wrong. */
 function values(bytes: Buffer): Value[] | string {
-  const found: Value[] = [];
+  const list: Value[] = [];
   for (let at = 0; at < bytes.length;) {
     const start = at;
     const tag = bytes[at++]!;
@@ -29,10 +29,10 @@ function values(bytes: Buffer): Value[] | string {
       at += digits;
     }
     if (at + length > bytes.length) return truncated;
-    found.push({ tag, content: bytes.subarray(at, at + length), whole: bytes.subarray(start, at + length) });
+    list.push({ tag, content: bytes.subarray(at, at + length), whole: bytes.subarray(start, at + length) });
     at += length;
   }
-  return found;
+  return list;
 }
 
 const sequenceTag = 0x30;
@@ -67,9 +67,9 @@ export function signingRequestProblem(text: string): string | undefined {
 }
 
 function mismatch(tag: number, type: string, field: string): string {
-  const found = `{class:${tag >> 6} tag:${tag & 0x1f} length:0 isCompound:${(tag & 0x20) !== 0}}`;
+  const description = `{class:${tag >> 6} tag:${tag & 0x1f} length:0 isCompound:${(tag & 0x20) !== 0}}`;
   const wanted = "{optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil>";
-  return `asn1: structure error: tags don't match (16 vs ${found}) ${wanted} stringType:0 timeType:0 set:false omitEmpty:false} ${type} @${field === "" ? 2 : 4}`;
+  return `asn1: structure error: tags don't match (16 vs ${description}) ${wanted} stringType:0 timeType:0 set:false omitEmpty:false} ${type} @${field === "" ? 2 : 4}`;
 }
 
 function signatureProblem(info: Value, algorithm: Value, signature: Value): string | undefined {
@@ -98,9 +98,9 @@ export function certificatesProblem(text: string): string | undefined {
   for (const { type, hasHeaders, bytes } of blocks) {
     if (type !== "CERTIFICATE") return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`;
     if (hasHeaders) return "no PEM block headers are permitted";
-    const found = values(bytes);
-    if (typeof found === "string" || found.some(({ tag }) => tag !== sequenceTag)) return "x509: malformed certificate";
-    if (found.length === 0) return "found CERTIFICATE PEM block containing 0 certificates";
+    const parts = values(bytes);
+    if (typeof parts === "string" || parts.some(({ tag }) => tag !== sequenceTag)) return "x509: malformed certificate";
+    if (parts.length === 0) return "found CERTIFICATE PEM block containing 0 certificates";
   }
   return blocks.length === 0 ? "must contain at least one CERTIFICATE PEM block" : undefined;
 }

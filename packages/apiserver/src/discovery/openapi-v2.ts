@@ -9,25 +9,25 @@ const dropped = ["allOf", "oneOf", "anyOf", "not", "nullable", "default", "x-kub
 
 /** Reduces a schema to what v2 can express; kubectl cannot read more. */
 export function asVersion2(schema: Fields): Fields {
-  const kept: Fields = Object.fromEntries(Object.entries(schema).filter(([name]) => !dropped.includes(name)));
+  const rest: Fields = Object.fromEntries(Object.entries(schema).filter(([name]) => !dropped.includes(name)));
   const isOpen = schema["x-kubernetes-preserve-unknown-fields"] === true;
   if (schema["nullable"] === true || isOpen) {
-    for (const name of ["items", "properties"]) delete kept[name];
-    if (schema["nullable"] === true || schema["type"] === "object") delete kept["type"];
+    for (const name of ["items", "properties"]) delete rest[name];
+    if (schema["nullable"] === true || schema["type"] === "object") delete rest["type"];
   }
-  if (kept["items"] === undefined && kept["type"] === "array") delete kept["type"];
+  if (rest["items"] === undefined && rest["type"] === "array") delete rest["type"];
   for (const name of ["items", "additionalProperties"]) {
-    const inner = kept[name];
-    if (typeof inner === "object" && inner !== null) kept[name] = asVersion2(inner as Fields);
+    const inner = rest[name];
+    if (typeof inner === "object" && inner !== null) rest[name] = asVersion2(inner as Fields);
   }
-  const properties = kept["properties"] as Readonly<Record<string, Fields>> | undefined;
+  const properties = rest["properties"] as Readonly<Record<string, Fields>> | undefined;
   if (properties !== undefined) {
     const inner = Object.entries(properties).map(([name, property]) => [name, asVersion2(property)] as const);
-    kept["properties"] = Object.fromEntries(inner);
-    const required = (kept["required"] ?? []) as readonly string[];
-    if (required.length > 0) kept["required"] = required.filter((name) => properties[name]?.["nullable"] !== true);
+    rest["properties"] = Object.fromEntries(inner);
+    const required = (rest["required"] ?? []) as readonly string[];
+    if (required.length > 0) rest["required"] = required.filter((name) => properties[name]?.["nullable"] !== true);
   }
-  return kept;
+  return rest;
 }
 
 /** Returns the document as JSON. */

@@ -29,6 +29,6 @@ export function lastAppliedOf(applied: Fields): string {
   const { metadata, ...rest } = applied;
   const { annotations, ...others } = (metadata ?? {}) as Fields;
   const { [lastAppliedKey]: _, ...left } = (annotations ?? {}) as Fields;
-  const kept = annotations === undefined || annotations === null ? {} : { annotations: left };
-  return `${goJson({ ...rest, metadata: { ...others, ...kept } })}\n`;
+  const annotationsLeft = annotations === undefined || annotations === null ? {} : { annotations: left };
+  return `${goJson({ ...rest, metadata: { ...others, ...annotationsLeft } })}\n`;
 }

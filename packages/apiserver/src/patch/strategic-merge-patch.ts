@@ -69,9 +69,9 @@ function mergeField(original: Fields, key: string, { value, deletes, schema }: F
 
 function take(original: Fields, key: string, value: unknown): void {
   discardNulls(value);
-  const kept = withoutDirectives(value);
-  if (kept === undefined) delete original[key];
-  else setField(original, key, kept);
+  const rest = withoutDirectives(value);
+  if (rest === undefined) delete original[key];
+  else setField(original, key, rest);
 }
 
 function wholeDirective(patch: Fields): Fields {
@@ -90,12 +90,12 @@ function applyRetainKeys(original: Fields, patch: Fields): void {
   delete patch[retainKeys];
   const format = () => badRequest("invalid patch format of retainKeys");
   if (!Array.isArray(keys)) throw format();
-  const kept = new Set(keys as unknown[]);
+  const names = new Set(keys as unknown[]);
   for (const [name, value] of Object.entries(patch)) {
     if (value === null || name.startsWith(deletePrefix) || name.startsWith(orderPrefix)) continue;
-    if (!kept.has(name)) throw format();
+    if (!names.has(name)) throw format();
   }
-  for (const name of Object.keys(original)) if (!kept.has(name)) delete original[name];
+  for (const name of Object.keys(original)) if (!names.has(name)) delete original[name];
 }
 
 /** Merges the lists whose order the patch sets, and removes them from the patch. */
@@ -108,14 +108,14 @@ function applyOrders(original: Fields, patch: Fields, schema: Schema | undefined
     const field = schema?.properties?.get(key);
     const list = listOf(field);
     const before = listAt(original, key);
-    const asked = listAt(patch, key);
-    checkOrder(asked ?? [], order as unknown[], list.mergeKey);
-    if (!before && !asked) continue;
+    const items = listAt(patch, key);
+    checkOrder(items ?? [], order as unknown[], list.mergeKey);
+    if (!before && !items) continue;
     let merged: unknown[];
-    if (!asked) merged = before!;
-    else if (!before) merged = withoutDirectives(asked) as unknown[];
-    else merged = strategyOf(field) === "merge" ? mergeSlices(before, asked, list) : asked;
-    sameKind(before ?? [], asked ?? []);
+    if (!items) merged = before!;
+    else if (!before) merged = withoutDirectives(items) as unknown[];
+    else merged = strategyOf(field) === "merge" ? mergeSlices(before, items, list) : items;
+    sameKind(before ?? [], items ?? []);
     const parts = partition(merged, order as unknown[], list.mergeKey);
     original[key] = inOrder(parts, { order: order as unknown[], serverOrder: before ?? [], mergeKey: list.mergeKey });
     delete patch[key];
@@ -180,6 +180,6 @@ function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined);
   if (!isFields(value)) return value;
   if (Object.hasOwn(value, directive)) return undefined;
-  const kept = Object.entries(value).map(([name, field]) => [name, withoutDirectives(field)] as const);
-  return Object.fromEntries(kept.filter(([, field]) => field !== undefined));
+  const fields = Object.entries(value).map(([name, field]) => [name, withoutDirectives(field)] as const);
+  return Object.fromEntries(fields.filter(([, field]) => field !== undefined));
 }

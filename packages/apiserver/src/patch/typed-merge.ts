@@ -41,16 +41,16 @@ interface Indexed {
 
 function indexed(items: readonly unknown[], list: ListAtom): Indexed {
   const found = new Map<string, unknown>();
-  const kept: unknown[] = [];
+  const rest: unknown[] = [];
   const elements: string[] = [];
   for (const item of items) {
     const element = itemElement(list, item);
     if (typeof element !== "string") continue;
     found.set(element, found.has(element) ? null : item);
     elements.push(element);
-    kept.push(item);
+    rest.push(item);
   }
-  return { items: kept, elements, found };
+  return { items: rest, elements, found };
 }
 
 function mergeLists(left: unknown, right: unknown, list: ListAtom): unknown {

@@ -83,6 +83,6 @@ export function selector(path: string): Cell {
 
 /** Lists the first items, and says how many more there are. */
 export function some(items: readonly string[], { most, between = "," }: { most: number; between?: string }): string {
-  const shown = items.slice(0, most).join(between);
-  return items.length > most ? `${shown} + ${items.length - most} more...` : shown;
+  const text = items.slice(0, most).join(between);
+  return items.length > most ? `${text} + ${items.length - most} more...` : text;
 }

@@ -86,14 +86,14 @@ interface FieldPlace {
 
 function writeField(to: WireWriter, value: Fields, { row, schema }: FieldPlace): void {
   const [number, name, type, isRepeated] = row;
-  const given = value[name];
-  const isAbsent = given === undefined || given === null;
+  const member = value[name];
+  const isAbsent = member === undefined || member === null;
   const isMany = isRepeated === 1 || type.startsWith("<");
   if (isMany && isAbsent) return;
   const inner = schema?.properties?.get(name);
-  if (type.startsWith("<")) return writeMap(to, given as Fields, { row, schema });
+  if (type.startsWith("<")) return writeMap(to, member as Fields, { row, schema });
   if (isRepeated === 1) {
-    const items = given as unknown[];
+    const items = member as unknown[];
     for (let index = items.length - 1; index >= 0; index--)
       writeValue(to, { number, value: items[index], type, schema: inner?.items });
     return;
@@ -105,7 +105,7 @@ function writeField(to: WireWriter, value: Fields, { row, schema }: FieldPlace):
     if (embedded !== undefined) return to.message(number, () => writeMessage(to, value, { message: embedded, schema }));
   }
   // A union holds schemas of the same type as the schema that contains it.
-  writeValue(to, { number, value: given, type, schema: eithers.has(type) ? (schema as Schema | undefined) : inner });
+  writeValue(to, { number, value: member, type, schema: eithers.has(type) ? (schema as Schema | undefined) : inner });
 }
 
 function writeMap(to: WireWriter, map: Fields, { row: [number, name, type], schema }: FieldPlace): void {
@@ -180,8 +180,8 @@ function writeValue(to: WireWriter, { number, value, type, schema }: Value): voi
 /** Writes one alternative of a union; schemas in it have the type of the schema that contains the union. */
 function writeEither(to: WireWriter, fields: Fields, { row, schema }: FieldPlace): void {
   const [number, name, type, isRepeated] = row;
-  const given = fields[name];
-  if (given === undefined) return type === "bool" ? to.number(number, 0) : undefined;
-  const items = isRepeated === 1 ? (given as unknown[]) : [given];
+  const member = fields[name];
+  if (member === undefined) return type === "bool" ? to.number(number, 0) : undefined;
+  const items = isRepeated === 1 ? (member as unknown[]) : [member];
   for (const value of items.toReversed()) writeValue(to, { number, value, type, schema: schema as Schema | undefined });
 }

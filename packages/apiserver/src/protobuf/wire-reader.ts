@@ -54,8 +54,8 @@ export class WireReader {
   #take(length: number): Uint8Array {
     const end = this.#at + length;
     if (end > this.#bytes.length) throw new RangeError("unexpected end");
-    const taken = this.#bytes.subarray(this.#at, end);
+    const part = this.#bytes.subarray(this.#at, end);
     this.#at = end;
-    return taken;
+    return part;
   }
 }

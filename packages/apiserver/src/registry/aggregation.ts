@@ -14,17 +14,17 @@ const group = "rbac.authorization.k8s.io";
 export function aggregatedRules(role: KubeObject, roles: readonly KubeObject[]): readonly PolicyRule[] | undefined {
   const rule = role["aggregationRule"] as { readonly clusterRoleSelectors?: readonly object[] } | undefined;
   if (!rule) return undefined;
-  const found: PolicyRule[] = [];
-  for (const given of rule.clusterRoleSelectors ?? []) {
-    const isSelected = selects(given);
+  const rules: PolicyRule[] = [];
+  for (const selector of rule.clusterRoleSelectors ?? []) {
+    const isSelected = selects(selector);
     for (const { metadata, ...other } of roles) {
       if (metadata.name === role.metadata.name || !isSelected(metadata.labels)) continue;
       for (const one of (other["rules"] ?? []) as readonly PolicyRule[]) {
-        if (!found.some((known) => deepEquals(known, one))) found.push(one);
+        if (!rules.some((known) => deepEquals(known, one))) rules.push(one);
       }
     }
   }
-  return found;
+  return rules;
 }
 
 /** Updates aggregating roles shortly after a role changed. @returns a function that ends it. */

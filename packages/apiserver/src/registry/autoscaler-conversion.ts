@@ -142,14 +142,14 @@ const sources = ["object", "pods", "resource", "containerResource", "external"] 
 
 /** Converts a metric of v2 to the types of v1, with their order of fields. */
 function shownMetric(metric: Fields, names: Names): Fields {
-  const shown: Fields = { type: metric["type"] };
+  const converted: Fields = { type: metric["type"] };
   for (const kind of sources) {
     const own = metric[kind] as Fields | undefined;
     if (own === undefined) continue;
     const { value, averageValue, averageUtilization } = (own[names.field] ?? {}) as Fields;
     const { name, selector } = (own["metric"] ?? {}) as Fields;
     const measured = names === current ? (averageValue ?? "0") : averageValue;
-    shown[kind] =
+    converted[kind] =
       kind === "object"
         ? { target: own["describedObject"], metricName: name, [names.value]: value ?? "0", selector, averageValue }
         : kind === "pods"
@@ -168,7 +168,7 @@ function shownMetric(metric: Fields, names: Names): Fields {
                 ...(kind === "containerResource" ? { container: own["container"] } : {}),
               };
   }
-  return shown;
+  return converted;
 }
 
 /** Converts a metric of v1 to the types of v2. */
@@ -208,7 +208,7 @@ function shownBehavior({ scaleUp, scaleDown }: Fields): Fields {
   const rules = (given: unknown): Fields | null => {
     if (given === undefined || given === null) return null;
     const { stabilizationWindowSeconds = null, selectPolicy = null, policies, tolerance = null } = given as Fields;
-    const shown = (policies as Fields[] | undefined)?.map(({ type, value, periodSeconds }) => ({
+    const policyList = (policies as Fields[] | undefined)?.map(({ type, value, periodSeconds }) => ({
       Type: type,
       Value: value,
       PeriodSeconds: periodSeconds,
@@ -216,7 +216,7 @@ function shownBehavior({ scaleUp, scaleDown }: Fields): Fields {
     return {
       StabilizationWindowSeconds: stabilizationWindowSeconds,
       SelectPolicy: selectPolicy,
-      Policies: shown ?? null,
+      Policies: policyList ?? null,
       Tolerance: tolerance,
     };
   };

@@ -20,7 +20,7 @@ const deprecations: Readonly<Record<string, string>> = {
 export function builtInResource(row: KindRow, storage: Storage): Resource {
   const conversion = conversionOf(row);
   const readsLess = row.group === "" && row.kind === "Service";
-  const shown = conversion
+  const convert = conversion
     ? (object: KubeObject) => conversion.fromStorage(object)
     : readsLess
       ? readService
@@ -56,11 +56,11 @@ export function builtInResource(row: KindRow, storage: Storage): Resource {
     },
     readsLess,
     view(stored) {
-      if (shown === undefined) return stored;
+      if (convert === undefined) return stored;
       return stored.map((one) => {
         const known = views.get(one);
         if (known !== undefined) return known;
-        const object = shown(one.object);
+        const object = convert(one.object);
         const view = object === one.object ? one : new Stored(one.key, one.version, { object });
         views.set(one, view);
         return view;

@@ -59,10 +59,10 @@ export function followConditions(writer: OwnWriter): () => void {
 function keep(kept: Kept, object: KubeObject, writer: OwnWriter): void {
   const wanted = kept.wanted(object, writer);
   const status = (object["status"] ?? {}) as { conditions?: Wanted[] };
-  const found = status.conditions?.find(({ type }) => type === wanted.type);
-  if (found && ["status", "reason", "message"].every((name) => found[name] === wanted[name])) return;
-  const isSame = found !== undefined && found.status === wanted.status && kept.operation === "Update";
-  const lastTransitionTime = isSame ? found["lastTransitionTime"] : timestamp(writer.now());
+  const current = status.conditions?.find(({ type }) => type === wanted.type);
+  if (current && ["status", "reason", "message"].every((name) => current[name] === wanted[name])) return;
+  const isSame = current !== undefined && current.status === wanted.status && kept.operation === "Update";
+  const lastTransitionTime = isSame ? current["lastTransitionTime"] : timestamp(writer.now());
   const condition = { ...wanted, lastTransitionTime };
   if (kept.operation === "Apply") {
     const fields = { status: { conditions: [condition] } };
@@ -91,13 +91,13 @@ function available(service: KubeObject, { storage }: OwnWriter): Wanted {
   }
   const { namespace, name } = target;
   const known = storage.collection("/services").get(`${namespace}/${name}`) !== undefined;
-  const shown = `service/${name} in ${JSON.stringify(namespace)}`;
+  const reference = `service/${name} in ${JSON.stringify(namespace)}`;
   return known
     ? {
         type: "Available",
         status: "False",
         reason: "EndpointsNotFound",
-        message: `cannot find endpointslices for ${shown}`,
+        message: `cannot find endpointslices for ${reference}`,
       }
-    : { type: "Available", status: "False", reason: "ServiceNotFound", message: `${shown} is not present` };
+    : { type: "Available", status: "False", reason: "ServiceNotFound", message: `${reference} is not present` };
 }

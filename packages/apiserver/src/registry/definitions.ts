@@ -38,9 +38,9 @@ export function followDefinitions(writer: OwnWriter): () => void {
 function accept(definition: KubeObject, writer: OwnWriter): void {
   const conditions = currentConditions(definition);
   const { names: acceptedNames, conflict } = decidedNames(definition, writer);
-  const found = (type: string): Condition | undefined => conditions.find((condition) => condition.type === type);
+  const conditionOf = (type: string): Condition | undefined => conditions.find((condition) => condition.type === type);
   const set = (type: string, status: string, [reason, message]: readonly [string, string]): void => {
-    const old = found(type);
+    const old = conditionOf(type);
     if (old?.status === status && old.reason === reason && old.message === message) return;
     const lastTransitionTime = old?.status === status ? old["lastTransitionTime"] : timestamp(writer.now());
     const condition: Condition = { type, status, lastTransitionTime, reason, message };
@@ -113,8 +113,8 @@ function acceptedNamesOf(definition: KubeObject): DefinitionNames {
 function withName(names: DefinitionNames, field: keyof DefinitionNames, value: unknown): DefinitionNames {
   const all = { ...names, [field]: value } as DefinitionNames;
   const order = ["plural", "singular", "shortNames", "kind", "listKind", "categories"] as const;
-  const kept = order.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]] as const]));
-  return Object.fromEntries(kept) as unknown as DefinitionNames;
+  const fields = order.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]] as const]));
+  return Object.fromEntries(fields) as unknown as DefinitionNames;
 }
 
 /** Deletes the objects of a kind before its definition. */

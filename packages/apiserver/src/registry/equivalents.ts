@@ -26,7 +26,7 @@ function builtInEquivalents(row: KindRow, { registry }: Around): readonly Equiva
     .filter(
       (one) => !one.custom && one !== row && one.plural === row.plural && storageGroup(one) === storageGroup(row),
     );
-  const found = others.map((other): Equivalent => {
+  const list = others.map((other): Equivalent => {
     const convert = (from: KindRow, to: KindRow) => {
       const [stored, shown] = [conversionOf(from), conversionOf(to)];
       return (object: KubeObject): KubeObject => {
@@ -43,8 +43,8 @@ function builtInEquivalents(row: KindRow, { registry }: Around): readonly Equiva
     };
     return { row: other, convert: convert(row, other), revert };
   });
-  builtIn.set(row, found);
-  return found;
+  builtIn.set(row, list);
+  return list;
 }
 
 /** As on the real server, versions that are not served count as well. */

@@ -81,15 +81,15 @@ function negotiated(
         .map((text) => text.split(/=(.*)/s, 2))
         .find(([found]) => found!.trimEnd() === name)?.[1]
         ?.trimStart();
-    const asked = parameter("as");
+    const kind = parameter("as");
     const [group, formVersion = ""] = [parameter("g"), parameter("v")];
-    if (asked === undefined) {
+    if (kind === undefined) {
       if (group !== undefined || formVersion !== "") continue; // a form needs a name
       if (media === "protobuf" && protobuf === "metadata") continue;
       return media === "json" ? plain : { ...plain, media };
     }
-    const isListForm = asked === "PartialObjectMetadataList";
-    const form = (isListForm ? "PartialObjectMetadata" : asked) as Form;
+    const isListForm = kind === "PartialObjectMetadataList";
+    const form = (isListForm ? "PartialObjectMetadata" : kind) as Form;
     // Tables are not encoded in protobuf.
     if (!forms.includes(form) || (media === "protobuf" && form === "Table")) continue;
     const known = form === "APIGroupDiscoveryList" ? discoveryForms : metaForms;
@@ -103,10 +103,10 @@ function negotiated(
 export function preferred(clauses: readonly string[]): readonly string[] {
   if (!clauses.some((clause) => clause.includes("q="))) return clauses;
   const quality = (clause: string): number => {
-    const found = /; *q *=([^;]*)/.exec(clause)?.[1];
-    if (found === undefined) return 1;
+    const quality = /; *q *=([^;]*)/.exec(clause)?.[1];
+    if (quality === undefined) return 1;
     // What Go cannot parse counts as 0.
-    return /^[0-9]*(?:\.[0-9]*)?$/.test(found) ? Number(found) || 0 : 0;
+    return /^[0-9]*(?:\.[0-9]*)?$/.test(quality) ? Number(quality) || 0 : 0;
   };
   return clauses.toSorted((left, right) => quality(right) - quality(left));
 }

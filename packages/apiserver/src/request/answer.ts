@@ -88,6 +88,6 @@ function isPretty(request: Request): boolean {
   const isReader = agent.startsWith("curl") || agent.startsWith("Wget") || agent.startsWith("Mozilla/5.0");
   const index = request.url.indexOf("pretty");
   if (index < 0) return isReader;
-  const asked = new URL(request.url).searchParams.get("pretty");
-  return asked === null || asked === "" ? isReader : /^(1|t|T|TRUE|true|True)$/.test(asked);
+  const pretty = new URL(request.url).searchParams.get("pretty");
+  return pretty === null || pretty === "" ? isReader : /^(1|t|T|TRUE|true|True)$/.test(pretty);
 }

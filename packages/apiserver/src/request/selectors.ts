@@ -42,7 +42,7 @@ interface Term {
 }
 
 function terms(selector: string): Term[] {
-  const found: Term[] = [];
+  const list: Term[] = [];
   for (const part of selector.match(/(?:\\.|[^\\,]|\\$)+/gs) ?? []) {
     if (part.trim() === "") continue;
     const operator = /!=|==|=/.exec(part);
@@ -50,9 +50,9 @@ function terms(selector: string): Term[] {
     const field = part.slice(0, operator.index);
     const value = unescaped(part.slice(operator.index + operator[0].length));
     if (field === "" && value === "") continue; // this selects everything
-    found.push({ field, equal: operator[0] !== "!=", value });
+    list.push({ field, equal: operator[0] !== "!=", value });
   }
-  return found;
+  return list;
 }
 
 function unescaped(value: string): string {

@@ -15,9 +15,9 @@ export function readUrl(url: URL): ReadUrl | Response {
   const path = decoded(url.pathname.replace(/^\/\/+/, "/"));
   const lost = withoutName(path);
   if (lost) {
-    const asked = `${url.pathname}${url.search}`;
-    const why = `failed to create RequestInfo: unable to determine kind and namespace from url, ${asked}`;
-    return text(escaped(`Internal Server Error: ${JSON.stringify(asked)}: ${why}\n`), 500);
+    const target = `${url.pathname}${url.search}`;
+    const why = `failed to create RequestInfo: unable to determine kind and namespace from url, ${target}`;
+    return text(escaped(`Internal Server Error: ${JSON.stringify(target)}: ${why}\n`), 500);
   }
   return { path, query: queryOf(url) };
 }

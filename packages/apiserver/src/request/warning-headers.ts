@@ -10,20 +10,20 @@ export function warningHeaders(warnings: readonly string[]): string[] {
   const texts = [...new Set(warnings)].filter((text) => text !== "");
   if (texts.length === 0) return [];
   const lengths = texts.map((text) => Array.from(text).length);
-  const shown = lengths.reduce((sum, length) => sum + length, 0) <= mostTogether ? texts : cut(texts);
-  return shown.filter((text) => !/\p{Cc}/u.test(text)).map((text) => `299 - ${quoted(text)}`);
+  const headers = lengths.reduce((sum, length) => sum + length, 0) <= mostTogether ? texts : cut(texts);
+  return headers.filter((text) => !/\p{Cc}/u.test(text)).map((text) => `299 - ${quoted(text)}`);
 }
 
 function cut(texts: readonly string[]): string[] {
-  const shown: string[] = [];
+  const lines: string[] = [];
   let written = 0;
   for (const text of texts) {
     const short = Array.from(text).slice(0, mostEach).join("");
-    shown.push(short);
+    lines.push(short);
     written += Array.from(short).length;
     if (written >= mostTogether) break;
   }
-  return shown;
+  return lines;
 }
 
 /** Encodes characters beyond ASCII as UTF-8. */

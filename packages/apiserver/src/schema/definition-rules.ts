@@ -77,11 +77,11 @@ export function compileErrors(rule: CelRule, path: string, place: RulePlace): Fi
   const invalid = (name: string, detail: string): void =>
     void errors.push({ type: "Invalid", field: `${path}.${name}`, badValue: rule, detail });
   const { optionalOldSelf = false } = rule;
-  const made = compiledRule(rule.rule, { schema: self, root, result: "bool", optionalOldSelf });
+  const compilation = compiledRule(rule.rule, { schema: self, root, result: "bool", optionalOldSelf });
   const sizes = sizesOf(self, root);
   const times = place.times ?? (sizes === undefined ? 1 : mostTimes(sizes));
-  if (typeof made === "string") invalid("rule", made);
-  else errors.push(...place.total.add(`${path}.rule`, costOf(made.node, sizes) * times, "estimated rule cost"));
+  if (typeof compilation === "string") invalid("rule", compilation);
+  else errors.push(...place.total.add(`${path}.rule`, costOf(compilation.node, sizes) * times, "estimated rule cost"));
   if (rule.messageExpression) {
     const message = compiledRule(rule.messageExpression, { schema: self, root, result: "string", optionalOldSelf });
     if (typeof message === "string") invalid("messageExpression", message);
@@ -90,7 +90,7 @@ export function compileErrors(rule: CelRule, path: string, place: RulePlace): Fi
       errors.push(...place.total.add(`${path}.messageExpression`, cost, "estimated messageExpression cost"));
     }
   }
-  if (typeof made !== "string" && usesOldSelf(rule.rule)) {
+  if (typeof compilation !== "string" && usesOldSelf(rule.rule)) {
     if (uncorrelated !== undefined) {
       const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`;
       errors.push({ type: "Invalid", field: `${path}.rule`, badValue: rule.rule, detail });

@@ -257,13 +257,13 @@ function checkSelectable(fields: readonly Fields[], { path, schema, errors }: Se
       required(field, errors);
       continue;
     }
-    const found = schema && !text.includes("[") ? schemaAt(schema, text) : undefined;
-    if (!found) {
+    const target = schema && !text.includes("[") ? schemaAt(schema, text) : undefined;
+    if (!target) {
       invalid(`is an invalid path: ${pathMistake(text)}`);
       continue;
     }
     if (text.startsWith(".metadata.")) invalid("must not point to fields in metadata");
-    if (!["string", "boolean", "integer"].includes(textOf(found.type))) {
+    if (!["string", "boolean", "integer"].includes(textOf(target.type))) {
       invalid(
         "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.",
       );
@@ -333,9 +333,9 @@ function checkChange(spec: Fields, old: KubeObject, errors: FieldError[]): void 
 
 function checkStoredVersions(crd: KubeObject, errors: FieldError[], isNew: boolean): void {
   const versions = listOf(fieldsOf(crd.spec)?.versions);
-  const kept = listOf(fieldsOf(crd.status)?.storedVersions) as unknown as string[];
+  const storedVersions = listOf(fieldsOf(crd.status)?.storedVersions) as unknown as string[];
   const storing = versions.filter(({ storage }) => storage === true).map(({ name }) => textOf(name));
-  const stored = isNew ? storing.slice(0, 1) : kept;
+  const stored = isNew ? storing.slice(0, 1) : storedVersions;
   const field = "status.storedVersions";
   if (stored.length === 0) {
     errors.push({ type: "Invalid", field, badValue: null, detail: "must have at least one stored version" });

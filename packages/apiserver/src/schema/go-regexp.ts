@@ -65,10 +65,10 @@ function linear(pattern: string): GoRegExp | Error {
   return {
     test: (text) => expression.test(text),
     all: (text) => {
-      const found: string[] = [];
+      const matches: string[] = [];
       const matcher = expression.matcher(text);
-      while (matcher.find()) found.push(matcher.group() ?? "");
-      return found;
+      while (matcher.find()) matches.push(matcher.group() ?? "");
+      return matches;
     },
   };
 }

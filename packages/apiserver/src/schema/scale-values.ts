@@ -25,9 +25,9 @@ export function validateScale(scale: ScaleFields, object: unknown, only: "status
     if (detail !== undefined) errors.push({ type: "Invalid", field: path, badValue: count, detail });
   }
   if (scale.labelSelector) {
-    const found = nested(object, scale.labelSelector, (value) => typeof value === "string", "string");
-    if (found.problem !== undefined)
-      errors.push({ type: "Invalid", field: scale.labelSelector, badValue: "", detail: found.problem });
+    const selector = nested(object, scale.labelSelector, (value) => typeof value === "string", "string");
+    if (selector.problem !== undefined)
+      errors.push({ type: "Invalid", field: scale.labelSelector, badValue: "", detail: selector.problem });
   }
   return errors;
 }

@@ -37,7 +37,7 @@ export class TotalCost {
 
 function tooExpensive(what: string, cost: number, limit: number): string {
   const factor = cost / limit;
-  const shown = factor > 100 ? "more than 100x" : `${factor.toFixed(factor < 1.5 ? 6 : 1)}x`;
+  const ratio = factor > 100 ? "more than 100x" : `${factor.toFixed(factor < 1.5 ? 6 : 1)}x`;
   const bounds = "maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared";
-  return `${what} exceeds budget by factor of ${shown} (try simplifying the rule, or adding ${bounds})`;
+  return `${what} exceeds budget by factor of ${ratio} (try simplifying the rule, or adding ${bounds})`;
 }

@@ -308,8 +308,8 @@ function checkCombinations({ values }: Schema, value: unknown, inside: Inside): 
     const results = values.oneOf.map((one) => check(one, value, { path, old }));
     const valid = results.filter(({ errors }) => errors.length === 0).length;
     if (valid !== 1) {
-      const found = valid === 0 ? "Found none valid" : `Found ${valid} valid alternatives`;
-      whole(`must validate one and only one schema (oneOf). ${found}`);
+      const count = valid === 0 ? "Found none valid" : `Found ${valid} valid alternatives`;
+      whole(`must validate one and only one schema (oneOf). ${count}`);
       if (valid === 0) merge(result, best(results));
     }
   }
@@ -325,7 +325,7 @@ function checkCombinations({ values }: Schema, value: unknown, inside: Inside): 
 }
 
 function best(results: readonly Result[]): Result {
-  let found = results[0]!;
-  for (const result of results) if (result.matches > found.matches) found = result;
-  return found;
+  let best = results[0]!;
+  for (const result of results) if (result.matches > best.matches) best = result;
+  return best;
 }

@@ -44,8 +44,8 @@ function question({ resourceAttributes, nonResourceAttributes }: ReviewSpec, use
   const { namespace = "", verb, group = "", resource = "", subresource = "", name = "" } = resourceAttributes ?? {};
   const isResource = resourceAttributes !== undefined;
   const { path = "" } = nonResourceAttributes ?? {};
-  const asked = verb ?? nonResourceAttributes?.verb ?? "";
-  return { user, isResource, verb: asked, path, group, resource, subresource, namespace, name };
+  const requestedVerb = verb ?? nonResourceAttributes?.verb ?? "";
+  return { user, isResource, verb: requestedVerb, path, group, resource, subresource, namespace, name };
 }
 
 /** Serves `SelfSubjectRulesReview`. */

@@ -88,10 +88,10 @@ export async function bind(
 function checkPreconditions(about: KubeObject["metadata"], pod: KubeObject, key: string): void {
   const fields = { UID: "uid", ResourceVersion: "resourceVersion" } as const;
   for (const [name, field] of Object.entries(fields)) {
-    const given = about[field];
-    const found = pod.metadata[field] ?? "";
-    if (!given || given === found) continue;
-    const detail = `Precondition failed: ${name} in precondition: ${given}, ${name} in object meta: ${found}`;
+    const expected = about[field];
+    const actual = pod.metadata[field] ?? "";
+    if (!expected || expected === actual) continue;
+    const detail = `Precondition failed: ${name} in precondition: ${expected}, ${name} in object meta: ${actual}`;
     const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;
     throw conflict(pods, pod.metadata.name ?? "", { why });
   }

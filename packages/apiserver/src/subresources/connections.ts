@@ -72,10 +72,10 @@ const upgrades: ReadonlySet<string> = new Set(["exec", "attach", "portforward"])
 
 /** Upgrading a GET does what a POST does, and requires that permission too. */
 function mayCreate({ kernel, request, query, user }: ApiCall): void {
-  const asked = attributesOf(request.method, { path: new URL(request.url).pathname, query }, user);
-  if (asked.verb === "create") return;
-  const { allowed, reason } = kernel.authorizer.authorize({ ...asked, verb: "create" });
-  if (!allowed) throw forbidden(pods, asked.name, { why: reason });
+  const attributes = attributesOf(request.method, { path: new URL(request.url).pathname, query }, user);
+  if (attributes.verb === "create") return;
+  const { allowed, reason } = kernel.authorizer.authorize({ ...attributes, verb: "create" });
+  if (!allowed) throw forbidden(pods, attributes.name, { why: reason });
 }
 
 async function admit(call: ApiCall, kind: string): Promise<void> {
@@ -149,9 +149,9 @@ function kubeletOf({ kernel, target }: ApiCall, name: string): string {
 function proxyProblem(call: ApiCall): StatusError {
   const { target } = call;
   const kind = target.plural.slice(0, -1);
-  const found = /^(?:(https?):)?([^:]+?)(?::([^:]*))?$/.exec(target.name);
-  if (found === null) throw badRequest(`invalid ${kind} request ${JSON.stringify(target.name)}`);
-  const [, , name = "", port = ""] = found;
+  const match = /^(?:(https?):)?([^:]+?)(?::([^:]*))?$/.exec(target.name);
+  if (match === null) throw badRequest(`invalid ${kind} request ${JSON.stringify(target.name)}`);
+  const [, , name = "", port = ""] = match;
   if (kind === "node") return unreachable(kubeletOf(call, name));
   return kind === "pod" ? podProblem(call, name, port) : serviceProblem(call, name, port);
 }
@@ -181,9 +181,9 @@ function serviceProblem({ kernel, target }: ApiCall, name: string, port: string)
   if (/^\d+$/.test(port)) {
     const service = kernel.reader.get(services, { namespace, name });
     if (service === undefined) return notFound(services, name);
-    const found = each(inner(service, "spec"), "ports").find((one) => one["port"] === Number(port));
-    if (found === undefined) return unavailable(`no service port ${port} found for service ${JSON.stringify(name)}`);
-    portName = String(found["name"] ?? "");
+    const entry = each(inner(service, "spec"), "ports").find((one) => one["port"] === Number(port));
+    if (entry === undefined) return unavailable(`no service port ${port} found for service ${JSON.stringify(name)}`);
+    portName = String(entry["name"] ?? "");
   }
   const endpoints = kernel.reader.get({ group: "", plural: "endpoints" }, { namespace, name });
   if (endpoints === undefined) return notFound(services, name);

@@ -136,9 +136,9 @@ interface Precondition {
 }
 
 function checkPrecondition({ metadata }: KubeObject, { what, asked, end }: Precondition): void {
-  const found = (what === "UID" ? metadata.uid : metadata.resourceVersion) ?? "";
-  if (!asked || asked === found) return;
-  const why = `the ${what} in the precondition (${asked}) does not match the ${what} in record (${found}). The object might have been ${end}`;
+  const actual = (what === "UID" ? metadata.uid : metadata.resourceVersion) ?? "";
+  if (!asked || asked === actual) return;
+  const why = `the ${what} in the precondition (${asked}) does not match the ${what} in record (${actual}). The object might have been ${end}`;
   throw conflict({ group: "", plural: "Pod" }, metadata.name ?? "", { why });
 }
 

@@ -106,10 +106,10 @@ function labelErrors(requirement: Requirement, at: string): FieldError[] {
 function metadataErrors(kind: string, { metadata }: KubeObject): FieldError[] {
   const isLocal = kind === "LocalSubjectAccessReview";
   const allowed = isLocal ? ["managedFields", "namespace"] : ["managedFields"];
-  const given = Object.entries(metadata).filter(([, value]) => value !== null && value !== undefined);
-  if (given.every(([name]) => allowed.includes(name))) return [];
+  const entries = Object.entries(metadata).filter(([, value]) => value !== null && value !== undefined);
+  if (entries.every(([name]) => allowed.includes(name))) return [];
   const detail = isLocal ? "must be empty except for namespace" : "must be empty";
-  return [{ type: "Invalid", field: "metadata", badValue: Object.fromEntries(given), detail }];
+  return [{ type: "Invalid", field: "metadata", badValue: Object.fromEntries(entries), detail }];
 }
 
 function localErrors(

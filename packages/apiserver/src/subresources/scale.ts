@@ -150,8 +150,8 @@ function lensOf(call: ApiCall): Lens {
         apiVersion: resource.apiVersion,
       });
       const { managedFields: _, ...metadata } = object.metadata;
-      const given = scale.metadata.resourceVersion ?? "";
-      const resourceVersion = given === "" && resource.row.custom ? (metadata.resourceVersion ?? "") : given;
+      const version = scale.metadata.resourceVersion ?? "";
+      const resourceVersion = version === "" && resource.row.custom ? (metadata.resourceVersion ?? "") : version;
       return { ...object, metadata: { ...metadata, resourceVersion, ...(managedFields && { managedFields }) } };
     },
   };

@@ -60,9 +60,9 @@ function plan(schema: Schema, planning: Planning): Step | undefined {
 function worthwhile(root: Schema, row: GroupVersionKind): ReadonlySet<Schema> {
   const above = new Map<Schema, Schema[]>([[root, []]]);
   const pending = [root];
-  const found: Schema[] = [];
+  const schemas: Schema[] = [];
   for (let schema = pending.pop(); schema !== undefined; schema = pending.pop()) {
-    if (entryOf(schema, row)) found.push(schema);
+    if (entryOf(schema, row)) schemas.push(schema);
     const below = schema.items ?? schema.additional;
     const children = [...(schema.properties?.values() ?? []), ...(below === undefined ? [] : [below])];
     for (const child of children) {
@@ -75,10 +75,10 @@ function worthwhile(root: Schema, row: GroupVersionKind): ReadonlySet<Schema> {
     }
   }
   const worth = new Set<Schema>();
-  for (let schema = found.pop(); schema !== undefined; schema = found.pop()) {
+  for (let schema = schemas.pop(); schema !== undefined; schema = schemas.pop()) {
     if (worth.has(schema)) continue;
     worth.add(schema);
-    found.push(...(above.get(schema) ?? []));
+    schemas.push(...(above.get(schema) ?? []));
   }
   return worth;
 }

@@ -162,8 +162,8 @@ export function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(withoutEmpty);
   if (typeof value !== "object") return value;
   const entries = Object.entries(value).flatMap(([name, item]) => {
-    const kept = withoutEmpty(item);
-    return kept === undefined ? [] : [[name, kept] as const];
+    const value = withoutEmpty(item);
+    return value === undefined ? [] : [[name, value] as const];
   });
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }

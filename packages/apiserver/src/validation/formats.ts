@@ -38,8 +38,8 @@ export function patternError(
   { examples }: { readonly examples: readonly string[] },
 ): string {
   if (examples.length === 0) return `${text} (regex used for validation is '${regex}')`;
-  const shown = examples.map((example) => `'${example}', `).join(" or ");
-  return `${text} (e.g. ${shown}regex used for validation is '${regex}')`;
+  const list = examples.map((example) => `'${example}', `).join(" or ");
+  return `${text} (e.g. ${list}regex used for validation is '${regex}')`;
 }
 
 const subdomainMatcher = new RegExp(`^${subdomain}$`);

@@ -147,10 +147,10 @@ export function validateMetadataUpdate(metadata: Field, old: KubeObject, row?: O
       .items.map(({ text }) => text)
       .filter((name) => !before.has(name));
     if (added.length > 0) {
-      const shown = `[]string{${[...new Set(added)].toSorted().map(goQuoted).join(", ")}}`;
+      const names = `[]string{${[...new Set(added)].toSorted().map(goQuoted).join(", ")}}`;
       metadata
         .at("finalizers")
-        .forbidden(`no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`);
+        .forbidden(`no new finalizers can be added if the object is being deleted, found new finalizers ${names}`);
     }
   }
   metadata.at("name").immutable(old.metadata.name);

@@ -36,12 +36,12 @@ export function warningsOfExpressions(
   return each(term, "matchExpressions").flatMap((expression, index) => {
     const at = `${path}.matchExpressions[${index}]`;
     const advice = labelAdvice(expression["key"]);
-    const said = advice === undefined ? [] : [`${at}.key: ${String(expression["key"])} is ${advice}`];
-    if (!checksValues) return said;
+    const warnings = advice === undefined ? [] : [`${at}.key: ${String(expression["key"])} is ${advice}`];
+    if (!checksValues) return warnings;
     const values = (expression["values"] ?? []) as string[];
     const wrong = values.flatMap((value, place) =>
       labelValue(value).map((why) => `${at}.values[${place}]: ${value} is invalid, ${why}`),
     );
-    return [...said, ...wrong];
+    return [...warnings, ...wrong];
   });
 }

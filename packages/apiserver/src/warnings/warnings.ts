@@ -91,12 +91,12 @@ function statefulSet(object: KubeObject, old: KubeObject | undefined): string[] 
     const at = `spec.volumeClaimTemplates[${index}]`;
     return claimWarnings(inner(claim, "spec"), old === undefined ? at : `${at}.Spec`);
   });
-  const kept = Number(spec["revisionHistoryLimit"]) < 0;
+  const isUnlimited = Number(spec["revisionHistoryLimit"]) < 0;
   const advice = "a negative value retains all historical revisions; a value >= 0 is recommended";
   return [
     ...template("spec.template")(object, old),
     ...claims,
-    ...(kept ? [`spec.revisionHistoryLimit: ${advice}`] : []),
+    ...(isUnlimited ? [`spec.revisionHistoryLimit: ${advice}`] : []),
   ];
 }
 
@@ -108,8 +108,8 @@ function job(path: string): Warnings {
     if (isSameGeneration(object, old)) return [];
     const spec = path.split(".").reduce<Fields>(inner, object);
     const isLarge = Number(spec["completions"] ?? 0) > 100_000 && Number(spec["parallelism"] ?? 0) > 10_000;
-    const said = isLarge && spec["completionMode"] === "Indexed" ? [`${path}: ${largeJob}`] : [];
-    return [...said, ...template(`${path}.template`)(object, old)];
+    const warnings = isLarge && spec["completionMode"] === "Indexed" ? [`${path}: ${largeJob}`] : [];
+    return [...warnings, ...template(`${path}.template`)(object, old)];
   };
 }
 

@@ -17,8 +17,8 @@ const sourceNames: Readonly<Record<string, string>> = {
 function metrics(object: KubeObject): string {
   const specs = list(object, "spec.metrics");
   if (specs.length === 0) return "<none>";
-  const shown = specs.map((spec, index) => metric(spec, list(object, "status.currentMetrics")[index] ?? {}));
-  return some(shown, { most: 2, between: ", " });
+  const metrics = specs.map((spec, index) => metric(spec, list(object, "status.currentMetrics")[index] ?? {}));
+  return some(metrics, { most: 2, between: ", " });
 }
 
 function metric(spec: Fields, status: Fields): string {

@@ -13,9 +13,9 @@ const short: Readonly<Record<string, string>> = {
 
 function modes(path: string): Cell {
   return (object) => {
-    const given = new Set(get(object, path) as string[] | undefined);
+    const modes = new Set(get(object, path) as string[] | undefined);
     return Object.keys(short)
-      .filter((mode) => given.has(mode))
+      .filter((mode) => modes.has(mode))
       .map((mode) => short[mode])
       .join(",");
   };
@@ -67,15 +67,15 @@ export const eventCells: readonly Cell[] = [
 ];
 
 function endpoints(object: KubeObject): string {
-  const shown: string[] = [];
+  const parts: string[] = [];
   if (list(object, "subsets").length === 0) return "<none>";
   for (const subset of list(object, "subsets")) {
     const [ports, addresses] = [list(subset, "ports"), list(subset, "addresses").map(({ ip }) => String(ip))];
-    if (ports.length === 0) shown.push(...addresses);
+    if (ports.length === 0) parts.push(...addresses);
     for (const { port } of ports)
-      shown.push(...addresses.map((ip) => `${ip.includes(":") ? `[${ip}]` : ip}:${String(port)}`));
+      parts.push(...addresses.map((ip) => `${ip.includes(":") ? `[${ip}]` : ip}:${String(port)}`));
   }
-  return some(shown, { most: 3 });
+  return some(parts, { most: 3 });
 }
 
 function address(type: string): Cell {
@@ -90,11 +90,11 @@ function nodeStatus(node: KubeObject): string {
 
 function roles({ metadata }: KubeObject): string {
   const prefix = "node-role.kubernetes.io/";
-  const found = Object.entries(metadata.labels ?? {}).flatMap(([key, value]) => {
+  const roles = Object.entries(metadata.labels ?? {}).flatMap(([key, value]) => {
     if (key.startsWith(prefix) && key.length > prefix.length) return [key.slice(prefix.length)];
     return key === "kubernetes.io/role" && value !== "" ? [value] : [];
   });
-  return [...new Set(found)].toSorted().join(",") || "<none>";
+  return [...new Set(roles)].toSorted().join(",") || "<none>";
 }
 
 function quota(isLimit: boolean): Cell {
@@ -112,30 +112,30 @@ function quota(isLimit: boolean): Cell {
 }
 
 function ports(service: KubeObject): string {
-  const shown = list(service, "spec.ports").map(({ port, nodePort, protocol }) =>
+  const ports = list(service, "spec.ports").map(({ port, nodePort, protocol }) =>
     nodePort ? `${String(port)}:${String(nodePort)}/${String(protocol)}` : `${String(port)}/${String(protocol)}`,
   );
-  return shown.length === 0 ? "<none>" : shown.join(",");
+  return ports.length === 0 ? "<none>" : ports.join(",");
 }
 
 export function balancers(object: KubeObject): string[] {
   return list(object, "status.loadBalancer.ingress").flatMap(({ ip, hostname }) => {
-    const shown = ip || hostname;
-    return shown ? [String(shown)] : [];
+    const address = ip || hostname;
+    return address ? [String(address)] : [];
   });
 }
 
 function externalAddress(service: KubeObject): unknown {
-  const given = (get(service, "spec.externalIPs") ?? []) as string[];
+  const externalIps = (get(service, "spec.externalIPs") ?? []) as string[];
   switch (get(service, "spec.type")) {
     case "LoadBalancer":
-      return [...balancers(service), ...given].join(",") || "<pending>";
+      return [...balancers(service), ...externalIps].join(",") || "<pending>";
     case "ExternalName":
       return get(service, "spec.externalName");
     case undefined:
       return "<unknown>";
     default:
-      return given.join(",") || "<none>";
+      return externalIps.join(",") || "<none>";
   }
 }
 

@@ -167,9 +167,11 @@ function validatingPolicy(object: Field): void {
   }
   for (const validation of validations.items) {
     expressionOf(validation.at("expression"), { absent: "expression is not specified", ...scope, result: ["bool"] });
-    const said = validation.at("messageExpression");
-    if (said.present && said.text.trim() === "") said.invalid("must be non-empty if specified", said.text);
-    else if (said.present) compiles(said, { ...scope, authorizer: false, result: ["string"] });
+    const messageExpression = validation.at("messageExpression");
+    if (messageExpression.present && messageExpression.text.trim() === "")
+      messageExpression.invalid("must be non-empty if specified", messageExpression.text);
+    else if (messageExpression.present)
+      compiles(messageExpression, { ...scope, authorizer: false, result: ["string"] });
     const message = validation.at("message");
     if (message.present && message.text.trim() === "" && message.text !== "")
       message.invalid("must be non-empty if specified");

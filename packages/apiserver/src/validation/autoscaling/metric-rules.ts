@@ -19,13 +19,13 @@ export function metricSource(metric: Field): void {
   if (type.text === "") type.required("must specify a metric source type");
   const expected = Object.hasOwn(types, type.text) ? types[type.text] : undefined;
   if (expected === undefined) type.oneOf(Object.keys(types));
-  const given = fields.filter((name) => metric.at(name).present);
-  if (given[0] !== undefined) source(given[0], metric.at(given[0]));
+  const sources = fields.filter((name) => metric.at(name).present);
+  if (sources[0] !== undefined) source(sources[0], metric.at(sources[0]));
   if (expected === undefined) type.oneOf(Object.keys(types));
   else if (!metric.at(expected).present)
     metric.at(expected).required("must populate information for the given metric source");
-  if (given.length === 1) return;
-  for (const name of given)
+  if (sources.length === 1) return;
+  for (const name of sources)
     if (name !== expected) metric.at(name).forbidden("must populate the given metric source only");
 }
 

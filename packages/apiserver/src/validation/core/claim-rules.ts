@@ -54,7 +54,7 @@ function dataSource(source: Field): void {
   if (group.text !== "") group.matches(dnsSubdomain);
 }
 
-const kept = new Set(["annotations", "labels", "creationTimestamp"]);
+const templateFields = new Set(["annotations", "labels", "creationTimestamp"]);
 
 /** Validates a claim that is created together with a pod. */
 export function claimTemplate(template: Field): void {
@@ -63,7 +63,7 @@ export function claimTemplate(template: Field): void {
   validateLabels(metadata.at("labels"));
   for (const name of metadata.keys) {
     const field = metadata.at(name);
-    if (!kept.has(name) && !field.empty) field.forbidden("cannot be set");
+    if (!templateFields.has(name) && !field.empty) field.forbidden("cannot be set");
   }
   claimSpec(template.at("spec"));
 }

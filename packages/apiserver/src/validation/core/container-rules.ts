@@ -101,14 +101,14 @@ function ports(list: Field): void {
 }
 
 function hostPorts(list: readonly Field[]): void {
-  const taken = new Set<string>();
+  const names = new Set<string>();
   for (const container of list) {
     for (const port of container.at("ports").items) {
       const host = port.at("hostPort");
       if (host.number === 0) continue;
       const what = `${port.at("protocol").text}/${port.at("hostIP").text}/${host.number}`;
-      if (taken.has(what)) host.duplicate(what);
-      taken.add(what);
+      if (names.has(what)) host.duplicate(what);
+      names.add(what);
     }
   }
 }

@@ -132,28 +132,28 @@ function limitOf(limit: Field, name: string): void {
   const [max, min, normal, request] = [value("max"), value("min"), value("default"), value("defaultRequest")];
   const above = (one: Field, other: Field): boolean =>
     one.present && other.present && quantityOrder(one.value, other.value) > 0;
-  const said = (field: Field): string => String(field.value);
-  if (above(min, max)) min.invalid(`min value ${said(min)} is greater than max value ${said(max)}`, said(min));
+  const text = (field: Field): string => String(field.value);
+  if (above(min, max)) min.invalid(`min value ${text(min)} is greater than max value ${text(max)}`, text(min));
   if (above(min, request))
-    request.invalid(`min value ${said(min)} is greater than default request value ${said(request)}`, said(request));
+    request.invalid(`min value ${text(min)} is greater than default request value ${text(request)}`, text(request));
   if (above(request, max))
-    request.invalid(`default request value ${said(request)} is greater than max value ${said(max)}`, said(request));
+    request.invalid(`default request value ${text(request)} is greater than max value ${text(max)}`, text(request));
   if (above(request, normal))
     request.invalid(
-      `default request value ${said(request)} is greater than default limit value ${said(normal)}`,
-      said(request),
+      `default request value ${text(request)} is greater than default limit value ${text(normal)}`,
+      text(request),
     );
   if (above(min, normal))
-    normal.invalid(`min value ${said(min)} is greater than default value ${said(normal)}`, said(min));
+    normal.invalid(`min value ${text(min)} is greater than default value ${text(normal)}`, text(min));
   if (above(normal, max))
-    normal.invalid(`default value ${said(normal)} is greater than max value ${said(max)}`, said(max));
+    normal.invalid(`default value ${text(normal)} is greater than max value ${text(max)}`, text(max));
   const ratio = value("maxLimitRequestRatio");
   if (ratio.present && quantityOrder(ratio.value, "1") < 0)
-    ratio.invalid(`ratio ${said(ratio)} is less than 1`, said(ratio));
+    ratio.invalid(`ratio ${text(ratio)} is less than 1`, text(ratio));
   if (!ratio.present || !max.present || !min.present) return;
   const most = quantityNumber(max.value) / quantityNumber(min.value);
   if (quantityNumber(ratio.value) > most)
-    ratio.invalid(`ratio ${said(ratio)} is greater than max/min = ${most.toFixed(6)}`, said(ratio));
+    ratio.invalid(`ratio ${text(ratio)} is greater than max/min = ${most.toFixed(6)}`, text(ratio));
 }
 
 /** Keeps only the name in references to Secrets. */

@@ -116,8 +116,8 @@ function requestForPod(spec: Fields): void {
   const resources = inner(spec, "resources");
   const limits = inner(resources, "limits");
   if (Object.keys(limits).length === 0) return;
-  const asked = containerResources(spec, "requests");
-  const needed = [...asked].filter(([name]) => name === "cpu" || name === "memory");
+  const requests = containerResources(spec, "requests");
+  const needed = [...requests].filter(([name]) => name === "cpu" || name === "memory");
   const own = Object.fromEntries(Object.entries(limits).filter(([name]) => isOfPods(name)));
   resources["requests"] = {
     ...own,

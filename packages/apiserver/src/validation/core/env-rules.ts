@@ -42,13 +42,13 @@ export function environment(container: Field): void {
   for (const source of list.items) {
     const prefix = source.at("prefix");
     if (prefix.text !== "") prefix.matches(envVarName);
-    const given = ["configMapRef", "secretRef"].filter((name) => source.at(name).present);
-    for (const name of given) {
+    const sources = ["configMapRef", "secretRef"].filter((name) => source.at(name).present);
+    for (const name of sources) {
       const reference = source.at(name).at("name");
       if (reference.require()) reference.matches(dnsSubdomain);
     }
-    if (given.length === 0) list.invalid("must specify one of: `configMapRef` or `secretRef`", "");
-    else if (given.length > 1) list.invalid("may not have more than one field specified at a time", "");
+    if (sources.length === 0) list.invalid("must specify one of: `configMapRef` or `secretRef`", "");
+    else if (sources.length > 1) list.invalid("may not have more than one field specified at a time", "");
   }
 }
 

@@ -72,7 +72,7 @@ function newer(object: Field): void {
 }
 
 /** The fields in the server's order, and their internal names. */
-const kept = [
+const immutableFields = [
   ["regarding", "involvedObject"],
   ["reason", "reason"],
   ["note", "message"],
@@ -93,7 +93,7 @@ const texts = new Set(["reason", "note", "type", "action", "reportingController"
 function frozen(object: Field, old: Fields, { write: { row } }: RuleContext): void {
   older(object, newNames);
   if (!isSameStored({ row, path: "series" }, object.fields["series"], old["series"])) series(object);
-  for (const [name, shown] of kept) {
+  for (const [name, shown] of immutableFields) {
     const [now, before] = [object.fields[name], old[name]];
     const empty = texts.has(name) ? "" : undefined;
     if (isSameStored({ row, path: name }, now ?? empty, before ?? empty)) continue;

@@ -10,16 +10,16 @@ const mirror = "kubernetes.io/config.mirror";
 const deletionCost = "controller.kubernetes.io/pod-deletion-cost";
 
 export function podAnnotations(annotations: Field, spec: Field): void {
-  const found = annotations.fields;
-  if (found[mirror] !== undefined && spec.at("nodeName").text === "")
+  const values = annotations.fields;
+  if (values[mirror] !== undefined && spec.at("nodeName").text === "")
     annotations.key(mirror).invalid("must set spec.nodeName if mirror pod annotation is set");
-  const cost = found[deletionCost];
+  const cost = values[deletionCost];
   if (cost !== undefined && !isCost(String(cost))) annotations.key(deletionCost).invalid("must be a 32bit integer");
-  for (const name of Object.keys(found).toSorted((one) => (one === seccompPod ? -1 : 0))) {
+  for (const name of Object.keys(values).toSorted((one) => (one === seccompPod ? -1 : 0))) {
     if (name !== seccompPod && !name.startsWith(seccomp)) continue;
-    if (!isSeccompProfile(String(found[name]))) annotations.at(name).invalid("must be a valid seccomp profile");
+    if (!isSeccompProfile(String(values[name]))) annotations.at(name).invalid("must be a valid seccomp profile");
   }
-  for (const [name, profile] of Object.entries(found)) {
+  for (const [name, profile] of Object.entries(values)) {
     if (!name.startsWith(appArmor)) continue;
     const container = name.slice(appArmor.length);
     if (!hasContainer(spec, container)) annotations.key(name).invalid("container not found", container);

@@ -33,10 +33,10 @@ interface HandlerOptions {
 }
 
 function handler(field: Field, { kinds, gracePeriod }: HandlerOptions): void {
-  const given = kinds.filter((kind) => field.at(kind).present);
-  if (given.length === 0) return field.required("must specify a handler type");
-  const first = field.at(given[0] ?? "");
-  switch (given[0]) {
+  const handlers = kinds.filter((kind) => field.at(kind).present);
+  if (handlers.length === 0) return field.required("must specify a handler type");
+  const first = field.at(handlers[0] ?? "");
+  switch (handlers[0]) {
     case "exec":
       first.at("command").require();
       break;
@@ -60,7 +60,7 @@ function handler(field: Field, { kinds, gracePeriod }: HandlerOptions): void {
         first.invalid(`must be non-negative and less than terminationGracePeriodSeconds (${gracePeriod})`, seconds);
     }
   }
-  for (const kind of given.slice(1)) field.at(kind).forbidden("may not specify more than 1 handler type");
+  for (const kind of handlers.slice(1)) field.at(kind).forbidden("may not specify more than 1 handler type");
 }
 
 /** Validates a port's number or name. */

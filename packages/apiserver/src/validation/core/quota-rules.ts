@@ -55,7 +55,7 @@ function quotaScopes(list: Field, hard: readonly string[]): void {
 function quotaSelector(spec: Field): void {
   const [selector, hard] = [spec.at("scopeSelector"), spec.at("hard").keys.toSorted()];
   const list = selector.at("matchExpressions");
-  const given = new Set<string>();
+  const scopeNames = new Set<string>();
   for (const expression of list.items) {
     const [scope, operator] = [expression.at("scopeName").text, expression.at("operator").text];
     const values = list.at("values").with(expression.at("values").value);
@@ -77,11 +77,11 @@ function quotaSelector(spec: Field): void {
       const none = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
       if (!values.empty) values.invalid(none, values.value);
     } else list.at("operator").with(operator).invalid("not a valid selector operator", operator);
-    given.add(scope);
+    scopeNames.add(scope);
   }
   const earlier = spec.at("scopes").value ?? null;
-  if (given.has("BestEffort") && given.has("NotBestEffort")) list.invalid("conflicting scopes", earlier);
-  if (given.has("Terminating") && given.has("NotTerminating")) list.invalid("conflicting scopes", earlier);
+  if (scopeNames.has("BestEffort") && scopeNames.has("NotBestEffort")) list.invalid("conflicting scopes", earlier);
+  if (scopeNames.has("Terminating") && scopeNames.has("NotTerminating")) list.invalid("conflicting scopes", earlier);
 }
 
 const unary: ReadonlySet<string> = new Set([
@@ -99,8 +99,8 @@ export const quota: Rules = {
       quotaName(hard.key(name), name);
       quotaAmount(hard.key(name), name);
     }
-    const given = object.at("spec").at("scopes");
-    quotaScopes(given, hard.keys);
+    const scopeList = object.at("spec").at("scopes");
+    quotaScopes(scopeList, hard.keys);
     quotaSelector(object.at("spec"));
   },
   status: (object) => {

@@ -48,10 +48,10 @@ interface Allocation extends Shared {
 }
 
 function addresses(spec: Fields, { others, dryRun, refuse }: Allocation): void {
-  const given = (spec["clusterIPs"] ?? []) as string[];
-  if (given[0] === "None") return;
+  const addresses = (spec["clusterIPs"] ?? []) as string[];
+  if (addresses[0] === "None") return;
   const held = new Set(others.flatMap((other) => (other["clusterIPs"] ?? []) as string[]));
-  const [address] = given;
+  const [address] = addresses;
   if (address === undefined || address === "") {
     const free = dryRun ? triedAddress : freeAddress(held);
     Object.assign(spec, { clusterIP: free, clusterIPs: [free] });
@@ -59,7 +59,7 @@ function addresses(spec: Fields, { others, dryRun, refuse }: Allocation): void {
   }
   const failed = (why: string): StatusError => {
     const detail = `failed to allocate IP ${address}: ${why}`;
-    return refuse({ type: "Invalid", field: "spec.clusterIPs", badValue: given, detail });
+    return refuse({ type: "Invalid", field: "spec.clusterIPs", badValue: addresses, detail });
   };
   if (!range.test(address)) {
     const why = `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${prefix}.0.0/16`;
@@ -84,29 +84,31 @@ export function needsPorts(spec: Fields): boolean {
 
 function ports(spec: Fields, before: Fields | undefined, { others, dryRun, refuse }: Allocation): void {
   if (spec["type"] !== "NodePort" && spec["type"] !== "LoadBalancer") return;
-  const taken = takenPorts(others);
+  const usedPorts = takenPorts(others);
   const own = new Set(each(before ?? {}, "ports").map(({ nodePort }) => nodePort));
   const byPort = new Map<unknown, unknown>();
   let tried = lastNodePort + 2;
   for (const [index, port] of each(spec, "ports").entries()) {
     if (!port["nodePort"] && !needsPorts(spec)) continue;
     // Ports with the same number and different protocols share a node port.
-    if (!port["nodePort"] && before === undefined) port["nodePort"] = byPort.get(port["port"]) ?? asked(spec, port);
+    if (!port["nodePort"] && before === undefined)
+      port["nodePort"] = byPort.get(port["port"]) ?? nodePortOf(spec, port);
     const node = port["nodePort"];
     if (node) {
-      const problem = own.has(node) || byPort.get(port["port"]) === node ? undefined : portProblem(node, taken, dryRun);
+      const problem =
+        own.has(node) || byPort.get(port["port"]) === node ? undefined : portProblem(node, usedPorts, dryRun);
       if (problem !== undefined)
         throw refuse({ type: "Invalid", field: `spec.ports[${index}].nodePort`, badValue: node, detail: problem });
     } else {
-      port["nodePort"] = dryRun ? tried++ : freePort(taken);
+      port["nodePort"] = dryRun ? tried++ : freePort(usedPorts);
     }
-    taken.add(port["nodePort"]);
+    usedPorts.add(port["nodePort"]);
     if (!byPort.has(port["port"])) byPort.set(port["port"], port["nodePort"]);
   }
 }
 
 /** Returns the node port that another port with the same number requests. */
-function asked(spec: Fields, { port }: Fields): unknown {
+function nodePortOf(spec: Fields, { port }: Fields): unknown {
   return each(spec, "ports").find((one) => one["port"] === port && one["nodePort"])?.["nodePort"];
 }
 
@@ -123,13 +125,13 @@ export function needsHealthPort(spec: Fields): boolean {
 
 function healthPort(spec: Fields, before: Fields | undefined, { others, dryRun }: Shared): void {
   if (!needsHealthPort(spec) || (before !== undefined && needsHealthPort(before))) return;
-  const taken = takenPorts([...others, spec].map((one) => (one === spec ? { ports: spec["ports"] } : one)));
+  const usedPorts = takenPorts([...others, spec].map((one) => (one === spec ? { ports: spec["ports"] } : one)));
   const port = spec["healthCheckNodePort"];
   if (!port) {
-    spec["healthCheckNodePort"] = dryRun ? lastNodePort + 1 : freePort(taken);
+    spec["healthCheckNodePort"] = dryRun ? lastNodePort + 1 : freePort(usedPorts);
     return;
   }
-  const problem = portProblem(port, taken, dryRun);
+  const problem = portProblem(port, usedPorts, dryRun);
   if (problem !== undefined)
     throw internalError(
       `failed to allocate requested HealthCheck NodePort ${goQuoted(String(port)).slice(1, -1)}: ${problem}`,

@@ -61,10 +61,10 @@ function keepAllocated(next: Fields, old: Fields): void {
 /** Gives a port without a node port that of the previous port with the same name, unless another port uses it now. */
 function keepNodePorts(next: readonly Fields[], old: readonly Fields[]): void {
   const byName = new Map(old.map(({ name = "", nodePort }) => [name, nodePort]));
-  const taken = new Set(next.map(({ nodePort }) => nodePort));
+  const nodePorts = new Set(next.map(({ nodePort }) => nodePort));
   for (const one of next) {
     const before = byName.get(one["name"] ?? "");
-    if (!one["nodePort"] && before && !taken.has(before)) one["nodePort"] = before;
+    if (!one["nodePort"] && before && !nodePorts.has(before)) one["nodePort"] = before;
   }
 }
 

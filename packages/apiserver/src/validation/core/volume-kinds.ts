@@ -48,9 +48,9 @@ function capacityOf(capacity: Field): void {
     capacity.add("NotSupported", 'supported values: "storage"', capacity.value ?? null);
   for (const name of capacity.keys) {
     const entry = capacity.key(name);
-    const shown = String(entry.value);
+    const amount = String(entry.value);
     basicResource(entry);
-    if (quantityOrder(entry.value, "0") <= 0) entry.invalid("must be greater than zero", shown);
+    if (quantityOrder(entry.value, "0") <= 0) entry.invalid("must be greater than zero", amount);
   }
 }
 

@@ -86,14 +86,14 @@ const named: Readonly<Record<string, string>> = { gcePersistentDisk: "persistent
 function source(volume: Field, of: VolumesOf): void {
   let count = 0;
   for (const name of order) {
-    const given = volume.at(name);
-    if (!given.present) continue;
+    const source = volume.at(name);
+    if (!source.present) continue;
     if (count > 0) {
       volume.at(misnamed[name] ?? name).forbidden("may not specify more than 1 volume type");
     } else {
-      checkSource(name, volume.at(named[name] ?? name).with(given.value), { volume, of });
+      checkSource(name, volume.at(named[name] ?? name).with(source.value), { volume, of });
     }
-    if (name === "iscsi") longPortal(volume, given);
+    if (name === "iscsi") longPortal(volume, source);
     count += 1;
   }
   if (count === 0) volume.required("must specify a volume type");
@@ -258,13 +258,13 @@ function certificate(source: Field, once: (path: string, shown: string) => void)
     if (lifetime.number > most)
       lifetime.invalid(`if provided, maxExpirationSeconds must be <= ${most}`, lifetime.number);
   }
-  const given = ["credentialBundlePath", "keyPath", "certificateChainPath"].map((name) => source.at(name));
-  for (const path of given) {
+  const paths = ["credentialBundlePath", "keyPath", "certificateChainPath"].map((name) => source.at(name));
+  for (const path of paths) {
     if (path.text === "") continue;
     notReserved(path);
     once(path.text, path.text);
   }
-  if (given.every((path) => path.text === ""))
+  if (paths.every((path) => path.text === ""))
     source.required("specify at least one of credentialBundlePath, keyPath, and certificateChainPath");
 }
 

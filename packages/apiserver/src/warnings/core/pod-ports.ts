@@ -32,8 +32,8 @@ function collisions(containers: readonly PlacedContainer[]): string[] {
       };
       if (here.hostIp !== "" && here.hostPort === 0) {
         const { name = "", containerPort = 0, protocol = "" } = port;
-        const shown = `{Name:${String(name)} HostPort:0 ContainerPort:${String(containerPort)} Protocol:${String(protocol)} HostIP:${here.hostIp}}`;
-        warnings.push(`${here.path}: hostIP set without hostPort: ${shown}`);
+        const definition = `{Name:${String(name)} HostPort:0 ContainerPort:${String(containerPort)} Protocol:${String(protocol)} HostIP:${here.hostIp}}`;
+        warnings.push(`${here.path}: hostIP set without hostPort: ${definition}`);
       }
       const others = seen.getOrInsertComputed(`${String(port["containerPort"])}/${String(port["protocol"])}`, () => []);
       for (const other of others) {

@@ -94,8 +94,9 @@ function spreadWarnings(spec: Fields, path: string): string[] {
   return each(spec, "topologySpreadConstraints").flatMap((constraint, index) => {
     const at = `${path}.topologySpreadConstraints[${index}]`;
     const advice = labelAdvice(constraint["topologyKey"]);
-    const said = advice === undefined ? [] : [`${at}.topologyKey: ${String(constraint["topologyKey"])} is ${advice}`];
-    return has(constraint, "labelSelector") ? said : [...said, selectsNothing(at)];
+    const warnings =
+      advice === undefined ? [] : [`${at}.topologyKey: ${String(constraint["topologyKey"])} is ${advice}`];
+    return has(constraint, "labelSelector") ? warnings : [...warnings, selectsNothing(at)];
   });
 }
 
@@ -166,10 +167,10 @@ const appArmor = 'deprecated since v1.30; use the "appArmorProfile" field instea
 
 function profileWarnings({ metadata, spec, path }: PodOf, containers: readonly PlacedContainer[]): string[] {
   const warnings: string[] = [];
-  const found = inner(metadata, "annotations");
+  const annotations = inner(metadata, "annotations");
   const at = `${path === "" ? "" : `${path}.`}metadata.annotations`;
   const say = (name: string, advice: string): void => {
-    if (found[name] !== undefined) warnings.push(`${at}[${name}]: ${advice}`);
+    if (annotations[name] !== undefined) warnings.push(`${at}[${name}]: ${advice}`);
   };
   const own = inner(spec, "securityContext");
   if (!has(own, "seccompProfile")) say("seccomp.security.alpha.kubernetes.io/pod", seccomp);
@@ -180,7 +181,7 @@ function profileWarnings({ metadata, spec, path }: PodOf, containers: readonly P
     const annotation = `container.apparmor.security.beta.kubernetes.io/${name}`;
     // In a pod itself the annotation is copied to the field.
     if (path !== "" && !has(context, "appArmorProfile")) {
-      const profile = profileOf(String(found[annotation]));
+      const profile = profileOf(String(annotations[annotation]));
       const isSame = has(own, "appArmorProfile") && deepEquals(own["appArmorProfile"], profile);
       if (!isSame) say(annotation, appArmor);
     }

@@ -29,16 +29,16 @@ export function volumeWarnings(volume: Fields): string[] {
       continue;
     }
     for (const path of projected(source)) {
-      const found = colliding(paths, path);
-      warnings.push(...found.map((pair) => `volume ${name} (Projected): overlapping paths: ${pair}`));
+      const pairs = colliding(paths, path);
+      warnings.push(...pairs.map((pair) => `volume ${name} (Projected): overlapping paths: ${pair}`));
       paths.push(path);
     }
   }
   return warnings;
 }
 
-function pathsOf(source: Fields, shown: string): Path[] {
-  return each(source, "items").map(({ path }) => pathOf(path, shown));
+function pathsOf(source: Fields, quoted: string): Path[] {
+  return each(source, "items").map(({ path }) => pathOf(path, quoted));
 }
 
 function pathOf(path: unknown, source: string): Path {
@@ -78,9 +78,9 @@ function colliding(earlier: readonly Path[], one: Path): string[] {
     .filter(
       ({ path }) => path !== "" && (`${path}/`.startsWith(`${one.path}/`) || `${one.path}/`.startsWith(`${path}/`)),
     )
-    .map((other) => `${shown(one)} with ${shown(other)}`);
+    .map((other) => `${quoted(one)} with ${quoted(other)}`);
 }
 
-function shown({ path, source }: Path): string {
+function quoted({ path, source }: Path): string {
   return JSON.stringify(path) + (source === "" ? "" : ` (${source})`);
 }
