@@ -21,6 +21,24 @@ const WORDS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name: set tls-server-name in the kubeconfig",
 };
 
+/** How long connecting may take. */
+export const CONNECT_MS = 10_000;
+
+/** The error of a connection that was not made in time. */
+export function connectTimeout(server: string): UnreachableError {
+  return new UnreachableError(server, { code: "ETIMEDOUT", message: `no connection within ${CONNECT_MS / 1_000} s` });
+}
+
+/** The error of a connection that ended before the answer was complete. */
+export function connectionLost(server: string): UnreachableError {
+  return new UnreachableError(server, { code: "ECONNRESET", message: WORDS["ECONNRESET"]! });
+}
+
+/** The error of whatever is in flight, or comes, when the transport is closed. */
+export function transportClosed(server: string): UnreachableError {
+  return new UnreachableError(server, { code: "ECONNABORTED", message: "the transport was closed" });
+}
+
 /** Makes an {@link UnreachableError} of an error of the platform. */
 export function unreachable(server: string, error: unknown): UnreachableError {
   if (error instanceof UnreachableError) return error;

@@ -4,11 +4,9 @@ import https from "node:https";
 import type { Socket } from "node:net";
 import tls, { type TLSSocket } from "node:tls";
 import { UnreachableError } from "../errors/api-error.ts";
+import { CONNECT_MS, connectionLost, connectTimeout } from "../errors/connection-failure.ts";
 import type { TlsSettings } from "../config/cluster-config.ts";
 import { tlsOptions } from "../../platform/tls-options.ts";
-
-/** How long connecting may take. */
-const CONNECT_MS = 10_000;
 
 export interface ConnectOptions {
   readonly server: URL;
@@ -49,7 +47,7 @@ async function openTunnel(server: URL, proxy: URL): Promise<Socket> {
     },
   });
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => request.destroy(timeout(proxy.origin)), CONNECT_MS);
+    const timer = setTimeout(() => request.destroy(connectTimeout(proxy.origin)), CONNECT_MS);
     request.once("error", (error) => {
       clearTimeout(timer);
       reject(
@@ -74,7 +72,7 @@ async function openTunnel(server: URL, proxy: URL): Promise<Socket> {
 
 function connected(socket: TLSSocket, server: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => done(timeout(server)), CONNECT_MS);
+    const timer = setTimeout(() => done(connectTimeout(server)), CONNECT_MS);
     const done = (error?: Error) => {
       clearTimeout(timer);
       socket.off("secureConnect", opened).off("error", done).off("close", closed);
@@ -85,11 +83,7 @@ function connected(socket: TLSSocket, server: string): Promise<void> {
       reject(error);
     };
     const opened = () => done();
-    const closed = () => done(new UnreachableError(server, { code: "ECONNRESET", message: "the connection was lost" }));
+    const closed = () => done(connectionLost(server));
     socket.once("secureConnect", opened).once("error", done).once("close", closed);
   });
-}
-
-function timeout(server: string): UnreachableError {
-  return new UnreachableError(server, { code: "ETIMEDOUT", message: `no connection within ${CONNECT_MS / 1_000} s` });
 }

@@ -1,9 +1,9 @@
 /** Sends one request over HTTP/1.1 on a connection of its own: for plain http and for servers without HTTP/2. */
 import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
-import { UnreachableError } from "../errors/api-error.ts";
+import type { UnreachableError } from "../errors/api-error.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import { unreachable } from "../errors/connection-failure.ts";
+import { connectionLost, unreachable } from "../errors/connection-failure.ts";
 import { tlsOptions } from "../../platform/tls-options.ts";
 import type { HttpRequest, ResponseHandlers, OpenRequest } from "./http-request.ts";
 
@@ -36,8 +36,7 @@ export function openHttp1(config: ClusterConfig, request: HttpRequest, handlers:
     });
     response.on("error", (error) => finish(unreachable(server, error)));
     response.on("close", () => {
-      const lost = { code: "ECONNRESET", message: "the connection was lost" };
-      finish(response.complete ? undefined : new UnreachableError(server, lost));
+      finish(response.complete ? undefined : connectionLost(server));
     });
   });
   message.end(request.body);

@@ -1,14 +1,13 @@
 /** Turns the ways in which an HTTP/2 stream or connection fails into the errors that every transport throws. */
 import { messageOf } from "../../platform/message-of.ts";
 import { UnreachableError } from "../errors/api-error.ts";
-import { unreachable } from "../errors/connection-failure.ts";
+import { connectionLost, unreachable } from "../errors/connection-failure.ts";
 import { Flood } from "./h2-flood.ts";
 import { REASONS } from "./h2-frames.ts";
 
 /** The connection was closed. The platform does not always say why. */
 export function closed({ origin }: URL, error?: Error): UnreachableError {
-  if (error !== undefined) return unreachable(origin, error);
-  return new UnreachableError(origin, { code: "ECONNRESET", message: "the connection was lost" });
+  return error === undefined ? connectionLost(origin) : unreachable(origin, error);
 }
 
 /** A request on the connection may not be sent any more, and could not be told from the others. */

@@ -3,7 +3,7 @@ import type { SecureSocket, SecureSocketHandlers } from "../../platform/secure-s
 import type { Clock } from "../../platform/clock.ts";
 import { UnreachableError } from "../errors/api-error.ts";
 import type { TlsSettings } from "../config/cluster-config.ts";
-import { unreachable } from "../errors/connection-failure.ts";
+import { transportClosed, unreachable } from "../errors/connection-failure.ts";
 import { H2Connection } from "./h2-connection.ts";
 import type { StreamOwner, H2Stream } from "./h2-stream.ts";
 import type { ReadPacing } from "./read-pacing.ts";
@@ -121,8 +121,7 @@ export class H2Session implements StreamOwner {
   }
 
   close(): void {
-    const message = "the transport was closed";
-    this.#end(new UnreachableError(this.#options.server.origin, { code: "ECONNABORTED", message }));
+    this.#end(transportClosed(this.#options.server.origin));
   }
 
   #open(socket: SecureSocket): SecureSocketHandlers {

@@ -2,7 +2,8 @@
 import { connectSecurely } from "#runtime/secure-socket";
 import type { Clock } from "../../platform/clock.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import { UnreachableError } from "../errors/api-error.ts";
+import type { UnreachableError } from "../errors/api-error.ts";
+import { CONNECT_MS, connectTimeout, transportClosed } from "../errors/connection-failure.ts";
 import type { HttpRequest, ResponseHandlers, OpenRequest } from "../http/http-request.ts";
 import { dropped } from "./h2-failures.ts";
 import { type Connecting, H2Session } from "./h2-session.ts";
@@ -10,8 +11,6 @@ import { type StreamOwner, H2Stream } from "./h2-stream.ts";
 import type { ReadPacing } from "./read-pacing.ts";
 import { connectTunnelled } from "./tunnel.ts";
 
-/** How long connecting may take. */
-const CONNECT_MS = 10_000;
 /** One handshake offers both protocols; the server chooses by ALPN. */
 const PROTOCOLS = ["h2", "http/1.1"];
 
@@ -101,8 +100,7 @@ export class H2Sessions implements StreamOwner {
   }
 
   close(): void {
-    const message = "the transport was closed";
-    this.#failWaiting(new UnreachableError(this.#server.origin, { code: "ECONNABORTED", message }));
+    this.#failWaiting(transportClosed(this.#server.origin));
     for (const session of this.#sessions) session.close();
   }
 
@@ -158,8 +156,7 @@ export class H2Sessions implements StreamOwner {
     const server = this.#server;
     const timer = clock.setTimeout(() => {
       giveUp();
-      const message = `no connection within ${CONNECT_MS / 1_000} s`;
-      to.failed(new UnreachableError(server.origin, { code: "ETIMEDOUT", message }));
+      to.failed(connectTimeout(server.origin));
     }, CONNECT_MS);
     const settled: Connecting = {
       open: (socket) => {

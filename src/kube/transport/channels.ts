@@ -8,7 +8,7 @@ import net, { type Socket } from "node:net";
 import type { Clock } from "../../platform/clock.ts";
 import { UnreachableError } from "../errors/api-error.ts";
 import type { ClusterConfig, HeaderValues } from "../config/cluster-config.ts";
-import { unreachable } from "../errors/connection-failure.ts";
+import { connectionLost, unreachable } from "../errors/connection-failure.ts";
 import { connectTls } from "../http/connector.ts";
 import { type WriteGate, WritesRefused } from "./write-gate.ts";
 import { upgrade } from "./upgrade.ts";
@@ -126,8 +126,7 @@ class SocketChannels implements Channels {
         this.#end(new UnreachableError(config.server, { code: "EBADMSG", message, cause: error }));
       }
     };
-    const lost = (): void =>
-      this.#end(new UnreachableError(config.server, { code: "ECONNRESET", message: "the connection was lost" }));
+    const lost = (): void => this.#end(connectionLost(config.server));
     const onAbort = (): void => this.#end(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     void this.closed.catch(() => {}).then(() => signal.removeEventListener("abort", onAbort));

@@ -10,7 +10,7 @@ import { BoundedCall } from "./bounded-call.ts";
 import { FailureThrottle } from "./failure-throttle.ts";
 import type { Channels, ChannelsRequest } from "./channels.ts";
 import type { ClusterConfig, HeaderValues } from "../config/cluster-config.ts";
-import { isTlsFailure, wasNotBegun } from "../errors/connection-failure.ts";
+import { isTlsFailure, transportClosed, wasNotBegun } from "../errors/connection-failure.ts";
 import { Deadlines } from "./deadlines.ts";
 import { HttpCarrier } from "./http-carrier.ts";
 import { FetchCarrier } from "./fetch-carrier.ts";
@@ -232,7 +232,7 @@ class KubeTransport implements Transport, AsyncDisposable {
     this.#grace?.[Symbol.dispose]();
     this.#throttle.close();
     this.#rate?.[Symbol.dispose]();
-    const reason = this.#closedError();
+    const reason = transportClosed(this.server);
     this.#streams.abort(reason);
     for (const request of this.#short) request.abort(reason);
     this.#deadlines.close();
@@ -289,7 +289,7 @@ class KubeTransport implements Transport, AsyncDisposable {
 
   /** One attempt of a short request, with its deadline. */
   #attempt(request: KubeRequest, json: boolean): Promise<unknown> {
-    if (this.#closed) throw this.#closedError();
+    if (this.#closed) throw transportClosed(this.server);
     request.signal?.throwIfAborted();
     // The credentials come first: if they throw, no request is left open.
     const credentials = this.#config.headers();
@@ -322,7 +322,7 @@ class KubeTransport implements Transport, AsyncDisposable {
   }
 
   async #streamOnce(request: StreamRequest): Promise<void> {
-    if (this.#closed) throw this.#closedError();
+    if (this.#closed) throw transportClosed(this.server);
     const { signal, leave } = this.#streams.enter(request.signal);
     try {
       const credentials = await abortable(Promise.resolve(this.#config.headers()), signal);
@@ -353,7 +353,7 @@ class KubeTransport implements Transport, AsyncDisposable {
   }
 
   async #openChannels(request: ChannelsRequest): Promise<Channels> {
-    if (this.#closed) throw this.#closedError();
+    if (this.#closed) throw transportClosed(this.server);
     const { signal, leave } = this.#streams.enter(request.signal, request.gate);
     try {
       const credentials = await abortable(Promise.resolve(this.#config.headers()), signal);
@@ -407,9 +407,5 @@ class KubeTransport implements Transport, AsyncDisposable {
       const reason = new UnreachableError(this.server, { code: "ECONNRESET", message });
       for (const request of requests) request.abort(reason);
     }, GRACE_MS);
-  }
-
-  #closedError(): UnreachableError {
-    return new UnreachableError(this.server, { code: "ECONNABORTED", message: "the transport was closed" });
   }
 }
