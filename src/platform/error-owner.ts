@@ -2,7 +2,7 @@
 import { currentModule, moduleInStack } from "#runtime/current-module";
 import { loopMarks } from "./loop-marks.ts";
 
-/** For errors of the SDK with which a module's call was rejected: the module that called. */
+/** The calling module by the error of the SDK with which its call was rejected. */
 const owners = new WeakMap<object, object>();
 
 /** The loaded modules with their files and their error handlers. */
@@ -12,7 +12,7 @@ export interface ModuleFiles {
   /** The real paths, the module's own file first. */
   readonly files: readonly string[];
   readonly onError: (error: unknown) => void;
-  /** Whose code goes on when a call is answered. @default nobody's */
+  /** The loop mark of the module, set when one of its calls is answered. @default none */
   readonly mark?: number | undefined;
 }
 

@@ -15,12 +15,12 @@ export interface FetchInit extends RequestInit {
   readonly proxy?: string | false | undefined;
   /** Whether compressed bodies are decompressed. */
   readonly decompress?: boolean;
-  /** The time of the platform for a response, which callers replace by their own. */
+  /** Switches the platform's timeout off, because callers have their own. */
   readonly timeout?: false;
   readonly protocol?: "http2" | "http1.1";
 }
 
-/** PEM text; what is undefined is the system's, or absent. */
+/** TLS settings as PEM texts; without authorities those of the system are trusted. */
 export interface FetchTls {
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;

@@ -29,7 +29,7 @@ const { getOwnPropertyDescriptor, defineProperty, deleteProperty } = Reflect;
 const hasOwn = Object.hasOwn;
 const toText = String;
 
-/** Objects over whose keys a loop finds nothing, unless somebody has added to their prototypes. */
+/** Prototypes whose keys a loop over any object would meet, if somebody added some. */
 const LOOPED = [
   { name: "Object.prototype", object: Object.prototype },
   { name: "Array.prototype", object: Array.prototype },
@@ -84,7 +84,7 @@ export function freezeIntrinsics(): void {
   Object.preventExtensions(Object.prototype);
 }
 
-/** @returns whether it is fixed. */
+/** Makes a property unchangeable. @returns whether it is now. */
 function fix(object: object, key: PropertyKey): boolean {
   const { get, configurable } = getOwnPropertyDescriptor(object, key)!;
   if (get !== undefined) return false;
@@ -101,7 +101,7 @@ function isLoose(name: string, key: PropertyKey): boolean {
   );
 }
 
-/** Properties that stay as they are. */
+/** Properties that {@link freezeIntrinsics} leaves changeable. */
 const LOOSE: Readonly<Record<string, string>> = {
   "Object.prototype": "all",
   "Function.prototype": "all",

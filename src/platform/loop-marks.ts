@@ -23,9 +23,9 @@ export const PLACE = {
 } as const;
 
 const NUMBERS = 8;
-/** Those without a slot are not marked: there are some tens of modules, and some runs under way. */
+/** The number of slots, enough for some tens of modules and the runs under way. Code without a slot is not marked. */
 const SLOTS = 256;
-/** With the zero byte that ends a text. */
+/** The bytes of a slot, with the zero byte that ends its text. */
 const SLOT_BYTES = 512;
 
 /** The marks of a process; the thread that reads them makes another one of the same memory. */
@@ -69,7 +69,7 @@ export class LoopMarks {
     this.#free.push(slot);
   }
 
-  /** A function of a module is called. @returns what {@link leaveModule} takes. */
+  /** Marks the call of a module's function. @returns the mark before, which {@link leaveModule} takes. */
   enterModule(slot: number): number {
     const before = this.control[PLACE.module]!;
     this.control[PLACE.module] = slot;
@@ -81,7 +81,7 @@ export class LoopMarks {
     this.control[PLACE.module] = before;
   }
 
-  /** What somebody waited for is there: code of the slot follows. */
+  /** Marks that code of the slot goes on, because what it waited for has come. */
   goOn(slot: number): void {
     this.control[PLACE.last] = slot;
   }
@@ -115,10 +115,10 @@ export class LoopMarks {
   }
 }
 
-/** There is one event loop, and modules are called from many places. */
+/** The marks of this process: it has one event loop, and modules are called from many places. */
 export const loopMarks: LoopMarks = new LoopMarks();
 
-/** An object's fields as a mark has them. */
+/** Returns an object's fields in the form of a mark. */
 export function markText(fields: object): string {
   return JSON.stringify(fields).slice(1, -1);
 }

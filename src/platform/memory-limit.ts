@@ -6,9 +6,9 @@ import { join } from "node:path";
 
 /** A limit on memory, and how much of it is taken. */
 export interface MemoryLimit {
-  /** In bytes, as it is now: a container may be resized while it runs. Infinite when the limit is gone. */
+  /** The present limit in bytes: a container may be resized while it runs. Infinite when the limit is gone. */
   readonly bytes: number;
-  /** What the limit is: the file of the control group, or the option that sets it. */
+  /** Where the limit comes from: the file of the control group, or the option that sets it. */
   readonly source: string;
   /** The bytes that count towards the limit and that the kernel cannot take back, so that they grow until it kills. */
   used(): number;
@@ -103,7 +103,7 @@ function statOf(group: string): (name: string) => number {
   };
 }
 
-/** `undefined` where there is no such file, or it says `max`. */
+/** Reads a number from a file; `undefined` where there is no such file, or it says `max`. */
 function numberIn(file: string): number | undefined {
   const text = readText(file)?.trim();
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
@@ -117,7 +117,7 @@ function readText(file: string): string | undefined {
   }
 }
 
-/** What this process alone takes, for a limit that no control group has. */
+/** The memory that this process alone takes, for a limit that is not a control group's. */
 function ownMemory(): number {
   const status = readText("/proc/self/status");
   if (status === undefined) return process.memoryUsage.rss();

@@ -73,7 +73,7 @@ export interface BuiltinShape<
   readonly status: Status;
 }
 
-/** What is known of a kind at run time. */
+/** The properties of a kind at run time. */
 export interface ResourceInfo {
   readonly apiVersion: string;
   readonly kind: string;
@@ -88,7 +88,7 @@ export function groupOf(apiVersion: string): string {
   return slash < 0 ? "" : apiVersion.slice(0, slash);
 }
 
-/** Makes a handle from what is known of a kind. */
+/** Makes a handle from the properties of a kind. */
 export function handle<S extends Shape>(info: ResourceInfo): Resource<S> {
   const group = groupOf(info.apiVersion);
   return Object.freeze({
@@ -112,7 +112,7 @@ export interface MetadataShape<S extends Shape> extends Shape {
   readonly status: unknown;
 }
 
-/** What `select: "metadata"` leaves of an object. */
+/** The part of an object that `select: "metadata"` reads. */
 export type MetadataOf<T extends AnyObject> = Pick<T, "apiVersion" | "kind" | "metadata">;
 
 const ofMetadata: unique symbol = Symbol.for("binnacle.metadata") as never;

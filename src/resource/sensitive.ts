@@ -1,4 +1,4 @@
-/** Finds what everybody who may read Events and logs must not see of an object. */
+/** Finds the texts of an object that readers of Events and logs must not see. */
 import { definitionOf } from "./definition.ts";
 import type { Resource } from "./handle.ts";
 import { innerSecrets } from "./inner-secrets.ts";
@@ -27,7 +27,7 @@ function textsOf(resource: Resource): SensitiveTexts | undefined {
   return version && sensitiveTextsOf(version.schema);
 }
 
-/** Returns those of a built-in kind. */
+/** Returns the sensitive texts of a built-in kind. */
 export function sensitiveTextsOfKind({
   kind,
   group,
@@ -39,7 +39,7 @@ export function sensitiveTextsOfKind({
   return texts && orPatch(texts);
 }
 
-/** Returns those that a schema marks; `undefined` when it marks none. */
+/** Returns the sensitive texts that a schema marks; `undefined` when it marks none. */
 export function sensitiveTextsOf(schema: StructuralSchema): SensitiveTexts | undefined {
   return isMarked(schema) ? orPatch((object) => markedTexts(schema, object)) : undefined;
 }

@@ -63,7 +63,7 @@ function codeOf(error: unknown): string {
   return code.startsWith("ERR_HTTP2_") || code.startsWith("HTTP2") ? "ECONNRESET" : code;
 }
 
-/** Whether the request may be sent again, whatever it is. */
+/** Whether the server did not begin the request, so that it may be sent again whatever it is. */
 export function wasNotBegun(error: UnreachableError): boolean {
   return error.code === REFUSED_STREAM;
 }

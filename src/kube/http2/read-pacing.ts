@@ -15,7 +15,7 @@ const LONGEST_MS = 8;
 const SHORTEST_MS = 2;
 /** The longest round trip that counts, so that one request that hangs does not dominate the mean. */
 const LONGEST_TRIP_MS = PART * LONGEST_MS;
-/** The weight of the mean, in round trips, and how long it is valid. */
+/** The number of round trips that the mean weighs, and the milliseconds for which it is valid. */
 const REMEMBERED = 8;
 const REMEMBERED_MS = 1_000;
 

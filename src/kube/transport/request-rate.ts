@@ -1,4 +1,4 @@
-/** At most so many requests a second, for clusters whose API server has no priority and fairness of its own. */
+/** Limits the requests per second, for clusters whose API server has no priority and fairness of its own. */
 import { abortable } from "../../platform/abortable.ts";
 import type { Clock } from "../../platform/clock.ts";
 
@@ -15,7 +15,7 @@ export class RequestRate implements Disposable {
   readonly #gap: number;
   readonly #burst: number;
   readonly #waiting: (() => void)[] = [];
-  /** When the bucket was, or will be, empty but for what has come in since: tokens are time. */
+  /** The time at which the bucket was, or will be, empty; tokens are the time since then. */
   #empty: number;
   #timer: Disposable | undefined;
 

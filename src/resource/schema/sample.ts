@@ -1,4 +1,4 @@
-/** Values that stand in for those that a part of an object lacks. */
+/** Makes sample values for missing fields of an object. */
 import type { StructuralSchema } from "./structural.ts";
 
 /**

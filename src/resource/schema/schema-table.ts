@@ -1,6 +1,6 @@
 /** The compact form of the schemas of built-in types, which `scripts/generate-builtin.ts` writes. */
 
-/** A type without fields of its own, by what it accepts. */
+/** A type without fields of its own. */
 export type Plain =
   | "string"
   | "boolean"
@@ -19,7 +19,7 @@ export type Plain =
 /** A field, or the content of a list or a map: a plain type, the name of a type, or more than that. */
 export type Row = Plain | (string & {}) | DetailedRow;
 
-/** It has one of `is`, `items` and `values`. */
+/** A field with more than a type; it has one of `is`, `items` and `values`. */
 export interface DetailedRow {
   readonly is?: Plain | (string & {});
   /** The items of a list. */
