@@ -1,9 +1,10 @@
 /** Serves `pods/binding` and `bindings`, with which a scheduler assigns a pod to a node. */
 import { ordered } from "../storage/stored.ts";
 import type { Fields, KubeObject } from "../hooks.ts";
-import { conflict, notFound, StatusError } from "../status.ts";
+import { badRequest, conflict, notFound, StatusError } from "../status.ts";
 import { timestamp } from "../timestamp.ts";
 import type { ApiCall } from "../verbs/api-call.ts";
+import type { Action } from "./action.ts";
 
 const pods = { group: "", plural: "pods" };
 
@@ -13,7 +14,7 @@ const bindings = { group: "", plural: "pods/binding" };
 const success = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
 
 /** Checks a binding. @throws StatusError 500, as on the real server, where errors of a binding never become a 4xx */
-export function checkBinding(binding: KubeObject): void {
+function checkBinding(binding: KubeObject): void {
   const { target = {} } = binding as KubeObject & { target?: { kind?: string; name?: string } };
   const { kind = "", name = "" } = target;
   const errors: string[] = [];
@@ -25,33 +26,42 @@ export function checkBinding(binding: KubeObject): void {
   throw new StatusError(500, "", { message });
 }
 
-export interface BindOptions {
-  /** The name of the pod. */
-  readonly name: string;
-  /** Whether it is the pod's own subresource, whose object may name the pod by its UID. */
-  readonly isSubresource: boolean;
-  /** Whether everything is checked and nothing is stored. */
-  readonly dryRun: boolean;
+/** Assigns the pod of the path. */
+export const bindingOfPod: Action = {
+  async run(call, binding, { dryRun, admit }) {
+    const { name } = call.target;
+    if (binding.metadata.name !== name) throw badRequest("name in URL does not match name in Binding object");
+    checkBinding(binding);
+    await admit(binding);
+    return bind(call, binding, { name, dryRun });
+  },
+};
+
+/** Assigns the pod that a binding names, whose UID does not matter. @throws StatusError */
+export async function createBinding(
+  call: ApiCall,
+  binding: KubeObject,
+  { dryRun }: { readonly dryRun: boolean },
+): Promise<Fields> {
+  const { name = "" } = binding.metadata;
+  checkBinding(binding);
+  if (name === "") throw badRequest("Name parameter required.");
+  return bind(call, { ...binding, metadata: { ...binding.metadata, uid: "" } }, { name, dryRun });
 }
 
-/** Assigns a pod to a node. @throws StatusError */
-export async function bind(
+/** Assigns a pod to a node; a dry run checks everything and stores nothing. @throws StatusError */
+async function bind(
   { kernel, target }: ApiCall,
   binding: KubeObject,
-  { name, isSubresource, dryRun }: BindOptions,
+  { name, dryRun }: { readonly name: string; readonly dryRun: boolean },
 ): Promise<Fields> {
   const { target: node } = binding as KubeObject & { target?: { name?: string; kind?: string } };
-  checkBinding(binding);
   const collection = kernel.storage.collection("/pods");
   const key = `${target.namespace}/${name}`;
   const stored = collection.get(key);
   if (stored === undefined) throw notFound(pods, name);
   const pod = stored.object;
-  checkPreconditions(
-    isSubresource ? binding.metadata : { ...binding.metadata, uid: "" },
-    pod,
-    `${dryRun ? "" : "/registry"}/pods/${key}`,
-  );
+  checkPreconditions(binding.metadata, pod, `${dryRun ? "" : "/registry"}/pods/${key}`);
   const spec = (pod["spec"] ?? {}) as Fields;
   if (pod.metadata.deletionTimestamp !== undefined)
     throw conflict(bindings, name, { why: `pod ${name} is being deleted, cannot be assigned to a host` });

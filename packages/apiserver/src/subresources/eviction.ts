@@ -8,6 +8,7 @@ import { deleteObject } from "../verbs/delete.ts";
 import { checkDeleteOptions, type DeleteOptions } from "../verbs/delete-options.ts";
 import { timestamp } from "../timestamp.ts";
 import type { ApiCall } from "../verbs/api-call.ts";
+import type { Action, ActionOptions } from "./action.ts";
 import { parseLabels } from "../request/label-selector.ts";
 
 const pods = { group: "", plural: "pods" };
@@ -21,22 +22,15 @@ interface EvictionOptions extends DeleteOptions {
   readonly ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
 }
 
-interface Asked {
-  /** The dry run options of the query. */
-  readonly dryRun: readonly string[];
-  /** Runs admission. */
-  readonly admit: (eviction: KubeObject) => Promise<void>;
-}
+export const eviction: Action = { alsoFrom: ["policy/v1beta1"], run: evict };
 
-export async function evict(call: ApiCall, eviction: KubeObject, { dryRun, admit }: Asked): Promise<Fields> {
-  const { kernel, target } = call;
-  if (eviction.metadata.name !== target.name) throw badRequest("name in URL does not match name in Eviction object");
-  const { deleteOptions = {} } = eviction as KubeObject & { deleteOptions?: EvictionOptions };
+async function evict(call: ApiCall, posted: KubeObject, { admit }: ActionOptions): Promise<Fields> {
+  const { kernel, target, query } = call;
+  if (posted.metadata.name !== target.name) throw badRequest("name in URL does not match name in Eviction object");
+  const { deleteOptions = {} } = posted as KubeObject & { deleteOptions?: EvictionOptions };
   if (deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential === true) throw cannotIgnore(target.name);
-  const options = { ...deleteOptions, dryRun: combined(deleteOptions.dryRun ?? [], dryRun) };
-  await admit(
-    "deleteOptions" in eviction && options.dryRun.length > 0 ? { ...eviction, deleteOptions: options } : eviction,
-  );
+  const options = { ...deleteOptions, dryRun: combined(deleteOptions.dryRun ?? [], query.getAll("dryRun")) };
+  await admit("deleteOptions" in posted && options.dryRun.length > 0 ? { ...posted, deleteOptions: options } : posted);
   const pod = kernel.reader.get(pods, target);
   if (pod === undefined) throw notFound(pods, target.name);
   const budget = isOver(pod) ? undefined : budgetOf(call, pod);

@@ -6,6 +6,7 @@ import type { FieldError } from "../field-error.ts";
 import { badRequest, conflict, invalid, notFound } from "../status.ts";
 import { timestamp } from "../timestamp.ts";
 import type { ApiCall } from "../verbs/api-call.ts";
+import type { Action, ActionOptions } from "./action.ts";
 
 const kind = { group: "authentication.k8s.io", kind: "TokenRequest" };
 
@@ -28,23 +29,21 @@ interface TokenRequestSpec {
 }
 
 /** A token lives for an hour unless the request says otherwise. */
-export function defaultTokenRequest(request: KubeObject): void {
+function addDefaults(request: KubeObject): void {
   const spec = (request["spec"] ??= {}) as Fields;
   spec["expirationSeconds"] ??= 3600;
 }
 
 /** Returns the request with all its fields, including those that are not set. */
-export function completeTokenRequest(request: KubeObject): KubeObject {
+function completeTokenRequest(request: KubeObject): KubeObject {
   const { audiences = null, expirationSeconds, boundObjectRef = null } = (request["spec"] ?? {}) as TokenRequestSpec;
   const spec = { audiences, expirationSeconds, boundObjectRef };
   return { ...request, spec, status: { token: "", expirationTimestamp: null } };
 }
 
-export async function requestToken(
-  call: ApiCall,
-  request: KubeObject,
-  admit: (complete: KubeObject) => Promise<void>,
-): Promise<Fields> {
+export const token: Action = { addDefaults, complete: completeTokenRequest, run: requestToken };
+
+async function requestToken(call: ApiCall, request: KubeObject, { admit }: ActionOptions): Promise<Fields> {
   const { kernel, target } = call;
   const { name, namespace, uid } = request.metadata;
   if (name && name !== target.name) throw mismatch(target.name, { what: "name", given: name });
@@ -67,7 +66,7 @@ export async function requestToken(
   const bound = boundClaims(call, spec.boundObjectRef ?? undefined);
   const now = Math.floor(kernel.now() / 1000);
   const isExtended = "pod" in bound && seconds === extended.asked && audiences.every((audience) => audience === issuer);
-  const token = kernel.tokens.issue({
+  const text = kernel.tokens.issue({
     aud: audiences,
     exp: now + (isExtended ? extended.lives : seconds),
     iat: now,
@@ -87,7 +86,7 @@ export async function requestToken(
     apiVersion: "authentication.k8s.io/v1",
     metadata,
     spec: { audiences, expirationSeconds: seconds, boundObjectRef: spec.boundObjectRef ?? null },
-    status: { token, expirationTimestamp: timestamp((now + seconds) * 1000) },
+    status: { token: text, expirationTimestamp: timestamp((now + seconds) * 1000) },
   };
 }
 

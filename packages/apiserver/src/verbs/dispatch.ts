@@ -1,29 +1,13 @@
 /** Dispatches a request to its handler by method and path. */
-import type { AdmissionAttributes, KindRow, KubeObject } from "../hooks.ts";
+import type { KindRow } from "../hooks.ts";
 import { nothing } from "../discovery/paths.ts";
-import { accepted } from "../request/accept.ts";
-import { apiVersionOf } from "../registry/resource.ts";
-import { answerJson, answerObject } from "../request/answer.ts";
-import { decodeObject, readBody } from "../request/body.ts";
-import { writeOptions } from "../request/query.ts";
 import { badRequest, methodNotAllowed, notFound, StatusError, verbNotSupported } from "../status.ts";
-import { Stored } from "../storage/stored.ts";
 import { getScale, patchScale, putScale } from "../subresources/scale.ts";
 import { connect, isConnection } from "../subresources/connections.ts";
-import { bind, checkBinding } from "../subresources/binding.ts";
-import { evict } from "../subresources/eviction.ts";
-import { reviewOf } from "../subresources/reviews.ts";
-import { completeTokenRequest, defaultTokenRequest, requestToken } from "../subresources/token.ts";
+import { act, answerUnstored } from "../subresources/actions.ts";
 import { create, update } from "./whole-object.ts";
-import { optionsObject, wipeSystemFields } from "./write.ts";
-import { checkNamespaceOpen, ensureNamespace } from "./write-checks.ts";
 import { deleteMany, deleteOne } from "./delete.ts";
-import { updateManagedFields } from "../patch/update-managed-fields.ts";
-import { storedForm } from "../schema/kube-object.ts";
-import { builtInSchema } from "../tables/tables.ts";
-import { timestamp } from "../timestamp.ts";
-import { type ApiCall, managerOf, writeContext } from "./api-call.ts";
-import { formOf } from "./forms.ts";
+import type { ApiCall } from "./api-call.ts";
 import { get, list } from "./list.ts";
 import { patch } from "./patch.ts";
 import { checkPatchType, patchTypeOf } from "./patch-body.ts";
@@ -45,7 +29,7 @@ export async function dispatch(call: ApiCall): Promise<Response> {
     case "list":
       return list(call);
     case "create":
-      return ephemeral(call) ?? create(call);
+      return answerUnstored(call) ?? create(call);
     case "update":
       return update(call);
     case "patch":
@@ -189,112 +173,11 @@ async function subresource(call: ApiCall, verb: string): Promise<Response> {
     return wanted === "update" ? putScale(call) : patchScale(call);
   }
   if (isConnection(target.subresource)) return connect(call, found.responseKind.kind);
-  if (wanted === "create") return action(call, found.responseKind);
+  if (wanted === "create") {
+    const answer = act(call, found.responseKind);
+    if (answer === undefined) throw unknownResource();
+    return answer;
+  }
   if (wanted === "get") return get(call);
   return wanted === "update" ? update(call) : patch(call);
-}
-
-/** Serves a POST to a subresource. */
-async function action(
-  call: ApiCall,
-  kind: { readonly group: string; readonly version: string; readonly kind: string },
-): Promise<Response> {
-  const { target, request, warnings } = call;
-  // None of these can be shown as a table.
-  const { media } = accepted(request.headers.get("accept"), ["PartialObjectMetadata"], {
-    served: "handler",
-    protobuf: true,
-  });
-  const { object: sent, dryRun } = await decoded(call, kind);
-  const answered = { status: 201, warnings, media };
-  ensureNamespace(call, sent);
-  checkNamespaceOpen(call);
-  const { admission } = call.kernel;
-  const attributes: AdmissionAttributes = {
-    context: writeContext(call, "CREATE", { name: target.name, dryRun }),
-    object: target.subresource === "token" ? completeTokenRequest(sent) : sent,
-    oldObject: undefined,
-    options: optionsObject("CreateOptions", writeOptions(call.query, "CreateOptions")),
-  };
-  await admission.mutate(attributes);
-  const object = attributes.object ?? sent;
-  const admit = async (complete: KubeObject): Promise<void> => {
-    attributes.object = complete;
-    await admission.validate(attributes);
-  };
-  switch (target.subresource) {
-    case "token":
-      return answerObject(request, await requestToken(call, object, admit), answered);
-    case "eviction":
-      return answerObject(request, await evict(call, object, { dryRun: call.query.getAll("dryRun"), admit }), answered);
-    case "binding":
-      if (object.metadata.name !== target.name) throw badRequest("name in URL does not match name in Binding object");
-      checkBinding(object);
-      await admit(object);
-      return answerObject(
-        request,
-        await bind(call, object, { name: target.name, isSubresource: true, dryRun }),
-        answered,
-      );
-    default:
-      throw unknownResource();
-  }
-}
-
-/** Serves kinds that are computed and not stored; `undefined` for all others. */
-function ephemeral(call: ApiCall): Promise<Response> | undefined {
-  const { resource, request, warnings } = call;
-  const { row } = resource;
-  const review = reviewOf(call);
-  if (review === undefined && (row.group !== "" || row.plural !== "bindings")) return undefined;
-  // None of these can be shown as a table.
-  const accept = accepted(request.headers.get("accept"), ["PartialObjectMetadata"], {
-    served: "handler",
-    protobuf: true,
-  });
-  const answered = { status: 201, warnings, media: accept.media };
-  return decoded(call, row).then(async ({ object, dryRun }) => {
-    ensureNamespace(call, object);
-    if (review === undefined) {
-      const { name = "" } = object.metadata;
-      checkBinding(object);
-      if (name === "") throw badRequest("Name parameter required.");
-      return answerObject(request, await bind(call, object, { name, isSubresource: false, dryRun }), answered);
-    }
-    const whole = new Stored("", 0, { object: review(call, object) as KubeObject });
-    return answerJson(request, formOf({ ...call, accept }).one(whole), answered);
-  });
-}
-
-async function decoded(
-  { kernel, request, query, resource, target, warnings }: ApiCall,
-  kind: { readonly group: string; readonly version: string; readonly kind: string },
-): Promise<{ object: KubeObject; dryRun: boolean }> {
-  const row = { group: kind.group, version: kind.version, kind: kind.kind, custom: false };
-  const schema = builtInSchema(row);
-  const body = await readBody(request, row);
-  const options = writeOptions(query, "CreateOptions");
-  const object = decodeObject(body, {
-    row,
-    schema,
-    fieldValidation: options.fieldValidation,
-    alsoFrom: row.kind === "Eviction" ? ["policy/v1beta1"] : [],
-    warn: (message) => void warnings.push(message),
-  });
-  const isReview = row.kind.endsWith("Review");
-  if (row.kind === "TokenRequest") defaultTokenRequest(object);
-  if (isReview) wipeSystemFields(object);
-  if (schema === undefined) return { object, dryRun: options.dryRun };
-  if (resource.row.namespaced && object.metadata.namespace === undefined) object.metadata.namespace = target.namespace;
-  const tracked = updateManagedFields({
-    schema,
-    live: undefined,
-    // A review is shown without empty lists and maps.
-    next: isReview ? storedForm(schema, object) : object,
-    manager: managerOf(options.fieldManager, request),
-    subresource: target.subresource,
-    apiVersion: apiVersionOf(row),
-    now: timestamp(kernel.now()),
-  });
-  return { object: tracked, dryRun: options.dryRun };
 }
