@@ -2,11 +2,10 @@
 import type { InformerLease } from "../cache/informer-registry.ts";
 import { type ClientCore, clientCore } from "../client/kube-client.ts";
 import { groupKind } from "../resource/handle.ts";
-import { acquireKind } from "./acquire-kind.ts";
 import { warnOnce } from "./controller-environment.ts";
 import { type Declarations, declarationsOf } from "./declarations.ts";
 import type { KeyController } from "./definition.ts";
-import { EVERYTHING } from "./needs.ts";
+import { acquireKind, EVERYTHING } from "./needs.ts";
 import type { Runtime } from "./runtime.ts";
 
 type ReaderRuntime = Pick<Runtime, "transport" | "mapper" | "informers" | "log" | "settings" | "warnUndeclared">;

@@ -1,9 +1,12 @@
-/** Which parts of the watched objects a controller needs. */
+/** What a controller needs of the kinds that it declares, and the leases of their informers. */
+import type { InformerLease } from "../cache/informer-registry.ts";
 import type { Needs } from "../cache/object-transformer.ts";
+import type { Portion } from "../cache/portion.ts";
 import { controllerOf, markedOwner, OWNER_UID_LABEL } from "../reconcile/owner.ts";
 import { type AnyObject, groupKind, groupOf, type Resource } from "../resource/handle.ts";
 import type { Declarations } from "./declarations.ts";
-import type { KindWatch } from "./watch.ts";
+import type { Runtime } from "./runtime.ts";
+import { keptPaths, type KindWatch } from "./watch.ts";
 
 /** Returns what a controller needs of a kind that it declares under this option. */
 export function needsOf(
@@ -52,4 +55,31 @@ function ownedBy({ group, kind }: Resource, labelled: boolean): (object: AnyObje
     const { ownerReferences, annotations } = object.metadata;
     return (labelled || ownerReferences !== undefined || annotations !== undefined) && isOwned(object);
   };
+}
+
+export interface AcquireKindOptions {
+  readonly needs: Needs;
+  /** The portion of the kind's objects that is kept. @default all */
+  readonly portion?: Portion | undefined;
+  /** The user's name in the log. */
+  readonly user: string;
+}
+
+/** @throws SyntaxError for an invalid selector. */
+export function acquireKind(
+  runtime: Pick<Runtime, "informers" | "settings">,
+  watch: KindWatch,
+  { needs, portion, user }: AcquireKindOptions,
+): InformerLease {
+  const { resource } = watch;
+  const { labels, fields, namespaces } = watch.options;
+  return runtime.informers.acquire(resource, {
+    namespaces: namespaces ?? (resource.scope === "Cluster" ? [] : runtime.settings.namespace),
+    labels,
+    fields,
+    keep: keptPaths(watch),
+    portion,
+    needs,
+    user,
+  });
 }

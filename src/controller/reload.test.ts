@@ -8,7 +8,7 @@ import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { createLog } from "../observe/log.ts";
 import { createMetrics } from "../observe/metrics.ts";
-import { causesText } from "../queue/cause.ts";
+import { causesText } from "../queue/entries.ts";
 import type { ObjectContext, Result } from "../reconcile/context.ts";
 import { TerminalError } from "../reconcile/errors.ts";
 import { ConfigMap } from "../resource/builtin/core.ts";

@@ -1,9 +1,8 @@
 /** Fills the caches of a controller that is about to start, so that it can take over in one step. */
 import type { InformerLease } from "../cache/informer-registry.ts";
-import { acquireKind } from "./acquire-kind.ts";
 import { declarationsOf } from "./declarations.ts";
 import type { AnyController } from "./definition.ts";
-import { needsOf } from "./needs.ts";
+import { acquireKind, needsOf } from "./needs.ts";
 import type { Runtime } from "./runtime.ts";
 import { within } from "./within.ts";
 

@@ -7,11 +7,10 @@ import type { SharedInformer } from "../cache/shared-informer.ts";
 import { type OwnedKind, OWNER_INDEX } from "../reconcile/owned-kind.ts";
 import { ownerIndexOf } from "../reconcile/owner.ts";
 import { groupKind } from "../resource/handle.ts";
-import { acquireKind } from "./acquire-kind.ts";
 import type { ControllerScope } from "./controller-scope.ts";
 import type { ControllerShare } from "./controller-share.ts";
 import { type EventMappingHost, mappedHandler, ownedHandler, primaryHandler } from "./event-mapping.ts";
-import { needsOf } from "./needs.ts";
+import { acquireKind, needsOf } from "./needs.ts";
 import type { KindWatch } from "./watch.ts";
 
 export type HandlerRole = "for" | "owns" | "watches";

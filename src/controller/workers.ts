@@ -6,8 +6,7 @@
  */
 import type { ControllerMetrics } from "../observe/controller-metrics.ts";
 import { loopMarks, markText } from "../platform/loop-marks.ts";
-import { causesText, causesWithValues } from "../queue/cause.ts";
-import type { QueueItem } from "../queue/entries.ts";
+import { causesText, causesWithValues, type QueueItem } from "../queue/entries.ts";
 import { type AddOptions, LOW_PRIORITY, type WorkQueue } from "../queue/work-queue.ts";
 import type { Result } from "../reconcile/context.ts";
 import { failureMessage } from "../reconcile/kept-secrets.ts";

@@ -1,9 +1,9 @@
 /** The work queue: keys, each queued at most once, in the order in which workers take them. */
 import type { QueueMetrics, QueueReading } from "../observe/queue-metrics.ts";
 import { type Clock, monotonic } from "../platform/clock.ts";
-import { type Cause, withCause, withEarlier } from "./cause.ts";
+import type { Cause } from "../resource/cause.ts";
 import { Debouncer, DelayedItems, MinInterval } from "./delayed-items.ts";
-import { Entries, type Entry, type Parked, type QueueItem } from "./entries.ts";
+import { Entries, type Entry, type Parked, type QueueItem, withCause, withEarlier } from "./entries.ts";
 import { exponential, type RateLimiter } from "./rate-limiter.ts";
 import { DepthByPriority, ReadyItems } from "./ready-items.ts";
 

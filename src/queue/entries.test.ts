@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { causesText } from "./cause.ts";
+import { causesText } from "./entries.ts";
 
 test("causesText names source, kind, change and object, newest last", () => {
   const key = { namespace: "default", name: "hello" };
