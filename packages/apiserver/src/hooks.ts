@@ -229,7 +229,7 @@ export interface Equivalent {
 
 export type Equivalents = (row: KindRow) => readonly Equivalent[];
 
-/** What admission needs. */
+/** The parts of the server that admission uses. */
 export interface AdmissionOptions {
   readonly reader: Reader;
   /** Writes a status on behalf of the server. */

@@ -213,7 +213,7 @@ class EmbeddedServer implements ApiServer {
   ): Accepted {
     const { request, target, resource } = routed;
     const { custom } = resource.row;
-    // What answers there is another server.
+    // Another server answers there.
     if (!custom && isTunnel(target.subresource)) return plain;
     try {
       const forms: readonly Form[] = untabled.has(target.subresource)

@@ -49,7 +49,7 @@ export class StatusError extends Error {
   }
 }
 
-/** What a `Status` refers to: the plural in most errors, the kind in `Invalid`. */
+/** The resource that a `Status` names: by its plural in most errors, by its kind in `Invalid`. */
 interface Subject {
   readonly group: string;
   readonly plural: string;

@@ -3,7 +3,7 @@ import type { UserInfo } from "../hooks.ts";
 import { StatusError } from "../status.ts";
 import type { TokenAuthority } from "./tokens.ts";
 
-/** What is known of the connection on which a request arrived. */
+/** The connection on which a request arrived. */
 export interface Connection {
   /** The user of the verified client certificate. */
   readonly certificate?: UserInfo | undefined;

@@ -14,7 +14,7 @@ export const conversions: ReadonlyMap<unknown, string> = new Map([
   ["timestamp", "timestampAsGo"],
 ]);
 
-/** What Go's `strconv` takes for a number; JavaScript takes more, such as an empty text for 0. */
+/** Matches numbers as Go's `strconv` does; JavaScript takes more for a number, such as an empty text for 0. */
 const integer = /^[+-]?\d+$/;
 const unsigned = /^\d+$/;
 const digits = String.raw`\d(?:_?\d)*`;

@@ -1,4 +1,4 @@
-/** What cel-go offers and the interpreter lacks: macros that loop over keys and values, and those of optional values. */
+/** Adds macros of cel-go that the interpreter lacks: loops over keys and values, and those of optional values. */
 import type { Environment, Optional } from "@marcbachmann/cel-js";
 import { celLibrary } from "./library.ts";
 

@@ -1,7 +1,7 @@
 /** The macros, which look like methods and loop over a list or map. */
 import type { CelNode } from "./node.ts";
 
-/** How many arguments each macro may have. */
+/** The numbers of arguments that each macro may have. */
 const counts: Readonly<Record<string, readonly number[]>> = {
   all: [2, 3],
   exists: [2, 3],

@@ -95,7 +95,7 @@ function celText(value: unknown): string {
   return `{${entries.map(([name, field]) => `${name}: ${celText(field)}`).join(", ")}}`;
 }
 
-/** What is wrong with a text by each format, in the words of kube-apiserver. */
+/** Functions that return, for each format, the mistakes of a text in the words of kube-apiserver. */
 const named: Readonly<Record<string, (text: string) => readonly string[]>> = {
   dns1123Label: dnsLabel,
   dns1123Subdomain: dnsSubdomain,

@@ -152,7 +152,7 @@ export function ownApply(managers: Managers, { live, config, versions, manager, 
 
 interface Prune {
   readonly managers: Managers;
-  /** What the manager applied before. */
+  /** The fields that the manager applied before. */
   readonly last: Managed | undefined;
   readonly versions: Versions;
 }

@@ -29,7 +29,7 @@ export interface ApplyOptions extends VersionOptions {
   readonly schema: Schema;
   /** The live object in the version of the request; `undefined` when it is to be created. */
   readonly live: KubeObject | undefined;
-  /** What the client sent. */
+  /** The object that the client sent. */
   readonly applied: Fields;
   readonly manager: string;
   readonly force: boolean;

@@ -21,7 +21,7 @@ interface Around {
 
 const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
-/** How many objects of a list are sent to a conversion webhook at once, because nothing bounds their total size. */
+/** The number of objects of a list that a conversion webhook gets at once, because nothing bounds their total size. */
 const MOST_CONVERTED = 500;
 
 async function inBatches<T>(
@@ -51,7 +51,7 @@ export function customResource(
     .toSorted((one, other) => compareVersionNames(one.name, other.name))[0];
   const instead = newer === undefined ? "" : `; use ${row.group}/${newer.name} ${row.kind}`;
   const deprecation = `${apiVersion} ${row.kind} is deprecated${instead}`;
-  /** What this version shows of a stored object that was written under an earlier definition. */
+  /** Objects that were stored under an earlier definition, with the object that this version makes of each. */
   const views = new WeakMap<Stored, Stored>();
   const writtenSince = storage.version;
 

@@ -5,7 +5,7 @@ import type { Collection } from "../storage/collection.ts";
 import type { Stored } from "../storage/stored.ts";
 import type { Traits } from "./traits.ts";
 
-/** Where the `/scale` of a custom kind finds its numbers. */
+/** The paths at which the `/scale` of a custom kind finds its numbers. */
 export interface ScalePaths {
   readonly specReplicas: string;
   readonly statusReplicas: string;

@@ -1,4 +1,4 @@
-/** How the registries of some kinds differ from the usual behaviour in writes. */
+/** Lists the kinds whose writes differ from the usual behaviour. */
 import type { KindRow } from "../hooks.ts";
 
 export interface Traits {

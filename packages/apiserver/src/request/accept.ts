@@ -26,7 +26,7 @@ const discoveryForms = { group: "apidiscovery.k8s.io", versions: ["v2"] };
 const types = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 const streams = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
 
-/** What serves the path: a `route` checks only media types and names the ones that it has, a `listRoute` has more of them. */
+/** The part that serves a path: a `route` checks media types alone and names its own, a `listRoute` has more of them. */
 export type Served = "route" | "listRoute" | "handler";
 
 interface Written {

@@ -18,7 +18,7 @@ export interface BodyText {
   readonly text: string;
   /** Decodes the bytes, where there is no text. @throws StatusError 400 */
   readonly decodeBytes?: () => Fields;
-  /** Where the object comes from. @default "json" */
+  /** The origin of the object: JSON text, or values that were parsed already. @default "json" */
   readonly from?: "json" | "value";
   readonly type: string;
 }

@@ -1,4 +1,4 @@
-/** What `JSON.parse` does not say of a text: fields that an object has twice, and how deep it is nested. */
+/** Finds in JSON text what `JSON.parse` does not report: fields that an object has twice, and nesting that is too deep. */
 
 /** The depth at which kube-apiserver stops. */
 const deepest = 10_000;

@@ -46,7 +46,7 @@ export function decodeYaml(text: string): DecodedYaml {
   }
 }
 
-/** How much aliases may repeat, in nodes and characters: as much as a body may have. */
+/** The limit of what aliases repeat, in nodes and characters: as much as a body may have. */
 const mostRepeated = 3 * 1024 * 1024;
 
 interface Anchored {

@@ -76,9 +76,9 @@ class Decoding {
   hasEmpty = false;
   readonly #from: "json" | "unstructured";
   readonly #empty: "stored" | "encoded" | "kept";
-  /** How many of the enclosing lists are atomic. */
+  /** The number of enclosing lists that are atomic. */
   #atoms = 0;
-  /** How many of the enclosing types decode themselves, which is never strict. */
+  /** The number of enclosing types that decode themselves; what is within them is never decoded strictly. */
   #lenient = 0;
 
   constructor({ from = "json", empty = "stored" }: DecodeOptions) {

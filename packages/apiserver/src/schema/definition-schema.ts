@@ -133,7 +133,7 @@ interface Place {
   readonly found: Found;
   /** Whether rules are compiled here. */
   readonly rules: boolean;
-  /** How often the value can occur in one object; `undefined` where that is unbounded. */
+  /** The largest number of times that the value occurs in one object; `undefined` where that is unbounded. */
   readonly times: number | undefined;
   readonly total: TotalCost;
   /** Whether the place is inside apiVersion, kind or metadata. */

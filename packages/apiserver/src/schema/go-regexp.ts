@@ -9,7 +9,7 @@ export interface GoRegExp {
   all(text: string): string[];
 }
 
-/** How many expressions are remembered: a definition's are compiled once, those of rules are used again and again. */
+/** The number of compiled expressions that are remembered: rules use the same ones again and again. */
 const most = 1000;
 const known = new Map<string, GoRegExp | Error>();
 

@@ -81,7 +81,7 @@ function visit(value: unknown, schema: Schema | undefined, place: Place): void {
   visitFields(value as Fields, schema, place);
 }
 
-/** Where unknown fields are preserved, the content of a known field is pruned again. */
+/** Prunes the content of a known field of an object whose unknown fields are preserved. */
 function visitKept(value: unknown, schema: Schema | undefined, place: Place): void {
   if (schema) visit(value, schema.preserveUnknown ? schema : { ...schema, preserveUnknown: true }, place);
 }

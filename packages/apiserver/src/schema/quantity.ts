@@ -7,7 +7,7 @@ export interface Quantity {
 }
 
 const wrongFormat = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-/** What the message says, except that no digit of the number is taken for one of an exponent: Go takes linear time without that. */
+/** The expression of the message, but that no digit of the number can belong to an exponent: so it stays linear. */
 const shape = /^([+-]?[0-9.]+)(?![0-9.])([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 
 const decimal: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };

@@ -38,9 +38,9 @@ export interface Schema {
   readonly mapType: "atomic" | "granular" | undefined;
   readonly patchStrategies: readonly string[];
   readonly patchMergeKey: string | undefined;
-  /** How Go decodes and encodes it, for built-in kinds. */
+  /** The Go type that decodes and encodes the value; built-in kinds have it. */
   readonly go: GoShape | undefined;
-  /** What JSON Schema requires of values, for CustomResourceDefinitions. */
+  /** The constraints of JSON Schema on values; CustomResourceDefinitions have them. */
   readonly values: ValueRules | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What every cluster has from its first moment. */
+/** Creates the objects that every cluster has from its first moment. */
 import { randomUUID } from "node:crypto";
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Storage } from "../storage/storage.ts";

@@ -55,7 +55,7 @@ const long: Readonly<Record<string, SchemaType>> = {
 
 const none: readonly string[] = [];
 
-/** How merging treats types that decode themselves. */
+/** The type by which merging treats each type that decodes itself. */
 const ownTypes: Readonly<Record<OwnType, SchemaType>> = {
   quantity: "",
   time: "string",

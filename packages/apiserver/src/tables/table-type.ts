@@ -10,7 +10,7 @@ export interface TypeRow {
   readonly m?: string;
   /** The required fields. */
   readonly q?: readonly string[];
-  /** How it decodes itself, if it does. */
+  /** The way in which the type decodes itself, if it does. */
   readonly s?: string;
 }
 

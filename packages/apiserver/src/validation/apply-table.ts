@@ -9,7 +9,7 @@ import type { Default } from "./fill.ts";
 
 const table = new Map<string, Default>(Object.entries({ ...podDefaults, ...workloadDefaults, ...otherDefaults }));
 
-/** What to do at one place of a kind and below it; `undefined` where there is nothing to do. */
+/** A place of a kind: the defaults that apply to it, and the places below it that have any. */
 interface Step {
   readonly apply: Default | undefined;
   readonly fields: readonly (readonly [string, Step])[];

@@ -5,7 +5,7 @@ import { type FieldError, type FieldErrorType, notSupported } from "../field-err
 import type { Fields, GroupVersionKind } from "../hooks.ts";
 import type { Format } from "./formats.ts";
 
-/** What fields of the same object share. */
+/** The values that all fields of one object share. */
 interface Place {
   readonly errors: FieldError[];
   readonly row?: GroupVersionKind | undefined;

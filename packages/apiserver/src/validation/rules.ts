@@ -3,7 +3,7 @@ import type { Fields, KubeObject, WriteContext } from "../hooks.ts";
 import type { Field } from "./field.ts";
 import type { Format } from "./formats.ts";
 
-/** What a kind's rules get besides the object. */
+/** The context in which the rules of a kind check an object. */
 export interface RuleContext {
   readonly write: WriteContext;
   readonly object: KubeObject;

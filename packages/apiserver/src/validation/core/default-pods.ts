@@ -111,7 +111,7 @@ function requestLimits(fields: Fields): void {
   resources["requests"] = { ...limits, ...inner(resources, "requests") };
 }
 
-/** What containers request and the pod as a whole does not is requested by it, and then its limits are. */
+/** Completes the requests of a pod with limits of its own: by those of its containers, and by its limits for the rest. */
 function requestForPod(spec: Fields): void {
   const resources = inner(spec, "resources");
   const limits = inner(resources, "limits");
