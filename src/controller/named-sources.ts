@@ -30,8 +30,8 @@ export class NamedSources {
    * Whether every controller that listens works this key here. @throws TypeError for what is neither a key nor an
    * object.
    */
-  takes(name: string, given: Enqueued): boolean {
-    const [key] = enqueuedKeys([given]);
+  takes(name: string, item: Enqueued): boolean {
+    const [key] = enqueuedKeys([item]);
     return this.#refusal(name, key!) === undefined;
   }
 
@@ -41,9 +41,9 @@ export class NamedSources {
    * @throws TypeError for what is neither a key nor an object, and TryElsewhere, after all others were queued, when a
    * key is not worked here.
    */
-  enqueue(name: string, given: readonly Enqueued[]): void {
+  enqueue(name: string, items: readonly Enqueued[]): void {
     let refusal: string | undefined;
-    for (const key of enqueuedKeys(given)) {
+    for (const key of enqueuedKeys(items)) {
       refusal ??= this.#refusal(name, key);
       for (const listener of this.#listeners.get(name) ?? []) {
         if (listener.refuses(key) === undefined) listener.add(key);

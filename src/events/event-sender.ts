@@ -88,7 +88,7 @@ export class EventSender {
         if (this.#closing.signal.aborted && !isApiError(error)) this.#closed.abort(error);
         if (attempt >= MAX_TRIES || this.#closing.signal.aborted || !isPassing(error)) {
           this.#tell(series, error);
-          this.#told(series, series.count);
+          this.#note(series, series.count);
           return "failed";
         }
         await this.#pause(error);
@@ -127,10 +127,10 @@ export class EventSender {
 
   #took(series: EventSeries, count: number): void {
     series.sent = count;
-    this.#told(series, count);
+    this.#note(series, count);
   }
 
-  #told(series: EventSeries, count: number): void {
+  #note(series: EventSeries, count: number): void {
     series.told = count;
     series.toldAt = this.#options.clock.now();
   }

@@ -91,20 +91,20 @@ export function identify({ reporter, regarding, event }: Occurrence, key: string
 }
 
 /** Makes the body of a POST. */
-export function eventBody(identity: EventIdentity, seen: { first: number; last: number; count: number }): object {
+export function eventBody(identity: EventIdentity, span: { first: number; last: number; count: number }): object {
   return {
     apiVersion: "events.k8s.io/v1",
     kind: "Event",
     metadata: { name: identity.name, namespace: identity.namespace },
-    eventTime: microTime(seen.first),
+    eventTime: microTime(span.first),
     ...identity.fields,
-    ...(seen.count > 1 ? seriesBody(seen) : undefined),
+    ...(span.count > 1 ? seriesBody(span) : undefined),
   };
 }
 
 /** Makes the body of a PATCH. */
-export function seriesBody(seen: { last: number; count: number }): object {
-  return { series: { count: seen.count, lastObservedTime: microTime(seen.last) } };
+export function seriesBody(span: { last: number; count: number }): object {
+  return { series: { count: span.count, lastObservedTime: microTime(span.last) } };
 }
 
 /** Go parses a MicroTime only with exactly six digits. */
