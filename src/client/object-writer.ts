@@ -25,16 +25,12 @@ interface Call {
   readonly collection?: boolean;
   /** The object's key in the caches; `undefined` when it has none yet, or several objects are meant. */
   readonly key: string | undefined;
-  readonly subresource?: string | undefined;
   readonly body?: unknown;
   /** Used in place of `body`; its apiVersion and kind are filled in if they are missing. */
   readonly object?: object | undefined;
   readonly contentType?: string | undefined;
   readonly query?: string | undefined;
-  readonly manager?: string | undefined;
-  /** Whether the server refuses fields that the kind does not have, instead of dropping them. */
-  readonly isStrict?: boolean | undefined;
-  readonly options: WriteOptions;
+  readonly options: ObjectWriteOptions;
   /** Derives from a refusal what became of the object. */
   readonly refused?: ((error: unknown) => readonly WriteResult[]) | undefined;
 }
@@ -65,7 +61,7 @@ export class ObjectWriter {
     resource: Resource,
     object: Body,
     context: RequestContext,
-    options: WholeWrite = {},
+    options: ObjectWriteOptions = {},
   ): Promise<AnyObject> {
     const { mapper } = this.#scope;
     const { namespaced } = mapper.known(resource) ?? (await mapper.resolve(resource));
@@ -74,9 +70,9 @@ export class ObjectWriter {
       const what = `${resource.kind} '${name ?? object.metadata.generateName ?? ""}'`;
       throw new TypeError(`Cannot create ${what}: it is namespaced, and its metadata has no namespace`);
     }
-    const { isStrict, key = name === undefined ? undefined : keyString({ name, namespace }) } = options;
+    const { key = name === undefined ? undefined : keyString({ name, namespace }) } = options;
     const target: Key = { name: "", namespace };
-    const call: Call = { verb: "create", method: "POST", target, collection: true, key, object, isStrict, options };
+    const call: Call = { verb: "create", method: "POST", target, collection: true, key, object, options };
     return this.#send(resource, context, call, written);
   }
 
@@ -84,42 +80,26 @@ export class ObjectWriter {
     resource: Resource,
     object: AnyObject,
     context: RequestContext,
-    options: WholeWrite = {},
+    options: ObjectWriteOptions = {},
   ): Promise<AnyObject> {
-    const { subresource, isStrict, key = keyString(object.metadata) } = options;
-    const call: Call = {
-      verb: "update",
-      method: "PUT",
-      target: object.metadata,
-      key,
-      subresource,
-      object: withoutManagedFields(object),
-      isStrict,
-      options,
-    };
-    return this.#send(resource, context, call, resultOf(subresource));
+    const { metadata: target } = object;
+    const { key = keyString(target) } = options;
+    const call: Call = { verb: "update", method: "PUT", target, key, object: withoutManagedFields(object), options };
+    return this.#send(resource, context, call, resultOf(options));
   }
 
   async patch(
     resource: Resource,
-    key: Key,
+    target: Key,
     patch: Patch,
     context: RequestContext,
-    options: WholeWrite = {},
+    options: ObjectWriteOptions = {},
   ): Promise<AnyObject> {
-    const { subresource, isStrict, key: cached = keyString(key) } = options;
-    const call: Call = {
-      verb: "patch",
-      method: "PATCH",
-      target: key,
-      key: cached,
-      subresource,
-      body: patchBody(patch, resource, key),
-      contentType: PATCH_TYPES[patch.type],
-      isStrict,
-      options,
-    };
-    return this.#send(resource, context, call, resultOf(subresource));
+    const { key = keyString(target) } = options;
+    const body = patchBody(patch, resource, target);
+    const contentType = PATCH_TYPES[patch.type];
+    const call: Call = { verb: "patch", method: "PATCH", target, key, body, contentType, options };
+    return this.#send(resource, context, call, resultOf(options));
   }
 
   /** Server-side apply; with `force` it takes over fields of other managers. */
@@ -127,43 +107,26 @@ export class ObjectWriter {
     resource: Resource,
     object: Body & { readonly metadata: { readonly name: string } },
     context: RequestContext,
-    options: ApplyCall = {},
+    options: ApplyOptions = {},
   ): Promise<AnyObject> {
-    const { subresource, manager, body, key = keyString(object.metadata) } = options;
-    const call: Call = {
-      verb: "patch",
-      method: "PATCH",
-      target: object.metadata,
-      key,
-      subresource,
-      body,
-      object: body === undefined ? object : undefined,
-      contentType: APPLY,
-      query: options.force === true ? "force=true" : undefined,
-      manager,
-      options,
-    };
-    return this.#send(resource, context, call, resultOf(subresource));
+    const { metadata: target } = object;
+    const { body, key = keyString(target), force } = options;
+    const content = body === undefined ? { object } : { body };
+    const query = force === true ? "force=true" : undefined;
+    const call: Call = { verb: "patch", method: "PATCH", target, key, ...content, contentType: APPLY, query, options };
+    return this.#send(resource, context, call, resultOf(options));
   }
 
   /** Posts to a subresource, such as `eviction` or `token`. */
   async createSubresource(
     resource: Resource,
-    key: Key,
-    content: { readonly name: string; readonly body: object },
-    { context, options = {} }: { readonly context: RequestContext; readonly options?: WriteOptions | undefined },
+    target: Key,
+    { name: subresource, body }: { readonly name: string; readonly body: object },
+    { context, options }: { readonly context: RequestContext; readonly options?: WriteOptions | undefined },
   ): Promise<AnyObject> {
-    const { name: subresource, body } = content;
-    const call: Call = {
-      verb: "create",
-      method: "POST",
-      target: key,
-      key: keyString(key),
-      subresource,
-      body,
-      options,
-    };
-    return this.#send(resource, context, call, resultOf(subresource));
+    const own = { ...options, subresource };
+    const call: Call = { verb: "create", method: "POST", target, key: keyString(target), body, options: own };
+    return this.#send(resource, context, call, resultOf(own));
   }
 
   /** @throws ApiError 404 when there is no such object, 409 when a precondition does not hold. */
@@ -234,7 +197,8 @@ export class ObjectWriter {
   ): Promise<T> {
     const { informers, mapper, transport } = this.#scope;
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource));
-    const { target, subresource, options } = call;
+    const { target, options } = call;
+    const { subresource } = options;
     const path =
       call.collection === true ? collectionPath(mapping, target.namespace) : objectPath(mapping, target, subresource);
     const body = call.object === undefined ? call.body : identified(mapping, call.object);
@@ -277,47 +241,36 @@ export class ObjectWriter {
     return answer;
   }
 
-  #query({ method, manager, query, isStrict, options }: Call, context: RequestContext): string {
-    const other = manager ?? context.manager;
+  #query({ method, query, options }: Call, context: RequestContext): string {
+    const other = options.manager ?? context.manager;
     let text = "";
     if (method !== "DELETE") text = other === undefined ? this.#manager : managerQuery(other);
     if (query !== undefined) text += text === "" ? query : `&${query}`;
-    if (isStrict === true) text += "&fieldValidation=Strict";
+    if (options.isStrict === true) text += "&fieldValidation=Strict";
     if (isDryRun(options, context)) text += text === "" ? "dryRun=All" : "&dryRun=All";
     return text;
   }
 }
 
-/** Options of a create, an update or a patch. */
-export interface WholeWrite extends UpdateOptions {
-  /**
-   * Refused when the object has a field that its kind does not have; otherwise the server drops such a field.
-   *
-   * @default false
-   */
+/** Options of a write of one object. */
+interface ObjectWriteOptions extends WriteOptions {
+  readonly subresource?: string | undefined;
+  /** Whether the server refuses fields that the kind does not have, instead of dropping them. @default false */
   readonly isStrict?: boolean | undefined;
-  /** Of the object in the caches, of a caller who has it. @default made of the object */
+  /** The field manager. @default the controller's name */
+  readonly manager?: string | undefined;
+  /** The object's key in the caches, if the caller has it already. @default made of the object */
   readonly key?: string | undefined;
 }
 
-/** Options of an apply. */
-export interface ApplyCall extends UpdateOptions {
+interface ApplyOptions extends ObjectWriteOptions {
   readonly force?: boolean | undefined;
-  /** @default the controller's name */
-  readonly manager?: string | undefined;
   /** The object as JSON, if the caller has it already. @default made of the object */
   readonly body?: string | undefined;
-  /** Of the object in the caches, of a caller who has it. @default made of the object */
-  readonly key?: string | undefined;
-}
-
-/** Options of a write that may go to a subresource. */
-export interface UpdateOptions extends WriteOptions {
-  readonly subresource?: string | undefined;
 }
 
 /** Options of a deletion of many objects. */
-export interface DeleteCollection extends DeleteOptions {
+interface DeleteCollection extends DeleteOptions {
   readonly namespace?: string | undefined;
   readonly labels?: string | undefined;
 }
@@ -328,7 +281,7 @@ function managerQuery(manager: string): string {
 
 // What a response says about the object, for the informers.
 
-function resultOf(subresource: string | undefined): (answer: AnyObject, origin: string) => WriteResult | undefined {
+function resultOf({ subresource }: ObjectWriteOptions): (answer: AnyObject, origin: string) => WriteResult | undefined {
   // The responses of subresources other than status are of another kind.
   return subresource === undefined || subresource === "status" ? written : unknown;
 }
