@@ -186,53 +186,20 @@ function readAll(reader: ProtobufReader, end: number): ObjectMeta {
   const finalizers: string[] = [];
   while (reader.at < end) {
     const tag = reader.varint();
-    switch (tag) {
-      case META.name:
-        meta.name = reader.text();
-        break;
-      case META.generateName:
-        meta.generateName = reader.text() || undefined;
-        break;
-      case META.namespace:
-        meta.namespace = reader.text() || undefined;
-        break;
-      case META.uid:
-        meta.uid = reader.text();
-        break;
-      case META.resourceVersion:
-        meta.resourceVersion = reader.text();
-        break;
-      case META.generation:
-        meta.generation = reader.varint() || undefined;
-        break;
-      case META.creationTimestamp:
-        meta.creationTimestamp = readTime(reader) ?? (null as never);
-        break;
-      case META.deletionTimestamp:
-        meta.deletionTimestamp = readTime(reader);
-        break;
-      case META.deletionGracePeriodSeconds:
-        meta.deletionGracePeriodSeconds = reader.varint();
-        break;
-      case META.labels:
-        readEntry(reader, labels);
-        meta.labels = labels;
-        break;
-      case META.annotations:
-        readEntry(reader, annotations);
-        meta.annotations = annotations;
-        break;
-      case META.ownerReferences:
-        owners.push(readOwner(reader));
-        meta.ownerReferences = owners;
-        break;
-      case META.finalizers:
-        finalizers.push(reader.text());
-        meta.finalizers = finalizers;
-        break;
-      default:
-        reader.skip(tag);
-    }
+    if (tag === META.name) meta.name = reader.text();
+    else if (tag === META.generateName) meta.generateName = reader.text() || undefined;
+    else if (tag === META.namespace) meta.namespace = reader.text() || undefined;
+    else if (tag === META.uid) meta.uid = reader.text();
+    else if (tag === META.resourceVersion) meta.resourceVersion = reader.text();
+    else if (tag === META.generation) meta.generation = reader.varint() || undefined;
+    else if (tag === META.creationTimestamp) meta.creationTimestamp = readTime(reader) ?? (null as never);
+    else if (tag === META.deletionTimestamp) meta.deletionTimestamp = readTime(reader);
+    else if (tag === META.deletionGracePeriodSeconds) meta.deletionGracePeriodSeconds = reader.varint();
+    else if (tag === META.labels) readEntry(reader, (meta.labels = labels));
+    else if (tag === META.annotations) readEntry(reader, (meta.annotations = annotations));
+    else if (tag === META.ownerReferences) (meta.ownerReferences = owners).push(readOwner(reader));
+    else if (tag === META.finalizers) (meta.finalizers = finalizers).push(reader.text());
+    else reader.skip(tag);
   }
   for (const field of OPTIONAL) if (meta[field] === undefined) delete meta[field];
   return meta;

@@ -163,13 +163,11 @@ function parse(line: string, path: string): unknown {
       `Cannot read an event of the watch of ${path}: it holds more than ${MOST_VALUES / 1e6} million values`,
     );
   }
-  let event: unknown;
   try {
-    event = JSON.parse(line);
+    return JSON.parse(line) as unknown;
   } catch (cause) {
     throw new Error(`Cannot read an event of the watch of ${path}: it is not JSON`, { cause });
   }
-  return event;
 }
 
 function queryOf(options: WatchOptions): URLSearchParams {
