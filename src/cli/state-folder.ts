@@ -1,8 +1,7 @@
 /** The folder in which `dev` keeps its state; only one process uses it at a time. */
 import { chmodSync, lstatSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { openDatabase } from "#runtime/database";
-import type { Database } from "../platform/database.ts";
+import { lockFile } from "#runtime/file-lock";
 import { writePrivate } from "../platform/private-file.ts";
 import { messageOf } from "../platform/error-message.ts";
 import { UserError } from "./usage-error.ts";
@@ -65,7 +64,7 @@ export function takeStateFolder(path: string): StateFolder {
         },
       };
     },
-    [Symbol.dispose]: () => lock.close(),
+    [Symbol.dispose]: () => lock[Symbol.dispose](),
   };
 }
 
@@ -99,19 +98,6 @@ function refuseLinks(path: string, names: readonly string[]): void {
 
 function cannotKeep(path: string): string {
   return `Cannot keep the cluster's state in ${path}`;
-}
-
-/** Locks the file. @returns undefined when another process holds the lock. */
-function lockFile(file: string): Database | undefined {
-  const lock = openDatabase(file);
-  try {
-    lock.run("PRAGMA busy_timeout = 0");
-    lock.run("BEGIN EXCLUSIVE");
-    return lock;
-  } catch {
-    lock.close();
-    return undefined;
-  }
 }
 
 function read(file: string): string | undefined {

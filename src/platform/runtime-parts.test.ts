@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zstdCompress, zstdDecompress } from "#runtime/compression";
-import { openDatabase } from "#runtime/database";
+import { lockFile } from "#runtime/file-lock";
 import { fingerprint, sha256 } from "#runtime/digest";
 import { satisfies } from "#runtime/versions";
 import { parseYaml } from "#runtime/yaml";
@@ -62,38 +62,17 @@ test("parseYaml reads a document, and says in which line a mistake is", async ()
   await expect(parseYaml("a: 1\nb: [x\n")).rejects.toThrow(/line/);
 });
 
-test("openDatabase keeps rows, a transaction happens as a whole, and a lock is another's obstacle", () => {
-  const folder = mkdtempSync(join(tmpdir(), "binnacle-database-"));
+test("lockFile gives a file to one at a time, until it is released", () => {
+  const folder = mkdtempSync(join(tmpdir(), "binnacle-lock-"));
   try {
-    const file = join(folder, "a.sqlite");
-    const database = openDatabase(file);
-    database.run("CREATE TABLE pair (key TEXT PRIMARY KEY, value INTEGER)");
-    const put = database.query("INSERT INTO pair (key, value) VALUES (?, ?)");
-    const get = database.query<{ readonly value: number }>("SELECT value FROM pair WHERE key = ?");
-    const putAll = database.transaction((rows: readonly (readonly [string, number])[]) => {
-      for (const row of rows) put.run(...row);
-    });
-    putAll([
-      ["a", 1],
-      ["b", 2],
-    ]);
-    // The second row is there already, so the first one must not stay either.
-    const twice = () =>
-      putAll([
-        ["c", 3],
-        ["a", 4],
-      ]);
-    expect(twice).toThrow();
-    expect([get.get("a")?.value, get.get("b")?.value, get.get("c")]).toEqual([1, 2, undefined]);
-    database.run("PRAGMA busy_timeout = 0");
-    database.run("BEGIN EXCLUSIVE");
-    const other = openDatabase(file);
-    other.run("PRAGMA busy_timeout = 0");
-    expect(() => other.run("BEGIN EXCLUSIVE")).toThrow();
-    database.close();
-    other.run("BEGIN EXCLUSIVE");
-    expect(other.query<{ readonly key: string }>("SELECT key FROM pair ORDER BY key").all()).toHaveLength(2);
-    other.close();
+    const file = join(folder, "lock");
+    const lock = lockFile(file);
+    expect(lock).toBeDefined();
+    expect(lockFile(file)).toBeUndefined();
+    lock?.[Symbol.dispose]();
+    const next = lockFile(file);
+    expect(next).toBeDefined();
+    next?.[Symbol.dispose]();
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -9,7 +9,7 @@ import type * as bunBundler from "./bun/bundler.ts";
 import type * as bunCollectGarbage from "./bun/collect-garbage.ts";
 import type * as bunCompression from "./bun/compression.ts";
 import type * as bunCurrentModule from "./bun/current-module.ts";
-import type * as bunDatabase from "./bun/database.ts";
+import type * as bunFileLock from "./bun/file-lock.ts";
 import type * as bunDigest from "./bun/digest.ts";
 import type * as bunExitNow from "./bun/exit-now.ts";
 import type * as bunFetchSession from "./bun/fetch-session.ts";
@@ -30,7 +30,7 @@ import type * as denoBundler from "./deno/bundler.ts";
 import type * as denoCollectGarbage from "./deno/collect-garbage.ts";
 import type * as denoCompression from "./deno/compression.ts";
 import type * as denoCurrentModule from "./deno/current-module.ts";
-import type * as denoDatabase from "./deno/database.ts";
+import type * as denoFileLock from "./deno/file-lock.ts";
 import type * as denoDigest from "./deno/digest.ts";
 import type * as denoExitNow from "./deno/exit-now.ts";
 import type * as denoFetchSession from "./deno/fetch-session.ts";
@@ -54,10 +54,10 @@ const PARTS: readonly string[] = [
   "compilers",
   "compression",
   "current-module",
-  "database",
   "digest",
   "exit-now",
   "fetch-session",
+  "file-lock",
   "guard",
   "http-server",
   "loaded-files",
@@ -131,7 +131,7 @@ test("each part has the same exports in both, of the same types", () => {
   expectTypeOf<typeof bunCollectGarbage>().toEqualTypeOf<typeof denoCollectGarbage>();
   expectTypeOf<typeof bunCompression>().toEqualTypeOf<typeof denoCompression>();
   expectTypeOf<typeof bunCurrentModule>().toEqualTypeOf<typeof denoCurrentModule>();
-  expectTypeOf<typeof bunDatabase>().toEqualTypeOf<typeof denoDatabase>();
+  expectTypeOf<typeof bunFileLock>().toEqualTypeOf<typeof denoFileLock>();
   expectTypeOf<typeof bunDigest>().toEqualTypeOf<typeof denoDigest>();
   expectTypeOf<typeof bunExitNow>().toEqualTypeOf<typeof denoExitNow>();
   expectTypeOf<typeof bunFetchSession>().toEqualTypeOf<typeof denoFetchSession>();
