@@ -86,13 +86,13 @@ async function serve(
   response.on("close", () => gone.abort());
   response.on("error", () => gone.abort());
   try {
-    const answered = await answer(await webRequest(request, gone.signal), { certificate: userOf(request) });
+    const outcome = await answer(await webRequest(request, gone.signal), { certificate: userOf(request) });
     const headers: Record<string, string | string[]> = {};
-    for (const [name, value] of answered.headers) headers[name] = value;
-    response.writeHead(answered.status, headers);
+    for (const [name, value] of outcome.headers) headers[name] = value;
+    response.writeHead(outcome.status, headers);
     // A watch may have nothing to say for minutes, and its client waits for them.
-    if (answered.body !== null && !answered.headers.has("content-length")) flushHeaders(response);
-    for await (const chunk of answered.body ?? []) {
+    if (outcome.body !== null && !outcome.headers.has("content-length")) flushHeaders(response);
+    for await (const chunk of outcome.body ?? []) {
       if (gone.signal.aborted) break;
       response.write(chunk);
     }

@@ -248,9 +248,9 @@ class EmbeddedServer implements ApiServer {
     if (open !== undefined) return open;
     const own = openId(request, path, { tokens, address }) ?? about(request, path);
     if (own !== undefined) return own;
-    const found = discover(request, path, { registry, address });
-    if (found === undefined) return nothing(request, path, registry);
-    if (request.method === "GET" || /^\/apis(\/[^/]*)?\/?$/.test(path)) return found;
+    const answer = discover(request, path, { registry, address });
+    if (answer === undefined) return nothing(request, path, registry);
+    if (request.method === "GET" || /^\/apis(\/[^/]*)?\/?$/.test(path)) return answer;
     throw methodNotAllowed();
   }
 
@@ -262,10 +262,10 @@ class EmbeddedServer implements ApiServer {
   #authorized(request: Request, { path, query }: ReadUrl, connection: Connection): UserInfo {
     const { tokens, authorizer } = this.#kernel;
     const sender = identify(request, { tokens, connection, path });
-    const asked = (): Attributes => attributesOf(request.method, { path, query }, sender);
-    const user = this.#impersonation.user(request.headers, asked) ?? sender;
+    const attributes = (): Attributes => attributesOf(request.method, { path, query }, sender);
+    const user = this.#impersonation.user(request.headers, attributes) ?? sender;
     if (user.groups.includes(superusers)) return user;
-    const question = { ...asked(), user };
+    const question = { ...attributes(), user };
     const { allowed, reason } = authorizer.authorize(question);
     if (!allowed) throw accessForbidden(question, reason);
     return user;

@@ -79,10 +79,10 @@ export class RbacAuthorizer implements Authorizer {
 
   rulesFor(user: UserInfo, namespace: string): UserRules {
     const all = namespace === "" ? [""] : ["", namespace];
-    const found = all.map((one) => this.#grants(user, one));
+    const decisions = all.map((one) => this.#grants(user, one));
     return {
-      rules: found.flatMap(({ grants }) => grants.flatMap(({ rules }) => rules)),
-      missing: found.flatMap(({ missing }) => missing),
+      rules: decisions.flatMap(({ grants }) => grants.flatMap(({ rules }) => rules)),
+      missing: decisions.flatMap(({ missing }) => missing),
     };
   }
 

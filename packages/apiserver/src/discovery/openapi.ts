@@ -10,7 +10,7 @@ import { preferred } from "../request/accept.ts";
 import { asVersion2, type Definitions, withDefinitions, withDefinitionsProtobuf } from "./openapi-v2.ts";
 import type { Storage } from "../storage/storage.ts";
 
-interface Around {
+interface Parts {
   readonly registry: KindRegistry;
   readonly storage: Storage;
 }
@@ -23,21 +23,21 @@ const types = {
 };
 
 /** Serves `/openapi/…` for any method; `undefined` for any other path. */
-export function openApi(request: Request, path: string, around: Around): Response | undefined {
-  if (path === "/openapi/v2") return version2(request, around);
+export function openApi(request: Request, path: string, parts: Parts): Response | undefined {
+  if (path === "/openapi/v2") return version2(request, parts);
   // The handler of the index sets no content type, so Go's server detects one from the content.
   if (path === "/openapi/v3") {
     const headers = { "content-type": "text/plain; charset=utf-8" };
-    return document(request, Buffer.from(JSON.stringify(index(around))), { headers });
+    return document(request, Buffer.from(JSON.stringify(index(parts))), { headers });
   }
   if (!path.startsWith("/openapi/v3/")) return undefined;
-  return version3(request, path.slice("/openapi/v3/".length), around);
+  return version3(request, path.slice("/openapi/v3/".length), parts);
 }
 
-function version2(request: Request, around: Around): Response {
+function version2(request: Request, parts: Parts): Response {
   const form = formOf(request, types.v2);
   if (form === undefined) return empty(406);
-  const custom = customDefinitions(around);
+  const custom = customDefinitions(parts);
   const isPlain = Object.keys(custom).length === 0;
   if (form === "json") {
     const json = openApiV2();
@@ -48,16 +48,16 @@ function version2(request: Request, around: Around): Response {
   return document(request, whole, { headers: { "content-type": types.v2 }, gzip: true });
 }
 
-function version3(request: Request, name: string, around: Around): Response {
+function version3(request: Request, name: string, parts: Parts): Response {
   const form = formOf(request, types.v3);
-  const json = openApiV3(name) ?? customJson(name, around);
+  const json = openApiV3(name) ?? customJson(name, parts);
   if (json === undefined) return empty(404);
   // Nothing is said to a client that names no media type at all.
   if (!namesType(request)) return new Response(null, { headers: { "cache-control": "no-cache, private" } });
   if (form === undefined) return empty(406);
   const hash = openApiV3Hash(name) ?? hashOf(json);
-  const asked = new URL(request.url).searchParams.get("hash");
-  if (asked !== null && asked !== "" && asked !== hash) {
+  const requested = new URL(request.url).searchParams.get("hash");
+  if (requested !== null && requested !== "" && requested !== hash) {
     const location = `/openapi/v3/${name}?hash=${hash}`;
     return new Response(null, {
       status: 301,
@@ -66,7 +66,7 @@ function version3(request: Request, name: string, around: Around): Response {
   }
   const year = 365 * 24 * 60 * 60 * 1000;
   const lasting = { "cache-control": "public, immutable", expires: new Date(Date.now() + year).toUTCString() };
-  const headers = { etag: `"${hash}"`, vary: "Accept", ...(asked ? lasting : {}) };
+  const headers = { etag: `"${hash}"`, vary: "Accept", ...(requested ? lasting : {}) };
   return document(request, json, { headers });
 }
 
@@ -124,19 +124,19 @@ const customBytes = new WeakMap<
 >();
 
 /** Generates the document once, until the definitions change. */
-function customJson(name: string, around: Around): Uint8Array | undefined {
-  const { registry } = around;
-  let made = customBytes.get(registry);
-  if (made?.generation !== registry.generation) {
-    made = { generation: registry.generation, known: new Map() };
-    customBytes.set(registry, made);
+function customJson(name: string, parts: Parts): Uint8Array | undefined {
+  const { registry } = parts;
+  let cache = customBytes.get(registry);
+  if (cache?.generation !== registry.generation) {
+    cache = { generation: registry.generation, known: new Map() };
+    customBytes.set(registry, cache);
   }
-  const known = made.known.get(name);
+  const known = cache.known.get(name);
   if (known !== undefined) return known;
-  const custom = customDocument(name, around);
+  const custom = customDocument(name, parts);
   if (custom === undefined) return undefined;
   const bytes = Buffer.from(writeJson(custom));
-  made.known.set(name, bytes);
+  cache.known.set(name, bytes);
   return bytes;
 }
 
@@ -149,21 +149,21 @@ function hashOf(document: Uint8Array): string {
   return hash;
 }
 
-function index(around: Around): Fields {
-  const { registry } = around;
+function index(parts: Parts): Fields {
+  const { registry } = parts;
   const paths: Record<string, Fields> = {};
   for (const name of openApiV3Paths())
     paths[name] = { serverRelativeURL: `/openapi/v3/${name}?hash=${openApiV3Hash(name)}` };
   for (const { group, version, custom } of registry.rows()) {
     const name = `apis/${group}/${version}`;
     if (!custom || Object.hasOwn(paths, name)) continue;
-    const json = customJson(name, around);
+    const json = customJson(name, parts);
     if (json !== undefined) paths[name] = { serverRelativeURL: `/openapi/v3/${name}?hash=${hashOf(json)}` };
   }
   return { paths };
 }
 
-function customDocument(name: string, { registry, storage }: Around): Fields | undefined {
+function customDocument(name: string, { registry, storage }: Parts): Fields | undefined {
   const [, group, version] = name.split("/");
   const rows = registry.rows().filter((row) => row.custom && row.group === group && row.version === version);
   if (rows.length === 0) return undefined;
@@ -184,7 +184,7 @@ function customDocument(name: string, { registry, storage }: Around): Fields | u
 }
 
 /** Returns the definitions of all custom kinds for v2. */
-function customDefinitions({ registry, storage }: Around): Definitions {
+function customDefinitions({ registry, storage }: Parts): Definitions {
   const definitions: Record<string, Fields> = {};
   for (const row of registry.rows()) {
     if (!row.custom) continue;

@@ -3,51 +3,45 @@ import type { Fields, KubeObject } from "../hooks.ts";
 import { timestamp } from "../timestamp.ts";
 import { type OwnWriter, writeApplied, writeStatus } from "./own-writes.ts";
 
-interface Wanted extends Fields {
+interface Condition extends Fields {
   readonly type: string;
   readonly status: string;
   readonly reason: string;
   readonly message: string;
 }
 
-interface Kept {
+interface MaintainedKind {
   readonly group: string;
   readonly plural: string;
-  readonly kind: string;
-  readonly manager: string;
-  readonly operation: "Apply" | "Update";
-  wanted(object: KubeObject, writer: OwnWriter): Wanted;
+  /** The manager that applies the condition. @default none: `kube-apiserver` updates the status */
+  readonly applier?: string;
+  condition(object: KubeObject, writer: OwnWriter): Condition;
 }
 
-const kinds: readonly Kept[] = [
+const kinds: readonly MaintainedKind[] = [
   {
     group: "flowcontrol.apiserver.k8s.io",
     plural: "flowschemas",
-    kind: "FlowSchema",
-    manager: "api-priority-and-fairness-config-consumer-v1",
-    operation: "Apply",
-    wanted: dangling,
+    applier: "api-priority-and-fairness-config-consumer-v1",
+    condition: dangling,
   },
   {
     group: "apiregistration.k8s.io",
     plural: "apiservices",
-    kind: "APIService",
-    manager: "kube-apiserver",
-    operation: "Update",
-    wanted: available,
+    condition: available,
   },
 ];
 
 /** Writes each condition shortly after its object is written. @returns a function that ends it. */
 export function followConditions(writer: OwnWriter): () => void {
-  const stops = kinds.map((kept) => {
-    const collection = writer.storage.collection(`${kept.group}/${kept.plural}`);
+  const stops = kinds.map((kind) => {
+    const collection = writer.storage.collection(`${kind.group}/${kind.plural}`);
     return collection.listen(({ type, stored }) => {
       if (type === "DELETED") return;
       // This runs after the response to the writer, who gets the object as of its own write.
       setImmediate(() => {
         const object = collection.get(stored.key)?.object;
-        if (object !== undefined && object.metadata.deletionTimestamp === undefined) keep(kept, object, writer);
+        if (object !== undefined && object.metadata.deletionTimestamp === undefined) maintain(kind, object, writer);
       });
     });
   });
@@ -56,24 +50,24 @@ export function followConditions(writer: OwnWriter): () => void {
   };
 }
 
-function keep(kept: Kept, object: KubeObject, writer: OwnWriter): void {
-  const wanted = kept.wanted(object, writer);
-  const status = (object["status"] ?? {}) as { conditions?: Wanted[] };
-  const current = status.conditions?.find(({ type }) => type === wanted.type);
-  if (current && ["status", "reason", "message"].every((name) => current[name] === wanted[name])) return;
-  const isSame = current !== undefined && current.status === wanted.status && kept.operation === "Update";
+function maintain(kind: MaintainedKind, object: KubeObject, writer: OwnWriter): void {
+  const next = kind.condition(object, writer);
+  const status = (object["status"] ?? {}) as { conditions?: Condition[] };
+  const current = status.conditions?.find(({ type }) => type === next.type);
+  if (current && ["status", "reason", "message"].every((name) => current[name] === next[name])) return;
+  const isSame = current !== undefined && current.status === next.status && kind.applier === undefined;
   const lastTransitionTime = isSame ? current["lastTransitionTime"] : timestamp(writer.now());
-  const condition = { ...wanted, lastTransitionTime };
-  if (kept.operation === "Apply") {
+  const condition = { ...next, lastTransitionTime };
+  if (kind.applier !== undefined) {
     const fields = { status: { conditions: [condition] } };
-    writeApplied(writer, kept, { live: object, fields, manager: kept.manager, subresource: "status" });
+    writeApplied(writer, kind, { live: object, fields, manager: kind.applier, subresource: "status" });
   } else {
-    const others = (status.conditions ?? []).filter(({ type }) => type !== wanted.type);
-    writeStatus(writer, kept, { object, status: { ...status, conditions: [...others, condition] } });
+    const others = (status.conditions ?? []).filter(({ type }) => type !== next.type);
+    writeStatus(writer, kind, { object, status: { ...status, conditions: [...others, condition] } });
   }
 }
 
-function dangling(schema: KubeObject, { storage }: OwnWriter): Wanted {
+function dangling(schema: KubeObject, { storage }: OwnWriter): Condition {
   const { priorityLevelConfiguration: level } = schema["spec"] as { priorityLevelConfiguration?: { name?: string } };
   const name = level?.name ?? "";
   const levels = storage.collection("flowcontrol.apiserver.k8s.io/prioritylevelconfigurations");
@@ -84,7 +78,7 @@ function dangling(schema: KubeObject, { storage }: OwnWriter): Wanted {
     : { type: "Dangling", status: "True", reason: "NotFound", message: `${references} but there is no such object` };
 }
 
-function available(service: KubeObject, { storage }: OwnWriter): Wanted {
+function available(service: KubeObject, { storage }: OwnWriter): Condition {
   const { service: target } = service["spec"] as { service?: { namespace: string; name: string } };
   if (!target) {
     return { type: "Available", status: "True", reason: "Local", message: "Local APIServices are always available" };

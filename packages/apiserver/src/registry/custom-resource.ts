@@ -13,7 +13,7 @@ import { compareVersionNames, customRow, type DefinitionVersion, scalePaths, spe
 import { apiVersionOf, type Resource } from "./resource.ts";
 import { traitsOf } from "./traits.ts";
 
-interface Around {
+interface Parts {
   readonly storage: Storage;
   readonly reader: Reader;
   readonly retired: AbortSignal;
@@ -28,16 +28,16 @@ async function inBatches<T>(
   items: readonly T[],
   convert: (batch: readonly T[]) => Promise<readonly T[]>,
 ): Promise<readonly T[]> {
-  const done: T[] = [];
+  const converted: T[] = [];
   for (let start = 0; start < items.length; start += MOST_CONVERTED)
-    done.push(...(await convert(items.slice(start, start + MOST_CONVERTED))));
-  return done;
+    converted.push(...(await convert(items.slice(start, start + MOST_CONVERTED))));
+  return converted;
 }
 
 export function customResource(
   definition: KubeObject,
   version: DefinitionVersion,
-  { storage, reader, retired }: Around,
+  { storage, reader, retired }: Parts,
 ): Resource {
   const row = customRow(definition, version);
   const { versions } = specOf(definition);

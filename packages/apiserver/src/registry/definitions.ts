@@ -61,14 +61,14 @@ function accept(definition: KubeObject, writer: OwnWriter): void {
   writeStatus(writer, resource, { object: definition, status });
 }
 
-interface Decided {
+interface NameDecision {
   /** The names that the definition has from now on; in place of a taken one it keeps the name that it had before. */
   readonly names: DefinitionNames;
   /** The last name that another definition of the group already has. */
   readonly conflict: [reason: string, message: string] | undefined;
 }
 
-function decidedNames(definition: KubeObject, { storage }: OwnWriter): Decided {
+function decidedNames(definition: KubeObject, { storage }: OwnWriter): NameDecision {
   const { group, names: wanted } = specOf(definition);
   const [kinds, resources] = [new Set<string>(), new Set<string>()];
   for (const { object } of storage.collection(definitionsName).all()) {
@@ -79,7 +79,7 @@ function decidedNames(definition: KubeObject, { storage }: OwnWriter): Decided {
   }
   const accepted = acceptedNamesOf(definition);
   let names = accepted;
-  let conflict: Decided["conflict"];
+  let conflict: NameDecision["conflict"];
   const isFree = (name: string | undefined, own: string | undefined, taken: ReadonlySet<string>): boolean =>
     (name ?? "") === (own ?? "") || !taken.has(name ?? "");
   const inUse = (list: readonly (string | undefined)[]): string => {

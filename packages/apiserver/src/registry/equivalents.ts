@@ -7,18 +7,18 @@ import { customRow, specOf } from "./custom-rows.ts";
 import type { KindRegistry } from "./kind-registry.ts";
 import { apiVersionOf } from "./resource.ts";
 
-interface Around {
+interface Parts {
   readonly registry: KindRegistry;
   readonly reader: Reader;
 }
 
-export function equivalentsOf(row: KindRow, around: Around): readonly Equivalent[] {
+export function equivalentsOf(row: KindRow, around: Parts): readonly Equivalent[] {
   return row.custom ? customEquivalents(row, around) : builtInEquivalents(row, around);
 }
 
 const builtIn = new WeakMap<KindRow, readonly Equivalent[]>();
 
-function builtInEquivalents(row: KindRow, { registry }: Around): readonly Equivalent[] {
+function builtInEquivalents(row: KindRow, { registry }: Parts): readonly Equivalent[] {
   const known = builtIn.get(row);
   if (known !== undefined) return known;
   const others = registry
@@ -48,7 +48,7 @@ function builtInEquivalents(row: KindRow, { registry }: Around): readonly Equiva
 }
 
 /** As on the real server, versions that are not served count as well. */
-function customEquivalents(row: KindRow, { registry, reader }: Around): readonly Equivalent[] {
+function customEquivalents(row: KindRow, { registry, reader }: Parts): readonly Equivalent[] {
   const name = `${row.plural}.${row.group}`;
   const definition = reader.get({ group: "apiextensions.k8s.io", plural: "customresourcedefinitions" }, { name });
   if (definition === undefined) return [];

@@ -12,7 +12,7 @@ const badEscape = /%(?![0-9A-Fa-f]{2})/;
 export function readUrl(url: URL): ReadUrl | Response {
   if (badEscape.test(url.pathname)) return text("400 Bad Request", 400);
   // Several leading slashes count as one.
-  const path = decoded(url.pathname.replace(/^\/\/+/, "/"));
+  const path = decode(url.pathname.replace(/^\/\/+/, "/"));
   const lost = withoutName(path);
   if (lost) {
     const target = `${url.pathname}${url.search}`;
@@ -22,7 +22,7 @@ export function readUrl(url: URL): ReadUrl | Response {
   return { path, query: queryOf(url) };
 }
 
-function decoded(path: string): string {
+function decode(path: string): string {
   if (!path.includes("%")) return path;
   const bytes = path.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 16)),

@@ -45,23 +45,23 @@ async function evict(call: ApiCall, posted: KubeObject, { admit }: ActionOptions
 
 async function remove(call: ApiCall, options: EvictionOptions): Promise<void> {
   const isTried = (options.dryRun ?? []).length > 0;
-  const following = isTried ? options : withCondition(call, options);
-  checkDeleteOptions(following);
-  await deleteObject(call, { name: call.target.name, options: following, isAdmitted: true });
+  const effective = isTried ? options : withCondition(call, options);
+  checkDeleteOptions(effective);
+  await deleteObject(call, { name: call.target.name, options: effective, isAdmitted: true });
 }
 
-interface Unready {
+interface UnreadyPod {
   readonly budget: Budget;
   readonly pod: KubeObject;
   readonly options: EvictionOptions;
 }
 
 /** Deletes the pod only while it is as it was read, because it may have become ready. */
-async function removeUnready(call: ApiCall, { budget, pod, options }: Unready): Promise<void> {
+async function removeUnready(call: ApiCall, { budget, pod, options }: UnreadyPod): Promise<void> {
   const { resourceVersion = "" } = pod.metadata;
-  const seen = { ...options, preconditions: { ...options.preconditions, resourceVersion } };
+  const exact = { ...options, preconditions: { ...options.preconditions, resourceVersion } };
   try {
-    await remove(call, seen);
+    await remove(call, exact);
   } catch (error) {
     const isConflict = error instanceof StatusError && error.status.code === 409;
     if (isConflict && options.preconditions?.resourceVersion === undefined) throw notObserved(budget);
@@ -93,8 +93,8 @@ function withCondition({ kernel, target }: ApiCall, options: DeleteOptions): Del
   const pod = collection.get(key)?.object;
   if (pod === undefined) throw notFound(pods, target.name);
   const { uid, resourceVersion } = options.preconditions ?? {};
-  checkPrecondition(pod, { what: "UID", asked: uid, end: "deleted and then recreated" });
-  checkPrecondition(pod, { what: "ResourceVersion", asked: resourceVersion, end: "modified" });
+  checkPrecondition(pod, { what: "UID", expected: uid, end: "deleted and then recreated" });
+  checkPrecondition(pod, { what: "ResourceVersion", expected: resourceVersion, end: "modified" });
   const status = (pod["status"] ?? {}) as Fields;
   const conditions = (status["conditions"] ?? []) as Fields[];
   const type = "DisruptionTarget";
@@ -125,14 +125,14 @@ function withCondition({ kernel, target }: ApiCall, options: DeleteOptions): Del
 
 interface Precondition {
   readonly what: "UID" | "ResourceVersion";
-  readonly asked: string | undefined;
+  readonly expected: string | undefined;
   readonly end: string;
 }
 
-function checkPrecondition({ metadata }: KubeObject, { what, asked, end }: Precondition): void {
+function checkPrecondition({ metadata }: KubeObject, { what, expected, end }: Precondition): void {
   const actual = (what === "UID" ? metadata.uid : metadata.resourceVersion) ?? "";
-  if (!asked || asked === actual) return;
-  const why = `the ${what} in the precondition (${asked}) does not match the ${what} in record (${actual}). The object might have been ${end}`;
+  if (!expected || expected === actual) return;
+  const why = `the ${what} in the precondition (${expected}) does not match the ${what} in record (${actual}). The object might have been ${end}`;
   throw conflict({ group: "", plural: "Pod" }, metadata.name ?? "", { why });
 }
 

@@ -41,8 +41,8 @@ export function withReplicas(resource: Resource, object: KubeObject, replicas: n
 
 function statusOf({ scale }: Resource, object: KubeObject): { statusPath: string[]; selector: string } {
   if (scale !== undefined) {
-    const found = scale.labelSelector === undefined ? "" : at(object, path(scale.labelSelector));
-    return { statusPath: path(scale.statusReplicas), selector: typeof found === "string" ? found : "" };
+    const selector = scale.labelSelector === undefined ? "" : at(object, path(scale.labelSelector));
+    return { statusPath: path(scale.statusReplicas), selector: typeof selector === "string" ? selector : "" };
   }
   const { selector } = (object["spec"] ?? {}) as { selector?: Fields };
   return { statusPath: ["status", "replicas"], selector: selectorText(selector ?? {}) };

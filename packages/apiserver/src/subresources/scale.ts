@@ -29,7 +29,7 @@ export async function getScale(call: ApiCall): Promise<Response> {
   const { scale, isSaid } = scaleOf(resource, await liveObject(call));
   if (!isSaid && resource.scale !== undefined)
     throw internalError(`the spec replicas field ${JSON.stringify(resource.scale.specReplicas)} does not exist`);
-  return answered(call, scale);
+  return answer(call, scale);
 }
 
 export async function putScale(call: ApiCall): Promise<Response> {
@@ -101,11 +101,11 @@ function appliedScale({ resource, target }: ApiCall, produce: Change["produce"])
 async function change(call: ApiCall, made: Change): Promise<Response> {
   formOf(scaleCall(call));
   const { stored } = await changeObject(call, { ...made, createsAbsent: false, lens: lensOf(call) });
-  return answered(call, scaleOf(call.resource, stored.object).scale);
+  return answer(call, scaleOf(call.resource, stored.object).scale);
 }
 
 /** Responds with the scale in the requested form. */
-function answered(call: ApiCall, scale: KubeObject): Response {
+function answer(call: ApiCall, scale: KubeObject): Response {
   const { request, warnings, accept } = call;
   const json = formOf(scaleCall(call)).one(new Stored("", 0, { object: scale }));
   return answerJson(request, json, { warnings, media: accept.media });
@@ -127,9 +127,9 @@ function lensOf(call: ApiCall): Lens {
   const paths = (apiVersion: string): string[] | null | undefined => {
     if (!resource.row.custom) return apiVersion === resource.apiVersion ? replicasPath(resource) : undefined;
     const [group = "", version = ""] = apiVersion.split("/");
-    const found = group === resource.row.group ? kernel.registry.get(group, version, resource.row.plural) : undefined;
-    if (found === undefined) return undefined;
-    return found.scale === undefined ? null : replicasPath(found);
+    const other = group === resource.row.group ? kernel.registry.get(group, version, resource.row.plural) : undefined;
+    if (other === undefined) return undefined;
+    return other.scale === undefined ? null : replicasPath(other);
   };
   return {
     apiVersion: apiVersionOf(scaleRow),

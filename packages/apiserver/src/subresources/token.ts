@@ -46,8 +46,8 @@ export const token: Action = { addDefaults, complete: completeTokenRequest, run:
 async function requestToken(call: ApiCall, request: KubeObject, { admit }: ActionOptions): Promise<Fields> {
   const { kernel, target } = call;
   const { name, namespace, uid } = request.metadata;
-  if (name && name !== target.name) throw mismatch(target.name, { what: "name", given: name });
-  if (namespace && namespace !== target.namespace) throw mismatch(target.name, { what: "namespace", given: namespace });
+  if (name && name !== target.name) throw mismatch(target.name, { what: "name", value: name });
+  if (namespace && namespace !== target.namespace) throw mismatch(target.name, { what: "namespace", value: namespace });
   const account = kernel.reader.get(accounts, target);
   if (account === undefined) throw notFound(accounts, target.name);
   const accountUid = account.metadata.uid ?? "";
@@ -90,9 +90,9 @@ async function requestToken(call: ApiCall, request: KubeObject, { admit }: Actio
   };
 }
 
-function mismatch(account: string, { what, given }: { readonly what: string; readonly given: string }): Error {
+function mismatch(account: string, { what, value }: { readonly what: string; readonly value: string }): Error {
   const detail = `must match the service account ${what} if specified`;
-  const error = { type: "Invalid", field: `metadata.${what}`, badValue: given, detail } as const;
+  const error = { type: "Invalid", field: `metadata.${what}`, badValue: value, detail } as const;
   return invalid(kind, account, { errors: [error] });
 }
 
@@ -130,7 +130,7 @@ function boundClaims({ kernel, target }: ApiCall, reference: Reference | undefin
   const resource: ResourceName = { group: "", plural };
   const object = kernel.reader.get(resource, place);
   if (object === undefined) throw notFound(resource, name);
-  const found = object.metadata.uid ?? "";
+  const actual = object.metadata.uid ?? "";
   const spec = (object["spec"] ?? {}) as { serviceAccountName?: string; nodeName?: string };
   if (bound === "Pod" && spec.serviceAccountName !== target.name) {
     const account = JSON.stringify(target.name);
@@ -138,11 +138,11 @@ function boundClaims({ kernel, target }: ApiCall, reference: Reference | undefin
       `cannot bind token for serviceaccount ${account} to pod running with different serviceaccount name.`,
     );
   }
-  if (uid !== "" && uid !== found) {
+  if (uid !== "" && uid !== actual) {
     const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
     throw conflict({ group, plural: bound }, name, { why });
   }
-  const own = { [bound.toLowerCase()]: { name, uid: found } };
+  const own = { [bound.toLowerCase()]: { name, uid: actual } };
   if (bound !== "Pod" || !spec.nodeName) return own;
   const node = kernel.reader.get({ group: "", plural: "nodes" }, { namespace: "", name: spec.nodeName });
   const nodeUid = node?.metadata.uid;

@@ -7,7 +7,7 @@ import type { KubeObject, WriteContext } from "../hooks.ts";
 import { apiVersionOf } from "../registry/resource.ts";
 import type { ApiCall } from "./api-call.ts";
 
-interface Written {
+interface WriteStates {
   readonly next: KubeObject;
   /** The object before; `undefined` for a new one. */
   readonly old: KubeObject | undefined;
@@ -18,7 +18,7 @@ interface Written {
 export function withAccessErrors(
   { kernel, resource: { row }, target, request, query, user }: ApiCall,
   errors: readonly FieldError[],
-  { next, old, context }: Written,
+  { next, old, context }: WriteStates,
 ): readonly FieldError[] {
   if (row.group === "resource.k8s.io" && row.kind === "ResourceClaim" && target.subresource === "status" && old) {
     const { verb } = attributesOf(request.method, { path: new URL(request.url).pathname, query }, user);

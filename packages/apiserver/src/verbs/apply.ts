@@ -23,7 +23,7 @@ export function applied(
   const { kernel, resource, target, request } = call;
   return (live) => {
     if (schema === undefined) throw new Error(`${row.kind} has no schema to apply it by`);
-    const given = readApplied(body);
+    const sent = readApplied(body);
     // The rules see what is empty, and storage drops it.
     if (/\[\s*\]|\{\s*\}/.test(body.text)) call.hasEmpty = true;
     const now = timestamp(kernel.now());
@@ -31,7 +31,7 @@ export function applied(
       serverSideApply({
         schema,
         live,
-        applied: given.fields,
+        applied: sent.fields,
         manager: managerOf(body.options.fieldManager, request),
         force: body.options.force,
         subresource: target.subresource,
@@ -43,7 +43,7 @@ export function applied(
       }),
     );
     const finished = ({ object: merged }: Applied): KubeObject => {
-      checkRepeated(call, body, given.repeated());
+      checkRepeated(call, body, sent.repeated());
       const object = structuredClone(merged);
       if (live === undefined && object.metadata.uid) {
         const why = `uid mismatch: the provided object specified uid ${object.metadata.uid}, and no existing object was found`;
@@ -53,7 +53,7 @@ export function applied(
       checkName(object, target.name);
       object.apiVersion = apiVersion;
       if (live !== undefined) {
-        const { resourceVersion = live.metadata.resourceVersion } = (given.fields["metadata"] ?? {}) as Fields;
+        const { resourceVersion = live.metadata.resourceVersion } = (sent.fields["metadata"] ?? {}) as Fields;
         object.metadata.resourceVersion = String(resourceVersion ?? "");
       }
       applyDefaults(schema, object);

@@ -42,8 +42,8 @@ export async function deleteMany(call: ApiCall): Promise<Response> {
   const list = listOptions(query);
   selection(call.resource, list); // A selector that is refused comes before the options of the deletion.
   const options = await deleteOptions(call);
-  const { found, metadata } = await pageOf(call, { ...list, isPaged: list.limit === 0 });
-  for (const { object } of found) {
+  const { objects, metadata } = await pageOf(call, { ...list, isPaged: list.limit === 0 });
+  for (const { object } of objects) {
     const { name = "", namespace = "" } = object.metadata;
     const one = { ...call, target: { ...target, name, namespace } };
     await deleteObject(one, { name, options, isOneOfMany: true }).catch((error: unknown) => {
@@ -51,11 +51,11 @@ export async function deleteMany(call: ApiCall): Promise<Response> {
       if ((error as { status?: { code?: number } }).status?.code !== 404) throw error;
     });
   }
-  const json = form.list(found, metadata);
+  const json = form.list(objects, metadata);
   return answerJson(request, json, { warnings, media: accept.media });
 }
 
-interface Deleted {
+interface DeletionResult {
   readonly stored: Stored;
   /** Whether the object is deleted; otherwise it is only marked, until its finalizers or grace period end. */
   readonly isDeleted: boolean;
@@ -78,21 +78,21 @@ const systemClasses: ReadonlySet<string> = new Set(["system-node-critical", "sys
 export async function deleteObject(
   call: ApiCall,
   { name, options, isOneOfMany = false, isAdmitted = false }: Deletion,
-): Promise<Deleted> {
+): Promise<DeletionResult> {
   const { kernel, resource, target } = call;
   const { storage, admission } = kernel;
   const { collection, row } = resource;
   const key = keyOf(resource, target.namespace, name);
   if (row.group === "scheduling.k8s.io" && systemClasses.has(name) && !isOneOfMany)
     throw forbidden(row, name, { why: "this is a system priority class and cannot be deleted" });
-  const found = collection.get(key);
-  if (found === undefined) throw notFound(row, name);
-  checkPreconditions(resource, found.object, options);
+  const first = collection.get(key);
+  if (first === undefined) throw notFound(row, name);
+  checkPreconditions(resource, first.object, options);
   if (row.group === "" && row.plural === "namespaces" && immortal.has(name))
     throw forbidden(row, name, { why: "this namespace may not be deleted" });
   const dryRun = (options.dryRun ?? []).length > 0;
   const context = writeContext(call, "DELETE", { name: isOneOfMany ? "" : name, dryRun });
-  const view = isAdmitted ? found : viewOf(resource, found, "going");
+  const view = isAdmitted ? first : viewOf(resource, first, "going");
   const attributes = {
     context,
     object: undefined,
@@ -106,7 +106,7 @@ export async function deleteObject(
 
   const live = collection.get(key);
   if (live === undefined) throw notFound(row, name);
-  if (live !== found) checkPreconditions(resource, live.object, options);
+  if (live !== first) checkPreconditions(resource, live.object, options);
   const plan = planOf(resource, live.object, { options, now: kernel.now() });
   if (plan.kind === "pending") return { stored: live, isDeleted: false };
   let stored = live;
@@ -128,9 +128,9 @@ function checkPreconditions({ row }: Resource, { metadata }: KubeObject, { preco
   const { uid, resourceVersion } = preconditions ?? {};
   if (row.plural === "namespaces" || row.plural === "customresourcedefinitions") {
     // Their registries check this themselves, with other messages.
-    const failed = (what: string, given: string, found = ""): Error =>
+    const failed = (what: string, expected: string, actual = ""): Error =>
       conflict(row, metadata.name ?? "", {
-        why: `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${found}`,
+        why: `Precondition failed: ${what} in precondition: ${expected}, ${what} in object meta: ${actual}`,
       });
     if (uid !== undefined && uid !== metadata.uid) throw failed("UID", uid, metadata.uid);
     if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
@@ -215,18 +215,18 @@ type Grace = Pick<ObjectMetadata, "deletionTimestamp" | "deletionGracePeriodSeco
  */
 function podGrace(pod: KubeObject, { options, now }: PlanOptions): Grace | "pending" | undefined {
   const { metadata } = pod;
-  const asked = options.gracePeriodSeconds === undefined ? undefined : atLeastNow(options.gracePeriodSeconds);
+  const request = options.gracePeriodSeconds === undefined ? undefined : atLeastNow(options.gracePeriodSeconds);
   const current = metadata.deletionGracePeriodSeconds;
   if (metadata.deletionTimestamp !== undefined) {
     if (!current) return undefined;
-    if (asked === undefined || asked >= current) return "pending";
-    const moved = Date.parse(metadata.deletionTimestamp) - current * 1000 + asked * 1000;
-    const seconds = moved < now && asked !== 0 ? 1 : asked;
+    if (request === undefined || request >= current) return "pending";
+    const moved = Date.parse(metadata.deletionTimestamp) - current * 1000 + request * 1000;
+    const seconds = moved < now && request !== 0 ? 1 : request;
     return { deletionTimestamp: timestamp(Math.max(moved, now)), deletionGracePeriodSeconds: seconds };
   }
   const { nodeName, terminationGracePeriodSeconds } = (pod["spec"] ?? {}) as Record<string, unknown>;
   const { phase } = (pod["status"] ?? {}) as { phase?: string };
-  let seconds = asked ?? Number(terminationGracePeriodSeconds ?? 0);
+  let seconds = request ?? Number(terminationGracePeriodSeconds ?? 0);
   // The pod does not run, so it needs no time.
   if (!nodeName || phase === "Failed" || phase === "Succeeded") seconds = 0;
   seconds = atLeastNow(seconds);

@@ -149,35 +149,35 @@ function verbOfPart(method: string, subresource: string): string {
 function subresourceOf(
   { target, resource, request }: Routed,
   verb: string,
-): { readonly found: KindRow["subresources"][number]; readonly wanted: string } {
+): { readonly part: KindRow["subresources"][number]; readonly verbOfRoute: string } {
   if (target.namespace !== "" && !resource.row.namespaced) throw unknownResource();
   // Subresources of namespaced built-in objects exist only at namespaced paths.
   if (target.namespace === "" && resource.row.namespaced && !resource.row.custom) throw unknownResource();
-  const found = resource.row.subresources.find(({ name }) => name === target.subresource);
-  if (found === undefined) throw resource.row.custom ? notFound(resource.row, target.name) : unknownResource();
-  const wanted = verb === "" ? verbOfPart(request.method, target.subresource) : verb;
-  if (!found.verbs.includes(wanted)) {
-    if (resource.row.custom) throw verbNotSupported(resource.row, wanted);
+  const part = resource.row.subresources.find(({ name }) => name === target.subresource);
+  if (part === undefined) throw resource.row.custom ? notFound(resource.row, target.name) : unknownResource();
+  const verbOfRoute = verb === "" ? verbOfPart(request.method, target.subresource) : verb;
+  if (!part.verbs.includes(verbOfRoute)) {
+    if (resource.row.custom) throw verbNotSupported(resource.row, verbOfRoute);
     throw methodNotAllowed();
   }
-  return { found, wanted };
+  return { part, verbOfRoute };
 }
 
 async function subresource(call: ApiCall, verb: string): Promise<Response> {
   const { target, resource } = call;
   if (resource.row.custom && resource.deprecationWarning !== undefined) call.warnings.push(resource.deprecationWarning);
-  const { found, wanted } = subresourceOf(call, verb);
+  const { part, verbOfRoute } = subresourceOf(call, verb);
   checkPercent(call);
   if (target.subresource === "scale") {
-    if (wanted === "get") return getScale(call);
-    return wanted === "update" ? putScale(call) : patchScale(call);
+    if (verbOfRoute === "get") return getScale(call);
+    return verbOfRoute === "update" ? putScale(call) : patchScale(call);
   }
-  if (isConnection(target.subresource)) return connect(call, found.responseKind.kind);
-  if (wanted === "create") {
-    const answer = act(call, found.responseKind);
+  if (isConnection(target.subresource)) return connect(call, part.responseKind.kind);
+  if (verbOfRoute === "create") {
+    const answer = act(call, part.responseKind);
     if (answer === undefined) throw unknownResource();
     return answer;
   }
-  if (wanted === "get") return get(call);
-  return wanted === "update" ? update(call) : patch(call);
+  if (verbOfRoute === "get") return get(call);
+  return verbOfRoute === "update" ? update(call) : patch(call);
 }

@@ -72,8 +72,8 @@ function partial({ kind, metadata: whole }: KubeObject, formVersion: string): Fi
 
 function without(hidden: readonly string[], whole: KubeObject["metadata"]): KubeObject["metadata"] {
   const { annotations = {}, ...metadata } = whole;
-  const left = Object.entries(annotations).filter(([name]) => !hidden.includes(name));
-  return left.length === 0 ? metadata : { ...whole, annotations: Object.fromEntries(left) };
+  const visible = Object.entries(annotations).filter(([name]) => !hidden.includes(name));
+  return visible.length === 0 ? metadata : { ...whole, annotations: Object.fromEntries(visible) };
 }
 
 function metadataForm({ formVersion, isListForm }: Accepted, { row }: Resource): Form {
@@ -100,8 +100,8 @@ function metadataForm({ formVersion, isListForm }: Accepted, { row }: Resource):
   };
 }
 
-function otherForm(asked: string, found: string): StatusError {
-  const message = `you requested ${asked}, but the requested object is ${found}`;
+function otherForm(requested: string, actual: string): StatusError {
+  const message = `you requested ${requested}, but the requested object is ${actual}`;
   return new StatusError(406, "NotAcceptable", { message });
 }
 

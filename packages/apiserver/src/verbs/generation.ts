@@ -16,16 +16,16 @@ export function nextGeneration(resource: Resource, next: KubeObject, live: KubeO
     case "spec":
     case "asked":
     case "later":
-      return isSameSpec(resource, next, live) ? generation : following(generation);
+      return isSameSpec(resource, next, live) ? generation : increment(generation);
     case "all":
-      return isSameBeside(resource, next, live) ? generation : following(generation);
+      return isSameBeside(resource, next, live) ? generation : increment(generation);
     default:
       return generation;
   }
 }
 
 /** The generation may be an integer beyond 2^53 where it was once taken from a client. */
-function following(generation: number | bigint = 0): number {
+function increment(generation: number | bigint = 0): number {
   return asInteger(BigInt.asIntN(64, BigInt(generation) + 1n)) as number;
 }
 

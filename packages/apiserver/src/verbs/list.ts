@@ -19,8 +19,8 @@ export async function get(call: ApiCall): Promise<Response> {
   checkExport(query);
   // Single events are read from the storage itself.
   const isUncached = resource.row.plural === "events" && !resource.row.custom;
-  const asked = (isUncached ? versionNumber : readVersion)(query.get("resourceVersion") ?? "");
-  if (asked !== undefined) await reached(kernel.storage, asked);
+  const minimum = (isUncached ? versionNumber : readVersion)(query.get("resourceVersion") ?? "");
+  if (minimum !== undefined) await reached(kernel.storage, minimum);
   await kernel.storage.settled();
   const form = formOf(call);
   const key = keyOf(resource, target.namespace, target.name);
@@ -43,12 +43,12 @@ export async function list(call: ApiCall): Promise<Response> {
   const options = listOptions(target.watchPath ? withWatch(query) : query);
   if (options.watch) return watch(call, options);
   const form = formOf(call);
-  const { found, metadata } = await pageOf(call, options);
-  return answerJson(request, form.list(found, metadata), { warnings, media: accept.media });
+  const { objects, metadata } = await pageOf(call, options);
+  return answerJson(request, form.list(objects, metadata), { warnings, media: accept.media });
 }
 
 export interface Page {
-  readonly found: readonly Stored[];
+  readonly objects: readonly Stored[];
   /** The list's own metadata. */
   readonly metadata: Fields;
 }
@@ -57,29 +57,29 @@ export interface Page {
 export async function pageOf(call: ApiCall, options: ListOptions): Promise<Page> {
   const { kernel, resource } = call;
   const { test, name } = selection(resource, options);
-  const asked = options.continue === "" ? versionNumber(options.resourceVersion) : undefined;
-  if (asked !== undefined) await reached(kernel.storage, asked);
+  const minimum = options.continue === "" ? versionNumber(options.resourceVersion) : undefined;
+  if (minimum !== undefined) await reached(kernel.storage, minimum);
   const prefix = prefixOf(call);
-  const read = options.continue === "" ? undefined : readContinueToken(options.continue, prefix);
-  if (read !== undefined) await reached(kernel.storage, read.version);
+  const token = options.continue === "" ? undefined : readContinueToken(options.continue, prefix);
+  if (token !== undefined) await reached(kernel.storage, token.version);
   await kernel.storage.settled();
   const isOne = name !== undefined && (prefix !== "" || !resource.row.namespaced);
-  const place = placeOf(call, { options, read, prefix, isOne });
+  const place = placeOf(call, { options, token, prefix, isOne });
   const inside = within(place.objects, prefix);
   const start = place.start === undefined ? 0 : indexAfter(inside, place.start);
   const views = await resource.view(start === 0 ? inside : inside.slice(start));
   // When any version will do, the response comes from memory and is complete.
   const limit = options.limit > 0 && options.resourceVersion !== "0" ? options.limit : Infinity;
-  const found: Stored[] = [];
+  const page: Stored[] = [];
   let at = 0;
   if (test === undefined) {
-    found.push(...(views.length > limit ? views.slice(0, limit) : views));
-    at = found.length;
+    page.push(...(views.length > limit ? views.slice(0, limit) : views));
+    at = page.length;
   } else {
-    for (; at < views.length && found.length < limit; at += 1) {
+    for (; at < views.length && page.length < limit; at += 1) {
       const view = views[at];
       if (view === undefined || (name !== undefined && view.object.metadata.name !== name)) continue;
-      if (test(view.object)) found.push(view);
+      if (test(view.object)) page.push(view);
     }
   }
   // What is computed has no version.
@@ -92,7 +92,7 @@ export async function pageOf(call: ApiCall, options: ListOptions): Promise<Page>
     metadata["continue"] = continueToken({ version, start: last.key }, prefix);
     if (test === undefined) metadata["remainingItemCount"] = views.length - at;
   }
-  return { found, metadata };
+  return { objects: page, metadata };
 }
 
 /** Returns the common prefix of all keys of the list. */
@@ -116,47 +116,47 @@ interface Place {
   readonly isConsistent: boolean;
 }
 
-interface Asked {
+interface PlaceOptions {
   readonly options: ListOptions;
-  readonly read: ContinueToken | undefined;
+  readonly token: ContinueToken | undefined;
   readonly prefix: string;
   /** Whether the selectors leave one object, which is read at its key. */
   readonly isOne: boolean;
 }
 
-function placeOf({ kernel: { storage }, resource }: ApiCall, { options, read, prefix, isOne }: Asked): Place {
+function placeOf({ kernel: { storage }, resource }: ApiCall, { options, token, prefix, isOne }: PlaceOptions): Place {
   const { collection } = resource;
   const present = isComputed(resource) ? componentStatuses(storage) : collection.all();
   const now = { objects: present, version: storage.version, start: undefined, isConsistent: true };
-  if (read !== undefined) {
-    const { version, start } = read;
+  if (token !== undefined) {
+    const { version, start } = token;
     if (options.resourceVersion !== "" && options.resourceVersion !== "0")
       throw badRequest("specifying resource version is not allowed when using continue");
     if (version < 0) return { ...now, start, isConsistent: false };
     if (version < collection.history.compacted) throw tooOldToContinue(start, prefix);
     return { objects: collection.allAt(version), version, start, isConsistent: true };
   }
-  const asked = versionNumber(options.resourceVersion);
-  if (asked === undefined || asked === 0) return now;
+  const minimum = versionNumber(options.resourceVersion);
+  if (minimum === undefined || minimum === 0) return now;
   const isExact =
     options.resourceVersionMatch === "Exact" ||
     (options.resourceVersionMatch === "" && (options.limit > 0 || options.isPaged === true) && !isOne);
   if (!isExact) return now;
-  if (asked < collection.history.compacted) throw expired("The resourceVersion for the provided list is too old.");
-  return { ...now, objects: collection.allAt(asked), version: asked };
+  if (minimum < collection.history.compacted) throw expired("The resourceVersion for the provided list is too old.");
+  return { ...now, objects: collection.allAt(minimum), version: minimum };
 }
 
 /** For how many milliseconds a request waits for a future version, which another write may reach. */
 const patience = 3000;
 
 /** Waits for the version. @throws StatusError 504 */
-async function reached(storage: Storage, asked: number): Promise<void> {
+async function reached(storage: Storage, minimum: number): Promise<void> {
   const until = performance.now() + patience;
-  while (storage.version < asked && performance.now() < until) await sleep(10);
+  while (storage.version < minimum && performance.now() < until) await sleep(10);
   const { version } = storage;
-  if (asked <= version) return;
+  if (minimum <= version) return;
   throw new StatusError(504, "Timeout", {
-    message: `Timeout: Too large resource version: ${asked}, current: ${version}`,
+    message: `Timeout: Too large resource version: ${minimum}, current: ${version}`,
     details: {
       causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
       retryAfterSeconds: 1,

@@ -7,7 +7,7 @@ import { decodeManagers } from "../patch/managers.ts";
 import type { ApiCall } from "./api-call.ts";
 
 /** Thrown when an asynchronous conversion is needed: it is made, and its user starts over. */
-class Needed extends Error {
+class MissingConversion extends Error {
   readonly object: KubeObject;
   readonly apiVersion: string;
 
@@ -48,24 +48,24 @@ async function converting<T>(call: ApiCall, run: (convert: ConvertVersion) => T)
   const key = { name: `${plural}.${group}` };
   const definition = reader.get({ group: "apiextensions.k8s.io", plural: "customresourcedefinitions" }, key);
   const { strategy } = ((definition?.["spec"] as Fields | undefined)?.["conversion"] ?? {}) as { strategy?: string };
-  const known = new Map<string, KubeObject>();
+  const conversions = new Map<string, KubeObject>();
   const convert: ConvertVersion = (object, apiVersion) => {
     const schema = registry.get(group, apiVersion.slice(group.length + 1), plural)?.schema;
     if (schema === undefined) return undefined;
     if (object.apiVersion === apiVersion) return { object, schema };
     if (strategy !== "Webhook") return { object: { ...object, apiVersion }, schema };
-    const found = known.get(keyOf(object, apiVersion));
-    if (found === undefined) throw new Needed(object, apiVersion);
-    return { object: found, schema };
+    const conversion = conversions.get(keyOf(object, apiVersion));
+    if (conversion === undefined) throw new MissingConversion(object, apiVersion);
+    return { object: conversion, schema };
   };
   for (let count = 0; count < mostConversions; count += 1) {
     try {
       return run(convert);
     } catch (error) {
-      if (!(error instanceof Needed) || definition === undefined) throw error;
+      if (!(error instanceof MissingConversion) || definition === undefined) throw error;
       const { object, apiVersion } = error;
       const [converted] = await convertObjects(definition, [structuredClone(object)], { apiVersion, reader });
-      known.set(keyOf(object, apiVersion), converted ?? object);
+      conversions.set(keyOf(object, apiVersion), converted ?? object);
     }
   }
   throw new Error(`${plural}.${group} needs more than ${mostConversions} conversions for one write`);
@@ -84,14 +84,14 @@ export function hasForeignManagers(
   { next, live }: { readonly next: KubeObject; readonly live?: KubeObject | undefined },
 ): boolean {
   const { row, apiVersion } = resource;
-  const asked = target.subresource === "" ? next.metadata.managedFields : undefined;
-  const isUsable = asked !== undefined && (decodeManagers(asked)?.size ?? 0) > 0;
-  const entries = isUsable ? asked : (live?.metadata.managedFields ?? []);
+  const managers = target.subresource === "" ? next.metadata.managedFields : undefined;
+  const isUsable = managers !== undefined && (decodeManagers(managers)?.size ?? 0) > 0;
+  const entries = isUsable ? managers : (live?.metadata.managedFields ?? []);
   return entries.some((entry) => {
-    const given = String(entry["apiVersion"] ?? "");
-    if (given === apiVersion) return false;
-    if (!row.custom) return given.split("/").length > 2;
-    const [group = "", version = ""] = given.split("/");
+    const entryVersion = String(entry["apiVersion"] ?? "");
+    if (entryVersion === apiVersion) return false;
+    const [group = "", version = "", rest] = entryVersion.split("/");
+    if (!row.custom) return rest !== undefined;
     return group !== row.group || kernel.registry.get(group, version, row.plural) === undefined;
   });
 }

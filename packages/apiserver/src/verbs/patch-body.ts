@@ -38,8 +38,8 @@ export function checkPatchType(request: Request): void {
 /** Returns the type of a patch, which the kind takes. @throws StatusError 415 */
 export function patchTypeOf({ request, resource }: Pick<ApiCall, "request" | "resource">): string {
   const [type = ""] = (request.headers.get("content-type") ?? "").split(";");
-  const taken = resource.row.custom ? types.filter((one) => !one.includes("strategic")) : types;
-  if (!taken.includes(type)) throw unsupportedMediaType(taken);
+  const accepted = resource.row.custom ? types.filter((one) => !one.includes("strategic")) : types;
+  if (!accepted.includes(type)) throw unsupportedMediaType(accepted);
   return type;
 }
 

@@ -42,11 +42,11 @@ export function patched(
   { row, schema }: PatchForm = call.resource,
 ): (live: KubeObject | undefined) => KubeObject {
   const { target, warnings } = call;
-  const said = new Set<string>();
+  const warned = new Set<string>();
   // The patch may be applied again to another version of the object, so each warning is added once.
   const warn = (problem: string): void => {
-    if (!said.has(problem)) warnings.push(problem);
-    said.add(problem);
+    if (!warned.has(problem)) warnings.push(problem);
+    warned.add(problem);
   };
   return (live) => {
     if (live === undefined) throw new Error("a patch without an object to patch");

@@ -38,8 +38,8 @@ async function storeNew(write: Write): Promise<void> {
   checkFree(resource, key, metadata);
   const inStorage = await resource.toStorage(object);
   if (dryRun) {
-    const made = new Stored(key, 0, { object: ordered(object) });
-    write.result = resource.readsLess ? await viewOf(resource, made, "") : made;
+    const trial = new Stored(key, 0, { object: ordered(object) });
+    write.result = resource.readsLess ? await viewOf(resource, trial, "") : trial;
     return;
   }
   checkFree(resource, key, metadata);
@@ -81,8 +81,8 @@ async function storeChanged(write: Write, { stored, live }: Before): Promise<voi
     throw conflict(row, target.name, { why: modified });
   }
   if (request.options.dryRun) {
-    const made = new Stored(stored.key, stored.version, { object: ordered(isUnchanged ? live : object) });
-    write.result = resource.readsLess ? await viewOf(resource, made, target.subresource) : made;
+    const trial = new Stored(stored.key, stored.version, { object: ordered(isUnchanged ? live : object) });
+    write.result = resource.readsLess ? await viewOf(resource, trial, target.subresource) : trial;
     return;
   }
   if (isEmptied(object, live, row.kind)) {

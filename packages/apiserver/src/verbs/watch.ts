@@ -24,7 +24,7 @@ export async function watch(call: ApiCall, options: ListOptions): Promise<Respon
   const { collection } = resource;
   const { test } = selection(resource, options);
   await storage.settled();
-  const asked = readVersion(options.resourceVersion) ?? 0;
+  const start = readVersion(options.resourceVersion) ?? 0;
   const form = formOf(call);
   checkStreamable(call);
   const line = lineIn(call.accept.media);
@@ -44,20 +44,20 @@ export async function watch(call: ApiCall, options: ListOptions): Promise<Respon
   });
   const answer = stream.response(warnings);
 
-  if (asked > 0 && options.sendInitialEvents === undefined && asked < collection.history.compacted) {
-    const { status } = expired(`too old resource version: ${asked} (${collection.history.compacted})`);
+  if (start > 0 && options.sendInitialEvents === undefined && start < collection.history.compacted) {
+    const { status } = expired(`too old resource version: ${start} (${collection.history.compacted})`);
     stream.write(lineIn(call.accept.media)("ERROR", JSON.stringify(status)));
     stream.end();
     return answer;
   }
 
   const watcher = new Watcher({ call, form, stream, test });
-  let from = asked;
-  const isFromAnywhere = options.resourceVersion === "" || asked === 0;
+  let from = start;
+  const isFromAnywhere = options.resourceVersion === "" || start === 0;
   // A watch without a version begins with the state, as if initial events had been requested.
   const wantsState = options.sendInitialEvents ?? (isFromAnywhere && options.resourceVersionMatch === "");
   if (wantsState) {
-    from = Math.max(asked, storage.version);
+    from = Math.max(start, storage.version);
     const inside = collection.all().filter(isInside);
     const views = await resource.view(inside);
     for (const view of views) if (test?.(view.object) ?? true) stream.write(line("ADDED", form.event(view)));
@@ -171,8 +171,8 @@ class Watcher {
       if (!matched && !matches) return;
       const type = matches ? (matched ? "MODIFIED" : "ADDED") : "DELETED";
       // An object that left the selection is shown in its last matching state, with the version of the change.
-      const shown = matches || event.type === "DELETED" || previous === undefined ? view : withVersion(previous, view);
-      stream.write(this.#line(type, form.event(shown)));
+      const state = matches || event.type === "DELETED" || previous === undefined ? view : withVersion(previous, view);
+      stream.write(this.#line(type, form.event(state)));
       return;
     }
     if (!form.isPlain || view !== event.stored) {

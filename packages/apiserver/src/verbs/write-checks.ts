@@ -66,19 +66,19 @@ export function checkNamespaceOpen(
 export function checkOwners({ warnings }: ApiCall, { metadata }: KubeObject, when = ""): void {
   const owners = metadata.ownerReferences;
   if (!Array.isArray(owners) || owners.length < 2) return;
-  const seen = new Set<string>();
-  const kept = owners.filter((owner) => {
+  const texts = new Set<string>();
+  const distinct = owners.filter((owner) => {
     const uid = typeof owner === "object" && owner !== null ? JSON.stringify(owner) : "";
-    if (seen.has(uid)) return false;
-    seen.add(uid);
+    if (texts.has(uid)) return false;
+    texts.add(uid);
     return true;
   });
-  if (kept.length === owners.length) return;
+  if (distinct.length === owners.length) return;
   const twice = owners.find((owner, index) => owners.findIndex(({ uid }) => uid === owner.uid) !== index);
   const warning = `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${twice?.uid ?? ""}`;
   // A patch is made anew when another write came first.
   if (!warnings.includes(warning)) warnings.push(warning);
-  metadata.ownerReferences = kept;
+  metadata.ownerReferences = distinct;
 }
 
 /** Checks that the version is a number. @throws StatusError 500 */
