@@ -1,6 +1,5 @@
-/** Validates a certificate request (PKCS#10) and reports errors in the words of Go's `crypto/x509`. */
+/** Checks certificate requests (PKCS#10) and the certificates that signers issue. */
 import { createPublicKey, verify } from "node:crypto";
-import { pemBlocks } from "./pem.ts";
 
 interface Value {
   readonly tag: number;
@@ -9,26 +8,21 @@ interface Value {
   readonly whole: Buffer;
 }
 
-const truncated = "asn1: syntax error: data truncated";
-
-/** Reads consecutive values; a text explains what is wrong. */
-function values(bytes: Buffer): Value[] | string {
+/** Reads consecutive values of DER; `undefined` when they are broken. */
+function values(bytes: Buffer): Value[] | undefined {
   const list: Value[] = [];
   for (let at = 0; at < bytes.length;) {
     const start = at;
     const tag = bytes[at++]!;
-    const first = bytes[at++];
-    if (first === undefined) return "asn1: syntax error: truncated tag or length";
-    let length = first;
-    if (first >= 0x80) {
-      const digits = first & 0x7f;
-      if (digits === 0) return "asn1: syntax error: indefinite length found (not DER)";
-      if (at + digits > bytes.length) return "asn1: syntax error: truncated tag or length";
+    let length = bytes[at++];
+    if (length === undefined || length === 0x80) return undefined;
+    if (length > 0x80) {
+      const digits = length & 0x7f;
       length = 0;
       for (const byte of bytes.subarray(at, at + digits)) length = length * 256 + byte;
       at += digits;
     }
-    if (at + length > bytes.length) return truncated;
+    if (at + length > bytes.length) return undefined;
     list.push({ tag, content: bytes.subarray(at, at + length), whole: bytes.subarray(start, at + length) });
     at += length;
   }
@@ -47,60 +41,66 @@ const algorithms: Readonly<Record<string, string | null>> = {
   "2b6570": null,
 };
 
-/** Explains what is wrong with the text of a request; `undefined` when it is valid. */
+/** Returns why the text of a request is not valid; `undefined` when it is. */
 export function signingRequestProblem(text: string): string | undefined {
   const [block] = pemBlocks(text);
   if (block?.type !== "CERTIFICATE REQUEST") return "PEM block type must be CERTIFICATE REQUEST";
-  const outer = values(block.bytes);
-  if (typeof outer === "string") return outer;
-  const [request, ...rest] = outer;
-  if (request === undefined) return "asn1: syntax error: sequence truncated";
-  if (request.tag !== sequenceTag) return mismatch(request.tag, "certificateRequest", "");
-  if (rest.length > 0) return "asn1: syntax error: trailing data";
-  const parts = values(request.content);
-  if (typeof parts === "string") return parts;
-  const [info, algorithm, signature] = parts;
-  if (info === undefined || algorithm === undefined || signature === undefined)
-    return "asn1: syntax error: sequence truncated";
-  if (info.tag !== sequenceTag) return mismatch(info.tag, "tbsCertificateRequest", "TBSCSR");
-  return signatureProblem(info, algorithm, signature);
-}
-
-function mismatch(tag: number, type: string, field: string): string {
-  const description = `{class:${tag >> 6} tag:${tag & 0x1f} length:0 isCompound:${(tag & 0x20) !== 0}}`;
-  const wanted = "{optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil>";
-  return `asn1: structure error: tags don't match (16 vs ${description}) ${wanted} stringType:0 timeType:0 set:false omitEmpty:false} ${type} @${field === "" ? 2 : 4}`;
-}
-
-function signatureProblem(info: Value, algorithm: Value, signature: Value): string | undefined {
-  const fields = values(info.content);
-  if (typeof fields === "string") return fields;
-  const key = fields.filter(({ tag }) => tag === sequenceTag).at(1);
-  if (key === undefined) return "asn1: syntax error: sequence truncated";
-  const named = values(algorithm.content);
-  const oid = typeof named === "string" ? undefined : named[0]?.content.toString("hex");
-  const hash = oid === undefined ? undefined : algorithms[oid];
-  if (hash === undefined) return "x509: cannot verify signature: algorithm unimplemented";
+  const [request, ...rest] = values(block.bytes) ?? [];
+  const isSequence = request?.tag === sequenceTag && rest.length === 0;
+  const [info, algorithm, signature] = (isSequence ? values(request.content) : undefined) ?? [];
+  const [, key] =
+    (info?.tag === sequenceTag ? values(info.content) : [])?.filter(({ tag }) => tag === sequenceTag) ?? [];
+  const [oid] = (algorithm && values(algorithm.content)) ?? [];
+  if (!info || !key || !oid || !signature) return "it is no certificate request";
+  const hash = algorithms[oid.content.toString("hex")];
+  if (hash === undefined) return "the algorithm of its signature is unknown";
   try {
     const publicKey = createPublicKey({ key: key.whole, format: "der", type: "spki" });
     if (verify(hash, info.whole, publicKey, signature.content.subarray(1))) return undefined;
-    if (publicKey.asymmetricKeyType === "ec") return "x509: ECDSA verification failure";
-    if (publicKey.asymmetricKeyType === "ed25519") return "x509: Ed25519 verification failure";
-    return "crypto/rsa: verification error";
+    return "its signature is not that of its key";
   } catch {
-    return "x509: unsupported elliptic curve";
+    return "its key cannot be read";
   }
 }
 
-/** Explains what is wrong with the certificates that a signer wrote; `undefined` when they are valid. */
+/** Returns why the certificates of a signer are not valid; `undefined` when they are. */
 export function certificatesProblem(text: string): string | undefined {
   const blocks = pemBlocks(text);
   for (const { type, hasHeaders, bytes } of blocks) {
     if (type !== "CERTIFICATE") return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`;
     if (hasHeaders) return "no PEM block headers are permitted";
-    const parts = values(bytes);
-    if (typeof parts === "string" || parts.some(({ tag }) => tag !== sequenceTag)) return "x509: malformed certificate";
-    if (parts.length === 0) return "found CERTIFICATE PEM block containing 0 certificates";
+    const parts = values(bytes) ?? [];
+    if (parts.length === 0 || parts.some(({ tag }) => tag !== sequenceTag)) return "a block is no certificate";
   }
   return blocks.length === 0 ? "must contain at least one CERTIFICATE PEM block" : undefined;
+}
+
+interface PemBlock {
+  /** The block's type, such as `CERTIFICATE`. */
+  readonly type: string;
+  readonly hasHeaders: boolean;
+  readonly bytes: Buffer;
+}
+
+const begin = /(?<![^\n])-----BEGIN ([^\n]*?)-----[ \t\r]*\n/g;
+const end = /(?<![^\n])-----END ([^\n]*?)-----[ \t\r]*(?:\n|$)/g;
+
+/** Finds every well-formed block of a text as Go's `encoding/pem` does; the text between them is ignored. */
+function pemBlocks(text: string): PemBlock[] {
+  const blocks: PemBlock[] = [];
+  begin.lastIndex = 0;
+  for (let first = begin.exec(text); first !== null; first = begin.exec(text)) {
+    end.lastIndex = begin.lastIndex;
+    const last = end.exec(text);
+    if (last === null) break; // neither has any later block an end
+    const type = first[1]!;
+    const lines = text.slice(begin.lastIndex, last.index).split("\n");
+    const headers = lines.findIndex((line) => !line.includes(":"));
+    const hasHeaders = headers > 0;
+    const content = (hasHeaders ? lines.slice(headers) : lines).join("").replace(/[\s]/g, "");
+    const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/.test(content) && content.length % 4 === 0;
+    if (last[1] === type && isBase64) blocks.push({ type, hasHeaders, bytes: Buffer.from(content, "base64") });
+    begin.lastIndex = end.lastIndex;
+  }
+  return blocks;
 }
