@@ -2,18 +2,8 @@
  * YAML bodies. They are read as Go's library for Kubernetes reads them: YAML 1.1, the first document, to what JSON can
  * hold.
  */
-import {
-  Composer,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Pair,
-  Parser,
-  type Scalar,
-  stringify,
-} from "yaml";
+import { yamlLibrary } from "#platform/lazy-packages";
+import type { LineCounter, Pair, Scalar } from "yaml";
 import { asInteger, numberOf, parseJson } from "../numbers.ts";
 import { setField } from "../schema/set-field.ts";
 
@@ -30,6 +20,7 @@ export interface DecodedYaml {
 export function decodeYaml(text: string): DecodedYaml {
   if (/[^\t\n\r\u0020-\u007e\u0085\u00a0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(text.replace(/^\ufeff/, "")))
     throw new YamlError("yaml: control characters are not allowed");
+  const { Composer, LineCounter, Parser } = yamlLibrary();
   const lines = new LineCounter();
   // The composer compares each key with all others of its map to find duplicates; the decoder has a set of them.
   const composer = new Composer({ version: "1.1", schema: "failsafe", uniqueKeys: false });
@@ -57,6 +48,7 @@ interface Anchored {
 /** Converts the nodes of a document to JSON. */
 class Decoder {
   readonly repeated: string[] = [];
+  readonly #yaml = yamlLibrary();
   readonly #lines: LineCounter;
   /** Values of the anchors so far; `undefined` while the value is being read. */
   readonly #anchors = new Map<string, Anchored | undefined>();
@@ -69,12 +61,16 @@ class Decoder {
   }
 
   value(node: unknown): unknown {
-    if (isAlias(node)) return this.#alias(node.source);
-    if (!isScalar(node) && !isMap(node) && !isSeq(node)) return null;
+    if (this.#yaml.isAlias(node)) return this.#alias(node.source);
+    if (!this.#yaml.isScalar(node) && !this.#yaml.isMap(node) && !this.#yaml.isSeq(node)) return null;
     const { anchor } = node;
     const before = this.#size++;
     if (anchor !== undefined) this.#anchors.set(anchor, undefined);
-    const value = isScalar(node) ? this.#scalar(node) : isSeq(node) ? this.#list(node.items) : this.#map(node.items);
+    const value = this.#yaml.isScalar(node)
+      ? this.#scalar(node)
+      : this.#yaml.isSeq(node)
+        ? this.#list(node.items)
+        : this.#map(node.items);
     if (anchor !== undefined) this.#anchors.set(anchor, { value, size: this.#size - before });
     return value;
   }
@@ -94,7 +90,7 @@ class Decoder {
     const fields: Record<string, unknown> = {};
     const names = new Set<string>();
     for (const { key, value } of pairs) {
-      if (isScalar(key) && key.value === "<<" && (key.type === "PLAIN" || key.tag?.endsWith(":merge"))) {
+      if (this.#yaml.isScalar(key) && key.value === "<<" && (key.type === "PLAIN" || key.tag?.endsWith(":merge"))) {
         this.#merge(this.value(value), { key, fields, names });
         continue;
       }
@@ -197,7 +193,7 @@ function plainValue(text: string): unknown {
 /** Encodes JSON as YAML that readers of YAML 1.1 and of 1.2 read alike. */
 export function encodeYaml(json: string | Uint8Array): string {
   const text = typeof json === "string" ? json : new TextDecoder().decode(json);
-  return stringify(parseJson(text), {
+  return yamlLibrary().stringify(parseJson(text), {
     version: "1.1",
     sortMapEntries: true,
     indentSeq: false,

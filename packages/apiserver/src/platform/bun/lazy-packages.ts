@@ -4,6 +4,7 @@
  */
 import type * as CelLibrary from "@marcbachmann/cel-js";
 import type * as Re2Library from "re2js";
+import type * as YamlLibrary from "yaml";
 
 /** The CEL interpreter. */
 export function celLibrary(): typeof CelLibrary {
@@ -13,4 +14,9 @@ export function celLibrary(): typeof CelLibrary {
 /** Regular expressions of RE2. */
 export function re2Library(): typeof Re2Library {
   return require("re2js") as typeof Re2Library;
+}
+
+/** The reader and writer of YAML. */
+export function yamlLibrary(): typeof YamlLibrary {
+  return require("yaml") as typeof YamlLibrary;
 }

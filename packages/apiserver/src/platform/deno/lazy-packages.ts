@@ -4,6 +4,7 @@
  */
 import * as cel from "@marcbachmann/cel-js";
 import * as re2 from "re2js";
+import * as yaml from "yaml";
 
 /** The CEL interpreter. */
 export function celLibrary(): typeof cel {
@@ -13,4 +14,9 @@ export function celLibrary(): typeof cel {
 /** Regular expressions of RE2. */
 export function re2Library(): typeof re2 {
   return re2;
+}
+
+/** The reader and writer of YAML. */
+export function yamlLibrary(): typeof yaml {
+  return yaml;
 }
