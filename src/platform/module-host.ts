@@ -1,5 +1,8 @@
 /** Modules that are loaded from disk at run time, each so that it can be discarded. */
-import type { Clock } from "./clock.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { knowModule } from "./error-owner.ts";
+import { loopMarks, markText } from "./loop-marks.ts";
+import { removeProcessListeners } from "./process-listeners.ts";
 
 export interface LoadedGraph {
   readonly exports: Readonly<Record<string, unknown>>;
@@ -31,6 +34,59 @@ export class LoadTimeout extends Error {
   /** @param timeout milliseconds. */
   constructor(timeout: number) {
     super(`its top-level code did not end within ${timeout / 1000} s`);
+  }
+}
+
+/** The part of loading that each runtime does in its own way. */
+export interface GraphParts {
+  /** Stands for the module while its code runs. */
+  readonly graph: object;
+  /** The real path of the file. */
+  readonly path: string;
+  readonly load: () => Promise<Record<string, unknown>>;
+  /** Calls user code. */
+  readonly run: <T>(fn: () => T) => T;
+  /** Ends what the module has opened. */
+  readonly close: () => void;
+}
+
+/** Loads a module from its parts. @throws what its top-level code threw, LoadTimeout. */
+export async function loadParts(file: string, options: LoadGraphOptions, parts: GraphParts): Promise<LoadedGraph> {
+  const { name = file, onError, timeout = 10_000, clock = systemClock, files = [parts.path] } = options;
+  const { graph } = parts;
+  options.onCreated?.(graph);
+  const mark = loopMarks.take(markText({ module: name }));
+  const loading = loopMarks.take(markText({ module: name, loading: true }));
+  const registration = knowModule(graph, { files, onError, mark });
+  let isDisposed = false;
+  const dispose = (): void => {
+    if (isDisposed) return;
+    isDisposed = true;
+    registration[Symbol.dispose]();
+    parts.close();
+    removeProcessListeners(graph);
+    loopMarks.release(mark);
+  };
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  using _timer = clock.setTimeout(() => reject(new LoadTimeout(timeout)), timeout);
+  const importing = parts.load();
+  try {
+    const exports = await Promise.race([importing, late]);
+    const run = <T>(fn: () => T): T => {
+      const before = loopMarks.enterModule(mark);
+      try {
+        return parts.run(fn);
+      } finally {
+        loopMarks.leaveModule(before);
+      }
+    };
+    return { exports, run, dispose };
+  } catch (error) {
+    importing.catch(() => {});
+    dispose();
+    throw error;
+  } finally {
+    loopMarks.release(loading);
   }
 }
 

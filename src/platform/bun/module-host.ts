@@ -1,10 +1,6 @@
 /** Loads modules from disk at run time, each into a graph of its own that can be discarded. */
 import { realpathSync } from "node:fs";
-import { systemClock } from "../clock.ts";
-import { knowModule } from "../error-owner.ts";
-import { loopMarks, markText } from "../loop-marks.ts";
-import { type LoadedGraph, type LoadGraphOptions, LoadTimeout, type OfferedPackages } from "../module-host.ts";
-import { removeProcessListeners } from "../process-listeners.ts";
+import { type LoadedGraph, type LoadGraphOptions, loadParts, type OfferedPackages } from "../module-host.ts";
 
 /** Lets modules import packages of the binary, under exactly these names, before any `node_modules`. */
 export function offerModules(packages: OfferedPackages): void {
@@ -28,45 +24,17 @@ export function offerModules(packages: OfferedPackages): void {
  * @throws what the module's top-level code threw, the errors of the bundler and resolver, LoadTimeout.
  */
 export async function loadGraph(file: string, options: LoadGraphOptions): Promise<LoadedGraph> {
-  const { name = file, onError, timeout = 10_000, clock = systemClock } = options;
-  const graph = new Bun.ModuleGraph({ onError: (error) => onError(error) });
-  options.onCreated?.(graph);
+  const graph = new Bun.ModuleGraph({ onError: (error) => options.onError(error) });
   // ConfigMap mounts replace a link, so the real path names one version. A file inside this executable has no other
   // path.
   const path = isInside(file) ? file : realpathSync(file);
-  const mark = loopMarks.take(markText({ module: name }));
-  const loading = loopMarks.take(markText({ module: name, loading: true }));
-  const registration = knowModule(graph, { files: options.files ?? [path], onError, mark });
-  let isDisposed = false;
-  const dispose = (): void => {
-    if (isDisposed) return;
-    isDisposed = true;
-    registration[Symbol.dispose]();
-    graph.dispose();
-    removeProcessListeners(graph);
-    loopMarks.release(mark);
-  };
-  const importing = graph.import<Record<string, unknown>>(path);
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  using _timer = clock.setTimeout(() => reject(new LoadTimeout(timeout)), timeout);
-  try {
-    const exports = await Promise.race([importing, late]);
-    const run = <T>(fn: () => T): T => {
-      const before = loopMarks.enterModule(mark);
-      try {
-        return graph.run(fn);
-      } finally {
-        loopMarks.leaveModule(before);
-      }
-    };
-    return { exports, run, dispose };
-  } catch (error) {
-    importing.catch(() => {});
-    dispose();
-    throw error;
-  } finally {
-    loopMarks.release(loading);
-  }
+  return loadParts(file, options, {
+    graph,
+    path,
+    load: () => graph.import<Record<string, unknown>>(path),
+    run: (fn) => graph.run(fn),
+    close: () => graph.dispose(),
+  });
 }
 
 /** Returns whether a file is inside this executable. */

@@ -7,10 +7,7 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemClock } from "../clock.ts";
-import { knowModule } from "../error-owner.ts";
-import { loopMarks, markText } from "../loop-marks.ts";
-import { type LoadedGraph, type LoadGraphOptions, LoadTimeout } from "../module-host.ts";
-import { removeProcessListeners } from "../process-listeners.ts";
+import { type LoadedGraph, type LoadGraphOptions, loadParts } from "../module-host.ts";
 import { runAs } from "./module-context.ts";
 import { explained } from "./load-errors.ts";
 import { endImport, importModule, knowFolder, loadOffered, registerModuleHooks } from "./module-hooks.ts";
@@ -45,49 +42,22 @@ function nextTurn(): { readonly begins: Promise<void>; readonly end: () => void 
  * @throws what the module's top-level code threw, the errors of the parser and resolver, LoadTimeout.
  */
 export async function loadGraph(file: string, options: LoadGraphOptions): Promise<LoadedGraph> {
-  const { name = file, onError, timeout = 10_000, clock = systemClock } = options;
   registerModuleHooks();
   followStacks();
   const path = realpathSync(file);
   const id = String(++versions);
-  const resources = new ModuleResources(onError);
-  options.onCreated?.(resources);
-  const mark = loopMarks.take(markText({ module: name }));
-  const loading = loopMarks.take(markText({ module: name, loading: true }));
-  const files = options.files ?? [path];
-  const registration = knowModule(resources, { files, onError, mark });
+  const resources = new ModuleResources(options.onError);
   const owned = ownVersion(id, resources);
-  let isDisposed = false;
-  const dispose = (): void => {
-    if (isDisposed) return;
-    isDisposed = true;
-    registration[Symbol.dispose]();
-    owned[Symbol.dispose]();
-    resources.close();
-    removeProcessListeners(resources);
-    loopMarks.release(mark);
-  };
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  using _timer = clock.setTimeout(() => reject(new LoadTimeout(timeout)), timeout);
-  const importing = load(path, { id, files, resources });
-  try {
-    const exports = await Promise.race([importing, late]);
-    const run = <T>(fn: () => T): T => {
-      const before = loopMarks.enterModule(mark);
-      try {
-        return runAs(resources, fn);
-      } finally {
-        loopMarks.leaveModule(before);
-      }
-    };
-    return { exports, run, dispose };
-  } catch (error) {
-    importing.catch(() => {});
-    dispose();
-    throw error;
-  } finally {
-    loopMarks.release(loading);
-  }
+  return loadParts(file, options, {
+    graph: resources,
+    path,
+    load: () => load(path, { id, files: options.files ?? [path], resources }),
+    run: (fn) => runAs(resources, fn),
+    close: () => {
+      owned[Symbol.dispose]();
+      resources.close();
+    },
+  });
 }
 
 interface Version {
