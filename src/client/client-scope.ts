@@ -1,4 +1,4 @@
-/** What all clients of a controller share, and the context of a single run's requests. */
+/** The parts that all clients of a controller share, and the context of a single run's requests. */
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { HeaderValues } from "../kube/config/cluster-config.ts";
@@ -8,7 +8,7 @@ import type { Resource } from "../resource/handle.ts";
 import type { WriteGate } from "../kube/transport/write-gate.ts";
 import type { Permissions } from "./permissions.ts";
 
-/** What the clients of one controller share. */
+/** The parts that all clients of a controller share. */
 export interface ClientScope {
   readonly transport: Transport;
   readonly mapper: RestMapper;
@@ -27,7 +27,7 @@ export interface RequestContext {
   readonly gate: WriteGate;
   /** Cancels the requests; `undefined` while nothing can cancel them, which saves a listener for each request. */
   readonly requestSignal: AbortSignal | undefined;
-  /** Who writes; the controller recognises it in the events that its writes cause. */
+  /** The writer's mark, by which a controller recognises the events that its writes cause. */
   readonly origin: string;
   /** Headers that impersonate another user. */
   readonly headers?: HeaderValues | undefined;

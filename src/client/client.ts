@@ -1,4 +1,4 @@
-/** What a reconciler reads and writes with: the types. `kube-client.ts` implements them. */
+/** The types of the client that reconcilers read and write with; `kube-client.ts` implements them. */
 import type { Scale } from "../resource/builtin/autoscaling.ts";
 import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
 import type { Draft, Key } from "../resource/meta.ts";

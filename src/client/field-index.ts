@@ -15,7 +15,7 @@ export interface Index<out S extends Shape> {
   is(value: string): IndexQuery<S>;
 }
 
-/** What an {@link IndexQuery} is at run time. */
+/** The form of an {@link IndexQuery} at run time. */
 export interface IndexedBy {
   /** Identifies the index: two indexes of one name have different ids. */
   readonly id: string;
@@ -23,7 +23,7 @@ export interface IndexedBy {
   readonly value: string;
 }
 
-/** What an {@link Index} is at run time. */
+/** The definition behind an {@link Index}. */
 export interface DefinedIndex {
   readonly resource: Resource;
   readonly id: string;

@@ -455,7 +455,7 @@ export class KubeClient implements Client {
   }
 }
 
-/** What holds for every call of a client; its user and its field manager are those of its context. */
+/** The defaults of every call of a client; its user and its field manager are in its context. */
 type Defaults = Pick<ClientOptions, "namespace" | "timeout" | "signal" | "dryRun">;
 
 const NO_DEFAULTS: Defaults = Object.freeze({});

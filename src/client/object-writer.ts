@@ -279,7 +279,7 @@ function managerQuery(manager: string): string {
   return `fieldManager=${encodeURIComponent(manager)}`;
 }
 
-// What a response says about the object, for the informers.
+// The next functions derive from a response what became of the object, for the informers.
 
 function resultOf({ subresource }: ObjectWriteOptions): (answer: AnyObject, origin: string) => WriteResult | undefined {
   // The responses of subresources other than status are of another kind.

@@ -52,7 +52,7 @@ function missingLine(
     const verbs = call.verbs.filter((verb) => !permissions.allows(call.resource, verb, call.subresource));
     return verbs.length === 0 ? undefined : declarationOf({ ...call, verbs });
   }
-  // Of an impersonated request it is the other user who lacks the permission.
+  // In an impersonated request it is the other user who lacks the permission.
   if (!message.includes(" cannot impersonate")) return undefined;
   const isAccount = String(user).startsWith("system:serviceaccount:");
   const handles = [

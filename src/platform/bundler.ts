@@ -26,7 +26,7 @@ export interface BundleModuleOptions extends BundleOptions {
 export interface CompileOptions extends BundleOptions {
   /** The program's own files by name, of which one is `main.js`; they import each other by relative paths. */
   readonly program: ReadonlyMap<string, string>;
-  /** Those of them that are begun by their place below the program, such as the code of threads. */
+  /** The program's files that start by their path, such as the code of threads. */
   readonly threads: readonly string[];
   /** Files that become importable inside the executable. */
   readonly modules: readonly string[];

@@ -14,7 +14,7 @@ interface Added {
 /** From how many on those are looked for that are gone already; doubled when few are. */
 const FIRST_LOOK = 64;
 
-/** What one module has added. */
+/** The listeners that one module has added. */
 class Listeners {
   #added: Added[] = [];
   #lookAt = FIRST_LOOK;

@@ -4,7 +4,7 @@ export interface Refused {
   readonly name: string;
   /** The call as people write it, such as `process.exit`. */
   readonly call: string;
-  /** What it would do, such as `end the process`. */
+  /** The effect of the call, such as `end the process`. */
   readonly deed: string;
 }
 

@@ -1,7 +1,7 @@
 /** How this runtime asks the registry of npm. */
 
 export interface TaggedVersionOptions {
-  /** Such as `latest`. */
+  /** The tag, such as `latest`. */
   readonly tag: string;
   readonly signal: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;

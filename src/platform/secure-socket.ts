@@ -40,7 +40,7 @@ export interface SecureSocketHandlers {
   onClose(error: Error | undefined): void;
 }
 
-/** Who is told of the outcome of a connection. */
+/** Receives the outcome of a connection. */
 export interface SecureSocketOpener {
   /** Called once, after the handshake. @returns the handlers of what happens to the connection. */
   readonly open: (socket: SecureSocket) => SecureSocketHandlers;

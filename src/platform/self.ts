@@ -10,7 +10,7 @@ export interface ToolOptions {
   readonly signal?: AbortSignal | undefined;
   /** @default the working directory */
   readonly cwd?: string | undefined;
-  /** What is set besides this process's environment. */
+  /** Variables to set in addition to this process's environment. */
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -1,9 +1,9 @@
 /** How the runtime runs tests. */
 
 export interface TestRun {
-  /** Of the files, as paths. */
+  /** The paths of the files. */
   readonly files: readonly string[];
-  /** What is loaded before the tests. */
+  /** The file that is loaded before the tests. */
   readonly program: string;
   /** Milliseconds for each test. */
   readonly timeout: number;
@@ -26,7 +26,7 @@ export interface TestSettings {
 /** How the runner is called. */
 export interface RunnerCall {
   readonly args: readonly string[];
-  /** What is set besides the environment. */
+  /** Variables to set in addition to the environment. */
   readonly env: Readonly<Record<string, string>>;
   /** Called once when the runner has ended: whether there was no test. @default what the runner prints says so */
   readonly ranNothing?: (() => boolean) | undefined;

@@ -12,6 +12,6 @@ export interface Cause {
   readonly resourceVersion?: string | undefined;
   /** The daemon that queued the key. */
   readonly daemon?: string | undefined;
-  /** What the daemon handed over. */
+  /** The value that the daemon handed over. */
   readonly value?: unknown;
 }

@@ -264,7 +264,7 @@ function readManaged(reader: ProtobufReader): ManagedFieldsEntry {
   return entry;
 }
 
-/** Such as `2026-02-28T09:30:00Z`; the server keeps whole seconds. */
+/** Reads a time, such as `2026-02-28T09:30:00Z`; the server keeps whole seconds. */
 function readTime(reader: ProtobufReader): string | undefined {
   const end = reader.end();
   let seconds: number | undefined;

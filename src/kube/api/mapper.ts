@@ -133,7 +133,7 @@ function discoveryPath(apiVersion: string): string {
 }
 
 /**
- * Such as `/apis/apps/v1/namespaces/shop/deployments`; over all namespaces when none is given.
+ * Returns the path of a collection, such as `/apis/apps/v1/namespaces/shop/deployments`, or that of all namespaces.
  *
  * @throws TypeError when the namespace cannot be one.
  */
@@ -146,7 +146,7 @@ export function collectionPath(mapping: Mapping, namespace?: string): string {
 }
 
 /**
- * Such as `/apis/apps/v1/namespaces/shop/deployments/web/status`.
+ * Returns the path of an object, such as `/apis/apps/v1/namespaces/shop/deployments/web/status`.
  *
  * @throws TypeError when the key names no object: a request for its path would go to the whole collection.
  */
@@ -164,7 +164,7 @@ export function objectPath(mapping: Mapping, key: Key, subresource?: string): st
 /** Names of which every character stands for itself in a path: nearly all. */
 const PLAIN = /^[a-z0-9-][a-z0-9.-]*$/;
 
-/** What no object is called would lead to another place: `..` to the namespace itself. */
+/** Encodes a name for a path. One that no object can have would lead to another place: `..` to the namespace itself. */
 function segment(name: string, { kind }: Pick<Mapping, "kind">): string {
   if (PLAIN.test(name)) return name;
   if (name === "." || name === ".." || name.includes("/") || name.includes("%")) {

@@ -33,7 +33,7 @@ export interface PluginOptions {
 
 /** A supplier of credentials. */
 interface Supplier {
-  /** Such as `the exec plugin "aws"`. */
+  /** The supplier's name in messages, such as `the exec plugin "aws"`. */
   readonly title: string;
   readonly advice: string;
   /** Asks for credentials, whatever the last answer was. */

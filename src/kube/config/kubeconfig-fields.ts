@@ -18,7 +18,11 @@ interface Fields {
   readonly fields: Readonly<Record<string, Shape>>;
 }
 
-/** By the entry's key in its list. @see https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/ */
+/**
+ * The fields of entries, by the entry's key in its list.
+ *
+ * @see https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/
+ */
 const ENTRIES = {
   cluster: {
     fields: {

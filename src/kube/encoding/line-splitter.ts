@@ -6,7 +6,7 @@ const PIECE_CHARACTERS = 64;
 const FEW_PIECES = 1_000;
 
 export interface LineSplitterOptions {
-  /** What is split, for the error, such as `the watch of /api/v1/pods`. */
+  /** The name of the stream for errors, such as `the watch of /api/v1/pods`. */
   readonly what: string;
   /** The most characters of a line. */
   readonly most: number;

@@ -15,7 +15,7 @@ export interface Outgoing {
   readonly id: number;
   /** The flow-control window of the stream. */
   window: number;
-  /** What is left to send; `undefined` once everything is sent. */
+  /** The rest of the body; `undefined` once everything is sent. */
   unsent: Uint8Array | undefined;
   /** Whether the rest may follow; asked each time, because it may have waited for long. */
   mayGoOn(): boolean;

@@ -224,7 +224,7 @@ export class H2FrameReader {
       if (this.#have < begun.length) return used;
       const length = this.#lengthAt(begun, 0);
       if (begun.length === HEADER_BYTES && !this.#beginBody(begun, 0, length) && length > 0) {
-        // Of its own size: who gets the payload may keep it.
+        // The buffer has exactly this size, because whoever gets the payload may keep it.
         this.#begun = new Uint8Array(HEADER_BYTES + length);
         this.#begun.set(begun);
         continue;

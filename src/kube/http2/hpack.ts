@@ -99,7 +99,7 @@ interface Table {
 
 /** The initial maximum size of the dynamic table: RFC 9113, section 6.5.2. */
 const TABLE_BYTES = 4_096;
-/** What each entry counts beside its name and value: RFC 7541, section 4.1. */
+/** The bytes that an entry counts in addition to its name and value: RFC 7541, section 4.1. */
 const ENTRY_BYTES = 32;
 
 const STATIC_NAMES = new Set(STATIC_TABLE.map(([name]) => name));

@@ -18,7 +18,7 @@ export class AnswerLog {
     this.#warnings = options.onWarning && new Warnings(options.onWarning, options.clock);
   }
 
-  /** By `<method> <code>`; the code is `<error>` when there was no response. */
+  /** The number of responses by `<method> <code>`; the code is `<error>` when there was none. */
   get answers(): ReadonlyMap<string, number> {
     return this.#answers;
   }

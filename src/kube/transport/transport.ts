@@ -31,7 +31,7 @@ import { REQUEST_MS, ShortRequest } from "./short-request.ts";
 export type { KubeRequest, StreamRequest } from "./kube-request.ts";
 export type { Reachability } from "./reachability.ts";
 
-/** What a transport is doing, for metrics and health checks. */
+/** The activity of a transport, for metrics and health checks. */
 interface TransportStats {
   /** Connections that carry watches. */
   readonly sessions: number;
@@ -41,7 +41,7 @@ interface TransportStats {
   readonly inFlight: number;
   /** Answers so far, by `<method> <code>`; the code is `<error>` when there was no answer. */
   readonly answers: ReadonlyMap<string, number>;
-  /** What short requests use, as far as known. */
+  /** The protocol of short requests, as far as it is known. */
   readonly protocol: "h2" | "http/1.1";
 }
 

@@ -1,4 +1,4 @@
-/** What this runtime is. */
+/** The name of this runtime. */
 
 /** The runtime with its version, for people. */
 export const runtimeName: string = `Bun ${Bun.version}`;

@@ -1,4 +1,4 @@
-/** What this runtime is. */
+/** The name of this runtime. */
 import { deno } from "./deno.ts";
 
 /** The runtime with its version, for people. */

@@ -24,7 +24,7 @@ const scripts = new Map<string, string>();
 const addresses = new Map<string, string>();
 /** Addresses of packages that modules have imported, and of what those import: the offered packages are theirs, too. */
 const packages = new Set<string>();
-/** What was thrown while a version of a module was loaded: the runtime wraps it in an error of its own. */
+/** The errors thrown while versions of modules were loaded, because the runtime wraps them in errors of its own. */
 const failures = new Map<string, Error>();
 
 /** The versions whose evaluation has ended: what they import now is evaluated by itself. */

@@ -1,4 +1,4 @@
-/** What a module has opened by the runtime's own functions, to be closed with it. */
+/** The resources that a module has opened by the runtime's own functions, which are closed with it. */
 import * as childProcess from "node:child_process";
 import { Server } from "node:net";
 import * as timers from "node:timers";
@@ -8,7 +8,7 @@ import { moduleInContext } from "./module-context.ts";
 import { deno } from "./deno.ts";
 import { followedTimerPromises, orLeaving, whileLoaded } from "./timer-promises.ts";
 
-/** What can be closed; which of these it is, is known where it was opened. */
+/** Closes a resource of any kind. */
 type Close = () => void;
 
 export class ModuleResources {

@@ -31,7 +31,9 @@ export function lineOf(file: string, line: number): string {
 /** Turns JSX into a script, which only the runtime's own loader can. */
 export type LoadJsx = (path: string) => string;
 
-/** What parses YAML; loaded before the first import of such a file, because a module's files are read synchronously. */
+/**
+ * The parser of YAML; loaded before the first import of such a file, because a module's files are read synchronously.
+ */
 let parseYaml: ((text: string) => unknown) | undefined;
 
 /** Prepares for modules that import files of these names. */

@@ -1,7 +1,7 @@
 /** `node:timers/promises` for modules: what they wait for ends with them. */
 import * as timers from "node:timers/promises";
 
-/** Whose code runs: the signal is aborted when it leaves. */
+/** The module whose code runs; the signal is aborted when it leaves. */
 type Current = () => { readonly signal: AbortSignal } | undefined;
 
 interface Waiting {

@@ -1,4 +1,4 @@
-/** What errors of TLS are called here. */
+/** The names that errors of TLS have here. */
 
 /** Returns what the TLS library says of a handshake under one code for all of them. */
 export function inCommonTerms(error: Error): Error {

@@ -6,7 +6,7 @@ import { ownField } from "../any-key.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What missing fields are filled with. */
+/** The values that missing fields get. */
 export interface Filling {
   /** Which of the samples required fields get. @see sampleOf */
   readonly variant: number;
