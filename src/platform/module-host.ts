@@ -28,7 +28,7 @@ export interface LoadGraphOptions {
 }
 
 /** The module's top-level code did not end in time. */
-export class LoadTimeout extends Error {
+class LoadTimeout extends Error {
   override readonly name = "LoadTimeout" as const;
 
   /** @param timeout milliseconds. */
@@ -38,7 +38,7 @@ export class LoadTimeout extends Error {
 }
 
 /** The part of loading that each runtime does in its own way. */
-export interface GraphParts {
+interface GraphParts {
   /** Stands for the module while its code runs. */
   readonly graph: object;
   /** The real path of the file. */
