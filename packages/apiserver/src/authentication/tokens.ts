@@ -158,7 +158,7 @@ function quoted(texts: readonly string[]): string {
   return `[${texts.map((text) => JSON.stringify(text)).join(" ")}]`;
 }
 
-/** Whether a token claims to come from this server, which it can no more once its signature is wrong. */
+/** Whether a token whose signature is wrong names this server as its issuer. */
 function isForged(token: string): boolean {
   const parts = token.split(".");
   if (parts.length !== 3 || parts.some((part) => !/^[\w-]+$/.test(part))) return false;

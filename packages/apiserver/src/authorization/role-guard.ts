@@ -107,7 +107,7 @@ function aggregates(role: KubeObject): boolean {
   return (rule?.clusterRoleSelectors ?? []).length > 0;
 }
 
-/** Whether the objects differ only in what the garbage collector changes, from which it must not be kept. */
+/** Whether the objects differ only in fields that the garbage collector writes; it must be able to. */
 function isSameForUsers(next: KubeObject, old: KubeObject): boolean {
   return deepEquals(withoutEmpty(plain(next)), withoutEmpty(plain(old)));
 }

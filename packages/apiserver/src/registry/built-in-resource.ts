@@ -70,7 +70,7 @@ export function builtInResource(row: KindRow, storage: Storage): Resource {
   };
 }
 
-/** Older versions added this field to such services needlessly; it stays stored, and reads omit it. */
+/** Leaves out `internalTrafficPolicy` of external services, which older versions stored without need. */
 function readService(service: KubeObject): KubeObject {
   const spec = service["spec"] as Fields;
   if (spec["type"] !== "ExternalName" || spec["internalTrafficPolicy"] === undefined) return service;

@@ -62,7 +62,7 @@ export function customResource(
       return found && customSchema(found.schema?.openAPIV3Schema ?? anything, row);
     });
 
-  /** Fields that the storage version lacks are not stored; who manages them is. */
+  /** Drops the fields that the storage version lacks; their managers stay. */
   const asStored = (object: KubeObject): KubeObject => {
     const known = schemaOf(storageVersion);
     if (known === undefined) return object;

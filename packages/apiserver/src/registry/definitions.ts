@@ -62,7 +62,7 @@ function accept(definition: KubeObject, writer: OwnWriter): void {
 }
 
 interface NameDecision {
-  /** The names that the definition has from now on; in place of a taken one it keeps the name that it had before. */
+  /** The accepted names; where the wanted one is in use, the definition keeps its former name. */
   readonly names: DefinitionNames;
   /** The last name that another definition of the group already has. */
   readonly conflict: [reason: string, message: string] | undefined;

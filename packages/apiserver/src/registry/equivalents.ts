@@ -47,7 +47,7 @@ function builtInEquivalents(row: KindRow, { registry }: Parts): readonly Equival
   return list;
 }
 
-/** As on the real server, versions that are not served count as well. */
+/** Finds all other versions of the definition, also those that are not served, as kube-apiserver does. */
 function customEquivalents(row: KindRow, { registry, reader }: Parts): readonly Equivalent[] {
   const name = `${row.plural}.${row.group}`;
   const definition = reader.get({ group: "apiextensions.k8s.io", plural: "customresourcedefinitions" }, { name });

@@ -75,7 +75,7 @@ async function answerBinding(call: ApiCall): Promise<Response> {
   return answerObject(request, await createBinding(call, object, options), { status: 201, warnings, media });
 }
 
-/** None of these can be shown as a table. */
+/** Negotiates the form of the answer, which is never a table. @throws StatusError 406 */
 function acceptedForm(request: Request): ApiCall["accept"] {
   const form = { served: "handler", protobuf: true } as const;
   return accepted(request.headers.get("accept"), ["PartialObjectMetadata"], form);

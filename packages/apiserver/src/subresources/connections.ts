@@ -13,7 +13,7 @@ export function isConnection(subresource: string): boolean {
   return names.has(subresource);
 }
 
-/** Whether what answers at a subresource is no part of the server. */
+/** Whether a subresource is answered by a pod, a node or a service, and not by the server. */
 export function isTunnel(subresource: string): boolean {
   return subresource !== "log" && names.has(subresource);
 }
@@ -70,7 +70,7 @@ const pods = { group: "", plural: "pods" };
 
 const upgrades: ReadonlySet<string> = new Set(["exec", "attach", "portforward"]);
 
-/** Upgrading a GET does what a POST does, and requires that permission too. */
+/** Checks the permission to create, which an upgraded GET needs as a POST does. @throws StatusError 403 */
 function mayCreate({ kernel, request, query, user }: ApiCall): void {
   const attributes = attributesOf(request.method, { path: new URL(request.url).pathname, query }, user);
   if (attributes.verb === "create") return;
@@ -128,7 +128,7 @@ function containerOf({ query, target: { name } }: ApiCall, pod: KubeObject, spec
   );
 }
 
-/** Kubelets are reached at the first of these addresses that a node has. */
+/** The types of a node's addresses; its kubelet is reached at the first one that it has. */
 const addressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"];
 
 function kubeletOf({ kernel, target }: ApiCall, name: string): string {

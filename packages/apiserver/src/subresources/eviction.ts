@@ -56,7 +56,7 @@ interface UnreadyPod {
   readonly options: EvictionOptions;
 }
 
-/** Deletes the pod only while it is as it was read, because it may have become ready. */
+/** Deletes a pod that is not ready, unless it changed meanwhile: it may have become ready. */
 async function removeUnready(call: ApiCall, { budget, pod, options }: UnreadyPod): Promise<void> {
   const { resourceVersion = "" } = pod.metadata;
   const exact = { ...options, preconditions: { ...options.preconditions, resourceVersion } };
@@ -86,7 +86,10 @@ function combined(body: readonly string[], query: readonly string[]): string[] {
   return [...body];
 }
 
-/** Records the reason of the deletion in the pod's status, and has exactly that version deleted where a version was requested. */
+/**
+ * Records the reason of the deletion in the pod's status. Where the eviction requires a version, the deletion requires
+ * the one that this write makes.
+ */
 function withCondition({ kernel, target }: ApiCall, options: DeleteOptions): DeleteOptions {
   const collection = kernel.storage.collection("/pods");
   const key = `${target.namespace}/${target.name}`;
@@ -114,7 +117,7 @@ function withCondition({ kernel, target }: ApiCall, options: DeleteOptions): Del
       : conditions.map((other) => (other["type"] === type ? condition : other));
   const { lastProbeTime: _, ...kept } = before ?? {};
   const { lastProbeTime: __, ...wanted } = condition;
-  // A pod that says so already is not written again.
+  // A pod whose status has the condition already is not written again.
   if (deepEquals(kept, wanted)) return options;
   const changed = { ...pod, metadata: { ...pod.metadata }, status: { ...status, conditions: next } };
   const { object } = kernel.storage.put(collection, key, ordered(changed));

@@ -9,7 +9,7 @@ import { timestamp } from "../timestamp.ts";
 import type { Connection } from "../authentication/identify.ts";
 import type { TokenAuthority } from "../authentication/tokens.ts";
 
-/** What the whole server shares. */
+/** The parts of the server, which all requests share. */
 export interface Kernel {
   readonly storage: Storage;
   readonly registry: KindRegistry;

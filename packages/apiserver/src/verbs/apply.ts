@@ -65,7 +65,7 @@ export function applied(
 
 interface AppliedFields {
   readonly fields: Fields;
-  /** Returns what strict decoding says of keys that a map has twice. */
+  /** Returns the findings of strict decoding: keys that a map has twice. */
   readonly repeated: () => readonly string[];
 }
 
@@ -86,7 +86,7 @@ function readApplied({ text }: PatchBody): AppliedFields {
   }
 }
 
-/** What YAML reads as another value, or refuses: unpaired surrogates, escaped slashes, and numbers beyond all floats. */
+/** JSON that YAML reads differently or refuses: unpaired surrogates, escaped slashes, numbers beyond the range of floats. */
 const otherInYaml = /\\(u[dD][89a-fA-F]|\/)|[eE]\+?\d{3}|\d{300}/;
 
 /** Most clients send JSON, which is parsed faster. YAML makes an integer of a float without a fraction, as storage does. */

@@ -83,7 +83,7 @@ function fromBody(bytes: Uint8Array, type: string): DeleteOptions {
   return fields;
 }
 
-/** A number that is not spelled as an integer is none, and neither is one beyond 64 bits. @throws StatusError 400 */
+/** Parses the body. `gracePeriodSeconds` must be spelled as an integer of 64 bits. @throws StatusError 400 */
 function parsedOptions(text: string, type: string): unknown {
   try {
     if (type === "application/yaml") return decodeYaml(text).value;

@@ -64,7 +64,7 @@ interface DeletionResult {
 interface Deletion {
   readonly name: string;
   readonly options: DeleteOptions;
-  /** Whether it is deleted as part of a collection, so that admission gets no name. @default false */
+  /** Whether the whole collection is deleted, so that admission gets no name. @default false */
   readonly isOneOfMany?: boolean;
   /** Whether admission has happened already. @default false */
   readonly isAdmitted?: boolean;
@@ -72,7 +72,7 @@ interface Deletion {
 
 const immortal: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
 
-/** What a collection's deletion takes along, and a deletion by name does not. */
+/** Priority classes that cannot be deleted by name; the deletion of the collection includes them. */
 const systemClasses: ReadonlySet<string> = new Set(["system-node-critical", "system-cluster-critical"]);
 
 export async function deleteObject(
@@ -227,7 +227,7 @@ function podGrace(pod: KubeObject, { options, now }: PlanOptions): Grace | "pend
   const { nodeName, terminationGracePeriodSeconds } = (pod["spec"] ?? {}) as Record<string, unknown>;
   const { phase } = (pod["status"] ?? {}) as { phase?: string };
   let seconds = request ?? Number(terminationGracePeriodSeconds ?? 0);
-  // The pod does not run, so it needs no time.
+  // A pod that does not run needs no time to end.
   if (!nodeName || phase === "Failed" || phase === "Succeeded") seconds = 0;
   seconds = atLeastNow(seconds);
   return { deletionTimestamp: timestamp(now + seconds * 1000), deletionGracePeriodSeconds: seconds };

@@ -48,7 +48,7 @@ function checkPercent({ request, resource, target: { name } }: Routed): void {
   throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
 }
 
-/** What decides whether a request has a route. */
+/** The parts of a request that decide whether it has a route. */
 export type Routed = Pick<ApiCall, "request" | "target" | "resource">;
 
 /** Checks what comes before the form of an answer: the route, and the type of a patch. @throws StatusError */

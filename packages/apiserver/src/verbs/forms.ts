@@ -9,7 +9,7 @@ import { badRequest, StatusError } from "../status.ts";
 import { Stored } from "../storage/stored.ts";
 import type { ApiCall } from "./api-call.ts";
 
-/** What a table contains besides its rows. */
+/** The part of each object that a table contains beside its cells. */
 type IncludeObject = "Metadata" | "None" | "Object";
 
 /** Makes the JSON of an object, or of the object in an event, in the requested form. */
@@ -56,7 +56,7 @@ function plainForm(resource: Resource): Form {
   };
 }
 
-/** Annotations that only versions of a kind have; the server takes metadata from its internal form. */
+/** Annotations that the forms of metadata leave out, because kube-apiserver's internal objects do not have them. */
 const ofVersions: Readonly<Record<string, readonly string[]>> = {
   DaemonSet: ["deprecated.daemonset.template.generation"],
   HorizontalPodAutoscaler: ["metrics", "behavior", "current-metrics", "conditions"].map(
@@ -183,7 +183,7 @@ export function bookmark({ resource }: ApiCall, { version, isEnd }: Bookmark): S
   return new Stored("", version, { object });
 }
 
-/** Fields that an empty object omits and that the server's internal form has. */
+/** Adds to the empty object of a bookmark the zero values that kube-apiserver's internal objects have. */
 const zeros: Readonly<Record<string, (object: KubeObject) => void>> = {
   Deployment: withoutReplicas,
   ReplicaSet: withoutReplicas,

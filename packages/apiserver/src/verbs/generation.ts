@@ -24,7 +24,7 @@ export function nextGeneration(resource: Resource, next: KubeObject, live: KubeO
   }
 }
 
-/** The generation may be an integer beyond 2^53 where it was once taken from a client. */
+/** Adds one. A generation that a client once set may be beyond 2^53. */
 function increment(generation: number | bigint = 0): number {
   return asInteger(BigInt.asIntN(64, BigInt(generation) + 1n)) as number;
 }

@@ -82,10 +82,10 @@ export async function pageOf(call: ApiCall, options: ListOptions): Promise<Page>
       if (test(view.object)) page.push(view);
     }
   }
-  // What is computed has no version.
+  // A list of computed objects has no version.
   const metadata: Fields = isComputed(resource) ? {} : { resourceVersion: String(place.version) };
   const last = views[at - 1];
-  // Whether what is left is selected is not looked at.
+  // The remaining objects count as more of the list whether or not they are selected.
   const isMore = !(isOne && options.continue === "") && at < views.length;
   if (isMore && last !== undefined) {
     const version = place.isConsistent ? place.version : -1;

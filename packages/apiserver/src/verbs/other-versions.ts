@@ -6,7 +6,7 @@ import type { ConvertVersion } from "../patch/update-managed-fields.ts";
 import { decodeManagers } from "../patch/managers.ts";
 import type { ApiCall } from "./api-call.ts";
 
-/** Thrown when an asynchronous conversion is needed: it is made, and its user starts over. */
+/** Thrown where a comparison needs a conversion by webhook: the conversion is made, and the comparison starts over. */
 class MissingConversion extends Error {
   readonly object: KubeObject;
   readonly apiVersion: string;

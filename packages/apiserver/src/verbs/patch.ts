@@ -129,7 +129,7 @@ function checkKind(value: KubeObject, { row, live, warn }: Pick<PatchOf, "row" |
   if (value.kind !== row.kind || value.apiVersion !== live.apiVersion) throw cannotDecode(value, otherKind(value));
 }
 
-/** Checks a custom object. @throws StatusError 422, or 500 where the real server notices it too late */
+/** Checks kind and version of a patched custom object. @throws StatusError 422, or 500 where the real server notices it too late */
 function checkCustomKind(value: KubeObject, { row, live }: Pick<PatchOf, "row" | "live">): void {
   const name = live.metadata.name ?? "";
   const refused = (group: string, error: Omit<FieldError, "type">): StatusError =>

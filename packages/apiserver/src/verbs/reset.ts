@@ -18,32 +18,38 @@ export function resetFields(call: {
   return resetFieldsOf(call.resource.row, call.target.subresource);
 }
 
+/** The part of an object that a path writes. */
+interface Part {
+  /** Returns the object with everything else as it is in `live`. */
+  readonly reset: (resource: Resource, next: KubeObject, live: KubeObject) => KubeObject;
+  /** Whether the sender becomes the owner of all fields that it sent, also of those that the path does not write. */
+  readonly isTrackedWhole?: boolean;
+}
+
+/** The parts by subresource; `""` is the object itself. */
+const parts: Readonly<Record<string, Part>> = {
+  "": { reset: ({ hasStatus }, next, live) => (hasStatus ? withStatus(next, live["status"]) : next) },
+  status: { reset: statusOnly },
+  approval: { reset: (_, next, live) => withStatus({ ...live, metadata: next.metadata }, approved(next, live)) },
+  ephemeralcontainers: { reset: (_, next, live) => withEphemeralContainers(next, live), isTrackedWhole: true },
+  finalize: { reset: (_, next, live) => withSpecFinalizers(next, live) },
+  resize: { reset: (_, next, live) => resized(next, live), isTrackedWhole: true },
+};
+
 /** Resets an object after a write: the parts that the path does not write come from `live`. */
 export function resetChanged(
   { resource, subresource }: { readonly resource: Resource; readonly subresource: string },
   next: KubeObject,
   live: KubeObject,
 ): KubeObject {
-  switch (subresource) {
-    case "":
-      return resource.hasStatus ? withStatus(next, live["status"]) : next;
-    case "status":
-      return statusOnly(resource, next, live);
-    case "approval":
-      return withStatus({ ...live, metadata: next.metadata }, approved(next, live));
-    case "ephemeralcontainers":
-      return { ...live, metadata: metadataOf(next, live), spec: { ...fieldsOf(live, "spec"), ...picked(next) } };
-    case "resize":
-      return resized(next, live);
-    case "finalize": {
-      const { finalizers } = fieldsOf(next, "spec");
-      const { finalizers: _, ...rest } = fieldsOf(live, "spec");
-      const spec = Array.isArray(finalizers) && finalizers.length > 0 ? { ...rest, finalizers } : rest;
-      return { ...live, metadata: next.metadata, spec };
-    }
-    default:
-      return withStatus({ ...next, metadata: metadataOf(next, live) }, live["status"]);
-  }
+  const part = parts[subresource];
+  return part === undefined
+    ? withStatus({ ...next, metadata: metadataOf(next, live) }, live["status"])
+    : part.reset(resource, next, live);
+}
+
+export function isTrackedWhole(subresource: string): boolean {
+  return parts[subresource]?.isTrackedWhole === true;
 }
 
 /** Kinds whose status is written without labels, annotations and the like, which most kinds write along with it. */
@@ -88,8 +94,16 @@ function approved(next: KubeObject, live: KubeObject): Fields {
   return { ...fieldsOf(live, "status"), conditions: fieldsOf(next, "status")["conditions"] };
 }
 
-function picked(next: KubeObject): Fields {
-  return { ephemeralContainers: fieldsOf(next, "spec")["ephemeralContainers"] };
+function withEphemeralContainers(next: KubeObject, live: KubeObject): KubeObject {
+  const { ephemeralContainers } = fieldsOf(next, "spec");
+  return { ...live, metadata: metadataOf(next, live), spec: { ...fieldsOf(live, "spec"), ephemeralContainers } };
+}
+
+function withSpecFinalizers(next: KubeObject, live: KubeObject): KubeObject {
+  const { finalizers } = fieldsOf(next, "spec");
+  const { finalizers: _, ...rest } = fieldsOf(live, "spec");
+  const spec = Array.isArray(finalizers) && finalizers.length > 0 ? { ...rest, finalizers } : rest;
+  return { ...live, metadata: next.metadata, spec };
 }
 
 function fieldsOf(object: KubeObject, name: string): Fields {

@@ -8,13 +8,13 @@ import { ordered, Stored } from "../storage/stored.ts";
 import { generatedName, modified } from "./write-checks.ts";
 import type { Write } from "./write-state.ts";
 
-/** A new claim is stored before its phase gets its default, so the first update writes it again in any case. */
+/** New claims, whose first update is written even without a change: the default of their phase is not stored yet. */
 const writtenAnew: WeakSet<Stored> = new WeakSet();
 
 /** Stores the object and sets the result. @throws StatusError 409 where another write came first */
 export function store(write: Write): Promise<void> {
   const { call, request, stored, live } = write;
-  // A dry run shows this field, which is never stored.
+  // `selfLink` is never stored, but a dry run shows it.
   if (!request.options.dryRun) delete write.object.metadata["selfLink"];
   if (call.hasFloats === true) write.object = settled(write.object);
   return stored === undefined || live === undefined ? storeNew(write) : storeChanged(write, { stored, live });
@@ -26,7 +26,7 @@ async function storeNew(write: Write): Promise<void> {
   const { storage } = call.kernel;
   const { dryRun } = request.options;
   const { metadata } = object;
-  // A version that is no number is as good as none.
+  // Versions that are no positive number are ignored.
   if (/^0*[1-9][0-9]*$/.test(metadata.resourceVersion ?? "") && !dryRun && request.isUpdate !== true)
     throw new StatusError(500, "", { message: "resourceVersion should not be set on objects to be created" });
   let key = keyOf(resource, target.namespace, metadata.name ?? "");

@@ -1,4 +1,4 @@
-/** Checks of what a client sends that several verbs share. */
+/** Checks of a sent object that several verbs share, and the errors of writes. */
 import { goQuoted } from "../field-error.ts";
 import type { KubeObject } from "../hooks.ts";
 import { keyOf } from "../registry/resource.ts";
@@ -120,7 +120,7 @@ export function invalidKind(row: { readonly group: string }, kind: string): { gr
   return { group: row.group === "events.k8s.io" ? "" : row.group, kind };
 }
 
-/** The alphabet has no vowels, so that no words arise. */
+/** The alphabet of generated names, without vowels so that no words arise. */
 const letters = "bcdfghjklmnpqrstvwxz2456789";
 
 /** Appends five random characters to the base of a name. */

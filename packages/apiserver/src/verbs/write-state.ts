@@ -5,7 +5,7 @@ import type { Schema } from "../schema/schema.ts";
 import type { Stored } from "../storage/stored.ts";
 import type { ApiCall } from "./api-call.ts";
 
-/** A write under way. Its steps replace `object`, the first that rejects it throws. */
+/** A write under way. Each step may replace `object` or reject the write by throwing a StatusError. */
 export interface Write {
   readonly call: ApiCall;
   readonly request: WriteRequest;
@@ -18,13 +18,13 @@ export interface Write {
   readonly before: KubeObject | undefined;
   /** The schema of the kind that the path takes. */
   readonly schema: Schema | undefined;
-  /** The object as it came, before the steps. */
+  /** The object before the first step. */
   readonly sent: KubeObject;
   readonly attributes: AdmissionAttributes;
   object: KubeObject;
   /** Whether the server made the name of the new object. */
   isNameGenerated: boolean;
-  /** The object without the empty lists and maps that storage does not keep; set by the preparation. */
+  /** The object without the empty lists and maps that storage does not keep; set when the kind has prepared it. */
   encoded: KubeObject;
   /** The object as the answer shows it; `undefined` until it is stored, or when another write came first. */
   result: Stored | undefined;

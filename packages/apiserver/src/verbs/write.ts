@@ -1,4 +1,4 @@
-/** The way of every write of an object, whether it comes by create, update, patch, apply, or through a subresource. */
+/** Writes objects: create, update, patch, apply and writes through subresources take the same steps, in one order. */
 import { randomUUID } from "node:crypto";
 import { deepEquals } from "#platform/equality";
 import { accessForbidden } from "../authorization/forbidden.ts";
@@ -16,7 +16,7 @@ import { withAccessErrors } from "./access-errors.ts";
 import { type ApiCall, managerOf, writeContext } from "./api-call.ts";
 import { firstGeneration, nextGeneration } from "./generation.ts";
 import { acrossVersions, hasForeignManagers, withoutManagers } from "./other-versions.ts";
-import { resetChanged, resetFields, resetNew } from "./reset.ts";
+import { isTrackedWhole, resetChanged, resetFields, resetNew } from "./reset.ts";
 import { store } from "./store.ts";
 import {
   checkNamespaceOpen,
@@ -32,7 +32,7 @@ import type { Write, WriteRequest } from "./write-state.ts";
 
 interface Step {
   readonly what: string;
-  /** Why it comes at this point. */
+  /** Why the step comes at this point. */
   readonly why: string;
   /** Changes the write. @throws StatusError to reject it */
   readonly run: (write: Write) => Promise<void> | undefined | void;
@@ -44,18 +44,18 @@ const steps: readonly Step[] = [
   { what: "managed fields", why: "the client owns what it sent, not what is added below", run: track },
   { what: "namespace and first status", why: "admission reads both", run: completeNew },
   { what: "mutating admission", why: "what is checked below is final", run: mutate },
-  {
-    what: "lens",
-    why: "admission saw the kind of the path, the rest is about the kind that is stored",
-    run: throughLens,
-  },
+  { what: "object of a scale", why: "admission saw the scale, the rest is about what is stored", run: throughLens },
   { what: "rights that a role gives", why: "no webhook may give what the client has not", run: checkRights },
-  { what: "resource version", why: "a change of an older state is not worth its validation", run: checkVersion },
-  { what: "system fields", why: "they are set after everybody who cannot set them", run: setSystemFields },
+  { what: "resource version", why: "a change of an older state needs no validation", run: checkVersion },
+  { what: "system fields", why: "neither clients nor admission can set them", run: setSystemFields },
   { what: "preparation and generation", why: "disabled fields are neither changes nor mistakes", run: prepare },
   { what: "validation", why: "it sees the object as it will be stored", run: validateObject },
-  { what: "warnings", why: "only a valid object is worth one", run: warn },
-  { what: "permission to create by an update", why: "it is asked for objects that could be created", run: mayCreate },
+  { what: "warnings", why: "a rejected object needs none", run: warn },
+  {
+    what: "permission to create by an update",
+    why: "kube-apiserver reports mistakes in the object before it",
+    run: mayCreate,
+  },
   { what: "validating admission", why: "policies, webhooks and quotas rely on a valid object", run: admit },
   { what: "storage", why: "no other write comes between its last check and the store", run: store },
 ];
@@ -111,7 +111,7 @@ export async function changeObject(call: ApiCall, change: Change): Promise<Chang
     const stored = collection.get(key);
     if (stored === undefined) {
       if (!(change.createsAbsent ?? traits.createOnUpdate) || target.subresource !== "") {
-        // Such a kind's path of the status takes the object apart before it finds that there is none.
+        // An apply to the status of such a kind reports mistakes in the body before it reports that the object is missing.
         if (traits.createOnUpdate && change.isTracked === true) await change.produce(undefined);
         throw notFound(row, target.name);
       }
@@ -137,10 +137,10 @@ async function attempt(call: ApiCall, change: Change, stored: Stored): Promise<S
   const before = lens === undefined ? live : lens.before(live);
   const produced = change.produce(before);
   const object = produced instanceof Promise ? await produced : produced;
-  // An update was looked through when it was read.
+  // The owners of an update were checked when its body was read.
   if (optionsKind === "PatchOptions") checkOwners(call, object, " after mutating admission happens");
   const { uid } = object.metadata;
-  // A patch was made from the present object, so another UID is an ordinary change, which is rejected as such.
+  // A patch that changes the UID is left to validation, which rejects it as an ordinary change.
   if (uid && uid !== live.metadata.uid && optionsKind === "UpdateOptions")
     throw preconditionFailed(call, { uid, live: live.metadata.uid ?? "", isDryRun: options.dryRun });
   const context = writeContext(call, "UPDATE", { name: target.name, dryRun: options.dryRun });
@@ -198,12 +198,9 @@ export function optionsObject(kind: WriteRequest["optionsKind"], options: WriteO
   };
 }
 
-/** Through these two paths, fields that are not written still get the sender as their owner. */
-const trackedWhole: ReadonlySet<string> = new Set(["resize", "ephemeralcontainers"]);
-
 /** Restores the fields that the path does not write, and adds the defaults of the kind. */
 function keepRest(write: Write): void {
-  if (!trackedWhole.has(write.call.target.subresource)) complete(write);
+  if (!isTrackedWhole(write.call.target.subresource)) complete(write);
   else addDefaults(write);
 }
 
@@ -233,7 +230,7 @@ function track(write: Write): Promise<void> | undefined {
 
 function setTracked(write: Write, object: KubeObject): void {
   write.object = object;
-  if (trackedWhole.has(write.call.target.subresource)) complete(write);
+  if (isTrackedWhole(write.call.target.subresource)) complete(write);
 }
 
 function withOwners(write: Write): KubeObject | Promise<KubeObject> {
@@ -275,7 +272,7 @@ function completeNew({ call, live, object }: Write): void {
   checkNamespaceOpen(call, object.metadata.name || (object.metadata.generateName ?? ""));
 }
 
-/** Lets admission change the object; what it returns is decoded and completed like what a client sends. */
+/** Runs mutating admission. A changed object is decoded and completed as if a client had sent it. */
 function mutate(write: Write): Promise<void> | undefined {
   write.attributes.object = write.object;
   return write.call.kernel.admission.mutate(write.attributes)?.then(() => afterMutation(write));
@@ -367,7 +364,7 @@ const toldApart = new Set(["NetworkPolicy", "ValidatingWebhookConfiguration", "M
 function prepare(write: Write): void {
   const { call, context, object, live } = write;
   const { behaviour, schema, traits } = call.resource;
-  // Such a kind compares the object with all that was asked for.
+  // Such a kind compares the spec before its disabled fields are dropped.
   const early = live !== undefined && traits.generation === "asked" ? generationOf(call, object, live) : undefined;
   if (early !== undefined) object.metadata.generation = early;
   if (live === undefined) behaviour.prepareForCreate?.(object, context);
@@ -405,7 +402,7 @@ function warn(write: Write): void {
   write.object = write.encoded;
 }
 
-/** An update that creates an object needs the permission to create. @throws StatusError 403 */
+/** Checks that the user may create, where an update creates the object. @throws StatusError 403 */
 function mayCreate({ call, request, live }: Write): void {
   if (live !== undefined || request.isUpdate !== true) return;
   const { kernel, target, user } = call;
