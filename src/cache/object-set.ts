@@ -104,8 +104,8 @@ function pick(value: unknown, tree: Tree): unknown {
   const kept: Record<string, unknown> = {};
   for (const [field, inner] of tree) {
     if (!Object.hasOwn(value, field)) continue;
-    const found = (value as Value)[field];
-    const taken = inner === undefined ? found : pick(found, inner);
+    const content = (value as Value)[field];
+    const taken = inner === undefined ? content : pick(content, inner);
     if (taken !== undefined) kept[field] = taken;
   }
   return kept;

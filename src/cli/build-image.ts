@@ -61,7 +61,7 @@ export async function buildImageOf(
     folder: resolve(values.controllers[0] ?? "."),
     reference,
     created,
-    given: values.label ?? [],
+    flags: values.label ?? [],
     base: baseReference,
   });
   const entries = await modulesToBuild(values, host);

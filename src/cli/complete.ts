@@ -37,7 +37,7 @@ export async function complete(words: readonly string[], env: Environment): Prom
   const { options } = await entry.load();
   const typed = before.slice(at + 1);
   const flags = [...options, configOption].filter(({ positional }) => positional !== true);
-  const line: Line = { flags, given: typed, env };
+  const line: Line = { flags, typed, env };
   const joined = /^--([^=]+)=(.*)$/.exec(current);
   if (joined !== null) {
     const [, name = "", value = ""] = joined;
@@ -60,7 +60,7 @@ export async function complete(words: readonly string[], env: Environment): Prom
 interface Line {
   readonly flags: readonly Option[];
   /** The words between the command and the cursor. */
-  readonly given: readonly string[];
+  readonly typed: readonly string[];
   readonly env: Environment;
 }
 
@@ -72,14 +72,14 @@ function flagCalled(word: string | undefined, flags: readonly Option[]): Option 
   return flags.find(({ name }) => word === `--${name}`);
 }
 
-function unusedFlags({ flags, given }: Line): readonly Candidate[] {
+function unusedFlags({ flags, typed: given }: Line): readonly Candidate[] {
   return flags
     .filter(({ name, type }) => type === "list" || !given.some((word) => word.split("=")[0] === `--${name}`))
     .map(({ name, describe }) => ({ word: `--${name}`, describe }));
 }
 
 /** Returns the next positional argument; `undefined` when all have been given. */
-function nextPositional(options: readonly Option[], { flags, given }: Line): Option | undefined {
+function nextPositional(options: readonly Option[], { flags, typed: given }: Line): Option | undefined {
   let count = 0;
   for (let index = 0; index < given.length; index++) {
     const word = given[index]!;
@@ -98,7 +98,7 @@ async function valuesOf(option: Option | undefined, line: Line): Promise<readonl
 }
 
 /** Returns the contexts of the kubeconfig that the command would use. */
-async function contexts({ given, env }: Line): Promise<readonly Candidate[]> {
+async function contexts({ typed: given, env }: Line): Promise<readonly Candidate[]> {
   const flag = given.lastIndexOf("--kubeconfig");
   const named = flag < 0 ? undefined : given.slice(flag + 1).find((word) => word !== "=");
   const files = named === undefined ? (env["KUBECONFIG"]?.split(delimiter) ?? []) : [named];

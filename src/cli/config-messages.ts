@@ -33,8 +33,14 @@ export function tellUnusedKeys(loaded: readonly Loaded[], sources: ConfigSources
 }
 
 /** Returns a line for each field: its name, its type and default, and where its value comes from. */
-export function describeConfig({ fields, given }: ModuleConfig): readonly (readonly [name: string, text: string])[] {
-  return fields.map((field) => [field.key, [...traits(field), from(field, given.get(field.key)?.from)].join("; ")]);
+export function describeConfig({
+  fields,
+  provisions,
+}: ModuleConfig): readonly (readonly [name: string, text: string])[] {
+  return fields.map((field) => [
+    field.key,
+    [...traits(field), from(field, provisions.get(field.key)?.from)].join("; "),
+  ]);
 }
 
 /** The type of a field, and what becomes of it when nothing is given. */

@@ -54,7 +54,7 @@ export async function webhooksOf(
   const lends = reach !== undefined && "host" in reach && values["install-crds"];
   const injects = reach !== undefined && "service" in reach && certificates.kind === "secret";
   return {
-    address: surroundings.mayListenElsewhere ? listenAt(address, { found: reach, given: explicit }) : address,
+    address: surroundings.mayListenElsewhere ? listenAt(address, reach, explicit) : address,
     certificates,
     drain: reach !== undefined && "service" in reach ? DRAIN : 0,
     registration: reach && {
@@ -97,19 +97,19 @@ async function reachWithout(
   findHost: (() => Promise<string | undefined>) | undefined,
 ): Promise<Reach | undefined> {
   if (isEmbedded) return { host: "127.0.0.1" };
-  const found = await findHost?.();
-  return found === undefined ? undefined : { host: found };
+  const host = await findHost?.();
+  return host === undefined ? undefined : { host };
 }
 
 /**
  * Listens on the address of this machine that was found, or on all addresses when a host was named, which may be any of
  * them.
  */
-function listenAt(address: string, { found, given }: Readonly<Record<"found" | "given", Reach | undefined>>): string {
-  if (found === undefined || "service" in found || /^(?:localhost$|127\.)/.test(found.host)) return address;
-  const port = found.port ?? Number(address.split(":").at(-1));
-  if (given !== undefined) return `:${port}`;
-  return /^[\d.]+$/.test(found.host) ? `${found.host}:${port}` : address;
+function listenAt(address: string, reach: Reach | undefined, explicit: Reach | undefined): string {
+  if (reach === undefined || "service" in reach || /^(?:localhost$|127\.)/.test(reach.host)) return address;
+  const port = reach.port ?? Number(address.split(":").at(-1));
+  if (explicit !== undefined) return `:${port}`;
+  return /^[\d.]+$/.test(reach.host) ? `${reach.host}:${port}` : address;
 }
 
 /** The name of this machine, unless it is one that no certificate can have. */

@@ -234,9 +234,9 @@ export class Elector implements Leadership {
     let isLate: boolean | undefined;
     while (this.#view.isOurs && this.#view.outlastsFor > 0) {
       await this.#pause(Math.min(this.#view.outlastsFor, retryPeriod), call.signal);
-      const asked = clock.now();
+      const start = clock.now();
       if (!(await this.#renew(call))) break;
-      isLate = clock.now() - asked > retryPeriod;
+      isLate = clock.now() - start > retryPeriod;
     }
     return isLate;
   }

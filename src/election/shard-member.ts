@@ -218,8 +218,8 @@ export class ShardMember implements Shards {
   #isAgreed(division: Publication, self: Member): boolean {
     return division.members.every((member) => {
       if (sameMember(member, self)) return true;
-      const shown = this.#view.member(member.seat);
-      if (shown === undefined || !sameMember(shown, member)) return false;
+      const seen = this.#view.member(member.seat);
+      if (seen === undefined || !sameMember(seen, member)) return false;
       return samePublication(this.#view.published(member.seat), division);
     });
   }

@@ -71,7 +71,7 @@ export class EventSender {
       const again = series.sending !== "in flight" || series.sent === 1;
       series.sending = "no";
       if (reason !== undefined) this.#options.onDrop(series, reason);
-      else if (again && series.count > series.told) this.send(series);
+      else if (again && series.count > series.reported) this.send(series);
     }
     this.#running = undefined;
   }
@@ -114,7 +114,7 @@ export class EventSender {
         if (!isNotFound(error)) throw error;
       }
     }
-    const occurrences = series.told > 0 ? count : 1;
+    const occurrences = series.reported > 0 ? count : 1;
     try {
       const body = eventBody(identity, { first, last, count: occurrences });
       await transport.request({ method: "POST", path, body, gate, signal });
@@ -131,7 +131,7 @@ export class EventSender {
   }
 
   #note(series: EventSeries, count: number): void {
-    series.told = count;
+    series.reported = count;
     series.toldAt = this.#options.clock.now();
   }
 

@@ -15,7 +15,7 @@ export interface EventSeries {
   /** The count that the server has; 0 before the Event was created. */
   sent: number;
   /** The count that was last sent to the server, whether it accepted or rejected it. */
-  told: number;
+  reported: number;
   toldAt: number;
   /** `again` means that an occurrence during the request must be sent too. */
   sending: "no" | "waiting" | "in flight" | "again";
@@ -60,7 +60,7 @@ export class SeriesCache {
       last: now,
       count: 1,
       sent: 0,
-      told: 0,
+      reported: 0,
       toldAt: now,
       sending: "no",
     };
@@ -114,6 +114,6 @@ export class SeriesCache {
  * The second occurrence is sent at once, later ones with the next refresh or at the end; this also applies to a
  * rejected one.
  */
-export function isDue({ count, told, toldAt }: EventSeries, now: number): boolean {
+export function isDue({ count, reported: told, toldAt }: EventSeries, now: number): boolean {
   return count > told && (told <= 1 || now - toldAt >= REFRESH_AFTER);
 }

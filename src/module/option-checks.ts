@@ -55,16 +55,16 @@ function subjectOf(what: string, options: { readonly name?: unknown; readonly fo
 }
 
 function firstFault(
-  given: object,
+  options: object,
   { table, advice = {}, noun }: { table: OptionTable; advice?: Advice | undefined; noun: "option" | "field" },
 ): string | undefined {
   const adviceOn = (name: string) => (Object.hasOwn(advice, name) ? `: ${advice[name]}` : "");
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(table, name));
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(table, name));
   if (unknown !== undefined) {
     return `unknown ${noun} '${unknown}'${adviceOn(unknown) || suggestion(unknown, Object.keys(table))}`;
   }
   for (const [name, check] of Object.entries(table)) {
-    const value = Object.hasOwn(given, name) ? (given as Readonly<Record<string, unknown>>)[name] : undefined;
+    const value = Object.hasOwn(options, name) ? (options as Readonly<Record<string, unknown>>)[name] : undefined;
     if (value === undefined) {
       if (check.isRequired) return `${noun} '${name}' is missing${adviceOn(name)}`;
       continue;

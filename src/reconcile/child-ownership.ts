@@ -59,8 +59,8 @@ export function isUnclaimed(run: ObjectRunState, child: PlannedChild, { state: {
 /** The claim on the fields that are desired now and on those that were, as far as the annotation names them. */
 function claimOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Claim & Pick<Move, "moves"> {
   const { controller } = run.environment;
-  const said = namesOn(run, child, live);
-  const names = [...said, namesIn(child.content as unknown as FieldsV1)];
+  const named = namesOn(run, child, live);
+  const names = [...named, namesIn(child.content as unknown as FieldsV1)];
   const fields = united(names.map((one) => namedFields(one, live)));
   return {
     manager: controller,
@@ -70,7 +70,7 @@ function claimOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Cla
     // The creator of an object also owns its defaults, and some of them cannot be given up.
     moves: (fields, isApplied) => {
       const rest = child.givenUp === undefined ? fields : (without(fields, child.givenUp) ?? {});
-      return isApplied || said.length === 0 ? rest : united(names.map((one) => fieldsNamed(rest, one)));
+      return isApplied || named.length === 0 ? rest : united(names.map((one) => fieldsNamed(rest, one)));
     },
   };
 }

@@ -15,7 +15,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function labels(project: object): Promise<Readonly<Record<string, string>>> {
   await writeFile(join(folder, "package.json"), JSON.stringify({ name: "hello", ...project }));
   const reference = parseReference("registry.example.com/hello:1") as Reference;
-  const about = { title: undefined, folder: join(folder, "controllers"), reference, created: 0, given: [] };
+  const about = { title: undefined, folder: join(folder, "controllers"), reference, created: 0, flags: [] };
   return labelsOf({ ...about, base: undefined });
 }
 

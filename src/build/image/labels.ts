@@ -13,7 +13,7 @@ export interface LabelOptions {
   /** Milliseconds since the epoch. */
   readonly created: number;
   /** `key=value`, which win over everything else. */
-  readonly given: readonly string[];
+  readonly flags: readonly string[];
   /** The reference of the base. */
   readonly base: Reference | undefined;
 }
@@ -26,7 +26,7 @@ export function labelsOf({
   folder,
   reference,
   created,
-  given,
+  flags: given,
   base,
 }: LabelOptions): Readonly<Record<string, string>> {
   const project = projectOf(dirname(folder)) ?? {};

@@ -94,7 +94,7 @@ function keyOf(path: string): string {
 
 /** Returns a folder with an index, which has the name of the module, because logs, metrics and Leases use that name. */
 async function bundled({ name, file }: ModuleEntry, offered: readonly string[]): Promise<[path: string, text: string]> {
-  return [`${basename(name)}/index.js`, await bundleModule(file, { shown: file, offered })];
+  return [`${basename(name)}/index.js`, await bundleModule(file, { path: file, offered })];
 }
 
 /** Whether a file of the module is outside of the folder. */
@@ -111,7 +111,7 @@ function importsPackages({ sources }: Closure, offered: readonly string[]): bool
 
 interface BundleOptions {
   /** The file's name as the user knows it. */
-  readonly shown: string;
+  readonly path: string;
   /** The imports that the binary offers; the bundle leaves them out. */
   readonly offered: readonly string[];
 }
@@ -121,7 +121,7 @@ interface BundleOptions {
  *
  * @throws UserError naming what cannot be part of a text, such as a native addon.
  */
-async function bundleModule(file: string, { shown, offered }: BundleOptions): Promise<string> {
+async function bundleModule(file: string, { path: shown, offered }: BundleOptions): Promise<string> {
   const refuse = (why: string): never => {
     throw new UserError(
       `Cannot put '${shown}' into a ConfigMap: ${why}; build an image that holds its node_modules, and pass --image`,

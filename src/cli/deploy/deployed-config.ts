@@ -27,7 +27,7 @@ export function deployedConfig(
   account: ServiceAccount,
 ): DeployedConfig | undefined {
   const fields = new Map<string, DeployedField>();
-  for (const { name, fields: own, given } of [...configs].flat()) {
+  for (const { name, fields: own, provisions } of [...configs].flat()) {
     for (const field of own) {
       const key = `${name}.${field.key}`;
       if (!/^[-._a-zA-Z0-9]{1,253}$/.test(key)) {
@@ -35,7 +35,7 @@ export function deployedConfig(
           `Cannot deploy the configuration of '${name}': '${key}' cannot be a key of a ConfigMap, which has letters, digits, '-', '_' and '.'`,
         );
       }
-      const value = given.get(field.key)?.value;
+      const value = provisions.get(field.key)?.value;
       if (!field.isSecret && hasPassword(value)) {
         throw new UserError(
           `Cannot deploy the configuration of '${name}': the value of '${key}' holds a password, and a ConfigMap is no place for one; ` +

@@ -68,18 +68,18 @@ function dueIndexes(run: JobRun, count: number): number[] {
 }
 
 async function create(run: JobRun, indexes: readonly (number | undefined)[]): Promise<number> {
-  let made = 0;
+  let count = 0;
   const queue = indexes.values();
   const start = async () => {
     await createPod(newPod(run, queue.next().value), run);
-    made++;
+    count++;
   };
   try {
     await slowStart(indexes.length, start);
   } catch (error) {
     if (!isNamespaceTerminating(error)) run.problem ??= error;
   }
-  return run.active.length + made;
+  return run.active.length + count;
 }
 
 function newPod({ job, delayed }: JobRun, index: number | undefined): ReturnType<typeof podOf> {

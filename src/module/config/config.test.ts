@@ -109,7 +109,7 @@ describe("values", () => {
       mounted({ "shop.replicas": "4", "shop.db.port": "8" }),
     );
     expect(given.values).toMatchObject({ replicas: 4, level: "high", db: { host: "of-env", port: 8 } });
-    expect([...given.given].map(([key, { from }]) => `${key} ${from}`)).toEqual([
+    expect([...given.provisions].map(([key, { from }]) => `${key} ${from}`)).toEqual([
       "replicas /mnt/shop.replicas",
       "apiToken SHOP_API_TOKEN",
       "level values.yaml",

@@ -25,7 +25,7 @@ export interface Resolved {
   readonly values: Readonly<Record<string, unknown>> | undefined;
   readonly faults: readonly ConfigFault[];
   /** The values from the sources, by the key of the field. */
-  readonly given: ReadonlyMap<string, SourceValue>;
+  readonly provisions: ReadonlyMap<string, SourceValue>;
   /** The texts that must not be shown. */
   readonly secrets: readonly string[];
   /** The input of the schema, which may lack values. */
@@ -67,14 +67,14 @@ export function resolveConfig({ name, schema, fields }: DeclaredConfig, sources:
   for (const issue of issues) {
     const field = fieldAt(fields, issue.path);
     if (field !== undefined && faults.some((fault) => fault.field === field.key)) continue;
-    faults.push(faultOf(issue, field, { name, given: provisions, sources, secrets }));
+    faults.push(faultOf(issue, field, { name, provisions, sources, secrets }));
   }
   const place = ({ field }: ConfigFault): number => fields.findIndex(({ key }) => key === field);
   faults.sort((a, b) => place(a) - place(b));
   const values = faults.length === 0 ? frozen(data as Readonly<Record<string, unknown>>) : undefined;
   // A schema may decode its input, and so make new secrets.
   for (const { isSecret, path } of fields) if (isSecret) secrets.push(...textsIn(valueAt(values, path)));
-  return { values, faults, given: provisions, secrets, input };
+  return { values, faults, provisions, secrets, input };
 }
 
 /** Returns one property on its own, where others may have faults; `undefined` where it has one itself. */
@@ -161,7 +161,7 @@ function fieldAt(fields: readonly ConfigField[], at: readonly PropertyKey[]): Co
 
 interface FaultContext {
   readonly name: string;
-  readonly given: ReadonlyMap<string, SourceValue>;
+  readonly provisions: ReadonlyMap<string, SourceValue>;
   readonly sources: ConfigSources;
   readonly secrets: readonly string[];
 }
@@ -173,7 +173,7 @@ function faultOf(issue: z.core.$ZodIssue, field: ConfigField | undefined, contex
     const message = withoutAny(at === "" ? expected : `${at}: ${expected}`, context.secrets);
     return { field: undefined, isMissing: false, message };
   }
-  const provided = context.given.get(field.key);
+  const provided = context.provisions.get(field.key);
   if (provided === undefined) return { field: field.key, isMissing: true, message: missing(field, context) };
   const inner = issue.path.slice(field.path.length).join(".");
   // A message about several fields may repeat the secret of another one; a short secret occurs in messages by chance.
