@@ -1,4 +1,4 @@
-/** Something about a build that the user can put right: its message alone is printed. */
+/** A problem of a build that the user can solve: only its message is printed. */
 export class BuildError extends Error {
   override readonly name = "UserError" as const;
 }

@@ -28,8 +28,8 @@ export interface Listener {
 }
 
 /**
- * Streams of one connection at the same time, as in kube-apiserver. The platform refuses others, and closes the connection of a client
- * that goes on opening them.
+ * Streams of one connection at the same time, as in kube-apiserver. The platform refuses further streams, and closes
+ * the connection of a client that keeps opening them.
  */
 const MOST_STREAMS = 1_000;
 
@@ -48,7 +48,8 @@ export async function listenWithCertificates(options: CertificateListenerOptions
   const sockets = new Set<Socket>();
   server.on("secureConnection", (socket: TLSSocket) => {
     sockets.add(socket);
-    // Headers and body are written one after the other, and without this the body may wait 40 ms for the client's acknowledgement.
+    // Headers and body are written separately; without this option the body may wait 40 ms for the client's
+    // acknowledgement.
     socket.setNoDelay(true);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => undefined);
@@ -103,7 +104,7 @@ async function serve(
   }
 }
 
-/** Over HTTP/1.1 it is another class, and the types of the other lack it. */
+/** Over HTTP/1.1 the response has another class, and the type for HTTP/2 lacks this method. */
 function flushHeaders(response: object): void {
   (response as { flushHeaders?(): void }).flushHeaders?.();
 }
@@ -121,7 +122,7 @@ async function webRequest(request: Http2ServerRequest, signal: AbortSignal): Pro
   let size = 0;
   for await (const chunk of method === "GET" || method === "HEAD" ? [] : request) {
     chunks.push(chunk as Uint8Array);
-    // This is enough to detect that the body is too large; the rest is not read.
+    // This many bytes show that the body is too large; the others are not read.
     if ((size += (chunk as Uint8Array).length) > largestBody) break;
   }
   const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) };

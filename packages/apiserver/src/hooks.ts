@@ -48,7 +48,7 @@ export interface GroupVersionKind {
 export interface Subresource {
   /** The name, such as `status`. */
   readonly name: string;
-  /** The kind that its path takes, where it differs from the resource's own. */
+  /** The kind of the subresource's responses, when it differs from the resource's own. */
   readonly responseKind: GroupVersionKind;
   readonly verbs: readonly string[];
 }
@@ -64,8 +64,8 @@ export interface KindRow extends GroupVersionKind {
   readonly verbs: readonly string[];
   readonly subresources: readonly Subresource[];
   /**
-   * The version in which objects of this kind are stored; for built-in kinds that of the first row of the same group
-   * and kind.
+   * The version in which objects of this kind are stored; for built-in kinds, the version in the first row of the same
+   * group and kind.
    */
   readonly storageVersion: string;
   readonly storageVersionHash: string;
@@ -115,7 +115,7 @@ export interface Attributes {
 export interface PolicyRule {
   readonly verbs?: readonly string[] | null;
   readonly apiGroups?: readonly string[] | null;
-  // A subresource is written as in `pods/log`; `*/log` stands for that of every resource.
+  // A subresource is written as in `pods/log`; `*/log` stands for that subresource of every resource.
   readonly resources?: readonly string[] | null;
   /** The names; empty for every name. */
   readonly resourceNames?: readonly string[] | null;
@@ -202,7 +202,7 @@ export interface AdmissionAttributes {
   readonly oldObject: KubeObject | undefined;
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions with apiVersion and kind. */
   readonly options: Fields;
-  /** The version of the objects, where a rule matches another one than the request's. */
+  /** The version of the objects, when a rule matches a version other than the request's. */
   readonly matched?: KindRow;
   /** The schema of an object that may have empty lists and maps, without which policies and webhooks see it. */
   readonly schemaOfEmpty?: Schema | undefined;
@@ -222,7 +222,7 @@ export interface Equivalent {
   /**
    * Converts a changed object of this version to that of the request.
    *
-   * @param before the object that it was made from, which has what this version cannot express
+   * @param before the original object, with the fields that this version cannot express
    */
   revert(object: KubeObject, before: KubeObject): KubeObject | Promise<KubeObject>;
 }

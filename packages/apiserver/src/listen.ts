@@ -135,7 +135,7 @@ function serve(hostname: string, port: number, { tls, answer }: ServeOptions): L
     hostname,
     port,
     tls,
-    // The server itself reports a body that is slightly too large; a larger one is cut off while it arrives.
+    // The server itself reports a body that is slightly too large; a still larger one is cut off while it arrives.
     largestBody: largestBody + 1024 * 1024,
     fetch: (request) => answer(request, overHttp2),
   });
@@ -163,7 +163,7 @@ function keepCredentials(data: string | undefined, credentials: Credentials): vo
   const file = join(data, "credentials.json");
   const text = JSON.stringify(credentials);
   makePrivate(file);
-  // Where nothing changed, a full disk does not prevent the start.
+  // The file is not rewritten when nothing changed, so that a full disk does not prevent the start.
   if (!existsSync(file) || readFileSync(file, "utf8") !== text) writePrivate(file, text);
 }
 

@@ -31,7 +31,7 @@ export function asFloat(value: number): unknown {
   return Number.isSafeInteger(value) ? Object(value) : value;
 }
 
-/** Returns an integer of 64 bits, and a float of what is larger. */
+/** Returns an integer of 64 bits as it is, and a larger one as a float. */
 export function asInteger(value: bigint): number | bigint {
   const isSafe = value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
   return isSafe || BigInt.asIntN(64, value) !== value ? Number(value) : value;
@@ -56,7 +56,9 @@ const large = /(?:^|[:,[])\s*-?\d{16,}\s*(?:[,}\]]|$)/;
 /** Matches such integers, floats that may have no fraction, and a zero with a sign. */
 const unusual = /(?:^|[:,[])\s*(?:-0|-?(?:\d{16,}|\d+(?:\.\d+)?[eE][-+]?\d+|\d+\.\d+))\s*(?:[,}\]]|$)/;
 
-/** Whether JSON text may contain numbers that need `parseAsGo`. Most has none and is parsed at the usual cost. */
+/**
+ * Whether JSON text may contain numbers that need `parseAsGo`. Most texts have none and are parsed at the usual cost.
+ */
 export function hasUnusualNumbers(text: string): boolean {
   return unusual.test(text);
 }
@@ -71,7 +73,7 @@ export function parseAsGo(text: string): unknown {
   return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
 }
 
-/** Parses JSON that a server or a webhook wrote, with integers beyond 2^53 as they are. */
+/** Parses JSON that a server or a webhook wrote; integers beyond 2^53 stay exact. */
 export function parseJson(text: string): unknown {
   if (!large.test(text)) return JSON.parse(text);
   const keep: Reviver = (_, value, { source = "" }) =>

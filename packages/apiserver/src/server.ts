@@ -46,7 +46,10 @@ export interface ApiServerOptions {
   readonly now?: (() => number) | undefined;
   /** Users by bearer token. @default none */
   readonly users?: ReadonlyMap<string, UserInfo> | undefined;
-  /** Derives the key that signs tokens of service accounts. @default random: tokens end with the process */
+  /**
+   * The secret from which the signing key of service account tokens is derived. @default random: tokens end with the
+   * process
+   */
   readonly tokenSecret?: Uint8Array | undefined;
   /** Fills ClusterRoles that aggregate the rules of others, which no API server does by itself. @default false */
   readonly aggregatesRoles?: boolean | undefined;
@@ -213,7 +216,7 @@ class EmbeddedServer implements ApiServer {
   ): Accepted {
     const { request, target, resource } = routed;
     const { custom } = resource.row;
-    // Another server answers there.
+    // Such a connection ends at another server, which chooses the form itself.
     if (!custom && isTunnel(target.subresource)) return plain;
     try {
       const forms: readonly Form[] = untabled.has(target.subresource)
@@ -221,7 +224,8 @@ class EmbeddedServer implements ApiServer {
         : ["Table", "PartialObjectMetadata"];
       return accepted(request.headers.get("accept"), forms, {
         served: servedAs(request, target, resource),
-        // A listener that holds headers back needs a first byte without meaning, and only JSON streams can start with one.
+        // A listener that holds headers back needs a first byte without a meaning, and only JSON streams can start with
+        // one.
         protobuf:
           !(connection.holdsHeaders === true && (target.watchPath || query.has("watch"))) &&
           (custom ? "metadata" : true),
@@ -235,7 +239,7 @@ class EmbeddedServer implements ApiServer {
     }
   }
 
-  /** Serves a path that is no resource. @throws StatusError */
+  /** Serves a path that does not name a resource. @throws StatusError */
   #answerPath(request: Request, { url, path }: { readonly url: URL; readonly path: string }): Response {
     const { registry, storage, tokens } = this.#kernel;
     const address = this.#address;
@@ -275,7 +279,7 @@ class EmbeddedServer implements ApiServer {
 /** Subresources that have no tables. */
 const untabled: ReadonlySet<string> = new Set(["resize", "ephemeralcontainers", "log", "approval", "finalize"]);
 
-/** Whether a route rejected the request for its media type, so that it never got as far as a warning. */
+/** Whether a route rejected the request for its media type, so that it has no warnings. */
 function isUnrouted({ status: { code, message = "" } }: StatusError): boolean {
   return (code === 415 && message.startsWith("415:")) || (code === 406 && message.startsWith("406:"));
 }

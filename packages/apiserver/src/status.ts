@@ -49,7 +49,7 @@ export class StatusError extends Error {
   }
 }
 
-/** The resource that a `Status` names: by its plural in most errors, by its kind in `Invalid`. */
+/** The resource that a `Status` names: most errors have its plural, `Invalid` has its kind. */
 interface Subject {
   readonly group: string;
   readonly plural: string;
@@ -118,7 +118,7 @@ export function internalError(why: string): StatusError {
   return new StatusError(500, "InternalError", { message, details: { causes: [{ message: why }] } });
 }
 
-/** Makes a 410: the requested version is not known any more. */
+/** Makes a 410: the requested version is too old to be known. */
 export function expired(message: string): StatusError {
   return new StatusError(410, "Expired", { message });
 }

@@ -1,4 +1,7 @@
-/** Keeps web pages away: a browser sends what a page asks for to any address that it can reach, this machine's included. */
+/**
+ * Protects the server from web pages: a browser sends their requests to any address that it can reach, including those
+ * of this machine.
+ */
 import { isIP } from "node:net";
 import { hostOf } from "#platform/http-server";
 import { answerStatus } from "./request/answer.ts";
@@ -6,7 +9,7 @@ import { StatusError } from "./status.ts";
 
 /**
  * The refusal of a request that a web page has sent, or that came by a name that is not this server's; `undefined` for
- * all others. A page whose own name was made to lead here gives itself away by that name.
+ * all others. A page whose own host name was redirected to this address is recognized by that name.
  *
  * @param names by which clients know the server; an address needs no mention.
  */

@@ -28,7 +28,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const encoded = whole && attributes.schemaOfEmpty && storedForm(attributes.schemaOfEmpty, whole);
       if (encoded !== undefined) attributes.object = encoded;
       const settle = (): void => {
-        // What nobody changed keeps what its encoding leaves out.
+        // An object that nobody changed keeps the empty fields that its encoding leaves out.
         if (encoded !== undefined && deepEquals(encoded, attributes.object)) attributes.object = whole;
       };
       const isChanged = applyPolicies(policies, attributes, { ...options, isAgain: false });

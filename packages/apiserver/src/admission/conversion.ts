@@ -91,7 +91,7 @@ function read(answer: unknown, { uid, reviewVersion, failed }: Expected): readon
 
 interface Checked {
   readonly object: KubeObject;
-  /** The index of the object in a list; `undefined` outside of one. */
+  /** The object's index in a list; `undefined` for a single object. */
   readonly place: number | undefined;
   readonly apiVersion: string;
   readonly returned: (what: string) => StatusError;
@@ -107,7 +107,7 @@ function checked(converted: KubeObject, { object, place, apiVersion, returned }:
   if (converted.kind !== object.kind) {
     throw returned(`${at}: invalid kind (expected ${object.kind}, received ${converted.kind})`);
   }
-  // Of a part of an object the metadata may be gone.
+  // The converted part of an object may lack metadata.
   const given = (object.metadata ?? {}) as Fields;
   const named = { name: "name", namespace: "namespace", uid: "UID" } as const;
   for (const [field, name] of Object.entries(named)) {

@@ -1,6 +1,6 @@
 /**
- * Implements `matchPolicy: Equivalent`: what a webhook or policy sees of a request that one of its rules matches in
- * another version.
+ * Implements `matchPolicy: Equivalent`: the form in which a webhook or policy gets a request that one of its rules
+ * matches in another version.
  */
 import type { AdmissionAttributes, Equivalent, Equivalents, KubeObject } from "../hooks.ts";
 import { ruleMatches } from "./rule-match.ts";

@@ -16,7 +16,7 @@ export interface PodResourceOptions {
   readonly overhead?: boolean;
 }
 
-/** Sums up what the containers ask for at most at the same time. */
+/** Sums up the most that the containers ask for at the same time. */
 export function containerResources(spec: Fields, which: "requests" | "limits"): ResourceList {
   const of = (container: Fields): ResourceList => resourceList(inner(container, "resources")[which]);
   const total: ResourceList = new Map();

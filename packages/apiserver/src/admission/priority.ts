@@ -30,7 +30,7 @@ function keep(spec: Fields, old: Fields): void {
 
 const classes = { group: "scheduling.k8s.io", plural: "priorityclasses" };
 
-/** Returns the default class; of several, the one with the lowest priority. */
+/** Returns the default class; among several, the one with the lowest priority. */
 function defaultClass(reader: Reader): KubeObject | undefined {
   const value = (one: KubeObject): number => Number(one["value"] ?? 0);
   const [first] = reader

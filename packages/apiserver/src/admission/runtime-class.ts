@@ -69,7 +69,7 @@ function setScheduling(attributes: AdmissionAttributes, spec: Fields, found: Kub
   if (tolerations.length > 0) spec["tolerations"] = tolerations;
 }
 
-/** Drops tolerations that another one includes. */
+/** Drops tolerations that another toleration includes. */
 function merged(all: readonly Fields[]): Fields[] {
   const kept: Fields[] = [];
   for (const [index, one] of all.entries()) {

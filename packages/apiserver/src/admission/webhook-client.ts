@@ -5,7 +5,7 @@ import type { Fields, Reader } from "../hooks.ts";
 import { parseJson, writeJson } from "../numbers.ts";
 import type { ClientConfig } from "./webhook.ts";
 
-/** This has room for a patch, in base64, that contains the largest storable object several times. */
+/** The largest response: it has room for a base64 patch that contains the largest storable object several times. */
 const MOST_ANSWER_BYTES = 16 * 1024 * 1024;
 
 export interface SendOptions {
@@ -18,7 +18,7 @@ export interface SendOptions {
 export async function post(config: ClientConfig, body: unknown, { reader, timeout }: SendOptions): Promise<unknown> {
   const shown = new URL(config.url ?? serviceUrl(config));
   shown.searchParams.set("timeout", `${timeout}s`);
-  // The port is shown as it was written, even if it is the default one.
+  // The `Host` header has the port as it was written, even if it is the default one.
   const authority = config.url === undefined ? `${shown.hostname}:${config.service?.port ?? 443}` : shown.host;
   const text = `https://${authority}${pathOf(config, shown)}${shown.search}`;
   const failed = (why: string): Error => new Error(`Post ${JSON.stringify(text)}: ${why}`);
@@ -49,7 +49,7 @@ export async function post(config: ClientConfig, body: unknown, { reader, timeou
   }
 }
 
-/** Returns the path: for a service with a leading slash, for a URL as it was written. */
+/** Returns the request's path: a service's path gets a leading slash, a URL's path stays as it was written. */
 function pathOf({ url }: ClientConfig, { pathname }: URL): string {
   return url !== undefined && pathname === "/" && !url.endsWith("/") ? "" : pathname;
 }

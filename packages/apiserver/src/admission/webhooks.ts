@@ -152,7 +152,7 @@ async function review(
   }
 }
 
-/** Makes the error that the client gets when a webhook denies its request. */
+/** Makes the error for the client whose request a webhook denied. */
 function refusal(name: string, status: Fields | undefined): StatusError {
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
   const {

@@ -7,7 +7,10 @@ import type { TokenAuthority } from "./tokens.ts";
 export interface Connection {
   /** The user of the verified client certificate. */
   readonly certificate?: UserInfo | undefined;
-  /** Whether the connection sends headers only together with the first byte of the body, so that a watch must begin with one. */
+  /**
+   * Whether the connection sends headers only together with the first byte of the body, so that a watch must begin with
+   * a byte of its own.
+   */
   readonly holdsHeaders?: boolean | undefined;
 }
 

@@ -10,14 +10,14 @@ import type { Attributes, Authorizer, UserInfo } from "../hooks.ts";
 import { StatusError } from "../status.ts";
 import { dnsLabel, dnsSubdomain } from "../validation/formats.ts";
 
-/** `undefined` stands for the older mode. */
+/** The way in which a user may act as another; `undefined` stands for the older verb `impersonate`. */
 type Mode = "associated-node" | "arbitrary-node" | "serviceaccount" | "user-info" | undefined;
 
 const modes: readonly Mode[] = ["associated-node", "arbitrary-node", "serviceaccount", "user-info", undefined];
 
 const authenticationGroup = "authentication.k8s.io";
 
-/** From this number of attributes on, one check of all of them comes first. */
+/** From this number of attributes on, one check covers all of them before each is checked. */
 const many = 4;
 
 /** For how many senders the last mode is remembered. */

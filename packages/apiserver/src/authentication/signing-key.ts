@@ -45,7 +45,7 @@ export class SigningKey {
     return `${content}.${signature.toString("base64url")}`;
   }
 
-  /** Whether the token was signed with this key. */
+  /** Whether this key signed the token. */
   signed(token: string): boolean {
     if (this.#known.has(token)) return true;
     const dot = token.lastIndexOf(".");

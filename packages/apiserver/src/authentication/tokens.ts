@@ -133,7 +133,7 @@ export class TokenAuthority {
     );
   }
 
-  /** Explains why a token is invalid after its bound object was deleted. */
+  /** Explains that a token is invalid because its bound object was deleted; `undefined` when it is not. */
   #ended(kind: string, bound: Bound | undefined, namespace: string): string | undefined {
     if (bound === undefined) return undefined;
     const object = this.#reader.get({ group: "", plural: `${kind}s` }, { namespace, name: bound.name });

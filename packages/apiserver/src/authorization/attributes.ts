@@ -55,7 +55,10 @@ function asksToWatch(query: URLSearchParams): boolean {
   return value !== null && value !== "0" && value.toLowerCase() !== "false";
 }
 
-/** Returns the one name that a field selector selects, so that a rule with `resourceNames` permits watching one object. */
+/**
+ * Returns the single name that a field selector selects, so that a rule with `resourceNames` permits watching one
+ * object.
+ */
 function selectedName(query: URLSearchParams): string {
   const selector = query.get("fieldSelector") ?? "";
   if (!selector.includes("metadata.name")) return "";

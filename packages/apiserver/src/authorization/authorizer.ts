@@ -31,7 +31,10 @@ const denied: Decision = { allowed: false, reason: "" };
 
 /** For how many users grants are remembered. */
 const mostUsers = 1000;
-/** Characters of a user's name and groups; grants of longer ones are looked up each time, because access reviews may ask for any user. */
+/**
+ * The longest user name and groups, in characters, whose grants are cached. Access reviews may ask for any user, so
+ * longer ones are looked up each time.
+ */
 const longestUser = 4096;
 const nothing: Grants = { grants: [], missing: [] };
 
@@ -96,7 +99,7 @@ export class RbacAuthorizer implements Authorizer {
   #grants(user: UserInfo, namespace: string): Grants {
     this.#load();
     const bindings = namespace === "" ? this.#cluster : this.#namespaces.get(namespace);
-    // Anybody may ask for namespaces that do not exist, so none of them is remembered.
+    // Requests may name namespaces that do not exist, so namespaces without bindings are not remembered.
     if (bindings === undefined) return nothing;
     const id = JSON.stringify([user.username, user.groups]); // names may hold any separator
     if (id.length > longestUser) return this.#resolve(user, { namespace, bindings });

@@ -50,7 +50,7 @@ function guardRules(write: RoleWrite): void {
   const { next, old } = write;
   confirm(write, (next["rules"] ?? []) as readonly PolicyRule[]);
   if (!aggregates(next) && (old === undefined || !aggregates(old))) return;
-  // An aggregating role may come to permit anything, because others add to it.
+  // An aggregating role may come to permit anything, because other roles add to it.
   const why = "must have cluster-admin privileges to use the aggregationRule";
   confirm(write, everything, why);
 }
@@ -95,7 +95,7 @@ function question(
   return { user, isResource: true, path: "", subresource: "", ...about };
 }
 
-/** Reports the missing role as the real server does, under the resource of the binding. */
+/** Reports the missing role as the real server does, with the resource of the binding. */
 function missing({ kind, name }: RoleReference, { namespace, plural }: RoleWrite): StatusError {
   if (kind === "Role" && namespace === "") return badRequest("namespace parameter required");
   if (kind === "Role" || kind === "ClusterRole") return notFound({ group: rbacGroup, plural }, name);

@@ -36,7 +36,7 @@ export interface Checked {
   readonly errors: readonly string[];
   /** The type of the whole expression. */
   readonly type: Type;
-  /** Returns the type of a part. */
+  /** Returns the type of a node of the expression. */
   typeOf(node: CelNode): Type;
   /** Returns the overloads of a function that a call may refer to. */
   overloadsOf(node: CelNode): readonly string[];
@@ -44,7 +44,7 @@ export interface Checked {
 
 export type Variables = ReadonlyMap<string, Type>;
 
-/** This mark among the variables stands for expressions that make patches, which have functions of their own. */
+/** The name of a variable that marks expressions which make patches: these have functions of their own. */
 export const patchesMark = "@patches";
 
 /** The names of types, which are values in expressions. */
@@ -166,7 +166,7 @@ class Checker {
     { scope, isOptional }: { readonly scope: Variables; readonly isOptional: boolean },
   ): Type {
     const qualified = nameOf(node);
-    // A qualified name is looked up as a whole before its parts are.
+    // A qualified name is looked up as a whole first, then part by part.
     const whole = qualified === undefined ? undefined : (scope.get(qualified) ?? qualifiedTypes.get(qualified));
     if (whole !== undefined) return whole;
     const type = substitute(this.#bindings, this.visit(operand, scope));
@@ -376,7 +376,7 @@ class Checker {
     if (!this.#fits(type, bool)) this.#report(this.#places.of(node), `expected type 'bool' but found '${shown(type)}'`);
   }
 
-  /** Types the condition by which a macro adds an item to its result. */
+  /** Types the condition on which a macro adds an item to its result. */
   #chooses(place: number, condition: Type, gathered: Type): void {
     if (this.#fits(condition, bool)) return;
     const signature = `(${shown(condition)}, ${shown(gathered)}, ${shown(gathered)})`;

@@ -59,7 +59,9 @@ function literalProblems(
 
 const patterns: ReadonlySet<string> = new Set(["matches", "find", "findAll"]);
 
-/** Returns why a checked expression cannot be instantiated, which compiles its regular expressions. */
+/**
+ * Returns why a checked expression cannot be instantiated, for example because a regular expression does not compile.
+ */
 export function instantiationProblem(node: CelNode): string | undefined {
   let problem: string | undefined;
   eachCall(node, (_call, name, { target, args }) => {

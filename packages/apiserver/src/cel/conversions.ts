@@ -4,7 +4,7 @@ import { goNumber } from "../field-error.ts";
 import { asFloat } from "../numbers.ts";
 import { canonicalTime } from "../schema/go-time.ts";
 
-/** The names under which the interpreter calls these functions, since its own ones cannot be replaced. */
+/** The names by which the interpreter finds these functions; its own functions cannot be replaced. */
 export const conversions: ReadonlyMap<unknown, string> = new Map([
   ["string", "stringAsGo"],
   ["int", "intAsGo"],

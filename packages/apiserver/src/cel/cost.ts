@@ -10,7 +10,7 @@ interface Estimate {
   readonly cost: number;
   /** The maximum size of the result; `undefined` when it is unknown. */
   readonly size: number | undefined;
-  /** The part of the schema that the result is. */
+  /** The type of the result, with its place in the schema. */
   readonly type: SizeType | undefined;
   /** The size and type of the items, for a list that the expression makes. */
   readonly items?: Pick<Estimate, "size" | "type"> | undefined;

@@ -55,7 +55,7 @@ export interface FormatCall {
   readonly args: readonly CelNode[];
 }
 
-/** Returns the first mistake of a call, at the place where cel-go reports it. */
+/** Returns the first mistake of a call, with the position that cel-go reports. */
 export function formatProblem(
   { call, format, args }: FormatCall,
   { checked, places }: { readonly checked: Checked; readonly places: Places },
@@ -89,7 +89,7 @@ export function formatProblem(
     : undefined;
 }
 
-/** Returns the part of an argument that a clause does not accept; `%s` is also checked inside lists and maps. */
+/** Returns the part of an argument's type that a clause does not accept; `%s` is also checked inside lists and maps. */
 function misfit(node: CelNode, clause: Clause, checked: Checked): CelNode | undefined {
   const { name } = checked.typeOf(node);
   if (name !== "dyn" && !clause.types.includes(name)) return node;

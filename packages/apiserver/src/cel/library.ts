@@ -8,7 +8,7 @@ type CelLibrary = typeof Cel;
 let library: CelLibrary | undefined;
 
 export function celLibrary(): CelLibrary {
-  // This is synchronous because objects are checked synchronously.
+  // The library is loaded synchronously because objects are checked synchronously.
   library ??= load();
   return library;
 }

@@ -1,7 +1,9 @@
 /** Kubernetes' list and set functions for rules. */
 import type { Environment } from "@marcbachmann/cel-js";
 
-/** Stands in a list for a value that does not have the type of its schema, so that only what reads it fails. */
+/**
+ * Replaces a list item whose type differs from its schema's, so that an expression fails only when it reads the item.
+ */
 export class Unreadable {
   /** The mistake of the value, in the server's words. */
   readonly problem: string;

@@ -2,7 +2,7 @@
 import type { Environment, Optional } from "@marcbachmann/cel-js";
 import { celLibrary } from "./library.ts";
 
-// The parts of the interpreter that macros work with.
+// The fields of the interpreter's syntax nodes that macros use.
 interface Node {
   readonly op: string;
   readonly args: unknown;
@@ -121,7 +121,9 @@ export function registerLoops(environment: Environment): void {
   );
 }
 
-/** Makes a macro that evaluates its second argument for the value of an optional, which has the name of the first. */
+/**
+ * Makes a macro that evaluates its second argument for the value of an optional; its first argument names that value.
+ */
 function mapping(finish: (result: unknown) => unknown) {
   return ({ args, receiver }: MacroCall) => ({
     receiver,

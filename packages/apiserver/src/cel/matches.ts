@@ -6,7 +6,7 @@ import type { Environment } from "@marcbachmann/cel-js";
 import { conversions } from "./conversions.ts";
 import { goRegExp } from "../schema/go-regexp.ts";
 
-/** The interpreter's own function cannot be replaced, so checked calls get another name. */
+/** The interpreter's function cannot be replaced, so checked calls of it get this other name. */
 const linearName = "matchesAsGo";
 
 export function registerMatches(environment: Environment): void {

@@ -13,7 +13,7 @@ import { byKeys, keyOf } from "../schema/value-validation.ts";
 export interface RuleOptions {
   /** The object that is replaced. */
   readonly old?: unknown;
-  /** Called with what an unchanged part breaks, which does not refuse the object. */
+  /** Called with rules that an unchanged part breaks, which do not reject the object. */
   readonly warn?: ((problem: string) => void) | undefined;
 }
 
@@ -39,7 +39,7 @@ export function hasRules(schema: Schema): boolean {
 }
 
 interface Place {
-  /** The value that it replaces, where that is known; `undefined` otherwise. */
+  /** The value before the update; `undefined` when it is unknown. */
   readonly old: unknown;
   readonly path: string;
   readonly root: boolean;
@@ -56,7 +56,7 @@ function visit(schema: Schema, value: unknown, place: Place): void {
     const before = schema.listType === "map" && Array.isArray(old) ? byKeys(old, schema.listKeys) : undefined;
     const isSame = before === undefined && Array.isArray(old) && equalValues(old, value);
     for (const [index, item] of value.entries()) {
-      // Items of other lists have an old value only where nothing of the list changed.
+      // An item of a list without keys has an old value only if the whole list is unchanged.
       const same = isSame ? (old as unknown[])[index] : before?.get(keyOf(item, schema.listKeys));
       visit(schema.items, item, { old: same, path: `${path}[${index}]`, root: false, errors, warn });
     }
@@ -115,7 +115,7 @@ function run(schema: Schema, value: unknown, { old, path, root, errors, warn }: 
   const known = sound.getOrInsertComputed(schema, () => new WeakSet());
   const isSound = unchanged && typeof old === "object" && known.has(old);
   let isBroken = false;
-  /** Refuses the object, or warns where the broken part was there before and the rule is not about the change. */
+  /** Rejects the object, or only warns when the broken part is unchanged and the rule does not read the old value. */
   const report = (error: FieldError, usesOld: boolean): void => {
     if (!usesOld) isBroken = true;
     if (unchanged && !usesOld) warn?.(errorText(error));

@@ -27,7 +27,7 @@ function scalar(least: number): SizeType {
   return { kind: "scalar", most: 0, least };
 }
 
-/** Returns the sizes; `undefined` for what rules cannot see. */
+/** Returns the sizes of values of a schema; `undefined` for values that rules cannot see. */
 export function sizesOf(schema: Schema, root = false): SizeType | undefined {
   const { values } = schema;
   if (schema.intOrString) {

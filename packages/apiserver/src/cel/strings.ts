@@ -116,7 +116,7 @@ function unless(format: string, { text, detail }: { readonly text: string; reado
   return hasFormat(format, text) === true ? [] : [detail];
 }
 
-/** A prefix may end in a hyphen, because more comes after it. */
+/** A prefix may end in a hyphen, because the rest of the name follows it. */
 function asWhole(text: string): string {
   return text.length > 1 && text.endsWith("-") ? `${text.slice(0, -1)}a` : text;
 }

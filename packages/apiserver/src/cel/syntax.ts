@@ -22,7 +22,7 @@ export function literalProblem(text: string): string | undefined {
   const numbers = known.map((token, index) => numberProblem(known, index)).filter((one) => one !== undefined);
   if (unknown.length === 0 && numbers.length === 0) return undefined;
   if (unknown.length > 0) return syntaxProblem(text, undefined);
-  // The interpreter's parser rejects some of these numbers itself, so it is given numbers that fit.
+  // The interpreter's parser rejects some of these numbers itself, so they are replaced by numbers that fit.
   const readable = numbers.reduce((rest, { at, length, fitting }) => {
     return `${rest.slice(0, at)}${fitting.padEnd(length)}${rest.slice(at + length)}`;
   }, text);
@@ -102,7 +102,7 @@ function grammarProblem(text: string, known: readonly Token[], error: unknown): 
   if (message.includes("invalid predicate iteration variable"))
     return { at: place ?? 0, what: "argument must be a simple name" };
   const inner = openPlace(known);
-  // The interpreter does not know messages such as `Object{…}`, and reports their bracket.
+  // The interpreter does not know messages such as `Object{…}`, so the error is reported at the bracket.
   if (inner?.token.text === "{" && inner.isIndex)
     return { at: text.length, what: `Syntax error: ${endProblem(text, known)}` };
   const glued = known.findIndex((token, index) => /^\.\d/.test(token.text) && ends(known[index - 1], token));
@@ -125,7 +125,7 @@ function grammarProblem(text: string, known: readonly Token[], error: unknown): 
   return problem(`${following === undefined ? "extraneous" : "mismatched"} input '${token.text}' expecting <EOF>`);
 }
 
-/** Whether a value ends exactly where the other token begins. */
+/** Whether one token ends exactly where the other begins. */
 function ends(before: Token | undefined, token: Token): boolean {
   return before !== undefined && before.at + before.text.length === token.at && /[\w)\]}'"]$/.test(before.text);
 }

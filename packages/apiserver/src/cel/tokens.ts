@@ -30,7 +30,7 @@ export interface Token {
   readonly isSelected?: boolean;
 }
 
-/** Returns the tokens of a text, and the characters that begin none. */
+/** Returns the tokens of a text, and the characters at which no token begins. */
 export function scan(text: string): { readonly known: readonly Token[]; readonly unknown: readonly Token[] } {
   const [known, unknown]: [Token[], Token[]] = [[], []];
   for (let at = 0; at < text.length;) {
@@ -49,7 +49,10 @@ export function scan(text: string): { readonly known: readonly Token[]; readonly
   return { known, unknown };
 }
 
-/** Returns an unterminated or badly escaped string, an incomplete operator with what follows it, or one character. */
+/**
+ * Returns an invalid token: an unterminated or badly escaped string, an incomplete operator with the text that follows
+ * it, or one character.
+ */
 function unknownAt(text: string, at: number, before: Token | undefined): Token {
   const first = text[at] ?? "";
   if (first === "'" || first === '"') {
@@ -70,7 +73,9 @@ function unknownAt(text: string, at: number, before: Token | undefined): Token {
 /** After these tokens a value begins. */
 const opening = /^(?:[-+*/%!?:([{,<>]|==|!=|<=|>=|&&|\|\||in)$/;
 
-/** Replaces the leading dots of names by spaces, so that all places stay: `.name` and `name` mean the same here. */
+/**
+ * Replaces the leading dots of names by spaces, so that positions stay the same: `.name` and `name` mean the same here.
+ */
 export function withoutLeadingDots(text: string): string {
   if (!/(?:^|[^\w)\]}"'\s])\s*\.\s*[A-Za-z_]|\bin\s+\./.test(text)) return text;
   const { known } = scan(text);

@@ -63,7 +63,7 @@ const named: ReadonlyMap<string, Type> = new Map(
 
 const simple: readonly Type[] = [nullType, bool, int, uint, double, string, bytes, duration, timestamp];
 
-/** Returns what a variable keeps of a type: only simple types, lists and maps. */
+/** Returns the part of a type that is known for a variable: only simple types, lists and maps. */
 export function remembered(type: Type): Type {
   if (type.kind === "list" || type.kind === "map") return { ...type, params: type.params.map(remembered) };
   return simple.some((one) => isSame(one, type)) ? type : dyn;
@@ -133,7 +133,7 @@ export function unwrapped(type: Type): Type | undefined {
   return type.kind === "opaque" && type.name === "optional_type" ? type.params[0] : undefined;
 }
 
-/** The types that the type parameters stand for so far. */
+/** The type that each type parameter stands for. */
 export type Bindings = ReadonlyMap<string, Type>;
 
 /** Returns the bindings under which the first types are assignable to the second; `undefined` when there are none. */

@@ -1,4 +1,7 @@
-/** Converts JSON to the values that rules see: integers apart from other numbers, times as times, names as identifiers. */
+/**
+ * Converts JSON to the values that rules see: integers differ from floats, times are timestamps, and names are escaped
+ * identifiers.
+ */
 import { Unreadable } from "./lists.ts";
 import { celEnvironment } from "./environment.ts";
 import { isInteger, isNumber } from "../numbers.ts";
@@ -39,11 +42,11 @@ export function toCel(value: unknown, schema: Schema | undefined): unknown {
       // Behind a dot, a keyword may also be written without escaping.
       if (reserved.has(name)) fields[name] = fields[escapeName(name)];
     } else if (schema?.additional) fields[name] = toCel(field, schema.additional);
-    // Unknown fields that are preserved have no type: rules see them only where nothing else is declared.
+    // Unknown fields that are preserved have no type; rules see them only in a schema that declares no fields.
     else if (!schema?.properties) fields[name] = toCel(field, undefined);
   }
   const converted = { ...fields };
-  // A float in the place of an integer fails only where a rule reads it.
+  // A float in the place of an integer fails only when a rule reads it.
   for (const [name, read] of unreadable) Object.defineProperty(converted, name, { get: read, enumerable: true });
   return converted;
 }
@@ -58,7 +61,7 @@ function notIntOrString(): never {
   throw new Error("invalid data, expected XIntOrString value to be either a string or integer");
 }
 
-/** Converts a whole object; of its metadata rules see only the name. */
+/** Converts a whole object; the only metadata that rules see is the name. */
 export function toCelRoot(object: Readonly<Record<string, unknown>>, schema: Schema): unknown {
   const { metadata, ...rest } = object;
   const { name, generateName } = (metadata ?? {}) as Readonly<Record<string, unknown>>;
@@ -70,7 +73,7 @@ export function toCelRoot(object: Readonly<Record<string, unknown>>, schema: Sch
   return value;
 }
 
-/** Whether a number has the type that its schema wants. */
+/** Whether a number has the type that its schema requires. */
 function isReadable(value: unknown, schema: Schema | undefined): boolean {
   if (!isNumber(value) || isInteger(value)) return true;
   return schema?.type !== "integer" && schema?.intOrString !== true;

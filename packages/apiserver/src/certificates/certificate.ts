@@ -78,8 +78,8 @@ export function issue(authority: Certificate, options: IssueOptions): Certificat
 }
 
 /**
- * Creates a private key that signs service account tokens, in the form SEC1, which is the only one that
- * kube-apiserver reads for that.
+ * Creates a private key that signs service account tokens. It is in SEC1 form, the only one that kube-apiserver accepts
+ * for that key.
  */
 export function createKey(): string {
   return newKeyPair().privateKey.export({ type: "sec1", format: "pem" });
@@ -123,7 +123,7 @@ function distinguishedName({ name, groups = [] }: Subject): Buffer {
 function generalName(host: string): Buffer {
   if (isIPv4(host)) return value(0x87, Buffer.from(host.split(".").map(Number)));
   if (isIPv6(host)) return value(0x87, addressBytes(host));
-  // Names are ASCII: other characters are written in Punycode.
+  // Host names are ASCII: other characters are written in Punycode.
   if (!/^[\x21-\x7e]+$/.test(host)) throw new Error(`A certificate cannot name ${JSON.stringify(host)}`);
   return value(0x82, Buffer.from(host));
 }

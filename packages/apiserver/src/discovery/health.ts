@@ -54,7 +54,10 @@ const hooks = [
   "apiservice-openapiv3-controller",
 ].map((name) => (name === "autoregister-completion" ? name : `poststarthook/${name}`));
 
-/** The real server's checks, by which tools know it; what they check exists here from the first request on. */
+/**
+ * The real server's health checks, whose names tools know. The parts that they check are ready here from the first
+ * request on.
+ */
 const checks: Readonly<Record<string, readonly string[]>> = {
   healthz: ["ping", "log", "loopback-serving-certificate", "etcd", ...hooks],
   livez: ["ping", "log", "loopback-serving-certificate", "etcd", ...hooks],

@@ -1,4 +1,4 @@
-/** Serves `/metrics`: those few of kube-apiserver's metrics that are meaningful here, in Prometheus' text format. */
+/** Serves `/metrics`: the few metrics of kube-apiserver that are meaningful here, in Prometheus' text format. */
 import { gzipSync } from "node:zlib";
 import { healthChecks } from "./health.ts";
 import type { KindRegistry } from "../registry/kind-registry.ts";

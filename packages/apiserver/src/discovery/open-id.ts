@@ -1,5 +1,5 @@
 /**
- * Serves what others need to verify tokens of service accounts. @see
+ * Serves the documents that other programs need to verify service account tokens. @see
  * https://openid.net/specs/openid-connect-discovery-1_0.html
  */
 import { issuer, type TokenAuthority } from "../authentication/tokens.ts";

@@ -7,7 +7,7 @@ export type Definitions = Readonly<Record<string, Fields>>;
 
 const dropped = ["allOf", "oneOf", "anyOf", "not", "nullable", "default", "x-kubernetes-validations", "example"];
 
-/** Reduces a schema to what v2 can express; kubectl cannot read more. */
+/** Reduces a schema to what OpenAPI v2 can express; kubectl cannot read more. */
 export function asVersion2(schema: Fields): Fields {
   const rest: Fields = Object.fromEntries(Object.entries(schema).filter(([name]) => !dropped.includes(name)));
   const isOpen = schema["x-kubernetes-preserve-unknown-fields"] === true;

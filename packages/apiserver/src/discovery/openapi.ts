@@ -52,7 +52,7 @@ function version3(request: Request, name: string, parts: Parts): Response {
   const form = formOf(request, types.v3);
   const json = openApiV3(name) ?? customJson(name, parts);
   if (json === undefined) return empty(404);
-  // Nothing is said to a client that names no media type at all.
+  // A client that names no media type gets no error message.
   if (!namesType(request)) return new Response(null, { headers: { "cache-control": "no-cache, private" } });
   if (form === undefined) return empty(406);
   const hash = openApiV3Hash(name) ?? hashOf(json);

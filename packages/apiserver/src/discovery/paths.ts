@@ -31,7 +31,7 @@ export function pathList(request: Request, path: string, registry: KindRegistry)
 /** Paths of exactly one route: nothing is served below them. */
 const routes = ["/version", ...Object.values(openIdPaths)];
 
-/** Makes the response where nothing is served: a `Status` below API paths, a line of text elsewhere. */
+/** Makes the response for a path that nothing serves: a `Status` below API paths, a line of text elsewhere. */
 export function nothing(request: Request, path: string, registry: KindRegistry): Response {
   const [, root, group] = path.split("/");
   // The paths of a custom group exist only while it has a kind.

@@ -1,4 +1,4 @@
-/** Applies objects of a custom kind with several versions as the API server does, without one. */
+/** Applies objects of a custom kind with several versions as the API server does, but in this process. */
 import type { Fields, KubeObject } from "../hooks.ts";
 import { customSchema } from "../schema/custom.ts";
 import { applyDefaults } from "../schema/defaults.ts";
@@ -26,7 +26,7 @@ export class AppliedVersions {
    * Applies with force. Nothing is validated.
    *
    * @param live the object in any version; `undefined` when it is to be created.
-   * @returns the object with defaults, in the version of what was applied.
+   * @returns the object with defaults, in the version of the applied object.
    * @throws StatusError as the server, and what the conversions throw.
    */
   apply(live: KubeObject | undefined, applied: Fields, manager: string): KubeObject {

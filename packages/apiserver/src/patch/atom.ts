@@ -33,7 +33,7 @@ export interface Atom extends Named {
 
 export type Shape = "map" | "scalar" | "list";
 
-/** Returns how to treat a value: by its own shape where that is allowed, otherwise by the allowed one. */
+/** Returns the shape that applies to a value: its own one if the schema allows that, otherwise the allowed one. */
 export function shapeOf(atom: Atom, value: unknown): Shape {
   if (Array.isArray(value)) {
     if (atom.list) return "list";
@@ -55,7 +55,7 @@ const untyped: Atom = {
   map: { atomic: true, typeOf: () => untyped, declares: () => false, deduced: false },
 };
 
-/** Any value: lists as a whole, maps by key. */
+/** The atom of a value without a schema: lists are owned as a whole, maps by key. */
 const deduced: Atom = {
   ...simple,
   scalar: "untyped",
@@ -82,7 +82,7 @@ const scalars: Readonly<Record<string, ScalarType>> = {
   boolean: "boolean",
 };
 
-/** Types of Go's own that are scalars of any type to structured-merge-diff. */
+/** Go types that structured-merge-diff treats as scalars of any type. */
 const anyScalars: ReadonlySet<string> = new Set(["quantity", "time", "microTime"]);
 
 function createAtom(schema: Schema, preserve: boolean): Atom {

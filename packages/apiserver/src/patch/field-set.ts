@@ -4,7 +4,7 @@ import { compareElements, isField, printElement } from "./path-element.ts";
 /** The form `FieldsV1` of managedFields. */
 export type FieldsV1 = { readonly [element: string]: FieldsV1 };
 
-/** Tells which steps are fields of a struct; see `FieldSet.withNamedFields`. */
+/** Knows which steps of a path are fields of a struct; see `FieldSet.withNamedFields`. */
 export interface Named {
   hasField(element: string): boolean;
   at(element: string): Named | undefined;
@@ -12,7 +12,7 @@ export interface Named {
 
 export class FieldSet {
   readonly members: Set<string> = new Set();
-  /** None of them is empty. */
+  /** Sets of paths below each step; none of these sets is empty. */
   readonly children: Map<string, FieldSet> = new Map();
 
   get empty(): boolean {
@@ -61,7 +61,7 @@ export class FieldSet {
     return result;
   }
 
-  /** Returns the paths that only this set has; a member of `other` does not remove what is inside it. */
+  /** Returns the paths that only this set has; paths below a member of `other` stay. */
   difference(other: FieldSet): FieldSet {
     if (other.empty) return this;
     const result = new FieldSet();
@@ -73,7 +73,7 @@ export class FieldSet {
     return result;
   }
 
-  /** Returns the paths that only this set has; a member of `other` also removes what is inside it. */
+  /** Returns the paths that only this set has; a member of `other` also removes the paths below it. */
   recursiveDifference(other: FieldSet): FieldSet {
     if (other.empty) return this;
     const result = new FieldSet();

@@ -9,7 +9,7 @@ type Container = Record<string, unknown> | unknown[];
 
 const fields = new Set(["op", "path", "from", "value"]);
 const mostOperations = 10_000;
-/** The size of all copies of a patch: each may double the object. */
+/** The largest number of bytes that the copies in one patch may add: each copy may double the object. */
 const mostCopied = 3 * 1024 * 1024;
 
 /**
@@ -39,7 +39,10 @@ export function jsonPatch(document: unknown, patch: unknown): unknown {
   return root.document;
 }
 
-/** An operation could not be applied. Clients are not told why; admission tells it in the words of kube-apiserver's library. */
+/**
+ * An operation could not be applied. Clients do not learn why; admission reports the reason in the words of
+ * kube-apiserver's library.
+ */
 export class PatchFailure extends StatusError {
   readonly why: string;
 
@@ -173,14 +176,14 @@ function indexOf(key: string, length: number): number | undefined {
   return counted >= 0 && counted < length ? counted : undefined;
 }
 
-/** Reads a location; `undefined` when there is no such item. Members of objects always exist. */
+/** Reads a location; `undefined` when a list has no such item. A missing field of an object reads as null. */
 function read({ container, key }: Location): { readonly value: unknown } | undefined {
   if (!Array.isArray(container)) return { value: Object.hasOwn(container, key) ? container[key] : undefined };
   const index = indexOf(key, container.length);
   return index === undefined ? undefined : { value: container[index] };
 }
 
-/** Says why a key is no index of an existing item. */
+/** Explains why a key is not the index of an existing item. */
 function badIndex({ container, key }: Location): string {
   if (!/^[+-]?\d+$/.test(key)) return `strconv.Atoi: parsing ${goQuoted(key)}: invalid syntax`;
   const index = Number(key) < 0 ? Number(key) + (container as unknown[]).length : Number(key);

@@ -55,8 +55,7 @@ export function decodeManagers(entries: readonly (Fields | null)[] | undefined):
 }
 
 /**
- * Whether each path is that of a field, of an item by its keys, value or index, or of the whole. Kinds of paths that
- * nobody knows yet are ignored.
+ * Whether each path is a field, an item by its keys, value or index, or the whole. Unknown kinds of paths are ignored.
  */
 function isWellFormed(fields: unknown): boolean {
   if (typeof fields !== "object" || fields === null) return false;
@@ -98,7 +97,7 @@ function seconds(time: string | undefined): number {
   return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
 }
 
-/** Fields that nobody can own. */
+/** Fields that no manager can own. */
 export const neverOwned: FieldSet = FieldSet.of([
   ["f:apiVersion"],
   ["f:kind"],

@@ -20,7 +20,7 @@ export function mergePatch(document: unknown, patch: unknown): unknown {
   return merged(asMap(document) ?? {}, fields);
 }
 
-/** Numbers that keep their spelling are no objects. */
+/** Numbers that keep their spelling are not objects. */
 function fieldsOf(value: unknown): JsonMap | undefined {
   return value instanceof NumberText ? undefined : asMap(value);
 }
@@ -46,7 +46,7 @@ function sorted(fields: JsonMap): JsonMap {
   return result;
 }
 
-/** Items of lists may be null, fields may not; what is new is sorted. */
+/** Items of lists may be null, fields may not; the fields of new objects are sorted. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   const fields = fieldsOf(value);

@@ -18,7 +18,7 @@ export interface Typed {
 export interface Versions {
   /** The version of the request. */
   readonly apiVersion: string;
-  /** Converts a value to another version; `undefined` when that is not served any more. */
+  /** Converts a value to another version; `undefined` when that version is no longer served. */
   convert(typed: Typed, apiVersion: string): Typed | undefined;
   /** Fields that the write cannot change, by version. */
   ignored(apiVersion: string): FieldSet | undefined;
@@ -47,7 +47,10 @@ interface Conversion {
   readonly what: "old" | "new";
 }
 
-/** Converts a value and checks its types there, because a conversion may leave what the other version lacks. */
+/**
+ * Converts a value and checks its types in the new version, because a conversion may keep fields that the new version
+ * lacks.
+ */
 function convertedTo(versions: Versions, { typed, apiVersion, what }: Conversion): Typed | undefined {
   const converted = versions.convert(typed, apiVersion);
   if (converted === undefined || converted === typed) return converted;
@@ -157,7 +160,7 @@ interface Prune {
   readonly versions: Versions;
 }
 
-/** Removes what was applied before, is not applied any more, and belongs to nobody else. */
+/** Removes fields that the manager applied before, does not apply any more, and that belong to no other manager. */
 function prune(merged: Typed, { managers, last, versions }: Prune): Typed {
   if (!last || last.set.empty) return merged;
   const converted = versions.convert(merged, last.apiVersion);

@@ -23,7 +23,7 @@ function plainJson(value: unknown): string {
   return typeof value === "boolean" ? String(value) : goJson(value);
 }
 
-/** Formats a float as structured-merge-diff does: like JSON, but with two digits in an exponent. */
+/** Formats a float as structured-merge-diff does: like JSON, but with two digits in the exponent. */
 function floatText(value: number): string {
   return Object.is(value, -0) ? "-0" : String(value).replace(/(e[-+])(\d)$/, "$10$2");
 }

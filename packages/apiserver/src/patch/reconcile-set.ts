@@ -1,8 +1,8 @@
-/** Adapts sets from a time when parts of a field could be owned to a schema in which it is owned as a whole. */
+/** Adapts sets from a time when parts of a field could be owned to a schema in which the field is owned as a whole. */
 import type { Atom } from "./atom.ts";
 import { FieldSet } from "./field-set.ts";
 
-/** Returns the adapted set; it is the same one when nothing changes. */
+/** Returns the adapted set; the same one when nothing changes. */
 export function reconcileWithSchema(set: FieldSet, atom: Atom): FieldSet {
   const whole: string[][] = [];
   visit(set, { atom, isWhole: false, path: [], whole });

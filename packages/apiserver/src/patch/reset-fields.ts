@@ -1,4 +1,4 @@
-/** Fields that a path of a kind cannot write, so that no manager comes to own them through it. */
+/** Fields that requests to a path of a kind cannot write, so that no manager comes to own them by such requests. */
 import type { KindRow } from "../hooks.ts";
 
 type Paths = readonly (readonly string[])[];

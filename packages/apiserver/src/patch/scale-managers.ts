@@ -7,7 +7,10 @@ import { FieldSet } from "./field-set.ts";
 import { decodeManagers, encodeManagers, type Managers } from "./managers.ts";
 import { fieldElement } from "./path-element.ts";
 
-/** The path of the number in each version of a kind; `null` where it has none, `undefined` for a version that is not served. */
+/**
+ * The path of the replica count in each version of a kind; `null` when the version has none, `undefined` when it is not
+ * served.
+ */
 export type ReplicasPaths = (apiVersion: string) => readonly string[] | null | undefined;
 
 type Entries = readonly Fields[] | undefined;
@@ -25,7 +28,7 @@ export function scaleEntries(entries: Entries, paths: ReplicasPaths): Fields[] |
   return encodeManagers(scale);
 }
 
-/** Returns the entries of an object whose scale now has these entries. */
+/** Returns the managers of an object whose scale now has these managers. */
 export function scaledEntries(
   entries: Entries,
   scale: Entries,

@@ -53,7 +53,7 @@ export interface Applied {
 /**
  * Merges the applied object into the live one, and removes what its manager applied before and nobody else owns.
  *
- * @throws StatusError 409 with the conflicts unless forced, 400 for another version, and 500 for what does not fit
+ * @throws StatusError 409 with the conflicts unless forced, 400 for another version, and 500 when a value does not fit
  * the schema, as the real server does
  */
 export function serverSideApply(options: ApplyOptions): Applied {
@@ -105,7 +105,7 @@ function checkApplied({ applied, apiVersion, live, kind }: ApplyOptions): void {
 }
 
 /**
- * Returns the managers of the live object and removes its managedFields; what nobody owned before belongs to
+ * Returns the managers of the live object and removes its managedFields; fields without an owner belong to
  * "before-first-apply".
  */
 function liveManagers(live: KubeObject, options: ApplyOptions): { managers: Managers; base: KubeObject } {
@@ -126,7 +126,9 @@ interface KubectlApply {
   readonly options: ApplyOptions;
 }
 
-/** Lets kubectl apply without conflicts on the server what it applied on the client before. */
+/**
+ * Gives kubectl's server-side manager the fields that it applied on the client before, so that it meets no conflicts.
+ */
 function ownApplyAsKubectl(managers: Managers, { options, ...apply }: KubectlApply): unknown {
   const before: Managers = new Map(managers);
   try {
@@ -203,7 +205,7 @@ function nameOf(applied: Fields): string {
   return `${textOf(namespace)}/${textOf(name)}`;
 }
 
-/** Parses group and version; what is not a string, or has too many parts, yields none. */
+/** Parses group and version; an invalid value yields `undefined`. */
 function groupVersion(apiVersion: unknown): readonly [group: string, version: string] {
   const [group = "", version, ...more] = textOf(apiVersion).split("/");
   if (more.length > 0) return ["", ""];

@@ -95,7 +95,7 @@ interface Order {
   readonly mergeKey: string;
 }
 
-/** Keeps the patch's items in its order, and the others between them in the server's order where that is given. */
+/** Keeps the patch's items in their order, and puts the others between them in the server's order if there is one. */
 export function inOrder({ named, others }: Parts, { order, serverOrder, mergeKey }: Order): unknown[] {
   const rank = (list: readonly unknown[]): Map<unknown, number> => {
     const ranks = new Map<unknown, number>();

@@ -14,7 +14,7 @@ export function unfit(message: string): StatusError {
   return new StatusError(500, "", { message });
 }
 
-/** Returns what identifies an item. */
+/** Returns the text that identifies an item. */
 export function identity(item: unknown, mergeKey: string): unknown {
   if (mergeKey === "") return item;
   if (!isFields(item)) throw unfit(`expected a map[string]interface {}, but received a ${goTypeOf(item)}`);

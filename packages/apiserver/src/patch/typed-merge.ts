@@ -1,4 +1,4 @@
-/** Merges one value over another under an atom: nothing is removed, and lists follow the order of the upper one. */
+/** Merges one value over another under an atom: nothing is removed, and lists follow the order of the upper value. */
 import { type Atom, type ListAtom, type MapAtom, shapeOf } from "./atom.ts";
 import { itemElement } from "./list-item.ts";
 import { asList, asMap, ownField } from "./typed-values.ts";

@@ -1,4 +1,4 @@
-/** Functions on JSON values under an atom: which paths they own, and what remains when paths are removed. */
+/** Functions on JSON values under an atom: the paths that they own, and the value that remains without some paths. */
 import { type Atom, type ListAtom, type MapAtom, shapeOf } from "./atom.ts";
 import { FieldSet } from "./field-set.ts";
 import { itemElement } from "./list-item.ts";

@@ -35,15 +35,18 @@ export interface UpdateOptions extends VersionOptions {
   readonly subresource: string;
   /** The time as RFC 3339 in whole seconds. */
   readonly now: string;
-  /** Whether the live object was written under another definition, whose types may have been others. @default false */
+  /** Whether the live object was written under another definition, whose types may differ. @default false */
   readonly isOlder?: boolean;
-  /** Whether `next` has empty lists or maps, of which only those that are encoded get an owner. @default false */
+  /** Whether `next` has empty lists or maps. Only those that are encoded get an owner. @default false */
   readonly hasEmpty?: boolean;
-  /** The object of the request, where its path does not write all of what differs from the live object. @default `next` */
+  /**
+   * The object of the request, when its path does not write every field that differs from the live object. @default
+   * `next`
+   */
   readonly sent?: KubeObject | undefined;
 }
 
-/** Returns `next` with managedFields; what differs from `live` now belongs to `manager`. */
+/** Returns `next` with managedFields; the fields that differ from `live` now belong to `manager`. */
 export function updateManagedFields(options: UpdateOptions): KubeObject {
   const { live, next, subresource } = options;
   if (options.hasEmpty === true && options.schema.go !== undefined) return updateManagedFieldsOfEmpty(options);
@@ -58,14 +61,14 @@ export function updateManagedFields(options: UpdateOptions): KubeObject {
     dropUnknownVersions(managers, options);
     applyUpdate(managers, { ...options, live: live && withManagedFields(live, undefined), next: bare });
   } catch (error) {
-    // kube-apiserver gives up all managers when one's version does not declare what the object has.
+    // kube-apiserver drops all managers when the version of one does not declare a field that the object has.
     if (error instanceof Unconvertible) return bare;
     throw error;
   }
   return withManagedFields(bare, encodeManagers(managers));
 }
 
-/** Whether both objects have the types of the schema; kube-apiserver gives up the managers of those that have not. */
+/** Whether both objects have the types of the schema. kube-apiserver drops the managers of objects that do not. */
 function isTyped({ schema, live, next, isOlder, sent }: UpdateOptions): boolean {
   const atom = atomOf(schema);
   const objects = isOlder === true ? [live, next, sent] : [sent];
@@ -84,8 +87,8 @@ function dropUnknownVersions(managers: Managers, { schema, next, apiVersion }: U
 }
 
 /**
- * Whether a list has items without the name that identifies them, although no rule requires it; then nobody owns
- * anything of the object.
+ * Whether a list has items without the name that identifies them, although no rule requires it. Then no field of the
+ * object has an owner.
  */
 function lacksKeys({ kind, ...object }: KubeObject): boolean {
   if (kind !== "ServiceAccount" || !Array.isArray(object["secrets"])) return false;

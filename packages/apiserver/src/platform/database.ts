@@ -5,7 +5,7 @@ export interface Database {
   run(sql: string): void;
   /** Prepares a statement; a returned row has a property for each column. */
   query<Row = unknown>(sql: string): Statement<Row>;
-  /** Returns the function as one that does all of its work, or nothing of it when it throws. */
+  /** Returns a function that does all of its work, or none of it when it throws. */
   transaction<T>(work: (argument: T) => void): (argument: T) => void;
   close(): void;
 }

@@ -5,7 +5,7 @@ export interface WebhookRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
-  /** Certificates (PEM) that sign the server's. @default those of the system */
+  /** Certificates (PEM) that sign the server's certificate. @default those of the system */
   readonly ca: string | undefined;
   /** The name that the server's certificate must carry. */
   readonly serverName: string;

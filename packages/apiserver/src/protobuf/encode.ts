@@ -138,7 +138,7 @@ function isEmbedded({ name, type, inner, schema }: Absent): boolean {
   );
 }
 
-/** Returns whether an absent field is nil in Go, and so not encoded: pointers, lists, maps and bytes. */
+/** Whether an absent field is nil in Go, and so not encoded: pointers, lists, maps and bytes are. */
 function isNil(absent: Absent): boolean {
   const { name, type, inner, schema } = absent;
   if (inner?.go !== undefined) return inner.go.pointer || type === "bytes" || inner.type === "array";

@@ -34,7 +34,7 @@ export function followAggregation(writer: OwnWriter): () => void {
   return collection.listen(() => {
     if (isDue) return;
     isDue = true;
-    // This runs after the response to the writer, once for all writes of this turn.
+    // This runs after the response to the writer, once for all writes of this turn of the event loop.
     setImmediate(() => {
       isDue = false;
       const roles = collection.all().map(({ object }) => object);

@@ -1,6 +1,6 @@
 /**
- * Converts HorizontalPodAutoscalers from and to autoscaling/v1, which knows only the CPU as a metric. Annotations
- * carry all else: metrics in types of their own, and the behaviour with the names of Go's internal fields.
+ * Converts HorizontalPodAutoscalers from and to autoscaling/v1, which knows only the CPU as a metric. Annotations carry
+ * the other metrics, in types of their own, and the behaviour, with the names of Go's internal fields.
  */
 import type { Fields, KubeObject } from "../hooks.ts";
 import type { Conversion } from "./conversion.ts";

@@ -38,7 +38,7 @@ export function followConditions(writer: OwnWriter): () => void {
     const collection = writer.storage.collection(`${kind.group}/${kind.plural}`);
     return collection.listen(({ type, stored }) => {
       if (type === "DELETED") return;
-      // This runs after the response to the writer, who gets the object as of its own write.
+      // The step runs after the response to the writer, which shows the object as the client wrote it.
       setImmediate(() => {
         const object = collection.get(stored.key)?.object;
         if (object !== undefined && object.metadata.deletionTimestamp === undefined) maintain(kind, object, writer);

@@ -5,7 +5,8 @@ export interface Conversion {
   toStorage(object: KubeObject): KubeObject;
   fromStorage(object: KubeObject): KubeObject;
   /**
-   * Returns what an object to be stored takes over from the one that it replaces, beyond what the row's form says.
+   * Returns the object to be stored, with the fields that it takes over from the stored one beyond those that the row's
+   * form implies.
    * @default nothing
    */
   keep?(object: KubeObject, before: KubeObject): KubeObject;

@@ -51,7 +51,7 @@ export function customResource(
     .toSorted((one, other) => compareVersionNames(one.name, other.name))[0];
   const instead = newer === undefined ? "" : `; use ${row.group}/${newer.name} ${row.kind}`;
   const deprecation = `${apiVersion} ${row.kind} is deprecated${instead}`;
-  /** Objects that were stored under an earlier definition, with the object that this version makes of each. */
+  /** Objects that were stored under an earlier definition, each with its form in this version. */
   const views = new WeakMap<Stored, Stored>();
   const writtenSince = storage.version;
 

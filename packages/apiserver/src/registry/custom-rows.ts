@@ -42,7 +42,7 @@ export function specOf(definition: KubeObject): DefinitionSpec {
 /** Makes the row of one version. */
 export function customRow(definition: KubeObject, version: DefinitionVersion): KindRow {
   const { group, scope, versions } = specOf(definition);
-  // The accepted names count, not the requested ones, which another definition may use.
+  // The accepted names count, not the requested ones: another definition may use those.
   const accepted = (definition["status"] as { acceptedNames?: DefinitionNames } | undefined)?.acceptedNames;
   const names = accepted?.plural ? accepted : specOf(definition).names;
   const own = { group, version: version.name, kind: names.kind };

@@ -30,7 +30,7 @@ export function followDefinitions(writer: OwnWriter): () => void {
   return definitions.listen(({ type, stored }) => {
     if (type === "DELETED") registry.undefine(stored.key);
     else registry.define(stored.object);
-    // This runs after the response to the writer, who gets the object as of its own write.
+    // The step runs after the response to the writer, which shows the object as the client wrote it.
     if (type !== "DELETED") setImmediate(() => step(stored.key));
   });
 }
@@ -64,7 +64,7 @@ function accept(definition: KubeObject, writer: OwnWriter): void {
 interface NameDecision {
   /** The accepted names; where the wanted one is in use, the definition keeps its former name. */
   readonly names: DefinitionNames;
-  /** The last name that another definition of the group already has. */
+  /** The last name that another definition of the group already uses. */
   readonly conflict: [reason: string, message: string] | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface ServedGroup {
 
 interface Served {
   readonly resources: readonly Resource[];
-  /** The text of the definition, which tells whether a change matters. */
+  /** The text of the definition; comparing it shows whether a change matters. */
   readonly says: string;
   readonly retire: AbortController;
 }
@@ -55,7 +55,10 @@ export class KindRegistry {
     return resource;
   }
 
-  /** Serves a definition in its present form, instead of its earlier one; nothing while it is not established. */
+  /**
+   * Serves a definition in its present form instead of its earlier one; does nothing while the definition is not
+   * established.
+   */
   define(definition: KubeObject): void {
     const name = definition.metadata.name ?? "";
     const says = writeJson([definition["spec"], isEstablished(definition)]);

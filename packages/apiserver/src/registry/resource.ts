@@ -24,17 +24,20 @@ export interface Resource {
   readonly hasStatus: boolean;
   /** The status that Go writes when nobody has set one; `undefined` for none. */
   readonly emptyStatus: unknown;
-  /** The selectable fields of a custom kind as paths such as `.spec.color`. */
+  /** The selectable fields of a custom kind, as paths such as `.spec.color`. */
   readonly selectablePaths: readonly string[];
   readonly scale: ScalePaths | undefined;
   readonly deprecationWarning: string | undefined;
   /** Aborted when this resource is not served any more, because its definition changed or was deleted. */
   readonly retired: AbortSignal | undefined;
-  /** Returns stored objects as this version shows them; the same ones when nothing differs. */
+  /** Returns stored objects in the form of this version; the same objects when the forms do not differ. */
   view(stored: readonly Stored[]): readonly Stored[] | Promise<readonly Stored[]>;
-  /** Whether reads of the object itself show less than is stored; its subresources and its deletion show all. */
+  /**
+   * Whether reads of the object itself show less than is stored; reads of its subresources and its deletion show
+   * everything.
+   */
   readonly readsLess: boolean;
-  /** Returns an object of this version as it is stored. */
+  /** Returns an object of this version in its stored form. */
   toStorage(object: KubeObject): KubeObject | Promise<KubeObject>;
 }
 
@@ -42,7 +45,7 @@ export function apiVersionOf({ group, version }: { readonly group: string; reado
   return group === "" ? version : `${group}/${version}`;
 }
 
-/** Returns a stored object as a request for the object itself or for this subresource shows it. */
+/** Returns a stored object in the form in which the object itself or this subresource is read. */
 export function viewOf(resource: Resource, stored: Stored, subresource: string): Stored | Promise<Stored> {
   if (resource.readsLess && subresource !== "") return stored;
   const views = resource.view([stored]);

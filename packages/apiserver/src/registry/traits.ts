@@ -9,11 +9,11 @@ export interface Traits {
   /** DELETE returns the object instead of a Status. */
   readonly returnsDeleted: boolean;
   readonly collectsGarbage: boolean;
-  /** By default a deletion orphans dependents, as it always did in these versions. */
+  /** By default a deletion orphans dependents, as deletions in these versions always did. */
   readonly orphansByDefault: boolean;
   /**
-   * Which part of the object raises the generation; `first` never counts further, `later` begins with the first
-   * change, `asked` compares the spec before disabled fields are dropped.
+   * The part of the object whose change raises the generation; `first` never counts further, `later` begins with the
+   * first change, `asked` compares the spec before disabled fields are dropped.
    */
   readonly generation: "none" | "spec" | "all" | "first" | "later" | "asked";
   /** A new object keeps the status that it was sent with. */

@@ -26,7 +26,10 @@ const discoveryForms = { group: "apidiscovery.k8s.io", versions: ["v2"] };
 const types = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 const streams = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
 
-/** The part that serves a path: a `route` checks media types alone and names its own, a `listRoute` has more of them. */
+/**
+ * The part of the server that handles a path: a `route` checks media types alone and has its own, a `listRoute` has
+ * further ones.
+ */
 export type Served = "route" | "listRoute" | "handler";
 
 interface Written {
@@ -105,7 +108,7 @@ export function preferred(clauses: readonly string[]): readonly string[] {
   const quality = (clause: string): number => {
     const quality = /; *q *=([^;]*)/.exec(clause)?.[1];
     if (quality === undefined) return 1;
-    // What Go cannot parse counts as 0.
+    // A quality that Go cannot parse counts as 0.
     return /^[0-9]*(?:\.[0-9]*)?$/.test(quality) ? Number(quality) || 0 : 0;
   };
   return clauses.toSorted((left, right) => quality(right) - quality(left));
@@ -125,7 +128,10 @@ function notRepresentable(known: readonly string[]): StatusError {
   return new StatusError(406, "NotAcceptable", { message, details: {} });
 }
 
-/** Requires one type, for responses that have no other form. @throws StatusError 406 unless the client accepts the type. */
+/**
+ * Requires one media type, for responses that have only one form. @throws StatusError 406 unless the client accepts the
+ * type.
+ */
 export function acceptsOnly(header: string | null, only: string): void {
   if (header === null || header === "") return;
   const clauses = header.split(",").map((clause) => clause.split(";", 1)[0]!.trim());

@@ -1,4 +1,4 @@
-/** Makes responses: JSON in the requested form, compressed where that pays. */
+/** Makes responses: JSON in the requested form, compressed when that pays off. */
 import { gzipSync } from "node:zlib";
 import type { Fields } from "../hooks.ts";
 import { parseJson, writeJson } from "../numbers.ts";
@@ -70,7 +70,7 @@ export function answerStatus(request: Request, status: Status, options: AnswerOp
     status: status.code,
     headers: { ...headers, ...options.headers },
     media: accepted?.media ?? "json",
-    // A client that accepts no form of it gets one that people can read.
+    // A client that accepts no form of the response gets one that people can read.
     ...(accepted === undefined && { pretty: true }),
   });
 }

@@ -16,9 +16,9 @@ export const largestBody: number = 3 * 1024 * 1024;
 
 export interface BodyText {
   readonly text: string;
-  /** Decodes the bytes, where there is no text. @throws StatusError 400 */
+  /** Decodes the bytes of a body that is not text. @throws StatusError 400 */
   readonly decodeBytes?: () => Fields;
-  /** The origin of the object: JSON text, or values that were parsed already. @default "json" */
+  /** The origin of the object: JSON text, or values that are parsed already. @default "json" */
   readonly from?: "json" | "value";
   readonly type: string;
 }
@@ -102,10 +102,10 @@ interface DecodeOptions {
   readonly row: BodyKind;
   readonly schema: Schema | undefined;
   readonly fieldValidation: "Ignore" | "Warn" | "Strict";
-  /** Older versions of the same kind that are decoded as this one. @default none */
+  /** Older versions of the same kind, which are decoded as this one. @default none */
   readonly alsoFrom?: readonly string[];
   readonly warn: (message: string) => void;
-  /** Called when there are empty lists or maps. */
+  /** Called when the body has empty lists or maps. */
   readonly noteEmpty?: () => void;
   /** Called when a custom object may have floats without a fraction. */
   readonly noteNumbers?: () => void;
@@ -158,7 +158,7 @@ export function typed(object: KubeObject, body: BodyText, schema: Schema | undef
   const { object: decoded, error, unknown, hasEmpty } = decodeKubeObject(schema, object, body.from);
   if (error !== undefined) return { object, error, strict: [], hasEmpty };
   decoded.metadata ??= {};
-  // Decoding drops empty lists, but this one says that nobody manages anything any more.
+  // Decoding drops empty lists, but an empty list of managed fields is a request to remove all managers.
   if (object.metadata?.managedFields?.length === 0) decoded.metadata.managedFields = [];
   applyDefaults(schema, decoded);
   return {
@@ -170,13 +170,13 @@ export function typed(object: KubeObject, body: BodyText, schema: Schema | undef
   };
 }
 
-/** Returns what strict decoding says of fields that the text has twice. */
+/** Returns the errors of strict decoding for fields that occur twice in the text. */
 function repeatedFields({ text, type }: BodyText): readonly string[] {
   if (type === "application/yaml") return decodeYaml(text).repeated;
   return text === "" ? [] : duplicateFields(text).map((path) => `duplicate field ${JSON.stringify(path)}`);
 }
 
-/** Returns the object, or throws the 400 that says what is wrong with it. */
+/** Returns the decoded object. @throws StatusError 400 that describes its mistakes */
 function checkedTyped(result: Typed, { row, fieldValidation, warn }: DecodeOptions): KubeObject {
   if (result.error !== undefined) throw cannotDecode(row, result.error);
   if (fieldValidation === "Ignore") return result.object;

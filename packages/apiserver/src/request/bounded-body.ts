@@ -1,6 +1,6 @@
 /** Reads the body of a response that may be endless. */
 
-/** The body has more bytes than the reader accepts; the rest was not read. */
+/** The body has more bytes than the reader accepts; the remaining ones were not read. */
 export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
   readonly most: number;

@@ -1,9 +1,12 @@
-/** Finds in JSON text what `JSON.parse` does not report: fields that an object has twice, and nesting that is too deep. */
+/**
+ * Finds mistakes in JSON text that `JSON.parse` does not report: fields that an object has twice, and nesting that is
+ * too deep.
+ */
 
 /** The depth at which kube-apiserver stops. */
 const deepest = 10_000;
 
-/** Returns the message for JSON that is nested too deeply, before the recursion of anything else fails at it. */
+/** Returns the message for JSON that is nested too deeply. It comes first, because any other recursion would fail. */
 export function depthProblem(text: string): string | undefined {
   if (text.length < 2 * deepest) return undefined;
   let depth = 0;
@@ -21,7 +24,7 @@ export function depthProblem(text: string): string | undefined {
 export function duplicateFields(text: string): string[] {
   const repeated = new Set<string>();
   const path: string[] = [];
-  // For each open bracket: the names so far, or the index in an array.
+  // For each open bracket: the names so far in an object, or the index in an array.
   const open: ({ names: Set<string> } | { index: number })[] = [];
   let at = 0;
   let expectsName = false;

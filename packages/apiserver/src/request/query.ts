@@ -13,7 +13,7 @@ export interface ListOptions {
   readonly timeoutSeconds: number | undefined;
   readonly limit: number;
   readonly continue: string;
-  /** Whether the server itself reads pages where no limit is given, as deletions of collections do. @default false */
+  /** Whether the server reads in pages even without a limit, as deletions of collections do. @default false */
   readonly isPaged?: boolean;
   readonly sendInitialEvents: boolean | undefined;
 }
@@ -45,7 +45,7 @@ export function listOptions(query: URLSearchParams): ListOptions {
   return options;
 }
 
-/** Refuses an option of reads that was taken away. @throws StatusError 400 */
+/** Refuses the option `export`, which reads no longer have. @throws StatusError 400 */
 export function checkExport(query: URLSearchParams): void {
   if (boolean(query.get("export")) === true)
     throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
@@ -77,7 +77,7 @@ function watchErrors(options: ListOptions): FieldError[] {
   if (options.sendInitialEvents !== undefined && match !== "NotOlderThan")
     errors.push(refused(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
   if (match === "") {
-    // Such a watch counts as one that requests initial events, which sets a match too.
+    // A watch with this option counts as a request for initial events, which also sets `resourceVersionMatch`.
     const isDefaulted = options.sendInitialEvents === undefined && ["", "0"].includes(options.resourceVersion);
     if (isDefaulted && options.continue !== "")
       errors.push(refused(field, "resourceVersionMatch is forbidden when continue is provided"));
@@ -141,7 +141,7 @@ function refused(field: string, detail: string): FieldError {
   return { type: "Forbidden", field, detail };
 }
 
-/** Parses a flag as the server does: present without a value means true. */
+/** Parses a flag as the server does: a flag without a value is true. */
 function boolean(value: string | null): boolean | undefined {
   if (value === null) return undefined;
   return value !== "0" && value.toLowerCase() !== "false";

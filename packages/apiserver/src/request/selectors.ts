@@ -11,7 +11,7 @@ type Test = (object: KubeObject) => boolean;
 export interface Selection {
   /** Tests an object; `undefined` when every object is selected. */
   readonly test: Test | undefined;
-  /** The one name that `metadata.name=…` selects. */
+  /** The single name that `metadata.name=…` selects. */
   readonly name: string | undefined;
 }
 

@@ -6,8 +6,8 @@ import { badRequest } from "../status.ts";
 const endless: ReadonlySet<string> = new Set(["attach", "exec", "log", "portforward", "proxy"]);
 
 /**
- * Checks the option `timeout`, which every request but those without an end may have. It has no effect beyond that,
- * because no request takes long enough here.
+ * Checks the option `timeout`, which every request except endless ones may have. It is only checked, because no request
+ * takes long enough here.
  *
  * @param asked the attributes of the request; called only where there is an option
  * @throws StatusError 400 when it is no duration of Go

@@ -30,7 +30,7 @@ function decode(path: string): string {
   return Buffer.from(bytes, "latin1").toString();
 }
 
-/** Whether it is one of the old forms `/api/v1/watch/…` and `/api/v1/proxy/…` without a resource. */
+/** Whether the path is one of the old forms `/api/v1/watch/…` and `/api/v1/proxy/…` without a resource. */
 function withoutName(path: string): boolean {
   if (!path.includes("watch") && !path.includes("proxy")) return false;
   const parts = path.replace(/^\/+|(?<!\/)\/+$/g, "").split("/");

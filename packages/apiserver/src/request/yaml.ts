@@ -1,13 +1,13 @@
 /**
- * YAML bodies. They are read as Go's library for Kubernetes reads them: YAML 1.1, the first document, to what JSON can
- * hold.
+ * YAML bodies. They are read as Go's library for Kubernetes reads them: as YAML 1.1, the first document only, converted
+ * to JSON values.
  */
 import { yamlLibrary } from "#platform/lazy-packages";
 import type { LineCounter, Pair, Scalar } from "yaml";
 import { asInteger, numberOf, parseJson } from "../numbers.ts";
 import { setField } from "../schema/set-field.ts";
 
-/** Why a text is not YAML, or why JSON cannot hold what it says. */
+/** The text is not YAML, or JSON cannot express its content. */
 export class YamlError extends Error {}
 
 export interface DecodedYaml {
@@ -22,7 +22,7 @@ export function decodeYaml(text: string): DecodedYaml {
     throw new YamlError("yaml: control characters are not allowed");
   const { Composer, LineCounter, Parser } = yamlLibrary();
   const lines = new LineCounter();
-  // The composer compares each key with all others of its map to find duplicates; the decoder has a set of them.
+  // The composer finds duplicate keys by comparing each key with all others of its map; the decoder uses a set instead.
   const composer = new Composer({ version: "1.1", schema: "failsafe", uniqueKeys: false });
   try {
     const first = composer.compose(new Parser(lines.addNewLine).parse(text)).next();
@@ -37,7 +37,7 @@ export function decodeYaml(text: string): DecodedYaml {
   }
 }
 
-/** The limit of what aliases repeat, in nodes and characters: as much as a body may have. */
+/** The most nodes and characters that aliases may repeat: as many as a body may have. */
 const mostRepeated = 3 * 1024 * 1024;
 
 interface Anchored {
@@ -52,7 +52,7 @@ class Decoder {
   readonly #lines: LineCounter;
   /** Values of the anchors so far; `undefined` while the value is being read. */
   readonly #anchors = new Map<string, Anchored | undefined>();
-  /** The nodes and characters so far, aliases with what they repeat. */
+  /** The nodes and characters so far, including those that aliases repeat. */
   #size = 0;
   #repeatedSize = 0;
 
@@ -101,7 +101,7 @@ class Decoder {
     return fields;
   }
 
-  /** Sets the fields of a map, or of several of which the first counts most. */
+  /** Sets the fields of a merged map, or of several maps, of which earlier ones take precedence. */
   #merge(merged: unknown, into: MapUnderWay): void {
     const maps = Array.isArray(merged) ? merged.toReversed() : [merged];
     for (const map of maps as unknown[]) {
@@ -139,7 +139,7 @@ interface MapUnderWay {
 }
 
 const core = "tag:yaml.org,2002:";
-/** Whether a value is of the type that a tag asks for. */
+/** Whether a value has the type of a tag. */
 const fits: Readonly<Record<string, (value: unknown, text: string) => boolean>> = {
   bool: (value) => typeof value === "boolean",
   int: (value, text) => isWhole.test(text.replaceAll("_", "")),
@@ -186,7 +186,7 @@ function plainValue(text: string): unknown {
     return asInteger(sign === "-" ? -size : size);
   }
   const float = isFloat.test(digits) ? Number(digits) : Number.NaN;
-  // Storage takes a float through the text of JSON, in which one without a fraction has no point.
+  // Storage takes a float through the text of JSON, in which a float without a fraction has no point.
   return Number.isFinite(float) ? numberOf(String(float)) : text;
 }
 

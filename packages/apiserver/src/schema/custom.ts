@@ -49,7 +49,7 @@ function withObjectFields(schema: Schema): Schema {
   return { ...schema, properties };
 }
 
-/** Keeps what a definition says of the name, which is the only part that it may restrict. */
+/** Keeps the definition's rules for the name, which is the only part of the metadata that it may restrict. */
 function metadataSchema(restricted: Schema | undefined): Schema {
   const meta = objectMetaSchema();
   if (!restricted?.properties) return meta;

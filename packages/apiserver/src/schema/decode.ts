@@ -14,7 +14,7 @@ export interface Decoded {
   readonly error: string | undefined;
   /** Whether it has lists or maps that are empty and not absent. */
   readonly hasEmpty: boolean;
-  /** Unknown fields as strict decoding names them: `unknown field "spec.foo"`, at most 100. */
+  /** Unknown fields in the words of strict decoding, such as `unknown field "spec.foo"`; at most 100. */
   readonly unknown: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export interface DecodeOptions {
    */
   readonly from?: "json" | "unstructured";
   /**
-   * How to treat empty lists and maps: storage drops all of them, encoding drops those that may be omitted, and
+   * The treatment of empty lists and maps: storage drops all of them, encoding drops those that may be omitted, and
    * messages show them all.
    *
    * @default "stored"
@@ -78,7 +78,7 @@ class Decoding {
   readonly #empty: "stored" | "encoded" | "kept";
   /** The number of enclosing lists that are atomic. */
   #atoms = 0;
-  /** The number of enclosing types that decode themselves; what is within them is never decoded strictly. */
+  /** The number of enclosing types that decode themselves; their content is never decoded strictly. */
   #lenient = 0;
 
   constructor({ from = "json", empty = "stored" }: DecodeOptions) {
@@ -241,7 +241,7 @@ class Decoding {
   }
 }
 
-/** Converts a whole number as Go does, without a check: what is too large for 64 bits is the smallest number. */
+/** Converts a whole number as Go does, without a check: a number beyond 64 bits becomes the smallest integer. */
 function converted(value: number, type: string): number | bigint {
   if (Math.abs(value) < 2 ** 31) return value;
   const whole = Math.abs(value) < 2 ** 63 ? BigInt(value) : -(2n ** 63n);

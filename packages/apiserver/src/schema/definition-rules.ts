@@ -63,7 +63,7 @@ export interface RulePlace {
   readonly uncorrelated: string | undefined;
   readonly schema: Fields;
   readonly root: boolean;
-  /** The largest number of times that the value occurs in one object; `undefined` where that is unbounded. */
+  /** The largest number of times that the value occurs in one object; `undefined` when that is unbounded. */
   readonly times: number | undefined;
   /** The cost of all rules of the definition. */
   readonly total: TotalCost;

@@ -82,7 +82,7 @@ export function checkDefinitionSchema(schema: Fields, { path, hasStatus }: Schem
   return [{ type: "Invalid", field: path, badValue: "", detail: "OpenAPIV3Schema 'schema' is not supported" }];
 }
 
-/** Of these fields only the patterns may be empty. */
+/** Fields in which only patterns may be empty. */
 const emptyIsNone: ReadonlySet<string> = new Set(["patternProperties", "definitions", "dependencies"]);
 
 function isFilled(name: string, value: unknown): boolean {
@@ -133,7 +133,7 @@ interface Place {
   readonly found: Found;
   /** Whether rules are compiled here. */
   readonly rules: boolean;
-  /** The largest number of times that the value occurs in one object; `undefined` where that is unbounded. */
+  /** The largest number of times that the value occurs in one object; `undefined` when that is unbounded. */
   readonly times: number | undefined;
   readonly total: TotalCost;
   /** Whether the place is inside apiVersion, kind or metadata. */

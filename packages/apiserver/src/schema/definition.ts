@@ -36,7 +36,7 @@ export function validateDefinition(crd: KubeObject, old?: KubeObject): FieldErro
   return errors;
 }
 
-/** Whether there are defaults in schemas, in which names of properties may be anything. */
+/** Whether the schemas contain defaults. A property may also be named `default`, which does not count. */
 function hasDefaults(value: unknown, isNames = false): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (!isNames && !Array.isArray(value) && "default" in value) return true;
@@ -45,7 +45,7 @@ function hasDefaults(value: unknown, isNames = false): boolean {
   );
 }
 
-/** Fields whose values are no schemas. */
+/** Fields whose values are not schemas. */
 const literals: ReadonlySet<string> = new Set(["default", "example", "enum"]);
 
 function labelErrors(value: unknown, field: string, errors: FieldError[], prefix = ""): void {
@@ -72,7 +72,7 @@ function checkSpec(spec: Fields, errors: FieldError[]): void {
       required(`spec.versions[${index}].schema.openAPIV3Schema`, errors);
     }
   }
-  // The server stores what all versions have in common in one place, and its errors name that place.
+  // The server stores the fields that all versions share in one place, and its errors name that place.
   const common = (name: string): boolean =>
     versions.length > 0 && versions.every((version) => equalValues(version[name], versions[0]![name]));
   for (const [index, version] of versions.entries()) {
@@ -157,7 +157,7 @@ function checkCommon(first: Fields, { common, errors }: Omit<VersionPlace, "path
   if (common("selectableFields")) {
     const path = "spec.selectableFields";
     const detail = "may only be set when validations.schema is included";
-    // Fields that all versions share are looked for in a schema that all versions share.
+    // When all versions share the schema, errors about a shared field name that schema.
     const shared = common("schema") ? schema : undefined;
     if (shared === undefined && listOf(first.selectableFields).length > 0)
       errors.push({ type: "Invalid", field: path, badValue: "", detail });

@@ -74,7 +74,7 @@ export function isCidr(text: string): boolean {
   return family !== 0 && Number(length) <= (family === 4 ? 32 : 128);
 }
 
-/** Whether the calendar has the day: JavaScript takes 30 February for a day in March. */
+/** Whether the calendar has the day; JavaScript would accept 30 February as a day in March. */
 function isDay(text: string): boolean {
   const at = Date.parse(text);
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);

@@ -9,7 +9,7 @@ export interface GoRegExp {
   all(text: string): string[];
 }
 
-/** The number of compiled expressions that are remembered: rules use the same ones again and again. */
+/** The number of compiled expressions that are remembered, because rules use the same ones repeatedly. */
 const most = 1000;
 const known = new Map<string, GoRegExp | Error>();
 

@@ -31,7 +31,7 @@ function visit(schema: Schema, value: unknown, { path, errors }: Place): void {
   }
 }
 
-/** Reports each duplicate value at its second place. */
+/** Reports each duplicate value at its second occurrence. */
 function duplicates(values: readonly unknown[], { path, errors }: Place): void {
   const seen = new Map<string, number>();
   for (const [index, value] of values.entries()) {

@@ -16,7 +16,7 @@ export class NumberText {
     return Number(this.text);
   }
 
-  /** Lets `JSON.stringify` write the number as it was written. */
+  /** Makes `JSON.stringify` keep the number's spelling. */
   toJSON(): unknown {
     return rawJson(this.text);
   }
@@ -33,7 +33,7 @@ export function copied<Value>(value: Value): Value {
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
-/** Parses JSON and keeps the text of numbers in another spelling. */
+/** Parses JSON; a number with an unusual spelling keeps its text. */
 export function parseWithNumberTexts(text: string): unknown {
   const keep: Reviver = (_, value, { source = "" }) => {
     if (typeof value === "string") return value.toWellFormed();

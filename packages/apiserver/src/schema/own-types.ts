@@ -55,7 +55,7 @@ export function canonical(own: OwnType, value: unknown, context: OwnContext): un
   }
 }
 
-/** Rewrites a quantity as Go does, which keeps a text that cannot be shorter: `01Ki`, `+1`, `1E3`. */
+/** Rewrites a quantity as Go does. A text that cannot be shorter stays: `01Ki`, `+1`, `1E3`. */
 function rewrittenQuantity(text: string): string {
   const written = formatQuantity(orThrow(parseQuantity(text)));
   if (written === text) return text;
@@ -80,7 +80,7 @@ function intOrString(value: unknown): unknown {
   throw new HardError(new TypeMismatch(`number ${String(value)}`, "int32"));
 }
 
-/** These occur only in the schema's own type, so what they contain has the type of their container. */
+/** These types occur only in the schema's own type, so their content has the type of their container. */
 function asSchema(value: unknown, { parent, decodeAs }: OwnContext): unknown {
   return parent && isObject(value) ? decodeAs(parent, value) : value;
 }

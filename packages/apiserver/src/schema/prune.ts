@@ -1,11 +1,11 @@
-/** Removes unknown fields from custom resources, and nulls where they are not allowed. */
+/** Removes unknown fields from custom resources, and nulls that the schema does not allow. */
 import { goJson } from "../field-error.ts";
 import { objectMetaSchema } from "./custom.ts";
 import { decodeBuiltIn } from "./decode.ts";
 import type { Schema } from "./schema.ts";
 
 export interface Pruned {
-  /** The unknown fields as strict decoding names them: `unknown field "spec.foo"`, sorted. */
+  /** The unknown fields in the words of strict decoding, such as `unknown field "spec.foo"`; sorted. */
   readonly unknown: readonly string[];
   /** Why the metadata cannot be decoded. */
   readonly error: string | undefined;
@@ -16,8 +16,8 @@ const objectFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metada
 type Fields = Record<string, unknown>;
 
 /**
- * Removes what the schema of a custom resource does not know, decodes its metadata, and drops nulls where the schema
- * neither allows them nor has a default. It changes the object.
+ * Removes the fields that the schema of a custom resource does not declare, decodes its metadata, and drops nulls that
+ * the schema does not allow, except where it has a default. It changes the object.
  */
 export function prune(schema: Schema, object: unknown): Pruned {
   const paths: string[] = [];

@@ -7,7 +7,7 @@ export interface Quantity {
 }
 
 const wrongFormat = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-/** The expression of the message, but that no digit of the number can belong to an exponent: so it stays linear. */
+/** The expression of the error message, made linear: no digit of the number can also belong to the exponent. */
 const shape = /^([+-]?[0-9.]+)(?![0-9.])([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 
 const decimal: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
@@ -44,7 +44,7 @@ function divideAway(value: bigint, by: bigint): bigint {
   return value / by + (rest === 0n ? 0n : rest > 0n ? 1n : -1n);
 }
 
-/** Formats a quantity as the server does: without a fraction, with the largest suffix that allows that. */
+/** Formats a quantity as the server does: with the largest suffix that leaves no fraction. */
 export function formatQuantity({ nanos, format }: Quantity): string {
   if (nanos === 0n) return "0";
   const small = nanos > -1024n * billion && nanos < 1024n * billion;

@@ -9,7 +9,10 @@ export interface ScaleFields {
   readonly labelSelector: string | undefined;
 }
 
-/** Returns their errors in the server's order and words; an update of the status checks only its own field. */
+/**
+ * Returns the errors of the scale's values, in the server's order and words; an update of the status checks only its
+ * own field.
+ */
 export function validateScale(scale: ScaleFields, object: unknown, only: "status" | undefined): FieldError[] {
   const errors: FieldError[] = [];
   for (const path of only === "status" ? [scale.statusReplicas] : [scale.specReplicas, scale.statusReplicas]) {

@@ -1,4 +1,7 @@
-/** Checks whether a schema is structural: everything below a logical junctor may only restrict what is declared outside of it. */
+/**
+ * Checks whether a schema is structural: a schema below a logical junctor may only restrict fields that are declared
+ * outside of it.
+ */
 import { errorText, type FieldError } from "../field-error.ts";
 import type { Fields } from "../hooks.ts";
 import { goRegExpError } from "./go-regexp.ts";

@@ -1,4 +1,4 @@
-/** Sums up the cost of all rules of a definition, and reports where it is too high. */
+/** Sums up the cost of all rules of a definition, and reports the places where it is too high. */
 import type { FieldError } from "../field-error.ts";
 
 const mostOfOne = 10_000_000;
@@ -11,7 +11,7 @@ interface Part {
 
 export class TotalCost {
   #total = 0;
-  /** The parts that contribute notably. */
+  /** The rules that contribute notably. */
   readonly #parts: Part[] = [];
 
   /** Adds an expression. @returns an error when it is too expensive by itself */

@@ -8,7 +8,7 @@ import { validateValues } from "./value-validation.ts";
 import { validateEmbedded } from "../validation/embedded-objects.ts";
 
 export interface ValidateOptions {
-  /** The object that is replaced: unchanged parts are not validated again, and rules may refer to it. */
+  /** The object before the update: unchanged parts are not validated again, and rules may refer to it. */
   readonly old?: unknown;
   /** Validates only this field, as for an update through the status subresource. */
   readonly only?: "status" | undefined;

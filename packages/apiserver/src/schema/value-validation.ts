@@ -6,14 +6,17 @@ import { equalValues } from "../patch/typed-values.ts";
 import { hasFormat } from "./formats.ts";
 import type { Schema, ValueRules } from "./schema.ts";
 
-/** The errors, and how many checks passed: of several alternatives the one with most is reported. */
+/**
+ * The errors of a value, and the number of passed checks: among several alternatives, the one with most passed checks
+ * is reported.
+ */
 interface Result {
   readonly errors: FieldError[];
   matches: number;
 }
 
 export interface ValueOptions {
-  /** The value that it replaces; an unchanged part is not validated again. */
+  /** The value before the update; an unchanged part is not validated again. */
   readonly old?: unknown;
   /** The path of the value, which messages leave out. @default ""  */
   readonly within?: string;
@@ -110,7 +113,10 @@ function checkType(schema: Schema, value: unknown, { path, result }: At): void {
   result.errors.push({ type: "TypeInvalid", field: fieldOf(path), badValue: actual, detail });
 }
 
-/** Whether a number becomes one of the allowed ones as its Go type: a float loses its fraction beside an integer. */
+/**
+ * Whether a number equals an allowed one after conversion to its Go type: beside an integer, a float loses its
+ * fraction.
+ */
 function isConverted(value: unknown, allowed: unknown): boolean {
   if (!isNumber(value) || !isNumber(allowed)) return false;
   if (!isInteger(allowed)) return Number(value) === Number(allowed);

@@ -30,7 +30,7 @@ export class VersionSchema {
     return object;
   }
 
-  /** Returns what the server would store; the given object does not change. */
+  /** Returns the object that the server would store; the argument does not change. */
   admit<T extends object>(given: T): Admitted<T> {
     const object = parseJson(writeJson(given)) as T & Record<string, unknown>;
     const { unknown, error } = prune(this.#schema, object);

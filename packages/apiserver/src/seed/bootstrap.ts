@@ -12,7 +12,7 @@ export interface BootstrapOptions {
   readonly now: string;
   /** The port of the service `kubernetes`. */
   readonly port: number;
-  /** Roles that gather the rules of others have them from the beginning. */
+  /** Roles that aggregate the rules of others have these rules from the beginning. */
   readonly aggregates: boolean;
 }
 
@@ -21,7 +21,10 @@ type Known = readonly (readonly [collection: string, object: KubeObject])[];
 /** Milliseconds. */
 const MINUTE = 60_000;
 
-/** Servers that start within a minute share what they begin with, and its times: stored objects are never changed. */
+/**
+ * Servers that start within a minute share their initial objects and the times in them: stored objects are never
+ * changed.
+ */
 let last: { readonly at: number; readonly known: Known; aggregated?: Known } | undefined;
 
 function knownAt(now: string, aggregates: boolean): Known {
@@ -32,7 +35,10 @@ function knownAt(now: string, aggregates: boolean): Known {
   return aggregates ? (last.aggregated ??= aggregated(last.known, now)) : last.known;
 }
 
-/** With the rules that roles gather, of those too that gather themselves: `admin` has what `edit` has, and that what `view` has. */
+/**
+ * Adds the rules that roles aggregate, also from roles that aggregate themselves: `admin` has the rules of `edit`,
+ * which has those of `view`.
+ */
 function aggregated(known: Known, now: string): Known {
   const roles = known.flatMap(([, one]) => (one.kind === "ClusterRole" ? [one] : []));
   for (let isChanging = true; isChanging;) {
@@ -58,7 +64,7 @@ function aggregated(known: Known, now: string): Known {
   });
 }
 
-/** Adds what is missing. */
+/** Adds the initial objects that are missing. */
 export function bootstrap({ storage, now, port, aggregates }: BootstrapOptions): void {
   const add = (collection: string, key: string, object: KubeObject): void => {
     const into = storage.collection(collection);

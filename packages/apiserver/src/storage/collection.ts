@@ -13,7 +13,7 @@ export class Collection {
   readonly #listeners = new Set<Listener>();
   /** All objects ordered by key; dropped when a key is added or removed. */
   #sorted: Stored[] | undefined;
-  /** Whether a reader has `#sorted`, and may go on with it while others write. */
+  /** Whether a reader holds `#sorted`, so that writes must not change that array. */
   #isRead = false;
 
   constructor(name: string, { limits, compacted }: { limits: HistoryLimits; compacted: number }) {
@@ -29,7 +29,7 @@ export class Collection {
     return this.#objects.get(key);
   }
 
-  /** Returns all objects ordered by key, like a list. What is written later does not change what was returned. */
+  /** Returns all objects ordered by key, like a list. Later writes do not change the returned array. */
   all(): readonly Stored[] {
     this.#isRead = true;
     return (this.#sorted ??= sortedByKey([...this.#objects.values()]));

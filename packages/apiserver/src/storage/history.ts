@@ -4,7 +4,7 @@ import type { Stored, StoreEvent } from "./stored.ts";
 export interface HistoryLimits {
   /** How many events each collection keeps. @default 10000 */
   readonly count: number;
-  /** For how many milliseconds an event is kept. @default 300000, the interval of etcd's compaction */
+  /** Milliseconds for which an event is kept. @default 300000, the interval of etcd's compaction */
   readonly age: number;
 }
 
@@ -14,7 +14,7 @@ export class History {
   #events: StoreEvent[] = [];
   /** The index of the first valid event; the array is cut when half of it is invalid. */
   #start = 0;
-  /** The last version whose changes are not known any more. */
+  /** The last version whose changes have been forgotten. */
   #compacted: number;
 
   constructor(limits: HistoryLimits, compacted: number) {

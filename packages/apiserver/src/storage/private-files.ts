@@ -39,7 +39,7 @@ export function makePrivate(file: string): void {
  */
 export function writePrivate(file: string, text: string): void {
   const draft = `${file}.${randomBytes(8).toString("hex")}`;
-  // This is not available on Windows.
+  // This flag does not exist on Windows.
   const descriptor = openSync(draft, O_CREAT | O_EXCL | O_WRONLY | (O_NOFOLLOW ?? 0), 0o600);
   try {
     try {

@@ -30,7 +30,7 @@ export class SqliteJournal implements Journal {
     privateFile(file);
     for (const end of ["-wal", "-shm"]) makePrivate(`${file}${end}`);
     const database = openDatabase(file);
-    // Only one server may use the folder, because a second one must not write to it too.
+    // Only one server may use the folder, because two would overwrite each other's data.
     database.run("PRAGMA locking_mode = EXCLUSIVE");
     database.run("PRAGMA journal_mode = WAL");
     database.run("PRAGMA synchronous = FULL");

@@ -7,7 +7,7 @@ import type { Journal, JournalEntry } from "./journal.ts";
 import { type EventType, Stored, StoreEvent } from "./stored.ts";
 
 export interface StorageOptions {
-  /** Where changes are stored. @default none: everything is lost with the process */
+  /** The journal in which changes are stored. @default none: everything is lost with the process */
   readonly journal?: Journal | undefined;
   readonly history?: Partial<HistoryLimits> | undefined;
   /** The current time in milliseconds. */
@@ -17,8 +17,8 @@ export interface StorageOptions {
 /**
  * Collections, versions and commits.
  *
- * A write is visible to other writes at once. It is announced, and `committed()` resolves, when it is in the journal:
- * all writes of one turn of the event loop share one commit.
+ * A write is visible to other writes at once. Once it is in the journal, it is announced and `committed()` resolves.
+ * All writes of one turn of the event loop share one commit.
  */
 export class Storage {
   readonly #collections = new Map<string, Collection>();
@@ -50,7 +50,7 @@ export class Storage {
   collection(name: string): Collection {
     const known = this.#collections.get(name);
     if (known !== undefined) return known;
-    // History begins with the storage: a collection without changes since then has missed none.
+    // History begins with the storage: a collection without changes since then has a complete history.
     const compacted = this.#journal === undefined ? 0 : this.#version;
     const collection = new Collection(name, { limits: this.#limits, compacted });
     this.#collections.set(name, collection);

@@ -23,7 +23,6 @@ interface ReviewSpec {
   readonly uid?: string;
 }
 
-/** Serves `SelfSubjectAccessReview`, `SubjectAccessReview` and `LocalSubjectAccessReview`. */
 export function accessReview({ kernel, resource, user }: ApiCall, review: KubeObject): Fields {
   const spec = (review["spec"] ?? {}) as ReviewSpec;
   const isSelf = resource.row.kind === "SelfSubjectAccessReview";

@@ -7,14 +7,14 @@ export interface Action {
   readonly alsoFrom?: readonly string[];
   /** Adds the defaults of the object's kind. @default none */
   readonly addDefaults?: (object: KubeObject) => void;
-  /** Returns the object as admission sees it. @default as it was sent */
+  /** Returns the object in the form that admission sees. @default as it was sent */
   readonly complete?: (object: KubeObject) => KubeObject;
-  /** Asks admission, acts, and returns the object of the answer. @throws StatusError */
+  /** Calls admission, acts, and returns the object of the answer. @throws StatusError */
   readonly run: (call: ApiCall, object: KubeObject, options: ActionOptions) => Promise<Fields>;
 }
 
 export interface ActionOptions {
   readonly dryRun: boolean;
-  /** Asks validating admission about the completed object. @throws StatusError where it is rejected */
+  /** Calls validating admission with the completed object. @throws StatusError when it rejects the object */
   readonly admit: (object: KubeObject) => Promise<void>;
 }

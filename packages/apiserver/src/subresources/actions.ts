@@ -1,4 +1,4 @@
-/** Serves objects that are posted and acted on, but not stored: those of subresources, bindings and reviews. */
+/** Serves objects that are posted and acted on, but not stored: bindings, reviews, and objects of subresources. */
 import type { AdmissionAttributes, Fields, GroupVersionKind, KubeObject } from "../hooks.ts";
 import { updateManagedFields } from "../patch/update-managed-fields.ts";
 import { apiVersionOf } from "../registry/resource.ts";
@@ -101,7 +101,7 @@ async function readPosted(
   const tracked = updateManagedFields({
     schema,
     live: undefined,
-    // A review is shown without empty lists and maps.
+    // The response to a review omits empty lists and maps.
     next: isReview ? storedForm(schema, object) : object,
     manager: managerOf(options.fieldManager, request),
     subresource: target.subresource,

@@ -8,7 +8,7 @@ import type { Action } from "./action.ts";
 
 const pods = { group: "", plural: "pods" };
 
-/** The real server's errors of a pod that cannot be bound name this resource. */
+/** The resource that the real server's errors name for a pod that cannot be bound. */
 const bindings = { group: "", plural: "pods/binding" };
 
 const success = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };

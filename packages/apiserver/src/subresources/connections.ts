@@ -108,7 +108,7 @@ function connectOptions({ query, target }: ApiCall): Fields {
   };
 }
 
-/** Makes an error for a Go error that has no Status of its own. */
+/** Makes the error of the server for a Go error without a Status of its own. */
 function plain(message: string): StatusError {
   return new StatusError(500, "", { message });
 }
@@ -156,7 +156,7 @@ function proxyProblem(call: ApiCall): StatusError {
   return kind === "pod" ? podProblem(call, name, port) : serviceProblem(call, name, port);
 }
 
-/** Thrown when a proxy has a destination, which this server cannot reach. */
+/** Thrown when the destination of a proxy exists, but this server cannot reach it. */
 class Unreachable extends StatusError {}
 
 function unreachable(host: string): StatusError {

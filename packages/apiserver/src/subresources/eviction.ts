@@ -15,7 +15,7 @@ const pods = { group: "", plural: "pods" };
 
 const success = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
 
-/** The most evicted pods whose deletion the budget's controller has not seen yet. */
+/** The largest number of evicted pods whose deletion the budget's controller has not noticed yet. */
 const mostDisrupted = 2000;
 
 interface EvictionOptions extends DeleteOptions {
@@ -190,7 +190,7 @@ function budgetOf({ kernel, target }: ApiCall, pod: KubeObject): Budget | undefi
   throw new StatusError(500, "", { message });
 }
 
-/** Whether a pod that is not ready may go, because enough others are ready. */
+/** Whether a pod that is not ready may be evicted, because enough others are ready. */
 function mayGoUnready({ spec = {}, status = {} }: Budget, pod: KubeObject): boolean {
   if (isReady(pod)) return false;
   const { currentHealthy = 0, desiredHealthy = 0 } = status;

@@ -77,7 +77,7 @@ function selectorErrors(selector: Selector | null | undefined, field: string, ch
   return errors;
 }
 
-/** Checks the number of values; other operators may be those of a newer client. */
+/** Checks the number of values; unknown operators are accepted, because a newer client may send them. */
 function countErrors({ operator, values }: Requirement, at: string): FieldError[] {
   const [field, count] = [`${at}.values`, (values ?? []).length];
   if ((operator === "In" || operator === "NotIn") && count === 0)

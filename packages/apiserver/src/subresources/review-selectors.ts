@@ -30,7 +30,7 @@ interface Reading {
   readonly isUsable: (requirement: Requirement) => boolean;
 }
 
-/** Drops a selector whose text cannot be parsed, and drops requirements that are not understood. */
+/** Drops a selector whose text cannot be parsed, and requirements that are not understood. */
 function problem(name: string, selector: Selector | undefined, { isReadable, isUsable }: Reading): string | undefined {
   const { rawSelector = "" } = selector ?? {};
   const requirements = selector?.requirements ?? [];

@@ -49,7 +49,7 @@ export async function putScale(call: ApiCall): Promise<Response> {
   return change(call, { produce: () => structuredClone(scale), options, optionsKind: "UpdateOptions" });
 }
 
-/** Reports a body of an unknown kind as the handler of custom objects does. */
+/** Reports a body of an unknown kind like the handler of custom objects. */
 function asCustomScale({ resource }: ApiCall, decode: () => KubeObject): KubeObject {
   try {
     return decode();
@@ -89,7 +89,7 @@ function appliedScale({ resource, target }: ApiCall, produce: Change["produce"])
       const what = `failed to convert new object (/${target.name}; autoscaling/v1, Kind=Scale) to proper version`;
       throw new StatusError(500, "", { message: `${what}: ${why}` });
     }
-    // The kind of the body is looked at before everything else.
+    // The kind of the body is checked before everything else.
     await Promise.resolve(produce(live)).catch((error: unknown) => {
       if (error instanceof StatusError && error.message.startsWith("invalid object type")) throw error;
     });
@@ -111,7 +111,7 @@ function answer(call: ApiCall, scale: KubeObject): Response {
   return answerJson(request, json, { warnings, media: accept.media });
 }
 
-/** Returns the call as if the path were that of a scale, so that tables and metadata are those of its kind. */
+/** Returns the call as if its path were that of a scale, so that tables and metadata have the scale's kind. */
 function scaleCall(call: ApiCall): ApiCall {
   const { resource } = call;
   const row = { ...resource.row, group: scaleRow.group, version: scaleRow.version, kind: scaleRow.kind };

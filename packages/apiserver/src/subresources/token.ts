@@ -12,7 +12,7 @@ const kind = { group: "authentication.k8s.io", kind: "TokenRequest" };
 
 const accounts = { group: "", plural: "serviceaccounts" };
 
-/** The lifetime that older clients request: their tokens live for a year, with a warning after this time. */
+/** The lifetime that older clients request. Their tokens live for a year, with a warning after this time. */
 const extended = { asked: 3607, lives: 365 * 24 * 60 * 60 };
 
 interface Reference {

@@ -127,7 +127,7 @@ class TableSchema implements Schema {
     return this.go.type;
   }
 
-  /** The Go type of an element is the part after `[]` or `map[string]` in the type of its container. */
+  /** The Go type of an element: the part after `[]` or `map[string]` in the type of its container. */
   #element(row: FieldRow): FieldRow {
     const type = this.#row.x?.replace(/^(\[\]|map\[[\w.]+\])/, "");
     if (type === undefined || type === this.#row.x || row.x !== undefined) return row;

@@ -2,7 +2,7 @@
 
 /** One Go struct. */
 export interface TypeRow {
-  /** Its name, as decoding errors show it. */
+  /** The name, as decoding errors show it. */
   readonly n: string;
   /** The fields in Go's order. */
   readonly f: Readonly<Record<string, FieldRow>>;
@@ -10,7 +10,7 @@ export interface TypeRow {
   readonly m?: string;
   /** The required fields. */
   readonly q?: readonly string[];
-  /** The way in which the type decodes itself, if it does. */
+  /** The way in which the type decodes itself; absent for most types. */
   readonly s?: string;
 }
 
@@ -40,7 +40,7 @@ export interface FieldRow {
   readonly p?: string;
   /** The patch merge key. */
   readonly g?: string;
-  /** Its Go type without the pointer, where it differs from the plain one of `t` and `f`. */
+  /** The field's Go type without the pointer, when it differs from the plain one of `t` and `f`. */
   readonly x?: string;
   /** Whether it is a pointer. */
   readonly y?: 1;

@@ -18,7 +18,9 @@ export function builtInRows(): readonly KindRow[] {
   return rows;
 }
 
-/** Returns the schema of a built-in kind, also of one that only a subresource serves, such as Scale, and of options. */
+/**
+ * Returns the schema of a built-in kind; options and kinds that only a subresource serves, such as Scale, count too.
+ */
 export function builtInSchema({ group, version, kind }: GroupVersionKind): Schema | undefined {
   types ??= loadTypes(JSON.parse(typesText) as TypeTable);
   return types.schemaOf(`${group}/${version}/${kind}`);
@@ -34,7 +36,7 @@ export function openApiV3(path: string): Uint8Array | undefined {
   return index().get(`v3/${path}`);
 }
 
-/** Returns the hash that the index gives an OpenAPI v3 document. */
+/** Returns the hash of an OpenAPI v3 document in the index. */
 export function openApiV3Hash(path: string): string | undefined {
   return index().hash(`v3/${path}`);
 }
@@ -60,7 +62,7 @@ interface Place {
   readonly hash: string;
 }
 
-/** All documents are packed together. Unpacked they take 9 MB, which is not kept. */
+/** All OpenAPI documents, packed together. Unpacked they take 9 MB, which are not kept. */
 class Documents {
   readonly #places = new Map<string, Place>();
   readonly #packed: string;

@@ -4,13 +4,13 @@ import { BlockList, isIP } from "node:net";
 export const notAnAddress = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 const notARange = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
-/** Returns what is wrong with an address; `undefined` for one in an unambiguous form. */
+/** Returns the mistake in an address; `undefined` for an address in an unambiguous form. */
 export function addressProblem(text: string): string | undefined {
   if (isAddress(text)) return isMapped(text) ? "must not be an IPv4-mapped IPv6 address" : undefined;
   return isIP(plainZeros(text)) === 0 || text.includes("%") ? notAnAddress : "must not have leading 0s";
 }
 
-/** Returns what is wrong with a range. */
+/** Returns the mistake in a range; `undefined` for a valid one. */
 export function rangeProblem(text: string): string | undefined {
   const [address = "", bits = "", ...rest] = text.split("/");
   const plain = `${plainZeros(address)}/${Number(bits)}`;
@@ -31,7 +31,7 @@ export function unreachable(text: string): string | undefined {
   return undefined;
 }
 
-/** Returns the usual form of an address, also of one with leading zeros; `undefined` for none. */
+/** Returns the usual form of an address, even of one with leading zeros; `undefined` for an invalid address. */
 export function canonicalAddress(text: string): string | undefined {
   const plain = plainZeros(text);
   if (isIP(plain) === 4) return plain;
@@ -101,7 +101,7 @@ export function isAddress(text: string): boolean {
 /** Whether one range is strictly inside another. */
 export function isStrictSubset(range: string, within: string): boolean {
   const [[address = "", bits = ""], [outer = "", outerBits = ""]] = [range.split("/"), within.split("/")];
-  // Such a range is rejected for its form, but counts as the IPv4 range that it stands for.
+  // A range of IPv4-mapped addresses is rejected for its form, but counts as the IPv4 range that it stands for.
   if (isMapped(address) && isIP(outer) === 4) return Number(bits) - 96 > Number(outerBits);
   const family = isIP(outer) === 4 ? "ipv4" : "ipv6";
   if (isIP(address) !== isIP(outer) || Number(bits) <= Number(outerBits)) return false;

@@ -9,7 +9,7 @@ import type { Default } from "./fill.ts";
 
 const table = new Map<string, Default>(Object.entries({ ...podDefaults, ...workloadDefaults, ...otherDefaults }));
 
-/** A place of a kind: the defaults that apply to it, and the places below it that have any. */
+/** A field of a kind: the defaults that apply to it, and the fields below it that have any. */
 interface Step {
   readonly apply: Default | undefined;
   readonly fields: readonly (readonly [string, Step])[];
@@ -35,7 +35,7 @@ function planOf(row: GroupVersionKind): Step | undefined {
 
 interface Planning {
   readonly row: GroupVersionKind;
-  /** The schemas on the way, because structs contain themselves and each is visited once. */
+  /** The schemas that enclose this one. Structs may contain themselves, and each is visited once. */
   readonly above: Set<Schema>;
   readonly worthwhile: ReadonlySet<Schema>;
 }
@@ -56,7 +56,7 @@ function plan(schema: Schema, planning: Planning): Step | undefined {
   return apply || items || fields.length > 0 ? { apply, fields, items } : undefined;
 }
 
-/** Finds the schemas below which there is something to do, because a recursive schema has too many paths to try. */
+/** Finds the schemas below which a function applies, because a recursive schema has too many paths to try. */
 function worthwhile(root: Schema, row: GroupVersionKind): ReadonlySet<Schema> {
   const above = new Map<Schema, Schema[]>([[root, []]]);
   const pending = [root];

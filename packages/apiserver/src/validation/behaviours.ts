@@ -13,7 +13,10 @@ import type { Rules } from "./rules.ts";
 
 const none: Rules = {};
 
-/** Kinds whose registry validates the metadata of an update also as that of a new object, so that each error appears twice. */
+/**
+ * Kinds whose registry validates the metadata of an update also like that of a new object, so that each error appears
+ * twice.
+ */
 const checkedAnew = new Set([
   "/ConfigMap",
   "/Namespace",
@@ -23,7 +26,7 @@ const checkedAnew = new Set([
   "apps/ControllerRevision",
   "batch/Job",
 ]);
-/** Kinds whose registry validates the metadata of an update only as that of a new object. */
+/** Kinds whose registry validates the metadata of an update only like that of a new object. */
 const checkedAnewOnly = new Set([
   "admissionregistration.k8s.io/MutatingAdmissionPolicy",
   "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding",
@@ -32,7 +35,7 @@ const checkedAnewOnly = new Set([
   "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding",
   "admissionregistration.k8s.io/ValidatingWebhookConfiguration",
 ]);
-/** Kinds whose registry leaves the metadata of an update to the common rules. */
+/** Kinds whose registry validates the metadata of an update only by the common rules. */
 const checkedByAllOnly = new Set(["/Event", "policy/PodDisruptionBudget"]);
 
 /** Returns the behaviour of a built-in kind, or of custom resources. */

@@ -40,7 +40,7 @@ const apiService: Rules = {
   },
 };
 
-/** Kinds without rules here are stored as their schemas allow: nothing in this server or its cluster reads them. */
+/** Kinds that have no rules here, so only their schemas apply: nothing in this server or its cluster reads them. */
 export const clusterKinds: RuleTable = {
   "apiregistration.k8s.io/APIService": apiService,
   "resource.k8s.io/ResourceClaim": {

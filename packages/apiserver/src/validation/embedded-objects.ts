@@ -1,5 +1,5 @@
 /**
- * Validates whole objects inside custom ones. @see
+ * Validates complete objects inside custom objects. @see
  * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#rawextension
  */
 import type { FieldError } from "../field-error.ts";

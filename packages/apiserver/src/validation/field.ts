@@ -1,4 +1,4 @@
-/** A field under validation: its path, its value, and where its errors are collected. */
+/** A field under validation: its path, its value, and the list that collects its errors. */
 import { isInteger } from "../numbers.ts";
 import { deepEquals } from "#platform/equality";
 import { type FieldError, type FieldErrorType, notSupported } from "../field-error.ts";
@@ -15,7 +15,7 @@ export class Field {
   readonly path: string;
   readonly value: unknown;
   readonly errors: FieldError[];
-  /** The kind of the object, which determines how values are shown. */
+  /** The kind of the object, which determines the form of values in messages. */
   readonly row: GroupVersionKind | undefined;
 
   constructor(path: string, value: unknown, { errors, row }: Place) {
@@ -25,7 +25,7 @@ export class Field {
     this.row = row;
   }
 
-  /** Returns a field of this one; an empty one when this is not an object. */
+  /** Returns a field of this one; an empty field when this one is not an object. */
   at(name: string): Field {
     return new Field(this.path === "" ? name : `${this.path}.${name}`, this.fields[name], this);
   }
@@ -111,14 +111,14 @@ export class Field {
     this.add("TooMany", `must have at most ${most} items`, this.items.length);
   }
 
-  /** Requires a value. @returns whether there is one */
+  /** Requires a value. @returns whether the value exists */
   require(detail = ""): boolean {
     if (!this.empty) return true;
     this.required(detail);
     return false;
   }
 
-  /** Requires one of the given values; an absent value is an error too. */
+  /** Requires one of the values; an absent value is an error too. */
   oneOf(valid: readonly string[], { sorted = true }: { readonly sorted?: boolean } = {}): boolean {
     if (valid.includes(this.text)) return true;
     this.errors.push(notSupported(this.path, this.text, { valid: sorted ? valid.toSorted() : valid }));
@@ -136,7 +136,7 @@ export class Field {
     return wrong.length === 0;
   }
 
-  /** Requires a number that is not negative, or none. */
+  /** Requires a number that is not negative; it may be absent. */
   nonNegative(): void {
     if (this.number < 0) this.invalid("must be greater than or equal to 0", this.number);
   }

@@ -1,4 +1,4 @@
-/** Sets fields that are empty: the functions with which defaults are written. */
+/** Functions that set empty fields: rules for defaults use them. */
 import type { Fields } from "../hooks.ts";
 
 /** Changes a struct in place, like the `SetDefaults_` function with its name. */
@@ -15,7 +15,7 @@ export function fill(fields: Fields, values: Readonly<Fields>): void {
   }
 }
 
-/** Sets numbers that are absent or 0, where Go does not distinguish them. */
+/** Sets numbers that are absent or 0, for fields in which Go does not distinguish the two. */
 export function fillNumbers(fields: Fields, values: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(values)) if (!fields[name]) fields[name] = value;
 }
@@ -37,7 +37,7 @@ export function filled(values: Readonly<Fields>): Default {
   return (fields) => fill(fields, values);
 }
 
-/** Returns the object in a field; a new empty one, which is not stored, when there is none. */
+/** Returns the object in a field; when the field is empty, a new object that is not stored. */
 export function inner(fields: Fields, name: string): Fields {
   const value = fields[name];
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};

@@ -1,4 +1,4 @@
-/** Formats of names and values: each function returns in the server's words what is wrong with a text. */
+/** Formats of names and values: each function returns the mistakes in a text, in the server's words. */
 
 export type Format = (value: string) => readonly string[];
 
@@ -100,7 +100,7 @@ const namePart = pattern({
   examples: ["MyName", "my.name", "123-abc"],
 });
 
-/** The format of keys of labels, annotations and the like: `[prefix/]name`. */
+/** The format of the keys of labels and annotations: `[prefix/]name`. */
 export const qualifiedName: Format = (value) => {
   const parts = value.split("/");
   const errors: string[] = [];

@@ -1,7 +1,9 @@
 /** Compares quantities. */
 import { compareQuantities, parseQuantity } from "../schema/quantity.ts";
 
-/** Returns a negative number, 0 or a positive number: the order of two quantities; 0 where one is invalid. */
+/**
+ * Returns the order of two quantities: a negative number, 0 or a positive number. It is 0 when one of them is invalid.
+ */
 export function quantityOrder(left: unknown, right: unknown): number {
   const [one, other] = [parseQuantity(String(left)), parseQuantity(String(right))];
   if (one instanceof Error || other instanceof Error) return 0;
@@ -12,7 +14,7 @@ export function isNegative(quantity: unknown): boolean {
   return quantityOrder(quantity, "0") < 0;
 }
 
-/** Returns a quantity as a number, which may be less precise; `NaN` where it is invalid. */
+/** Returns a quantity as a number, which may be less precise; `NaN` when it is invalid. */
 export function quantityNumber(quantity: unknown): number {
   const parsed = parseQuantity(String(quantity));
   return parsed instanceof Error ? NaN : Number(parsed.nanos) / 1e9;

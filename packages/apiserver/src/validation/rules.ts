@@ -1,4 +1,4 @@
-/** The rules of each kind: what an object must be beyond its types, and what must not change. */
+/** The rules of each kind: requirements beyond the types of fields, and fields that must not change. */
 import type { Fields, KubeObject, WriteContext } from "../hooks.ts";
 import type { Field } from "./field.ts";
 import type { Format } from "./formats.ts";
@@ -16,7 +16,7 @@ export interface Rules {
   readonly check?: (object: Field, context: RuleContext) => void;
   /** Whether `update` runs before `check`. */
   readonly updateFirst?: boolean;
-  /** Runs on create, after the metadata where that is validated last. */
+  /** Runs on create, after the metadata of kinds whose metadata is validated last. */
   readonly checkLast?: (object: Field) => void;
   /** Runs on update, after `check`. */
   readonly update?: (object: Field, old: Fields, context: RuleContext) => void;
@@ -24,11 +24,14 @@ export interface Rules {
   readonly status?: (object: Field, old: Fields, context: RuleContext) => void;
   /** Whether `check` runs only for new objects. */
   readonly checkNewOnly?: boolean;
-  /** When the metadata of a new object is validated; `alone` means only when nothing else is wrong. @default "first" */
+  /**
+   * The time at which the metadata of a new object is validated; `alone` means only when nothing else is wrong.
+   * @default "first"
+   */
   readonly metadata?: "first" | "last" | "alone";
-  /** The format of names, where it is not the usual one. */
+  /** The format of names, when it differs from the usual one. */
   readonly name?: Format;
-  /** Returns the format of names of this object, where they say something about it. */
+  /** Returns the format of this object's name, when the object determines it. */
   readonly nameFor?: (object: KubeObject) => Format;
   /** Runs on create, before validation. */
   readonly prepare?: (object: KubeObject, context: WriteContext) => void;

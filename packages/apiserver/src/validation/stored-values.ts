@@ -1,4 +1,4 @@
-/** Compares values at a place of a kind as they are once they are stored. */
+/** Compares values of a field by their stored form. */
 import { deepEquals } from "#platform/equality";
 import type { GroupVersionKind } from "../hooks.ts";
 import { decodeBuiltIn } from "../schema/decode.ts";
@@ -7,11 +7,11 @@ import { builtInSchema } from "../tables/tables.ts";
 
 export interface Place {
   readonly row: GroupVersionKind;
-  /** The path from the object down, such as `spec.template`. */
+  /** The path inside the object, such as `spec.template`. */
   readonly path: string;
 }
 
-/** Whether two values at a place are equal once they are stored: empty lists and maps count as absent. */
+/** Whether two values of a field have the same stored form: empty lists and maps count as absent. */
 export function isSameStored({ row, path }: Place, one: unknown, other: unknown): boolean {
   let schema: Schema | undefined = builtInSchema(row);
   for (const name of path.split(".")) schema = schema?.properties?.get(name);

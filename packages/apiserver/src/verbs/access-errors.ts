@@ -14,7 +14,7 @@ interface WriteStates {
   readonly context: WriteContext;
 }
 
-/** Inserts the authorization errors at their place among the others. */
+/** Inserts the authorization errors at their place among the other errors. */
 export function withAccessErrors(
   { kernel, resource: { row }, target, request, query, user }: ApiCall,
   errors: readonly FieldError[],

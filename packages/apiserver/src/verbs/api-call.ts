@@ -1,4 +1,4 @@
-/** One request to a resource, as the verbs pass it on. */
+/** One request to a resource, as it is passed to the verbs. */
 import type { Admission, Authorizer, Operation, Reader, UserInfo, WriteContext } from "../hooks.ts";
 import type { KindRegistry } from "../registry/kind-registry.ts";
 import type { Resource } from "../registry/resource.ts";

@@ -89,7 +89,10 @@ function readApplied({ text }: PatchBody): AppliedFields {
 /** JSON that YAML reads differently or refuses: unpaired surrogates, escaped slashes, numbers beyond the range of floats. */
 const otherInYaml = /\\(u[dD][89a-fA-F]|\/)|[eE]\+?\d{3}|\d{300}/;
 
-/** Most clients send JSON, which is parsed faster. YAML makes an integer of a float without a fraction, as storage does. */
+/**
+ * Most clients send JSON, which is faster to parse. YAML reads a float without a fraction as an integer, as storage
+ * does.
+ */
 function asJson(text: string): unknown {
   if (!text.trimStart().startsWith("{") || otherInYaml.test(text)) return undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * Component statuses: deprecated, computed for each request and never stored. There is neither a scheduler nor a
- * controller manager at the ports that kube-apiserver asks, and the storage takes the place of etcd.
+ * Component statuses: deprecated, computed for each request and never stored. No scheduler and no controller manager
+ * listen at the ports that kube-apiserver checks, and the storage takes the place of etcd.
  */
 import type { Resource } from "../registry/resource.ts";
 import type { Storage } from "../storage/storage.ts";

@@ -1,4 +1,4 @@
-/** Continue tokens: where a list continues, relative to what it lists, and at which version. */
+/** Continue tokens: the key at which a list continues, relative to the list's prefix, and the version. */
 import { badRequest, type StatusError } from "../status.ts";
 
 const known = "meta.k8s.io/v1";

@@ -24,7 +24,7 @@ const jobWarning =
 
 const policies = ["Foreground", "Background", "Orphan"];
 
-/** Reads the options from the body, or from the query where there is none. */
+/** Reads the options from the body, or from the query when there is no body. */
 export async function deleteOptions({ request, query, resource, warnings }: ApiCall): Promise<DeleteOptions> {
   const bytes = await bodyBytes(request);
   const options = bytes.length === 0 ? fromQuery(query) : fromBody(bytes, checkedMediaType(request));
@@ -59,7 +59,7 @@ function fromQuery(query: URLSearchParams): DeleteOptions {
   if (orphan !== null) options.orphanDependents = orphan !== "false" && orphan !== "0";
   const dryRun = query.getAll("dryRun");
   if (dryRun.length > 0) options.dryRun = dryRun;
-  // Both are preconditions in a query, even where they select what is listed too.
+  // In a query, both are preconditions, even if they also select the listed objects.
   const [uid, resourceVersion] = [query.get("uid"), query.get("resourceVersion")];
   if (uid || resourceVersion)
     options.preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };

@@ -180,7 +180,7 @@ function planOf(resource: Resource, object: KubeObject, around: PlanOptions): Pl
     metadata.deletionTimestamp = timestamp(around.now);
   }
   metadata.deletionGracePeriodSeconds = 0;
-  // Nothing is written when the deletion is under way already, with the same finalizers.
+  // Nothing is written when the deletion has already begun and the finalizers are the same.
   if (deepEquals(metadata, object.metadata)) return { kind: "pending" };
   return { kind: "mark", changed: { metadata } };
 }
@@ -210,8 +210,8 @@ function collectorFinalizers({ traits }: Resource, { metadata }: KubeObject, opt
 type Grace = Pick<ObjectMetadata, "deletionTimestamp" | "deletionGracePeriodSeconds">;
 
 /**
- * Returns the grace period of a pod; `undefined` when it is deleted at once, `"pending"` when its deletion is under
- * way already.
+ * Returns the grace period of a pod; `undefined` when it is deleted at once, `"pending"` when its deletion has already
+ * begun.
  */
 function podGrace(pod: KubeObject, { options, now }: PlanOptions): Grace | "pending" | undefined {
   const { metadata } = pod;

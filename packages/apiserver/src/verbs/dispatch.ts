@@ -51,13 +51,16 @@ function checkPercent({ request, resource, target: { name } }: Routed): void {
 /** The parts of a request that decide whether it has a route. */
 export type Routed = Pick<ApiCall, "request" | "target" | "resource">;
 
-/** Checks what comes before the form of an answer: the route, and the type of a patch. @throws StatusError */
+/** Checks that come before the choice of the answer's form: the route, and the type of a patch. @throws StatusError */
 export function checkRouteFirst(routed: Routed): void {
   checkRoute(routed);
   if (routed.request.method === "PATCH") checkPatchType(routed.request);
 }
 
-/** Whether a request for a custom kind gets as far as the form of its answer: path, verb and type of a patch are served. */
+/**
+ * Whether a request for a custom kind has a path, a verb and a type of patch that are served, so that the form of its
+ * answer matters.
+ */
 export function isCustomRouted(routed: Routed): boolean {
   if (routed.target.subresource === "" && isOfOtherScope(routed)) return false;
   try {
@@ -92,7 +95,9 @@ function checkRoute(routed: Routed): void {
   if (!resource.row.verbs.includes(verb) || (isAnywhere && !isAcross(verb))) throw methodNotAllowed();
 }
 
-/** Whether there is no route, because an object of a built-in kind, or all of them to be deleted, need a namespace. */
+/**
+ * Whether there is no route because the path lacks the namespace that one object needs, or the deletion of all objects.
+ */
 function isOfNowhere({ target, resource: { row } }: Routed, verb: string): boolean {
   if (target.namespace !== "" || !row.namespaced || row.custom) return false;
   if (target.hasEmptyNamespace) return verb === "deletecollection" || (target.name !== "" && verb !== "");
@@ -125,7 +130,7 @@ function verbOf(method: string, name: string, custom: boolean): string {
   }
 }
 
-/** Objects of all namespaces are listed and watched at one path. */
+/** Whether the request lists or watches; objects of all namespaces have one path. */
 function isListing({ request, resource, target }: Routed): boolean {
   return resource.row.namespaced && request.method === "GET" && target.name === "" && target.subresource === "";
 }
@@ -145,7 +150,7 @@ function verbOfPart(method: string, subresource: string): string {
   return subresource === "proxy" && (method === "HEAD" || method === "OPTIONS") ? "get" : "";
 }
 
-/** Returns the subresource and the verb. @throws StatusError 404 or 405 where there is none */
+/** Returns the subresource and the verb. @throws StatusError 404 or 405 when there is none */
 function subresourceOf(
   { target, resource, request }: Routed,
   verb: string,

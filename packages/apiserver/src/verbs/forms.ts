@@ -16,7 +16,7 @@ type IncludeObject = "Metadata" | "None" | "Object";
 export interface Form {
   readonly isPlain: boolean;
   one(stored: Stored): string;
-  /** Returns `items` and its neighbours, without the list's own metadata. */
+  /** Returns the members of a list's JSON except its metadata: `items` and those beside it. */
   list(stored: readonly Stored[], metadata: Fields): string;
   /** Returns the object of a watch event: a table describes its columns only once. */
   event(stored: Stored): string;
@@ -83,7 +83,7 @@ function metadataForm({ formVersion, isListForm }: Accepted, { row }: Resource):
   return {
     isPlain: false,
     one(stored) {
-      // The scale of a custom object is an object of Go's own, unlike the object.
+      // The scale of a custom object is a Go type, unlike the object itself.
       const isScale = row.group === "autoscaling";
       if (isListForm && row.custom && isScale) throw otherForm("PartialObjectMetadataList", "not a list (*v1.Scale)");
       if (isListForm && row.custom) throw new StatusError(500, "", { message: "content is not a list" });

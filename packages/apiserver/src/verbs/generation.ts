@@ -36,7 +36,7 @@ function isSameSpec({ row }: Resource, next: KubeObject, live: KubeObject): bool
   return deepEquals(next.metadata.annotations ?? {}, live.metadata.annotations ?? {});
 }
 
-/** Compares everything but metadata, and the status where that is written separately. */
+/** Compares everything but metadata. The status is left out when it is written separately. */
 function isSameBeside({ row, hasStatus }: Resource, next: KubeObject, live: KubeObject): boolean {
   for (const name of new Set([...Object.keys(next), ...Object.keys(live)])) {
     if (name === "metadata" || name === "apiVersion" || name === "kind") continue;

@@ -1,4 +1,4 @@
-/** GET of one object and of collections. */
+/** GET of one object, and lists of collections. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fields } from "../hooks.ts";
 import { keyOf, type Resource, viewOf } from "../registry/resource.ts";
@@ -68,7 +68,7 @@ export async function pageOf(call: ApiCall, options: ListOptions): Promise<Page>
   const inside = within(place.objects, prefix);
   const start = place.start === undefined ? 0 : indexAfter(inside, place.start);
   const views = await resource.view(start === 0 ? inside : inside.slice(start));
-  // When any version will do, the response comes from memory and is complete.
+  // When any version will do, the complete list comes from memory.
   const limit = options.limit > 0 && options.resourceVersion !== "0" ? options.limit : Infinity;
   const page: Stored[] = [];
   let at = 0;
@@ -120,7 +120,7 @@ interface PlaceOptions {
   readonly options: ListOptions;
   readonly token: ContinueToken | undefined;
   readonly prefix: string;
-  /** Whether the selectors leave one object, which is read at its key. */
+  /** Whether the selectors select one object, which is read by its key. */
   readonly isOne: boolean;
 }
 
@@ -146,7 +146,7 @@ function placeOf({ kernel: { storage }, resource }: ApiCall, { options, token, p
   return { ...now, objects: collection.allAt(minimum), version: minimum };
 }
 
-/** For how many milliseconds a request waits for a future version, which another write may reach. */
+/** Milliseconds for which a request waits for a future version, which another write may reach. */
 const patience = 3000;
 
 /** Waits for the version. @throws StatusError 504 */
@@ -164,7 +164,7 @@ async function reached(storage: Storage, minimum: number): Promise<void> {
   });
 }
 
-/** Returns the part of a list in one namespace; all of it without a prefix. */
+/** Returns the part of a list in one namespace; the whole list without a prefix. */
 function within(objects: readonly Stored[], prefix: string): readonly Stored[] {
   if (prefix === "") return objects;
   const from = firstAtLeast(objects, prefix);

@@ -18,7 +18,7 @@ class MissingConversion extends Error {
   }
 }
 
-/** A merge needs the object before, after, and on its way there and back. */
+/** A merge needs the object before it, after it, and in the versions between. */
 const mostConversions = 50;
 
 /**

@@ -23,7 +23,7 @@ export interface PatchBody {
 }
 
 /**
- * Checks the type of a patch as routes do: each type that the header lists, whereas the handler compares the whole
+ * Checks the type of a patch as routes do: they check each type that the header lists, the handler compares the whole
  * header up to its parameters.
  *
  * @throws StatusError 415
@@ -53,7 +53,7 @@ export async function readPatch(call: ApiCall): Promise<PatchBody> {
   return { type, text, options: writeOptions(query, "PatchOptions", { isApply: type === applyType }) };
 }
 
-/** The kind to which a patch applies: that of the path, which may differ from the resource's own. */
+/** The kind to which a patch applies: the kind of the path, which may differ from the resource's own. */
 export interface PatchForm {
   readonly row: {
     readonly group: string;

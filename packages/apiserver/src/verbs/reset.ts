@@ -52,7 +52,7 @@ export function isTrackedWhole(subresource: string): boolean {
   return parts[subresource]?.isTrackedWhole === true;
 }
 
-/** Kinds whose status is written without labels, annotations and the like, which most kinds write along with it. */
+/** Kinds whose status is written without labels and annotations; most kinds write them along with it. */
 const keepsMetadataOnStatus = new Set([
   "apiregistration.k8s.io/apiservices",
   "networking.k8s.io/servicecidrs",

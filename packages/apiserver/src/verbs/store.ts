@@ -70,8 +70,8 @@ async function storeChanged(write: Write, { stored, live }: Before): Promise<voi
   const { collection, row } = resource;
   const { storage } = call.kernel;
   const isSame = isSameBut(object, live) && !writtenAnew.has(stored);
-  // An object that is stored in another version, or under an earlier definition, is stored again if that makes a
-  // difference.
+  // An object that is stored in another version, or under an earlier definition, is stored again when its stored form
+  // changes.
   const isStored = isSame && (live === stored.object || !row.custom);
   const inStorage = isStored ? stored.object : resource.toStorage(isSame ? live : object);
   const written = inStorage instanceof Promise ? await inStorage : inStorage;

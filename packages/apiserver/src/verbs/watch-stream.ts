@@ -2,7 +2,7 @@
 import type { Media } from "../request/accept.ts";
 import { warningHeaders } from "../request/warning-headers.ts";
 
-/** How many bytes a client may leave unread before its watch ends. */
+/** The most bytes that a client may leave unread before its watch ends. */
 const mostUnread = 64 * 1024 * 1024;
 
 export interface WatchStreamOptions {
@@ -12,7 +12,7 @@ export interface WatchStreamOptions {
   readonly seconds: number;
   /** Whether to send a space first, which JSON allows anywhere, so that the headers are sent. */
   readonly beginsAtOnce: boolean;
-  /** Whether events cannot be sent in the requested form; then the first one ends the stream. */
+  /** Whether events cannot be sent in the requested form; the first event then ends the stream. */
   readonly isMute: boolean;
   readonly media: Media;
 }

@@ -64,7 +64,7 @@ export async function watch(call: ApiCall, options: ListOptions): Promise<Respon
   } else if (isFromAnywhere) {
     from = storage.version;
   }
-  // A conversion may have taken time; what happened meanwhile is in the history.
+  // A conversion may have taken time; events since then are in the history.
   for (const event of collection.history.after(from)) if (isInside(event.stored)) watcher.take(event);
   const mark = (version: number, isEnd: boolean): string | Uint8Array =>
     line("BOOKMARK", form.event(bookmark(call, { version, isEnd })));
@@ -158,7 +158,7 @@ class Watcher {
       const views = await call.resource.view([event.stored, ...previous]);
       this.#send(event, views[0] ?? event.stored, views[1]);
     } catch {
-      // Without its converter the kind cannot be watched; the client lists again and gets the error.
+      // Without its converter the kind cannot be watched. The client lists again, and the list reports the error.
       stream.end();
     }
   }

@@ -5,7 +5,7 @@ import { keyOf } from "../registry/resource.ts";
 import { badRequest, conflict, notFound, StatusError } from "../status.ts";
 import type { ApiCall } from "./api-call.ts";
 
-/** Why a change conflicts with another one. */
+/** The reason why a change conflicts with another one. */
 export const modified = "the object has been modified; please apply your changes to the latest version and try again";
 
 /** Requires a name in the path. @throws StatusError 400 when the path names a collection */
@@ -62,7 +62,7 @@ export function checkNamespaceOpen(
   });
 }
 
-/** Drops repeated owners, with a warning. @param when where in the course of a request they are found */
+/** Drops repeated owners, with a warning. @param when the step of the request at which they are noticed */
 export function checkOwners({ warnings }: ApiCall, { metadata }: KubeObject, when = ""): void {
   const owners = metadata.ownerReferences;
   if (!Array.isArray(owners) || owners.length < 2) return;
@@ -76,7 +76,7 @@ export function checkOwners({ warnings }: ApiCall, { metadata }: KubeObject, whe
   if (distinct.length === owners.length) return;
   const twice = owners.find((owner, index) => owners.findIndex(({ uid }) => uid === owner.uid) !== index);
   const warning = `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${twice?.uid ?? ""}`;
-  // A patch is made anew when another write came first.
+  // A patch is applied again when another write came first.
   if (!warnings.includes(warning)) warnings.push(warning);
   metadata.ownerReferences = distinct;
 }
@@ -94,7 +94,7 @@ export function preconditionFailed(
   { uid, live, isDryRun }: { readonly uid: string; readonly live: string; readonly isDryRun: boolean },
 ): Error {
   const { row } = resource;
-  // A dry run reads through another layer of the storage, which does not know the prefix of all keys.
+  // A dry run reads through another layer of the storage, whose keys lack the common prefix.
   const path = `${isDryRun ? "" : "/registry"}/${storagePrefix(row)}/${keyOf(resource, target.namespace, target.name)}`;
   const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live}`;
   const why = `StorageError: invalid object, Code: 4, Key: ${path}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;

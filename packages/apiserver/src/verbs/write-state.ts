@@ -1,4 +1,4 @@
-/** A write of an object: what the request asks for, and what the steps have made of the object so far. */
+/** A write of an object: the request, and the object as the steps have changed it so far. */
 import type { AdmissionAttributes, KubeObject, WriteContext } from "../hooks.ts";
 import type { WriteOptions } from "../request/query.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -10,11 +10,11 @@ export interface Write {
   readonly call: ApiCall;
   readonly request: WriteRequest;
   readonly context: WriteContext;
-  /** The object before, as it is stored; `undefined` for a new one. */
+  /** The object before the write, as it is stored; `undefined` for a new one. */
   readonly stored: Stored | undefined;
-  /** The object before, in the version of the request; `undefined` for a new one. */
+  /** The object before the write, in the version of the request; `undefined` for a new one. */
   readonly live: KubeObject | undefined;
-  /** The object before, as the path shows it: `live`, or what the lens shows of it. */
+  /** The object before the write, as the path shows it: `live`, or the lens's view of it. */
   readonly before: KubeObject | undefined;
   /** The schema of the kind that the path takes. */
   readonly schema: Schema | undefined;
@@ -39,11 +39,11 @@ export interface WriteRequest {
   readonly isUpdate?: boolean;
   /** Whether the version was taken from the live object, so that a concurrent change is no conflict. @default false */
   readonly isRepeatable?: boolean;
-  /** The other kind as which the path shows the object. @default none */
+  /** Converts between the object and the other kind as which the path shows it. @default none */
   readonly lens?: Lens;
 }
 
-/** Shows an object as one of another kind, and converts it back. */
+/** Converts an object to an object of another kind, and back. */
 export interface Lens {
   /** The apiVersion of the other kind. */
   readonly apiVersion: string;

@@ -38,7 +38,7 @@ interface Step {
   readonly run: (write: Write) => Promise<void> | undefined | void;
 }
 
-/** The steps in their order, which decides which of several mistakes is told. */
+/** The steps in their order, which decides which of several mistakes is reported. */
 const steps: readonly Step[] = [
   { what: "fields of the path", why: "all that follows sees the whole object with its defaults", run: keepRest },
   { what: "managed fields", why: "the client owns what it sent, not what is added below", run: track },
@@ -69,9 +69,9 @@ async function run(write: Write): Promise<Stored | undefined> {
 }
 
 export interface Change extends WriteRequest {
-  /** Makes the new object from the present one; called again when that has changed meanwhile. */
+  /** Makes the new object from the present one; called again when the present one has changed meanwhile. */
   readonly produce: (live: KubeObject | undefined) => KubeObject | Promise<KubeObject>;
-  /** Whether a missing object is created. @default as the kind does */
+  /** Whether a missing object is created. @default depends on the kind */
   readonly createsAbsent?: boolean;
 }
 
@@ -99,10 +99,10 @@ export interface Changed {
   readonly isNew: boolean;
 }
 
-/** How often a change is repeated because of concurrent ones. */
+/** The number of times that a change is tried when concurrent changes come first. */
 const mostTries = 5;
 
-/** Changes the object of the path, or creates it where the verb or the kind does so. */
+/** Changes the object of the path. A missing object is created if the verb or the kind allows that. */
 export async function changeObject(call: ApiCall, change: Change): Promise<Changed> {
   const { resource, target } = call;
   const { row, collection, traits } = resource;
@@ -257,14 +257,14 @@ function withOwners(write: Write): KubeObject | Promise<KubeObject> {
   );
 }
 
-/** Whether a custom object lost something that its path does not write. */
+/** Whether a custom object lost a field that its path does not write. */
 function lostFields({ resource, target }: ApiCall, sent: KubeObject, object: KubeObject): boolean {
   if (!resource.row.custom || sent === object) return false;
   const part = target.subresource === "" ? "status" : "spec";
   return sent[part] !== object[part] && !deepEquals(sent[part] ?? null, object[part] ?? null);
 }
 
-/** Gives a new object the status of its type. @throws StatusError 403 or 404 where its namespace takes no object */
+/** Gives a new object its initial status. @throws StatusError 403 or 404 when its namespace accepts no objects */
 function completeNew({ call, live, object }: Write): void {
   if (live !== undefined) return;
   const { emptyStatus } = call.resource;
@@ -291,7 +291,7 @@ function afterMutation(write: Write): void {
   else complete(write);
 }
 
-/** Goes from the object of the path to the one that is stored. @throws StatusError where that is impossible */
+/** Converts the object of the path to the one that is stored. @throws StatusError when that is impossible */
 function throughLens(write: Write): void {
   const { lens } = write.request;
   if (lens === undefined || write.live === undefined) return;
@@ -301,7 +301,7 @@ function throughLens(write: Write): void {
   addDefaults(write);
 }
 
-/** Checks that whoever writes a role or a binding has the rights that it gives. @throws StatusError 403 */
+/** Checks that the author of a role or a binding has the permissions that it grants. @throws StatusError 403 */
 function checkRights({ call, object, live }: Write): void {
   const { kernel, resource, target, user } = call;
   if (resource.row.group !== rbacGroup) return;
@@ -341,7 +341,7 @@ function setSystemFields(write: Write): void {
     write.isNameGenerated = true;
   }
   const generation = firstGeneration(call.resource);
-  // Kinds without generations keep the one that was sent.
+  // Kinds without generations keep the generation that was sent.
   if (generation !== undefined) metadata.generation = generation;
 }
 
@@ -357,10 +357,10 @@ function withSystemFields(object: KubeObject, live: KubeObject): KubeObject {
   return { ...object, metadata };
 }
 
-/** Kinds to which an empty list or map is a change from an absent one. */
+/** Kinds for which an absent list or map differs from an empty one. */
 const toldApart = new Set(["NetworkPolicy", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]);
 
-/** Lets the kind drop what is disabled, and raises the generation where the object changed. */
+/** Lets the kind drop disabled fields, and raises the generation when the object changed. */
 function prepare(write: Write): void {
   const { call, context, object, live } = write;
   const { behaviour, schema, traits } = call.resource;
@@ -379,7 +379,9 @@ function generationOf({ resource, target }: ApiCall, object: KubeObject, live: K
   return target.subresource === "status" ? undefined : nextGeneration(resource, object, live);
 }
 
-/** Validates the object by its kind, its schema and the rights of the user. @throws StatusError 422 */
+/**
+ * Validates the object against its kind's rules, its schema and the permissions of the user. @throws StatusError 422
+ */
 function validateObject({ call, context, object, live }: Write): void {
   const { behaviour, schema, row, scale } = call.resource;
   const ofKind =
@@ -394,7 +396,7 @@ function validateObject({ call, context, object, live }: Write): void {
   if (errors.length > 0) throw invalid(invalidKind(row, object.kind), object.metadata.name ?? "", { errors });
 }
 
-/** Warns of what is valid and yet questionable. From here on the object is without its empty lists and maps. */
+/** Adds warnings about valid but questionable fields. From here on the object is without its empty lists and maps. */
 function warn(write: Write): void {
   const { call, context, object, live } = write;
   const { behaviour } = call.resource;
@@ -414,7 +416,7 @@ function mayCreate({ call, request, live }: Write): void {
   if (!allowed) throw accessForbidden(attributes, reason);
 }
 
-/** Asks validating admission, which sees the object as the path shows it. */
+/** Calls validating admission, which sees the object as the path shows it. */
 function admit({ call, request: { lens }, attributes, object, live }: Write): Promise<void> | undefined {
   const { admission } = call.kernel;
   if (lens !== undefined && live !== undefined)

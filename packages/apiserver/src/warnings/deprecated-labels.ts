@@ -14,7 +14,7 @@ const labels: Readonly<Record<string, string>> = {
   "node-role.kubernetes.io/master": 'use "node-role.kubernetes.io/control-plane" instead',
 };
 
-/** Returns what to do about a label; `undefined` when it is not deprecated. */
+/** Returns advice about a deprecated label; `undefined` for other labels. */
 export function labelAdvice(label: unknown): string | undefined {
   return typeof label === "string" && Object.hasOwn(labels, label) ? labels[label] : undefined;
 }

@@ -65,7 +65,7 @@ function isSameGeneration(object: KubeObject, old: KubeObject | undefined): bool
 function template(path: string): Warnings {
   return (object, old) => {
     if (isSameGeneration(object, old)) return [];
-    // A replication controller is checked as it was before.
+    // The warnings for a replication controller are about its old object.
     const looked = old !== undefined && object.kind === "ReplicationController" ? old : object;
     return podWarnings({ ...partsOf(path.split(".").reduce<Fields>(inner, looked)), path });
   };

@@ -27,7 +27,7 @@ function security(holder: Fields): Fields {
   return inner(holder, "securityContext");
 }
 
-/** Returns the type of a profile where one is set. */
+/** Returns the type of a profile; `undefined` when none is set. */
 function typeOf(holder: Fields, profile: string): string | undefined {
   const context = security(holder);
   return has(context, profile) ? String(inner(context, profile)["type"] ?? "") : undefined;
@@ -109,7 +109,7 @@ function seccomp({ spec }: PodParts): Finding | undefined {
   return bad === undefined ? undefined : { reason: "seccompProfile", detail: bad };
 }
 
-/** Returns what sets a forbidden profile. */
+/** Returns the description of the fields that set a forbidden profile. */
 export function badSeccomp(spec: Fields): string | undefined {
   const isBad = (holder: Fields): boolean => {
     const type = typeOf(holder, "seccompProfile");

@@ -22,7 +22,7 @@ export interface CheckVersion {
 
 export interface Check {
   readonly id: string;
-  /** All versions of the check, oldest first. */
+  /** Every version of the check, oldest first. */
   readonly versions: readonly CheckVersion[];
 }
 

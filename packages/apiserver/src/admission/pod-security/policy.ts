@@ -11,7 +11,7 @@ const levels = ["privileged", "baseline", "restricted"] as const;
 
 export type Level = (typeof levels)[number];
 
-/** A level as one version of Kubernetes defines it. */
+/** A security level and the version of Kubernetes that defines it. */
 export interface LevelVersion {
   readonly level: Level;
   /** The version: `latest` or one such as `v1.25`. */
@@ -62,7 +62,7 @@ export function levelText({ level, version }: LevelVersion): string {
   return `${level}:${version}`;
 }
 
-/** Returns what a level forbids in a pod, in the order in which it is reported. */
+/** Returns the violations of a level in a pod, in the order in which they are reported. */
 export function findings({ level, version }: LevelVersion, pod: PodParts): Finding[] {
   if (level === "privileged") return [];
   const minor = version === "latest" ? Number.POSITIVE_INFINITY : Number(version.slice("v1.".length));

@@ -39,7 +39,7 @@ class CheckValue {
 class AuthorizerValue {
   readonly authorizer: Authorizer;
   readonly user: UserInfo;
-  /** The check for the request's own resource; `undefined` where another user is checked. */
+  /** The check for the request's own resource; `undefined` for a check of another user. */
   readonly requestResource: CheckValue | undefined;
 
   constructor(authorizer: Authorizer, user: UserInfo, requestResource: CheckValue | undefined) {

@@ -71,7 +71,7 @@ export interface Variable {
   readonly expression: string;
 }
 
-/** Makes the variables of a request's expressions; those of a policy are evaluated once, when they are first used. */
+/** Makes the variables of a request's expressions. Each variable of a policy is evaluated once, at its first use. */
 export function scopeOf(
   attributes: AdmissionAttributes,
   { params, variables = [], hasNamespace = true }: ScopeOptions = {},

@@ -40,7 +40,10 @@ export function seenByPolicy(match: Match, attributes: AdmissionAttributes): Adm
 /** Thrown when a policy or binding cannot be used, which is where `failurePolicy` applies. */
 export class PolicyProblem extends Error {}
 
-/** Returns the parameters with which a binding's expressions run, one after the other; `undefined` stands for none. */
+/**
+ * Returns the parameters with which a binding's expressions run, one run for each; `undefined` stands for a run
+ * without.
+ */
 export function paramsOf(
   { spec: policy }: BoundPolicy,
   { paramRef }: BindingSpec,

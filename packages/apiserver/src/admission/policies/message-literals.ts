@@ -25,14 +25,17 @@ export function withoutMessages(expression: string): string {
   return made;
 }
 
-/** Whether a name stands at the place of a field name: after the brace or a comma, or there after the mark of an optional. */
+/**
+ * Whether the name at this index is a field name: it follows the brace or a comma, perhaps with the mark of an optional
+ * field between.
+ */
 function isFirst(all: readonly string[], index: number): boolean {
   const before = beside(all, index, -1);
   const last = before === "?" ? beside(all, all.lastIndexOf("?", index), -1) : before;
   return last === "{" || last === ",";
 }
 
-/** Returns the token before or after one, blanks aside. */
+/** Returns the token before or after this one; blanks are skipped. */
 function beside(all: readonly string[], index: number, step: 1 | -1): string | undefined {
   const next = all[index + step];
   return next?.trim() === "" ? all[index + 2 * step] : next;

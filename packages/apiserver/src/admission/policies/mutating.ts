@@ -17,7 +17,7 @@ interface Problem {
 }
 
 export interface PolicyRun {
-  /** Whether only policies run that ask for reinvocation. */
+  /** Whether this is the second round, in which only policies that ask for reinvocation run. */
   readonly isAgain: boolean;
 }
 
@@ -35,7 +35,8 @@ export function applyPolicies(
   const before = attributes.object;
   const problems: Problem[] = [];
   for (const policy of policies) {
-    // The conditions of all policies are evaluated again, whose errors count although the policy would not run.
+    // In the second round, the conditions of all policies are evaluated again: an error in one counts although the
+    // policy does not run.
     const isOnlyChecked = isAgain && policy.spec.reinvocationPolicy !== "IfNeeded";
     const match = policyMatch(policy.spec.matchConstraints, attributes, equivalents);
     if (match === undefined) continue;

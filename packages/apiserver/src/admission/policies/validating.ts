@@ -76,7 +76,8 @@ function deniedBy(policy: BoundPolicy, binding: Bound<BindingSpec>, around: Arou
         attributes.context.warn(`Validation failed for ${who}: ${message}`);
       }
     }
-    // This holds for all actions, because without its annotation a request cannot be audited.
+    // A missing annotation denies the request whatever the actions are, because without it the request cannot be
+    // audited.
     if (isStrict) denials.push(...failures.annotations.map((message) => ({ ...place, message })));
   }
   return denials;

@@ -17,7 +17,7 @@ export interface Booking {
 /**
  * Checks a write against the quotas of its namespace.
  *
- * @returns what must be charged for it
+ * @returns the amounts to charge to each quota
  * @throws StatusError 403 when a quota does not allow it
  */
 export function bookings(attributes: AdmissionAttributes): Booking[] {

@@ -1,4 +1,4 @@
-/** Computes what objects use of quotas. @see https://kubernetes.io/docs/concepts/policy/resource-quotas/ */
+/** Computes how much of a quota objects use. @see https://kubernetes.io/docs/concepts/policy/resource-quotas/ */
 import type { AdmissionAttributes, KindRow, KubeObject } from "../../hooks.ts";
 import { each, inner } from "../../validation/fill.ts";
 import { podResources } from "../pod-resources.ts";
@@ -15,7 +15,7 @@ export interface Evaluator {
   counts(name: string): boolean;
   usage(object: KubeObject, now: number): ResourceList;
   matches?(requirement: Requirement, object: KubeObject): boolean;
-  /** Returns what the object does not specify although the quota needs it. */
+  /** Returns the names of resources that the quota limits but the object does not specify. */
   missing?(names: readonly string[], object: KubeObject): string | undefined;
 }
 
@@ -39,7 +39,7 @@ const podNames = new Set([
   "pods",
   ...["cpu", "memory", "ephemeral-storage"].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 ]);
-/** Every container must specify these where a quota limits them. */
+/** Resources that every container must specify when a quota limits them. */
 const obligatory = ["cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"];
 
 const pods: Evaluator = {

@@ -2,7 +2,9 @@
 import { Database as Sqlite } from "bun:sqlite";
 import type { Database, SqlValue } from "../database.ts";
 
-/** Opens the file, and creates it when it is not there. @throws Error when it cannot be opened or is no database. */
+/**
+ * Opens the file, and creates it when it does not exist. @throws Error when it cannot be opened or is not a database.
+ */
 export function openDatabase(file: string): Database {
   const sqlite = new Sqlite(file, { create: true, strict: true });
   return {

@@ -1,10 +1,10 @@
 /** HTTPS servers by `Bun.serve`. */
 import type { HttpServer, ServeOptions } from "../http-server.ts";
 
-/** Whether headers of a response over HTTP/2 are sent together with the first byte of its body, and not before it. */
+/** Whether headers of a response over HTTP/2 are sent only together with the first byte of its body. */
 export const holdsHeaders: boolean = true;
 
-/** Returns the host for which a request is, with its port. */
+/** Returns the host of a request's URL or `Host` header, with its port. */
 export function hostOf({ headers }: Request): string {
   return headers.get("host") ?? "";
 }
@@ -14,7 +14,7 @@ export function serve({ hostname, port, tls, largestBody, fetch }: ServeOptions)
   const server = Bun.serve({
     hostname,
     port,
-    // Bun enables it together with `development: false` unless it is said here.
+    // Bun enables this option together with `development: false` unless it is set here.
     reusePort: false,
     development: false,
     http2: true,

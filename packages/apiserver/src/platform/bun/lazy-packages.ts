@@ -1,6 +1,6 @@
 /**
- * Packages that are loaded by their first use, and synchronously, because what needs them is: the bundler follows `require`
- * like an import.
+ * Packages that are loaded at their first use, and synchronously, because their users are synchronous. The bundler
+ * follows `require` like an import.
  */
 import type * as CelLibrary from "@marcbachmann/cel-js";
 import type * as Re2Library from "re2js";

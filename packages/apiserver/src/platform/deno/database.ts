@@ -2,7 +2,9 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Database } from "../database.ts";
 
-/** Opens the file, and creates it when it is not there. @throws Error when it cannot be opened or is no database. */
+/**
+ * Opens the file, and creates it when it does not exist. @throws Error when it cannot be opened or is not a database.
+ */
 export function openDatabase(file: string): Database {
   const sqlite = new DatabaseSync(file);
   return {
@@ -21,7 +23,7 @@ export function openDatabase(file: string): Database {
         work(argument);
         sqlite.exec("COMMIT");
       } catch (error) {
-        // SQLite may have rolled back by itself, as when the disk is full.
+        // SQLite may have rolled back by itself, for example when the disk is full.
         if (sqlite.isTransaction) sqlite.exec("ROLLBACK");
         throw error;
       }

@@ -1,7 +1,7 @@
 /** HTTPS servers by `Deno.serve`. */
 import type { HttpServer, ServeOptions } from "../http-server.ts";
 
-/** The part of Deno's global object that is used here, for a type checker that knows another runtime. */
+/** The members of Deno's global object that are used here, for a type checker that knows another runtime. */
 interface DenoRuntime {
   serve(
     options: {
@@ -19,10 +19,12 @@ interface DenoRuntime {
 
 const deno = (globalThis as unknown as { readonly Deno: DenoRuntime }).Deno;
 
-/** Whether headers of a response over HTTP/2 are sent together with the first byte of its body, and not before it. */
+/** Whether headers of a response over HTTP/2 are sent only together with the first byte of its body. */
 export const holdsHeaders: boolean = false;
 
-/** Returns the host for which a request is, with its port. HTTP/2 has it as a pseudo-header, which Deno puts only into the URL. */
+/**
+ * Returns the host of a request, with its port. HTTP/2 sends it as a pseudo-header, which Deno puts only into the URL.
+ */
 export function hostOf({ headers, url }: Request): string {
   const host = headers.get("host");
   if (host !== null) return host;
@@ -51,7 +53,7 @@ export function serve({ hostname, port, tls, largestBody, fetch }: ServeOptions)
     if (Number(length ?? 0) > largestBody) return new Response(null, { status: 413 });
     return fetch(length === null ? bounded(request, largestBody) : request);
   });
-  // A server that has ended must not be aborted any more: Deno would throw where nobody can catch it.
+  // A server that has ended must not be aborted: Deno would throw an error that nobody can catch.
   let hasEnded = false;
   const ended = server.finished.finally(() => (hasEnded = true));
   return {

@@ -1,6 +1,6 @@
 /**
- * Requests to webhooks by `node:https`: Deno's own `fetch` knows no server name other than the URL's, and does not tell by a
- * code why a request failed.
+ * Requests to webhooks by `node:https`: Deno's own `fetch` knows no server name other than the URL's, and its errors
+ * have no code for the reason.
  */
 import { X509Certificate } from "node:crypto";
 import { Agent, request as send } from "node:https";
@@ -24,7 +24,7 @@ export function post({ url, headers, body, signal, ca, serverName }: WebhookRequ
       signal,
       headers: { ...headers, "accept-encoding": "identity", "content-length": String(bytes.length) },
       ...(ca !== undefined && { ca: certificatesOf(ca) }),
-      // An address is no server name that a client may send; the certificate has to be for it all the same.
+      // A client may not send an address as server name, but the certificate must still be for that address.
       servername: isIP(serverName) === 0 ? serverName : "",
       checkServerIdentity: (_, certificate) => checkServerIdentity(serverName, certificate),
     },
@@ -42,7 +42,10 @@ export function post({ url, headers, body, signal, ca, serverName }: WebhookRequ
   return promise;
 }
 
-/** Leaves out certificates that cannot be read: one of them may throw in the middle of a handshake, where nobody can catch it. */
+/**
+ * Leaves out certificates that cannot be read: one of them may throw during a handshake, where nobody can catch the
+ * error.
+ */
 function certificatesOf(text: string): string[] {
   const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   const readable = certificates.filter((certificate) => {

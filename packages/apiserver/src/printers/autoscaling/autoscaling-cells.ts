@@ -38,7 +38,7 @@ function metric(spec: Fields, status: Fields): string {
   return `${prefix}${percent(current["averageUtilization"], "<unknown>")}/${percent(goal["averageUtilization"], "<auto>")}`;
 }
 
-/** Reads the older version, which has one percentage instead of a list. */
+/** Formats the older version, which has one percentage instead of a list. */
 function percentage(object: KubeObject): string {
   const goal = get(object, "spec.targetCPUUtilizationPercentage");
   if (goal === undefined || goal === null) return get(object, "spec.metrics") ? metrics(object) : "<none>";

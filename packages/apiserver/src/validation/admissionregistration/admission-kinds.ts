@@ -133,7 +133,7 @@ function constraints(field: Field, isMutating: boolean): void {
   if (rules.empty) rules.required();
 }
 
-/** Validates what a policy or a binding is about. */
+/** Validates the resources to which a policy or a binding applies. */
 function matchResources(field: Field): void {
   if (field.at("matchPolicy").present) field.at("matchPolicy").oneOf(["Equivalent", "Exact"]);
   for (const name of ["namespaceSelector", "objectSelector"]) if (field.at(name).present) labelSelector(field.at(name));
@@ -211,7 +211,7 @@ function variableTypes(spec: Field, scope: AdmissionScope): Map<string, Type> {
 }
 
 interface ExpressionOf extends Expected {
-  /** The message where there is none. */
+  /** The message when the value is absent. */
   readonly absent: string;
 }
 
@@ -271,7 +271,7 @@ function mutatingPolicy(object: Field): void {
   else policy.oneOf(["IfNeeded", "Never"]);
 }
 
-/** Validates how a policy finds its parameters. */
+/** Validates a policy's reference to its parameters. */
 function paramRef(reference: Field): void {
   if (!reference.present) return;
   const [name, selector, action] = [

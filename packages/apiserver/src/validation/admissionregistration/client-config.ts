@@ -34,7 +34,7 @@ function webhookUrl(field: Field): void {
   const host = /^\/\/([^/?#]*)/.exec(rest)?.[1] ?? "";
   if (scheme !== "https") field.invalid(`'https' is the only allowed URL scheme${urlForm}`, scheme);
   if (host === "") field.invalid(`host must be specified${urlForm}`, host);
-  // The user information in front of the host has an error of its own.
+  // User information in front of the host has an error of its own.
   if (host.includes("@")) field.invalid("user information is not permitted in the URL", host.split("@")[0]);
   const [before = "", fragment = ""] = rest.split("#", 2);
   if (fragment !== "") field.invalid("fragments are not permitted in the URL", fragment);

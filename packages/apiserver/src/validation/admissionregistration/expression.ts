@@ -6,9 +6,11 @@ import { dyn, errorType, printed, type Type } from "../../cel/type.ts";
 import type { Field } from "../field.ts";
 
 export interface Expected extends AdmissionScope {
-  /** The allowed types as they are printed. @default any */
+  /** The allowed types, as error messages print them. @default any */
   readonly result?: readonly string[];
-  /** Whether surrounding white space is ignored when the expression is compiled, or with `shown` also when it is quoted. */
+  /**
+   * Whether surrounding white space is ignored when the expression is compiled; with `shown`, also when it is quoted.
+   */
   readonly trimmed?: "read" | "shown";
 }
 

@@ -66,7 +66,7 @@ export const workloadDefaults: DefaultTable = {
     });
     const labels = inner(inner(inner(spec, "template"), "metadata"), "labels");
     const metadata = inner(job, "metadata");
-    // Then both are the same map, as in Go: a later change of one changes the other.
+    // Object and template then share one map, as in Go: a later change of one changes the other.
     if (Object.keys(labels).length > 0 && Object.keys(inner(metadata, "labels")).length === 0)
       metadata["labels"] = labels;
   },

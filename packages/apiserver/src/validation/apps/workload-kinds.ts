@@ -165,7 +165,7 @@ function statefulSet(object: Field, isNew: boolean): void {
   always(spec, "StatefulSet");
 }
 
-/** Returns the template as its pods will be: with a volume for each claim. */
+/** Returns the template with a volume for each claim, as the pods will have them. */
 function withClaims(template: Field, claims: Field): Fields {
   const spec = template.at("spec");
   const names = claims.items.map((claim) => claim.at("metadata").at("name").text);
@@ -194,7 +194,7 @@ function replicationController(object: Field): void {
 
 const tooMany = "cannot be greater than status.replicas";
 
-/** Validates numbers of pods: none is negative, and some do not exceed the total. */
+/** Validates counts of pods: none is negative, and some do not exceed the total. */
 function counts(status: Field, names: readonly string[], notAbove: readonly string[]): void {
   for (const name of names) status.at(name).nonNegative();
   for (const name of notAbove) {

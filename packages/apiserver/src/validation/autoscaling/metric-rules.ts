@@ -69,7 +69,7 @@ function source(name: string, field: Field): void {
   }
 }
 
-/** Validates what is scaled or measured, in any version. */
+/** Validates a reference to the scaled or measured object, in any version. */
 function objectReference(reference: Field): void {
   for (const name of ["kind", "name"]) {
     const field = reference.at(name);

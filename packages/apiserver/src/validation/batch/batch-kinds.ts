@@ -26,7 +26,7 @@ const cronJob: Rules = {
       const wrong = cronProblem(schedule.text);
       if (wrong !== undefined) schedule.invalid(wrong);
       if (schedule.text.includes("TZ")) {
-        // A schedule that names a zone was allowed once, and may stay what it is.
+        // A schedule with a time zone used to be allowed, and may stay unchanged.
         const hadZone = String(inner(old ?? {}, "spec")["schedule"] ?? "").includes("TZ");
         if (!hadZone) schedule.invalid("cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
         else if (spec.at("timeZone").present)
@@ -138,7 +138,7 @@ const systemClasses: Readonly<Record<string, number>> = {
   "system-cluster-critical": 2_000_000_000,
 };
 
-/** Returns why a class that uses the system's prefix is not one of the system's classes. */
+/** Returns why a name with the system's prefix is not that of a class of the system. */
 function systemClassProblem(name: string, value: number, globalDefault: boolean): string | undefined {
   if (!name.startsWith("system-")) return undefined;
   const known = Object.hasOwn(systemClasses, name) ? systemClasses[name] : undefined;

@@ -11,7 +11,7 @@ const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const descriptors = new Set(["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"]);
 
-/** Returns in the server's words what is wrong with a schedule. */
+/** Returns the mistake in a schedule, in the server's words. */
 export function cronProblem(schedule: string): string | undefined {
   const zone = /^(?:CRON_)?TZ=([^ ]*) /.exec(schedule);
   if (zone?.[1] && !isZone(zone[1])) return `provided bad location ${zone[1]}: unknown time zone ${zone[1]}`;

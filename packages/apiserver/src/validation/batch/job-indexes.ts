@@ -1,6 +1,6 @@
 /** Parses the indexes of a Job in their text form: `1,3-5,7`. */
 
-/** Returns how many there are, or what is wrong. */
+/** Returns the number of indexes, or the mistake in the text. */
 export function countIndexes(text: string, completions: number): number | string {
   if (text === "") return 0;
   let [last, total] = [-1, 0];

@@ -29,7 +29,7 @@ export const job: Rules = {
     };
     const before = inner(metadata, "labels");
     metadata["labels"] = { ...own, ...before }; // validation rejects any others
-    // A Job without labels gets those of its template, and keeps sharing them.
+    // A Job without labels gets the map of its template's labels, and shares it from then on.
     const { labels = {} } = object.metadata;
     const isShared = labels === before || (Object.keys(labels).length === 0 && Object.keys(before).length === 0);
     if (isShared) object.metadata.labels = { ...own, ...labels };
@@ -71,7 +71,7 @@ function selectedSpec(spec: Field): void {
   if (isSelected === false) labels.invalid("`selector` does not match template `labels`", labels.value ?? null);
 }
 
-/** Checks that what the server has added is unchanged. */
+/** Checks that the fields which the server added are unchanged. */
 function generatedSelector(object: Field): void {
   const spec = object.at("spec");
   if (spec.at("manualSelector").value === true || !spec.at("selector").present) return;

@@ -101,7 +101,7 @@ function indexes(status: Field, { spec, changed }: Indexed): void {
     failed.invalid("cannot set non-null failedIndexes when backoffLimitPerIndex is null");
 }
 
-/** Validates what may only increase. */
+/** Validates that a field only increases. */
 function later(
   status: Field,
   { before, isSuspended }: { readonly before: Fields; readonly isSuspended: boolean },

@@ -52,7 +52,7 @@ function ofType(object: Fields, type: string): Fields[] {
   return conditionsOf(object).filter((condition) => condition["type"] === type);
 }
 
-/** Adds the times of a condition where its writer omitted them. */
+/** Adds the times of a condition when its writer omitted them. */
 function timed(next: KubeObject, old: KubeObject, now: string): void {
   const before = conditionsOf(old);
   for (const condition of conditionsOf(next)) {

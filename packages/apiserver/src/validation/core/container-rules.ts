@@ -68,7 +68,7 @@ export function initContainers(list: Field, scope: PodScope, regular: Field): vo
 
 const policies = ["Always", "IfNotPresent", "Never"];
 
-/** Validates what containers of all kinds have in common. */
+/** Validates the fields that all kinds of containers share. */
 export function anyContainer(container: Field, scope: PodScope): void {
   const name = container.at("name");
   if (name.require()) name.matches(dnsLabel);

@@ -205,7 +205,7 @@ function rangeOf(range: Field): void {
 function namespaceFinalizers(object: Field, { write }: RuleContext): void {
   const list = object.at("spec").at("finalizers");
   for (const item of list.items) {
-    // Only an update tells which item is wrong.
+    // Only an update reports the index of the wrong item.
     const field = write.subresource === "finalize" ? item : list.with(item.text);
     field.matches(qualifiedName);
     if (!item.text.includes("/") && item.text !== "kubernetes")

@@ -22,7 +22,7 @@ export const podDefaults: DefaultTable = {
       terminationGracePeriodSeconds: 30,
       schedulerName: "default-scheduler",
     });
-    // The older name of the field is kept as well.
+    // The older name of the field is set as well.
     fill(spec, has(spec, "serviceAccountName") ? {} : { serviceAccountName: spec["serviceAccount"] });
     if (spec["serviceAccountName"]) spec["serviceAccount"] = spec["serviceAccountName"];
     else {
@@ -111,7 +111,7 @@ function requestLimits(fields: Fields): void {
   resources["requests"] = { ...limits, ...inner(resources, "requests") };
 }
 
-/** Completes the requests of a pod with limits of its own: by those of its containers, and by its limits for the rest. */
+/** Completes the requests of a pod with limits of its own: from its containers' requests, then from its limits. */
 function requestForPod(spec: Fields): void {
   const resources = inner(spec, "resources");
   const limits = inner(resources, "limits");

@@ -2,7 +2,7 @@
 import { anyContainer, type PodScope } from "./container-rules.ts";
 import type { Field } from "../field.ts";
 
-/** The fields that such a container cannot have, in the order of Go's struct. */
+/** The fields that an ephemeral container cannot have, in the order of Go's struct. */
 const refused = ["ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules"];
 const refusedAfterMounts = ["livenessProbe", "readinessProbe", "startupProbe", "lifecycle"];
 

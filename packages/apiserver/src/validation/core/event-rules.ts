@@ -1,4 +1,4 @@
-/** Validates events: the older rules apply to all, the newer ones to those of the newer group. */
+/** Validates events: the older rules apply to all of them, the newer rules to events of the newer group. */
 import type { Fields } from "../../hooks.ts";
 import type { Field } from "../field.ts";
 import { dnsSubdomain, pathSegment, qualifiedName } from "../formats.ts";

@@ -185,7 +185,7 @@ function addedTolerations(list: Field, before: readonly Fields[]): void {
   tolerations(list);
 }
 
-/** Returns the spec with all mutable fields as they were before. */
+/** Returns the spec with all mutable fields reset to their old values. */
 function munged(spec: Field, before: Fields): Fields {
   const next = structuredClone(spec.fields);
   for (const name of ["activeDeadlineSeconds", "tolerations", "schedulingGates"]) {

@@ -25,7 +25,7 @@ export function resizeUpdate(object: Field, old: Fields, quality: (spec: Fields)
   const [spec, before] = [object.at("spec"), inner(old, "spec")];
   const refusal = unsizable(old, before);
   if (refusal !== undefined) {
-    // This error is reported alone.
+    // A pod of this kind gets only this error.
     object.errors.length = 0;
     return object.forbidden(refusal);
   }
@@ -59,7 +59,7 @@ export function resizeUpdate(object: Field, old: Fields, quality: (spec: Fields)
   }
 }
 
-/** Returns why a pod cannot be resized at all. */
+/** Returns why a pod cannot be resized at all; `undefined` when it can. */
 function unsizable(old: Fields, spec: Fields): string | undefined {
   const annotations = inner(inner(old, "metadata"), "annotations");
   if (annotations["kubernetes.io/config.mirror"] !== undefined) return "static pods cannot be resized";

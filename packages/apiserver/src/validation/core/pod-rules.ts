@@ -20,7 +20,7 @@ export interface PodOptions {
   readonly isPod?: boolean;
 }
 
-/** Validates labels and annotations of a template, whose errors name them like fields of its own. */
+/** Validates labels and annotations of a template; its errors name them like fields of the template. */
 export function templateMetadata(template: Field): void {
   const { labels, annotations } = template.at("metadata").fields;
   validateLabels(template.at("labels").with(labels));
@@ -135,7 +135,7 @@ const linuxContainers =
     " ",
   );
 
-/** Refuses what only Linux has; processes of the node need its network. */
+/** Rejects security options that only Linux has. HostProcess containers need the network of the node. */
 function windowsContext(spec: Field, refuse: (field: Field) => void): void {
   const context = spec.at("securityContext");
   for (const name of ["appArmorProfile", "seLinuxOptions"]) refuse(context.at(name));
@@ -258,7 +258,7 @@ function fileVolumes(spec: Field): void {
   }
 }
 
-/** Validates what applies to pods and not to templates. */
+/** Validates rules that apply to pods and not to templates. */
 export function podOnly(spec: Field): void {
   if (spec.at("serviceAccountName").text === "") {
     for (const volume of spec.at("volumes").items) {

@@ -47,7 +47,7 @@ function isOvercommitable(name: string): boolean {
 
 function resourceQuantity(entry: Field, name: string): void {
   if (isNegative(entry.value)) entry.invalid("must be greater than or equal to 0", String(entry.value));
-  // A canonical quantity has such a suffix only if it is not a whole number.
+  // A canonical quantity has this suffix only if it is not a whole number.
   if ((counted.test(name) || isExtended(name)) && /[mun]$/.test(String(entry.value)))
     entry.invalid("must be an integer", String(entry.value));
 }

@@ -105,7 +105,7 @@ function windowsUser(field: Field): void {
   const parts = text.split("\\");
   const wrong = (detail: string): void => field.invalid(`runAsUserName${detail}`);
   if (text === "") return wrong(" cannot be an empty string");
-  // oxlint-disable-next-line no-control-regex -- that is what is looked for
+  // oxlint-disable-next-line no-control-regex -- control characters are what the check is for
   if (/[\x00-\x1f\x7f]/.test(text)) return wrong(" cannot contain control characters");
   if (parts.length > 2) return wrong(" cannot contain more than one backslash");
   const domain = parts.length === 2 ? (parts[0] ?? "") : "";

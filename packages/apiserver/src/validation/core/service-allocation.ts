@@ -14,7 +14,7 @@ const range = /^10\.96\.\d{1,3}\.\d{1,3}$/;
 const triedAddress = `${prefix}.0.0`;
 
 /**
- * Allocates addresses and ports of a service, before anything else of it is validated.
+ * Allocates addresses and ports of a service, before its other fields are validated.
  *
  * @throws StatusError 422 when one is not available
  */

@@ -7,7 +7,7 @@ import { has } from "../fill.ts";
 import { Field } from "../field.ts";
 import { clusterAddresses } from "./service-rules.ts";
 
-/** Completes the fields of a service. @returns the errors of those that it has */
+/** Completes the fields of a service. @returns the errors of its present fields */
 export function initFamilies(spec: Fields, old: Fields | undefined): FieldError[] {
   if (spec["type"] === "ExternalName" || (old !== undefined && isStillPreferring(spec, old))) return [];
   const isSelectorless = spec["clusterIP"] === "None" && Object.keys(spec["selector"] ?? {}).length === 0;
@@ -62,7 +62,7 @@ function isSame(spec: Fields, old: Fields, name: string): boolean {
   return deepEquals(listOf(spec, name), listOf(old, name));
 }
 
-/** Reduces a service to one family when it asks for that, and only then. */
+/** Reduces a service to one IP family, only if its policy asks for that. */
 function followPolicy(spec: Fields, old: Fields, policy: Field): void {
   for (const [name, what] of [
     ["clusterIPs", "the secondary cluster IP"],

@@ -58,7 +58,10 @@ function keepAllocated(next: Fields, old: Fields): void {
   if (isOutside(old) && !isOutside(next) && isSame("externalTrafficPolicy")) delete next["externalTrafficPolicy"];
 }
 
-/** Gives a port without a node port that of the previous port with the same name, unless another port uses it now. */
+/**
+ * Gives a port without a node port the node port of the earlier port with the same name, unless another port uses it
+ * now.
+ */
 function keepNodePorts(next: readonly Fields[], old: readonly Fields[]): void {
   const byName = new Map(old.map(({ name = "", nodePort }) => [name, nodePort]));
   const nodePorts = new Set(next.map(({ nodePort }) => nodePort));

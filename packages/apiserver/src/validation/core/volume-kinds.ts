@@ -60,7 +60,7 @@ const persistentSources =
     " ",
   );
 
-/** Validates the source of a volume. The plugins of Kubernetes itself say what else theirs needs. */
+/** Validates the source of a volume. Further rules are those of each volume plugin. */
 function persistentSource(spec: Field): void {
   const [source, other] = persistentSources.filter((name) => spec.at(name).present);
   if (source === undefined) return spec.required("must specify a volume type");
@@ -124,7 +124,7 @@ const volume: Rules = {
   },
 };
 
-/** Whether the source is one that was always allowed; any other one used to be dropped silently. */
+/** Whether the source is one that was always allowed; other sources used to be dropped silently. */
 function isOldSource(source: Fields): boolean {
   const group = source["apiGroup"] ?? "";
   return (
@@ -133,7 +133,7 @@ function isOldSource(source: Fields): boolean {
   );
 }
 
-/** Copies a source to the other one of its two fields, unless both are set. */
+/** Copies a source to the other of its two fields, unless both are set. */
 function sameSources(spec: Fields, before: Fields): void {
   if (inner(spec, "dataSourceRef")["namespace"] && before["dataSourceRef"] === undefined) delete spec["dataSourceRef"];
   const [source, reference] = [spec["dataSource"], spec["dataSourceRef"]];

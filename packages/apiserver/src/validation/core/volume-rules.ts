@@ -47,7 +47,7 @@ export function volumes(list: Field, of: VolumesOf): PodVolumes {
 
 const podFields = ["metadata.name", "metadata.namespace", "metadata.labels", "metadata.annotations", "metadata.uid"];
 
-/** The sources in the server's order; some have another name in the error about a surplus source. */
+/** The sources in the server's order. The error about a surplus source names some of them differently. */
 const order = [
   "emptyDir",
   "hostPath",
@@ -168,7 +168,7 @@ function keyToPath(item: Field): void {
   mode(item.at("mode"));
 }
 
-/** Validates an item; its errors have the path of the list's owner. */
+/** Validates an item; its errors have the path of the list's parent. */
 function downward(item: Field, place: Field): void {
   const at = (name: string): Field => place.at(name).with(item.fields[name]);
   at("path").require();

@@ -1,4 +1,4 @@
-/** Validates volume sources of pods, some of which persistent volumes have too. */
+/** Validates volume sources of pods; persistent volumes have some of them too. */
 import { goRegExp } from "../../schema/go-regexp.ts";
 import type { Field } from "../field.ts";
 import { dnsLabel, dnsSubdomain } from "../formats.ts";

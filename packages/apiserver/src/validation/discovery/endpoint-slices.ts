@@ -4,7 +4,7 @@ import type { KubeObject } from "../../hooks.ts";
 import { type Field, withoutEmpty } from "../field.ts";
 import { each, inner } from "../fill.ts";
 
-/** Validates a slice. @param old the slice before, whose type of addresses stays */
+/** Validates a slice. @param old the slice before the update, whose address type must stay */
 export function endpointSlice(object: Field, old: KubeObject | undefined): void {
   const type = object.at("addressType");
   type.requireOneOf(["FQDN", "IPv4", "IPv6"]);
@@ -13,7 +13,10 @@ export function endpointSlice(object: Field, old: KubeObject | undefined): void 
 
 const hostname = "kubernetes.io/hostname";
 
-/** Takes out a field of v1beta1, as which some objects are still stored; the name of the node moves to where it belongs. */
+/**
+ * Moves the node name from the old field of v1beta1, which some stored objects still have, to its present field, and
+ * drops the old one.
+ */
 export function dropTopology(next: KubeObject, old: KubeObject | undefined): void {
   if (old !== undefined && deepEquals(withoutEmpty(next["endpoints"]), withoutEmpty(old["endpoints"]))) return;
   const known = new Set(

@@ -180,7 +180,7 @@ function ingressStatus(object: Field): void {
   }
 }
 
-/** Returns what is wrong with an address that has several spellings. */
+/** Returns the problem of an address that has several spellings. */
 function spellingProblem(text: string): string | undefined {
   const usual = canonicalAddress(text);
   return usual === text ? undefined : `must be in canonical form (${JSON.stringify(usual)})`;

@@ -28,7 +28,7 @@ const volumes: Readonly<Record<string, string>> = {
   rbd: "deprecated in v1.28, non-functional in v1.31+",
 };
 
-/** The names of volume sources in messages, where they differ from the JSON names. */
+/** The names of volume sources in messages, when they differ from the JSON names. */
 const shownNames: Readonly<Record<string, string>> = { storageos: "storageOS" };
 
 export interface PodOf {
@@ -179,7 +179,7 @@ function profileWarnings({ metadata, spec, path }: PodOf, containers: readonly P
     const name = String(container["name"]);
     if (!has(context, "seccompProfile")) say(`container.seccomp.security.alpha.kubernetes.io/${name}`, seccomp);
     const annotation = `container.apparmor.security.beta.kubernetes.io/${name}`;
-    // In a pod itself the annotation is copied to the field.
+    // In a pod itself, the annotation is copied to the field.
     if (path !== "" && !has(context, "appArmorProfile")) {
       const profile = profileOf(String(annotations[annotation]));
       const isSame = has(own, "appArmorProfile") && deepEquals(own["appArmorProfile"], profile);
