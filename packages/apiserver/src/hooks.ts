@@ -142,7 +142,7 @@ export interface UserRules {
 }
 
 export interface Authorizer {
-  authorize(asked: Attributes): Decision;
+  authorize(attributes: Attributes): Decision;
   /** Returns the user's rules. @param namespace `""` for those that apply to the whole cluster */
   rulesFor(user: UserInfo, namespace: string): UserRules;
   /** Returns the rules of a role; `undefined` when it does not exist. @param namespace the namespace of a `Role` */

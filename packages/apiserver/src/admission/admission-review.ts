@@ -96,8 +96,9 @@ interface Given {
 function checkV1(review: Fields, response: Fields, { uid, isMutating, patch }: Given): void {
   if (review["kind"] === "AdmissionReview" && review["apiVersion"] === "admission.k8s.io/v1beta1")
     throw new UndecodableAnswer("converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion");
-  const given = String(response["uid"] ?? "");
-  if (given !== uid) throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(given)}`);
+  const answeredUid = String(response["uid"] ?? "");
+  if (answeredUid !== uid)
+    throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(answeredUid)}`);
   const [kind, version] = [String(review["kind"] ?? ""), String(review["apiVersion"] ?? "")];
   if (kind !== "AdmissionReview" || version !== "admission.k8s.io/v1") {
     const [group, short] = version.includes("/") ? version.split("/") : ["", version];

@@ -46,8 +46,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
       repeat();
       return isChanged ? Promise.resolve() : undefined;
     },
-    validate(given) {
-      const attributes = named(given);
+    validate(request) {
+      const attributes = named(request);
       validateBuiltIn(attributes);
       const policies = policiesOf(reader, "validating");
       if (policies.length > 0) checkPolicies(policies, attributes, options);

@@ -28,8 +28,8 @@ export function matchOf(
     (other) => subresource === "" || other.row.subresources.some(({ name }) => name === subresource),
   );
   for (const rule of rules) {
-    const found = others.find((other) => ruleMatches(rule, context, other.row));
-    if (found !== undefined) return found;
+    const match = others.find((other) => ruleMatches(rule, context, other.row));
+    if (match !== undefined) return match;
   }
   return undefined;
 }

@@ -45,7 +45,7 @@ function setDefaults(pod: NonNullable<AdmissionAttributes["object"]>, limits: re
     Object.assign(requests, limit["defaultRequest"]);
     Object.assign(maximums, limit["default"]);
   }
-  const told: string[] = [];
+  const messages: string[] = [];
   const spec = inner(pod, "spec");
   for (const [kind, list] of [
     ["container", "containers"],
@@ -58,14 +58,14 @@ function setDefaults(pod: NonNullable<AdmissionAttributes["object"]>, limits: re
       ] as const) {
         const added = addAbsent(container, field, values);
         if (added.length > 0)
-          told.push(`${added.toSorted().join(", ")} ${what} for ${kind} ${String(container["name"])}`);
+          messages.push(`${added.toSorted().join(", ")} ${what} for ${kind} ${String(container["name"])}`);
       }
     }
   }
-  if (told.length === 0) return;
+  if (messages.length === 0) return;
   pod.metadata.annotations = {
     ...pod.metadata.annotations,
-    [annotation]: `LimitRanger plugin set: ${told.join("; ")}`,
+    [annotation]: `LimitRanger plugin set: ${messages.join("; ")}`,
   };
 }
 

@@ -24,7 +24,7 @@ export const tolerateAWhile: Plugin = {
       (taint) => !tolerations.some(({ key, effect }) => (key === taint || !key) && (effect === "NoExecute" || !effect)),
     );
     if (added.length === 0) return;
-    const made = added.map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }));
-    spec["tolerations"] = [...tolerations, ...made];
+    const additions = added.map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }));
+    spec["tolerations"] = [...tolerations, ...additions];
   },
 };

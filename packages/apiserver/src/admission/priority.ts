@@ -43,22 +43,23 @@ function defaultClass(reader: Reader): KubeObject | undefined {
 function establish(attributes: AdmissionAttributes, spec: Fields): void {
   const { reader } = attributes.context;
   const name = String(spec["priorityClassName"] ?? "");
-  const found = name === "" ? defaultClass(reader) : reader.get(classes, { name });
-  if (name !== "" && found === undefined) throw refusal(attributes, `no PriorityClass with name ${name} was found`);
-  if (found !== undefined) spec["priorityClassName"] = found.metadata.name;
-  const computed = Number(found?.["value"] ?? 0);
-  const given = spec["priority"];
+  const priorityClass = name === "" ? defaultClass(reader) : reader.get(classes, { name });
+  if (name !== "" && priorityClass === undefined)
+    throw refusal(attributes, `no PriorityClass with name ${name} was found`);
+  if (priorityClass !== undefined) spec["priorityClassName"] = priorityClass.metadata.name;
+  const computed = Number(priorityClass?.["value"] ?? 0);
+  const requested = spec["priority"];
   const why = "must not be provided in pod spec; priority admission controller computed";
-  if (given !== undefined && given !== null && given !== computed) {
-    const what = `the integer value of priority (${String(given)}) ${why} ${computed}`;
+  if (requested !== undefined && requested !== null && requested !== computed) {
+    const what = `the integer value of priority (${String(requested)}) ${why} ${computed}`;
     throw refusal(attributes, `${what} from the given PriorityClass name`);
   }
   spec["priority"] = computed;
-  const policy = found === undefined ? "PreemptLowerPriority" : found["preemptionPolicy"];
+  const policy = priorityClass === undefined ? "PreemptLowerPriority" : priorityClass["preemptionPolicy"];
   if (policy === undefined) return;
-  const wanted = spec["preemptionPolicy"];
-  if (wanted !== undefined && wanted !== null && wanted !== policy) {
-    const what = `the string value of PreemptionPolicy (${String(wanted)}) ${why} ${String(policy)}`;
+  const preemption = spec["preemptionPolicy"];
+  if (preemption !== undefined && preemption !== null && preemption !== policy) {
+    const what = `the string value of PreemptionPolicy (${String(preemption)}) ${why} ${String(policy)}`;
     throw refusal(attributes, `${what} from the given PriorityClass name`);
   }
   spec["preemptionPolicy"] = policy;

@@ -55,8 +55,8 @@ export function excess(list: ResourceList, over: ResourceList): ResourceList {
 
 /** Keeps only the given names. */
 export function masked(list: ResourceList, names: Iterable<string>): ResourceList {
-  const kept = new Set(names);
-  return new Map([...list].filter(([name]) => kept.has(name)));
+  const wantedNames = new Set(names);
+  return new Map([...list].filter(([name]) => wantedNames.has(name)));
 }
 
 export function listFields(list: ResourceList): Fields {

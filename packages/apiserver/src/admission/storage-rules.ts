@@ -33,8 +33,8 @@ export const claimResize: Plugin = {
       throw refusal(attributes, "Only bound persistent volume claims can be expanded");
     }
     const [name, before] = [classOf(object), classOf(oldObject)];
-    const found = name && context.reader.get({ group: "storage.k8s.io", plural: "storageclasses" }, { name });
-    if (found && name === before && found["allowVolumeExpansion"] === true) return;
+    const storageClass = name && context.reader.get({ group: "storage.k8s.io", plural: "storageclasses" }, { name });
+    if (storageClass && name === before && storageClass["allowVolumeExpansion"] === true) return;
     const why = "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must";
     throw refusal(attributes, `${why} support resize`);
   },

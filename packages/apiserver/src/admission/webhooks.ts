@@ -29,14 +29,14 @@ export async function askMutating(
   { again, ...around }: Around & { readonly again: () => void },
 ): Promise<void> {
   const seen: Webhook[] = [];
-  const wanted = new Set<Webhook>();
+  const matching = new Set<Webhook>();
   let isChanged = false;
   for (const webhook of webhooks) {
     const changed = await mutate(webhook, attributes, around);
     if (changed === undefined) continue;
     if (changed) {
       isChanged = true;
-      for (const earlier of seen.splice(0)) wanted.add(earlier);
+      for (const earlier of seen.splice(0)) matching.add(earlier);
     }
     if (webhook.reinvocationPolicy === "IfNeeded") seen.push(webhook);
   }
@@ -45,7 +45,7 @@ export async function askMutating(
   again();
   const hasOwnChange = !deepEquals(before, attributes.object);
   for (const webhook of webhooks) {
-    if (wanted.has(webhook) || (hasOwnChange && seen.includes(webhook))) await mutate(webhook, attributes, around);
+    if (matching.has(webhook) || (hasOwnChange && seen.includes(webhook))) await mutate(webhook, attributes, around);
   }
 }
 

@@ -19,13 +19,13 @@ export class Impersonation {
   /**
    * Returns the user whom the headers name; `undefined` when they name none.
    *
-   * @param asked returns the attributes of the sender's request.
+   * @param attributes returns the attributes of the sender's request.
    * @throws StatusError 400 when there are groups, a uid or extras without a user, 403 when the sender may not
    * impersonate that user.
    */
-  user(headers: Headers, asked: () => Attributes): UserInfo | undefined {
-    const wanted = wantedUser(headers);
-    return wanted && this.#modes.user(wanted, asked());
+  user(headers: Headers, attributes: () => Attributes): UserInfo | undefined {
+    const impersonated = wantedUser(headers);
+    return impersonated && this.#modes.user(impersonated, attributes());
   }
 }
 

@@ -33,14 +33,14 @@ export class ImpersonationModes {
   }
 
   /** Returns the impersonated user. @throws StatusError 403, the error of the first mode. */
-  user(wanted: UserInfo, asked: Attributes): UserInfo {
-    const { username } = asked.user;
+  user(target: UserInfo, request: Attributes): UserInfo {
+    const { username } = request.user;
     const last = this.#last.has(username) ? [this.#last.get(username)] : [];
     let first: StatusError | undefined;
     for (const mode of new Set([...last, ...modes])) {
-      if (!applies(mode, wanted, asked.user)) continue;
+      if (!applies(mode, target, request.user)) continue;
       try {
-        const user = this.#inMode(mode, wanted, asked);
+        const user = this.#inMode(mode, target, request);
         if (this.#last.size >= mostSenders) this.#last.clear();
         this.#last.set(username, mode);
         return user;
@@ -52,25 +52,25 @@ export class ImpersonationModes {
     throw first ?? new Error("no way of impersonation applies");
   }
 
-  #inMode(mode: Mode, wanted: UserInfo, asked: Attributes): UserInfo {
-    if (mode !== undefined) this.#check({ ...asked, verb: `impersonate-on:${mode}:${asked.verb}` });
+  #inMode(mode: Mode, target: UserInfo, request: Attributes): UserInfo {
+    if (mode !== undefined) this.#check({ ...request, verb: `impersonate-on:${mode}:${request.verb}` });
     const verb = mode === undefined ? "impersonate" : `impersonate:${mode}`;
     const group = mode === undefined ? "" : authenticationGroup;
-    const question: Attributes = { ...none, user: asked.user, verb, group };
-    const account = accountOf(wanted.username);
-    const node = mode === undefined ? undefined : nodeOf(wanted.username);
-    const groups = [...wanted.groups];
+    const question: Attributes = { ...none, user: request.user, verb, group };
+    const account = accountOf(target.username);
+    const node = mode === undefined ? undefined : nodeOf(target.username);
+    const groups = [...target.groups];
     if (account !== undefined) {
       if (groups.length === 0) groups.push("system:serviceaccounts", `system:serviceaccounts:${account.namespace}`);
       this.#check({ ...question, resource: "serviceaccounts", ...account });
     } else if (node !== undefined) {
       groups.push("system:nodes");
       this.#check({ ...question, resource: "nodes", name: mode === "associated-node" ? "*" : node });
-    } else this.#check({ ...question, resource: "users", name: wanted.username });
-    if (wanted.uid) this.#check({ ...question, group: authenticationGroup, resource: "uids", name: wanted.uid });
-    this.#checkGroups(wanted.groups, { ...question, resource: "groups" }, mode);
-    this.#checkExtra(wanted.extra ?? {}, { ...question, group: authenticationGroup, resource: "userextras" }, mode);
-    return { ...wanted, groups: withOwn(wanted.username, groups) };
+    } else this.#check({ ...question, resource: "users", name: target.username });
+    if (target.uid) this.#check({ ...question, group: authenticationGroup, resource: "uids", name: target.uid });
+    this.#checkGroups(target.groups, { ...question, resource: "groups" }, mode);
+    this.#checkExtra(target.extra ?? {}, { ...question, group: authenticationGroup, resource: "userextras" }, mode);
+    return { ...target, groups: withOwn(target.username, groups) };
   }
 
   #checkGroups(groups: readonly string[], question: Attributes, mode: Mode): void {
@@ -95,13 +95,13 @@ export class ImpersonationModes {
     }
   }
 
-  #allows(asked: Attributes): boolean {
-    return this.#authorizer.authorize(asked).allowed;
+  #allows(attributes: Attributes): boolean {
+    return this.#authorizer.authorize(attributes).allowed;
   }
 
-  #check(asked: Attributes): void {
-    const { allowed, reason } = this.#authorizer.authorize(asked);
-    if (!allowed) throw accessForbidden(asked, reason);
+  #check(attributes: Attributes): void {
+    const { allowed, reason } = this.#authorizer.authorize(attributes);
+    if (!allowed) throw accessForbidden(attributes, reason);
   }
 }
 
@@ -115,12 +115,12 @@ const none: Omit<Attributes, "user" | "verb"> = {
   name: "",
 };
 
-function applies(mode: Mode, wanted: UserInfo, sender: UserInfo): boolean {
-  const node = nodeOf(wanted.username);
-  const account = accountOf(wanted.username);
+function applies(mode: Mode, target: UserInfo, sender: UserInfo): boolean {
+  const node = nodeOf(target.username);
+  const account = accountOf(target.username);
   if (mode === undefined) return true;
   if (mode === "user-info") return node === undefined && account === undefined;
-  const isNameAlone = !wanted.uid && wanted.groups.length === 0 && Object.keys(wanted.extra ?? {}).length === 0;
+  const isNameAlone = !target.uid && target.groups.length === 0 && Object.keys(target.extra ?? {}).length === 0;
   if (!isNameAlone) return false;
   if (mode === "serviceaccount") return account !== undefined;
   if (node === undefined || mode === "arbitrary-node") return node !== undefined;

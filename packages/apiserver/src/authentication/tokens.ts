@@ -50,7 +50,7 @@ export const issuer = "https://kubernetes.default.svc";
 
 export class TokenAuthority {
   readonly #secret: Uint8Array;
-  #made: SigningKey | undefined;
+  #signingKey: SigningKey | undefined;
   readonly #users: ReadonlyMap<string, UserInfo>;
   readonly #reader: Pick<Reader, "get">;
   readonly #now: () => number;
@@ -74,7 +74,7 @@ export class TokenAuthority {
 
   /** The key is derived at its first use, because many servers never sign a token. */
   get #key(): SigningKey {
-    return (this.#made ??= new SigningKey(this.#secret));
+    return (this.#signingKey ??= new SigningKey(this.#secret));
   }
 
   /**

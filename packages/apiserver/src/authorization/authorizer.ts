@@ -65,14 +65,14 @@ export class RbacAuthorizer implements Authorizer {
     }
   }
 
-  authorize(asked: Attributes): Decision {
-    const { user, namespace } = asked;
+  authorize(attributes: Attributes): Decision {
+    const { user, namespace } = attributes;
     if (user.groups.includes(superusers)) return allowed;
     const everywhere = this.#grants(user, "");
     const inNamespace = namespace === "" ? undefined : this.#grants(user, namespace);
     for (const { grants } of inNamespace === undefined ? [everywhere] : [everywhere, inNamespace]) {
       for (const { binding, rules } of grants) {
-        if (!rules.some((rule) => permits(rule, asked))) continue;
+        if (!rules.some((rule) => permits(rule, attributes))) continue;
         return { allowed: true, reason: `RBAC: allowed by ${describeBinding(binding, user)}` };
       }
     }

@@ -53,14 +53,14 @@ function covers(rule: PolicyRule, { verb, group, resource, name, url }: Atom): b
   return !rule.resourceNames?.length || (name !== undefined && rule.resourceNames.includes(name));
 }
 
-function includes(list: readonly string[] | null | undefined, wanted: string | undefined): boolean {
-  return list?.some((one) => one === "*" || one === wanted) === true;
+function includes(list: readonly string[] | null | undefined, item: string | undefined): boolean {
+  return list?.some((one) => one === "*" || one === item) === true;
 }
 
-function coversResource(resources: PolicyRule["resources"], wanted: string): boolean {
-  if (includes(resources, wanted)) return true;
-  const slash = wanted.indexOf("/");
-  return slash >= 0 && resources?.includes(`*/${wanted.slice(slash + 1)}`) === true;
+function coversResource(resources: PolicyRule["resources"], resource: string): boolean {
+  if (includes(resources, resource)) return true;
+  const slash = resource.indexOf("/");
+  return slash >= 0 && resources?.includes(`*/${resource.slice(slash + 1)}`) === true;
 }
 
 /** Returns one line per resource with all missing verbs, sorted. */

@@ -4,11 +4,11 @@ import type { Attributes } from "../hooks.ts";
 import { forbidden, StatusError } from "../status.ts";
 
 /** Makes the error. @param reason the authorizer's reason; `""` for none */
-export function accessForbidden(asked: Attributes, reason: string): StatusError {
-  const message = sentence(asked).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+export function accessForbidden(attributes: Attributes, reason: string): StatusError {
+  const message = sentence(attributes).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   const why = reason === "" ? message : `${message}: ${reason}`;
-  if (!asked.isResource) return new StatusError(403, "Forbidden", { message: `forbidden: ${why}`, details: {} });
-  return forbidden({ group: asked.group, plural: asked.resource }, asked.name, { why });
+  if (!attributes.isResource) return new StatusError(403, "Forbidden", { message: `forbidden: ${why}`, details: {} });
+  return forbidden({ group: attributes.group, plural: attributes.resource }, attributes.name, { why });
 }
 
 function sentence({ user, verb, isResource, path, group, resource, subresource, namespace }: Attributes): string {

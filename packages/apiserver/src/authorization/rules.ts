@@ -2,18 +2,18 @@
 import type { Attributes, PolicyRule } from "../hooks.ts";
 
 /** Whether one rule by itself permits the request. */
-export function permits(rule: PolicyRule, asked: Attributes): boolean {
-  if (!hasOrAll(rule.verbs, asked.verb)) return false;
-  if (!asked.isResource) return rule.nonResourceURLs?.some((url) => coversPath(url, asked.path)) === true;
+export function permits(rule: PolicyRule, attributes: Attributes): boolean {
+  if (!hasOrAll(rule.verbs, attributes.verb)) return false;
+  if (!attributes.isResource) return rule.nonResourceURLs?.some((url) => coversPath(url, attributes.path)) === true;
   return (
-    hasOrAll(rule.apiGroups, asked.group) &&
-    permitsResource(rule.resources, asked) &&
-    (!rule.resourceNames?.length || rule.resourceNames.includes(asked.name))
+    hasOrAll(rule.apiGroups, attributes.group) &&
+    permitsResource(rule.resources, attributes) &&
+    (!rule.resourceNames?.length || rule.resourceNames.includes(attributes.name))
   );
 }
 
-function hasOrAll(list: readonly string[] | null | undefined, wanted: string): boolean {
-  return list?.some((one) => one === "*" || one === wanted) === true;
+function hasOrAll(list: readonly string[] | null | undefined, item: string): boolean {
+  return list?.some((one) => one === "*" || one === item) === true;
 }
 
 function permitsResource(resources: PolicyRule["resources"], { resource, subresource }: Attributes): boolean {

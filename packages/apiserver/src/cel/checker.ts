@@ -137,9 +137,9 @@ class Checker {
   }
 
   #fits(from: Type, to: Type): boolean {
-    const found = assign(this.#bindings, [from], [to]);
-    if (found !== undefined) this.#bindings = found;
-    return found !== undefined;
+    const assignment = assign(this.#bindings, [from], [to]);
+    if (assignment !== undefined) this.#bindings = assignment;
+    return assignment !== undefined;
   }
 
   #fresh(): Type {
@@ -287,12 +287,12 @@ class Checker {
     for (const overload of known) {
       if (overload.isMember !== isMember) continue;
       const fresh = new Map(overload.params.map((each) => [each, this.#fresh()]));
-      const wanted = overload.args.map((each) => substitute(fresh, each));
-      const found = assign(this.#bindings, types, wanted);
-      if (found === undefined) continue;
-      this.#bindings = found;
+      const parameters = overload.args.map((each) => substitute(fresh, each));
+      const assignment = assign(this.#bindings, types, parameters);
+      if (assignment === undefined) continue;
+      this.#bindings = assignment;
       chosen.push(overload.id);
-      const gives = substitute(found, substitute(fresh, overload.result));
+      const gives = substitute(assignment, substitute(fresh, overload.result));
       if (result === undefined) result = gives;
       else if (result.kind !== "dyn" && !isSame(gives, result)) result = dyn;
     }

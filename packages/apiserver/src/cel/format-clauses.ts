@@ -10,14 +10,14 @@ export interface FormatProblem {
 
 interface Clause {
   readonly types: readonly string[];
-  readonly said: string;
+  readonly refusal: string;
 }
 
-const decimal: Clause = { types: ["int", "uint"], said: "decimal clause can only be used on integers" };
-const fixed: Clause = { types: ["double", "string"], said: "fixed-point clause can only be used on doubles" };
+const decimal: Clause = { types: ["int", "uint"], refusal: "decimal clause can only be used on integers" };
+const fixed: Clause = { types: ["double", "string"], refusal: "fixed-point clause can only be used on doubles" };
 const hex: Clause = {
   types: ["int", "uint", "string", "bytes"],
-  said: "only integers, byte buffers, and strings can be formatted as hex",
+  refusal: "only integers, byte buffers, and strings can be formatted as hex",
 };
 const text: Clause = {
   types: [
@@ -34,18 +34,19 @@ const text: Clause = {
     "google.protobuf.Timestamp",
     "google.protobuf.Duration",
   ],
-  said: "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps",
+  refusal:
+    "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps",
 };
 
 const clauses: Readonly<Record<string, Clause>> = {
   s: text,
   d: decimal,
   f: fixed,
-  e: { ...fixed, said: "scientific clause can only be used on doubles" },
-  b: { types: ["int", "uint", "bool"], said: "only integers and bools can be formatted as binary" },
+  e: { ...fixed, refusal: "scientific clause can only be used on doubles" },
+  b: { types: ["int", "uint", "bool"], refusal: "only integers and bools can be formatted as binary" },
   x: hex,
   X: hex,
-  o: { ...decimal, said: "octal clause can only be used on integers" },
+  o: { ...decimal, refusal: "octal clause can only be used on integers" },
 };
 
 /** A call of `format` on a literal string with a literal list. */
@@ -79,7 +80,7 @@ export function formatProblem(
     if (clause === undefined) return unparsed(`unrecognized formatting clause "${letter}"`);
     const unfit = misfit(arg, clause, checked);
     if (unfit !== undefined) {
-      const what = `error during formatting: ${clause.said}, was given ${checked.typeOf(unfit).name}`;
+      const what = `error during formatting: ${clause.refusal}, was given ${checked.typeOf(unfit).name}`;
       return { at: places.of(unfit), what };
     }
     index++;

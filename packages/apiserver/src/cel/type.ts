@@ -53,8 +53,8 @@ export function param(name: string): Type {
 
 /** Makes an object type; its fields are created when they are first used. */
 export function struct(name: string, fields: () => ReadonlyMap<string, Type>): Type {
-  let made: ReadonlyMap<string, Type> | undefined;
-  return { kind: "struct", name, params: [], fields: () => (made ??= fields()) };
+  let types: ReadonlyMap<string, Type> | undefined;
+  return { kind: "struct", name, params: [], fields: () => (types ??= fields()) };
 }
 
 const named: ReadonlyMap<string, Type> = new Map(

@@ -134,9 +134,9 @@ function transfer(root: Root, op: string, { from, path }: { from: string; path: 
   const source = locate(root, from);
   if (!source) return `${op} operation does not apply: doc is missing from path: ${from}: missing value`;
   const where = op === "move" ? `error in move for path: '${source.key}'` : `error in copy for from: '${from}'`;
-  const found = read(source);
-  if (!found) return `${where}: ${badIndex(source)}`;
-  const moved = found.value ?? null;
+  const origin = read(source);
+  if (!origin) return `${where}: ${badIndex(source)}`;
+  const moved = origin.value ?? null;
   const problem = op === "move" ? removed(source) : undefined;
   if (problem !== undefined) return `${where}: ${problem}`;
   const target = locate(root, path);
@@ -252,9 +252,9 @@ function test(root: Root, path: string, value: unknown): string | undefined {
   if (path === "") return isSpelledAlike(root.document, value) ? undefined : failure;
   const location = locate(root, path);
   if (!location) return `test operation does not apply: is missing path: ${path}: missing value`;
-  const found = read(location);
-  if (!found) return `error in test for path: '${path}': ${badIndex(location)}`;
-  return isSpelledAlike(found.value ?? null, value) ? undefined : failure;
+  const current = read(location);
+  if (!current) return `error in test for path: '${path}': ${badIndex(location)}`;
+  return isSpelledAlike(current.value ?? null, value) ? undefined : failure;
 }
 
 /** Whether two values are equal as JSON text, in which `1.0` is not `1`; the order of fields does not count. */

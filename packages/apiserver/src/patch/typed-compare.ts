@@ -121,13 +121,13 @@ function compareItems({ left, right, place: { comparison, path } }: Pair, list: 
 }
 
 function itemsByElement(items: readonly unknown[], list: ListAtom): Map<string, unknown[]> {
-  const found = new Map<string, unknown[]>();
+  const byKey = new Map<string, unknown[]>();
   for (const item of items) {
     const element = itemElement(list, item);
     if (typeof element !== "string") continue;
-    const same = found.get(element);
+    const same = byKey.get(element);
     if (same) same.push(item);
-    else found.set(element, [item]);
+    else byKey.set(element, [item]);
   }
-  return found;
+  return byKey;
 }

@@ -50,8 +50,8 @@ export interface UpdateOptions extends VersionOptions {
 export function updateManagedFields(options: UpdateOptions): KubeObject {
   const { live, next, subresource } = options;
   if (options.hasEmpty === true && options.schema.go !== undefined) return updateManagedFieldsOfEmpty(options);
-  const asked = next.metadata?.managedFields;
-  const managers = managersToStartFrom(live, { asked, subresource });
+  const requested = next.metadata?.managedFields;
+  const managers = managersToStartFrom(live, { asked: requested, subresource });
   const bare = withManagedFields(next, undefined);
   if (lacksKeys(bare)) return bare;
   // An object whose managers were removed stays without any.

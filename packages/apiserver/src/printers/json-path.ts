@@ -5,7 +5,7 @@ type Step = (value: unknown) => unknown[];
 /** Compiles a path such as `.status.conditions[?(@.type=="Ready")].status`. */
 export function jsonPath(text: string): (value: unknown) => unknown[] {
   const steps = parse(text.replace(/^\{|\}$/g, "").replace(/^\$/, ""));
-  return (value) => steps.reduce<unknown[]>((found, step) => found.flatMap(step), [value]);
+  return (value) => steps.reduce<unknown[]>((values, step) => values.flatMap(step), [value]);
 }
 
 const filter = /^\?\(\s*@((?:\.[\w-]+|\['[^']+'\])+)\s*(==|!=)\s*(?:"([^"]*)"|'([^']*)'|([\w.-]+))\s*\)$/;
@@ -50,9 +50,9 @@ function bracket(inside: string): Step {
   const [, path, operator, double, single, bare] = filter.exec(inside) ?? [];
   if (path === undefined) return () => [];
   const inner = jsonPath(path);
-  const wanted = double ?? single ?? bare ?? "";
+  const name = double ?? single ?? bare ?? "";
   return (value) =>
-    Array.isArray(value) ? value.filter((item) => (String(inner(item)[0]) === wanted) === (operator === "==")) : [];
+    Array.isArray(value) ? value.filter((item) => (String(inner(item)[0]) === name) === (operator === "==")) : [];
 }
 
 const every: Step = (value) => (typeof value === "object" && value !== null ? Object.values(value) : []);

@@ -205,9 +205,9 @@ function present(name: string, value: unknown): Fields {
 
 /** Returns all fields of Go's internal types, in their order. */
 function shownBehavior({ scaleUp, scaleDown }: Fields): Fields {
-  const rules = (given: unknown): Fields | null => {
-    if (given === undefined || given === null) return null;
-    const { stabilizationWindowSeconds = null, selectPolicy = null, policies, tolerance = null } = given as Fields;
+  const rules = (rulesOf: unknown): Fields | null => {
+    if (rulesOf === undefined || rulesOf === null) return null;
+    const { stabilizationWindowSeconds = null, selectPolicy = null, policies, tolerance = null } = rulesOf as Fields;
     const policyList = (policies as Fields[] | undefined)?.map(({ type, value, periodSeconds }) => ({
       Type: type,
       Value: value,

@@ -58,8 +58,8 @@ export function customResource(
   const written = new Map<string, Schema | undefined>();
   const schemaOf = (stored: string): Schema | undefined =>
     written.getOrInsertComputed(stored, () => {
-      const found = versions.find(({ name }) => stored === apiVersionOf({ group: row.group, version: name }));
-      return found && customSchema(found.schema?.openAPIV3Schema ?? anything, row);
+      const storedVersion = versions.find(({ name }) => stored === apiVersionOf({ group: row.group, version: name }));
+      return storedVersion && customSchema(storedVersion.schema?.openAPIV3Schema ?? anything, row);
     });
 
   /** Drops the fields that the storage version lacks; their managers stay. */

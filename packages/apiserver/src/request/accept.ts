@@ -50,8 +50,8 @@ export function accepted(
   if (header === null || header === "" || header === "application/json") return plain;
   const clauses = header.split(",");
   if (served === "route" || served === "listRoute") checkRoute(clauses, served === "listRoute");
-  const found = negotiated(clauses, forms, written);
-  if (found !== undefined) return found;
+  const form = negotiated(clauses, forms, written);
+  if (form !== undefined) return form;
   const message = `only the following media types are accepted: ${types.join(", ")}`;
   throw new StatusError(406, "NotAcceptable", { message });
 }

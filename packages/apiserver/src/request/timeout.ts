@@ -9,13 +9,13 @@ const endless: ReadonlySet<string> = new Set(["attach", "exec", "log", "portforw
  * Checks the option `timeout`, which every request except endless ones may have. It is only checked, because no request
  * takes long enough here.
  *
- * @param asked the attributes of the request; called only where there is an option
+ * @param attributes the attributes of the request; called only where there is an option
  * @throws StatusError 400 when it is no duration of Go
  */
-export function checkTimeout(query: URLSearchParams, asked: () => Attributes): void {
+export function checkTimeout(query: URLSearchParams, attributes: () => Attributes): void {
   const timeout = query.get("timeout");
   if (timeout === null || timeout === "" || duration.test(timeout)) return;
-  const { verb, subresource, isResource } = asked();
+  const { verb, subresource, isResource } = attributes();
   if (isResource && (verb === "watch" || verb === "proxy" || endless.has(subresource))) return;
   throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${goQuoted(timeout)}`);
 }

@@ -47,14 +47,14 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
 };
 
 /** Returns the formats of strings in a schema that are not checked. */
-export function unknownFormats(schema: unknown, found: Set<string> = new Set()): Set<string> {
-  if (typeof schema !== "object" || schema === null) return found;
+export function unknownFormats(schema: unknown, unknown: Set<string> = new Set()): Set<string> {
+  if (typeof schema !== "object" || schema === null) return unknown;
   const { type, format } = schema as { type?: unknown; format?: unknown };
   if (type === "string" && typeof format === "string" && format !== "" && format !== "date-time") {
-    if (knownFormat(format) === undefined) found.add(format);
+    if (knownFormat(format) === undefined) unknown.add(format);
   }
-  for (const part of Object.values(schema)) unknownFormats(part, found);
-  return found;
+  for (const part of Object.values(schema)) unknownFormats(part, unknown);
+  return unknown;
 }
 
 /** Whether a string has a format; `undefined` for formats without effect. */

@@ -60,10 +60,10 @@ function coerceEmbedded(fields: Fields, { path, inside }: Place): void {
     inside.errors.push(`${path}.${name}: Invalid value: ${goJson(value)}: must be a string`);
   }
   if (fields.metadata === undefined) return;
-  const given = goJson(fields.metadata);
+  const metadata = goJson(fields.metadata);
   const { error, unknown, object } = decodeBuiltIn(objectMetaSchema(), fields.metadata);
   if (error === undefined) fields.metadata = object;
-  else inside.errors.push(`${path}.metadata: Invalid value: ${given}: ${error}`);
+  else inside.errors.push(`${path}.metadata: Invalid value: ${metadata}: ${error}`);
   inside.unknown.push(...unknown.map((text) => text.replace('"', `"${path}.metadata.`)));
 }
 

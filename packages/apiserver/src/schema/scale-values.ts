@@ -16,10 +16,10 @@ export interface ScaleFields {
 export function validateScale(scale: ScaleFields, object: unknown, only: "status" | undefined): FieldError[] {
   const errors: FieldError[] = [];
   for (const path of only === "status" ? [scale.statusReplicas] : [scale.specReplicas, scale.statusReplicas]) {
-    const found = nested(object, path, isInteger, "int64");
-    const count = (found.value ?? 0) as number | bigint;
+    const value = nested(object, path, isInteger, "int64");
+    const count = (value.value ?? 0) as number | bigint;
     const detail =
-      found.problem ??
+      value.problem ??
       (count < 0
         ? "should be a non-negative integer"
         : count > 2 ** 31 - 1
@@ -40,7 +40,7 @@ interface Found {
   readonly problem?: string;
 }
 
-function nested(object: unknown, path: string, fits: (value: unknown) => boolean, wanted: string): Found {
+function nested(object: unknown, path: string, fits: (value: unknown) => boolean, typeName: string): Found {
   const steps = path.replace(/^\./, "").split(".");
   let value = object;
   for (const [index, step] of steps.entries()) {
@@ -50,12 +50,12 @@ function nested(object: unknown, path: string, fits: (value: unknown) => boolean
     if (!Object.hasOwn(value, step)) return {};
     value = (value as Readonly<Record<string, unknown>>)[step];
   }
-  return fits(value) ? { value } : { problem: accessor(steps, value, wanted) };
+  return fits(value) ? { value } : { problem: accessor(steps, value, typeName) };
 }
 
-function accessor(steps: readonly string[], value: unknown, wanted: string): string {
+function accessor(steps: readonly string[], value: unknown, typeName: string): string {
   const text = isNumber(value) ? goNumber(value) : typeof value === "object" ? goJson(value) : String(value);
-  return `.${steps.join(".")} accessor error: ${text} is of the type ${goType(value)}, expected ${wanted}`;
+  return `.${steps.join(".")} accessor error: ${text} is of the type ${goType(value)}, expected ${typeName}`;
 }
 
 function goType(value: unknown): string {

@@ -116,10 +116,10 @@ function plain(message: string): StatusError {
 function containerOf({ query, target: { name } }: ApiCall, pod: KubeObject, spec: Fields): string {
   const lists = ["initContainers", "containers", "ephemeralContainers"];
   const all = lists.flatMap((list) => each(spec, list)).map((container) => String(container["name"]));
-  const wanted = query.get("container") ?? "";
-  if (wanted !== "") {
-    if (all.includes(wanted)) return wanted;
-    throw badRequest(`container ${wanted} is not valid for pod ${name}`);
+  const container = query.get("container") ?? "";
+  if (container !== "") {
+    if (all.includes(container)) return container;
+    throw badRequest(`container ${container} is not valid for pod ${name}`);
   }
   const [first, ...others] = each(spec, "containers");
   if (others.length === 0) return String(first?.["name"] ?? "");
@@ -138,12 +138,12 @@ function kubeletOf({ kernel, target }: ApiCall, name: string): string {
   if (node === undefined) throw notFound({ group: target.group, plural: target.plural }, name);
   const status = inner(node, "status");
   const addresses = each(status, "addresses") as { type?: string; address?: string }[];
-  const found = addressTypes.map((wanted) => addresses.find(({ type }) => type === wanted)).find(Boolean);
-  if (found?.address === undefined) {
+  const candidates = addressTypes.map((wanted) => addresses.find(({ type }) => type === wanted)).find(Boolean);
+  if (candidates?.address === undefined) {
     const known = addresses.map(({ type, address }) => `{${type} ${address}}`).join(" ");
     throw plain(`no preferred addresses found; known addresses: [${known}]`);
   }
-  return `${found.address}:${Number(inner(inner(status, "daemonEndpoints"), "kubeletEndpoint")["Port"] ?? 10250)}`;
+  return `${candidates.address}:${Number(inner(inner(status, "daemonEndpoints"), "kubeletEndpoint")["Port"] ?? 10250)}`;
 }
 
 function proxyProblem(call: ApiCall): StatusError {

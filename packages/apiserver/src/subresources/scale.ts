@@ -98,9 +98,9 @@ function appliedScale({ resource, target }: ApiCall, produce: Change["produce"])
   };
 }
 
-async function change(call: ApiCall, made: Change): Promise<Response> {
+async function change(call: ApiCall, request: Change): Promise<Response> {
   formOf(scaleCall(call));
-  const { stored } = await changeObject(call, { ...made, createsAbsent: false, lens: lensOf(call) });
+  const { stored } = await changeObject(call, { ...request, createsAbsent: false, lens: lensOf(call) });
   return answer(call, scaleOf(call.resource, stored.object).scale);
 }
 

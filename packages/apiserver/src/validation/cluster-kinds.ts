@@ -7,11 +7,11 @@ import type { Rules, RuleTable } from "./rules.ts";
 const apiService: Rules = {
   nameFor: ({ spec }) => {
     const { group = "", version = "" } = (spec ?? {}) as { group?: string; version?: string };
-    const wanted = `${version}.${group}`;
+    const expected = `${version}.${group}`;
     return (name) => {
       const problems = pathSegment(name);
-      if (problems.length > 0 || name === wanted) return problems;
-      return [`must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`];
+      if (problems.length > 0 || name === expected) return problems;
+      return [`must be \`spec.version+"."+spec.group\`: ${JSON.stringify(expected)}`];
     };
   },
   check: (object) => {

@@ -122,9 +122,9 @@ function resized(next: KubeObject, live: KubeObject): KubeObject {
   return withStatus({ ...live, metadata: metadataOf(next, live), spec: { ...rest, ...own, ...whole } }, live["status"]);
 }
 
-function withResources(wanted: readonly Fields[], live: readonly Fields[]): readonly Fields[] {
-  if (wanted.some(({ name }, index) => name !== live[index]?.["name"])) return wanted;
-  return wanted.map(({ resources, resizePolicy }, index) => {
+function withResources(desired: readonly Fields[], live: readonly Fields[]): readonly Fields[] {
+  if (desired.some(({ name }, index) => name !== live[index]?.["name"])) return desired;
+  return desired.map(({ resources, resizePolicy }, index) => {
     const { resources: _, resizePolicy: __, ...rest } = live[index] ?? {};
     return {
       ...rest,

@@ -53,5 +53,5 @@ export interface Lens {
   /** Returns the object before a change, with its managers. */
   readonly before: (live: KubeObject) => KubeObject;
   /** Converts the changed object back. @throws StatusError when that is impossible */
-  readonly after: (shown: KubeObject, live: KubeObject) => KubeObject;
+  readonly after: (visible: KubeObject, live: KubeObject) => KubeObject;
 }

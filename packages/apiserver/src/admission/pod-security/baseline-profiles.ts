@@ -127,6 +127,6 @@ export function withoutSeccomp(spec: Fields): string | undefined {
   if (typeOf(spec, "seccompProfile") !== undefined) return undefined;
   const bare = containersOf(spec).filter((container) => typeOf(container, "seccompProfile") === undefined);
   if (bare.length === 0) return undefined;
-  const wanted = 'must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"';
-  return `pod or ${containersText(bare.map(nameOf))} ${wanted}`;
+  const requirement = 'must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"';
+  return `pod or ${containersText(bare.map(nameOf))} ${requirement}`;
 }

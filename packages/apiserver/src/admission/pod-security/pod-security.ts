@@ -52,9 +52,9 @@ function validateNamespace(attributes: AdmissionAttributes, namespace: KubeObjec
 function warnOfPods({ context }: AdmissionAttributes, namespace: string, enforce: LevelVersion): void {
   const names = new Map<string, string[]>();
   for (const { metadata, ...pod } of context.reader.list({ group: "", plural: "pods" }, namespace)) {
-    const found = findings(enforce, { metadata, spec: inner(pod, "spec") });
-    if (found.length === 0) continue;
-    const reasons = found.map(({ reason }) => reason).join(", ");
+    const violations = findings(enforce, { metadata, spec: inner(pod, "spec") });
+    if (violations.length === 0) continue;
+    const reasons = violations.map(({ reason }) => reason).join(", ");
     names.set(reasons, [...(names.get(reasons) ?? []), metadata.name ?? ""]);
   }
   if (names.size === 0) return;
@@ -79,9 +79,9 @@ function validatePod(attributes: AdmissionAttributes, pod: KubeObject): void {
   if (enforce.level === "privileged" && warn.level === "privileged") return;
   if (oldObject !== undefined && !isOtherImage(inner(pod, "spec"), inner(oldObject, "spec"))) return;
   const parts = { metadata: pod.metadata, spec: inner(pod, "spec") };
-  const found = findings(enforce, parts);
-  if (found.length > 0) {
-    const why = `violates PodSecurity "${levelText(enforce)}": ${detailText(found)}`;
+  const violations = findings(enforce, parts);
+  if (violations.length > 0) {
+    const why = `violates PodSecurity "${levelText(enforce)}": ${detailText(violations)}`;
     throw forbidden(context.row, context.name || (pod.metadata.name ?? ""), { why });
   }
   tell(attributes, policy, parts);
@@ -115,6 +115,6 @@ function tell(
   { warn }: Policy,
   pod: { metadata: ObjectMetadata; spec: Fields },
 ): void {
-  const found = findings(warn, pod);
-  if (found.length > 0) context.warn(`would violate PodSecurity "${levelText(warn)}": ${detailText(found)}`);
+  const violations = findings(warn, pod);
+  if (violations.length > 0) context.warn(`would violate PodSecurity "${levelText(warn)}": ${detailText(violations)}`);
 }

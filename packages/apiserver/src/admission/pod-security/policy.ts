@@ -34,13 +34,13 @@ export function policyOf(labels: Readonly<Record<string, string>> = {}): Policy 
     void errors.push({ type: "Invalid", field: `metadata.labels[${label}]`, badValue: labels[label], detail });
   const read = (mode: string, otherwise: Level): LevelVersion => {
     const [levelLabel, versionLabel] = [`${prefix}${mode}`, `${prefix}${mode}-version`];
-    const given = labels[levelLabel];
-    const isLevel = given === undefined || (levels as readonly string[]).includes(given);
+    const label = labels[levelLabel];
+    const isLevel = label === undefined || (levels as readonly string[]).includes(label);
     if (!isLevel) wrong(levelLabel, `must be one of ${levels.join(", ")}`);
     const version = labels[versionLabel] ?? "latest";
     const isVersion = version === "latest" || /^v1\.([0-9]|[1-9][0-9]*)$/.test(version);
     if (!isVersion) wrong(versionLabel, 'must be "latest" or "v1.x"');
-    const level = isLevel ? ((given ?? "privileged") as Level) : otherwise;
+    const level = isLevel ? ((label ?? "privileged") as Level) : otherwise;
     return { level, version: isVersion ? version : "latest" };
   };
   const enforce = read("enforce", "restricted");

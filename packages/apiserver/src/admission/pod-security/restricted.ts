@@ -107,14 +107,14 @@ function volumes({ spec }: PodParts): Finding | undefined {
 
 function nonRoot({ spec }: PodParts): Finding | undefined {
   const reason = "runAsNonRoot != true";
-  const said = (holder: Fields): unknown => security(holder)["runAsNonRoot"] ?? undefined;
-  const roots = containersOf(spec).filter((container) => said(container) === false);
-  if (said(spec) === false || roots.length > 0) {
-    const who = settersText(said(spec) === false, roots.map(nameOf));
+  const runAsNonRoot = (holder: Fields): unknown => security(holder)["runAsNonRoot"] ?? undefined;
+  const roots = containersOf(spec).filter((container) => runAsNonRoot(container) === false);
+  if (runAsNonRoot(spec) === false || roots.length > 0) {
+    const who = settersText(runAsNonRoot(spec) === false, roots.map(nameOf));
     return { reason, detail: `${who} must not set securityContext.runAsNonRoot=false` };
   }
-  if (said(spec) === true) return undefined;
-  const silent = containersOf(spec).filter((container) => said(container) === undefined);
+  if (runAsNonRoot(spec) === true) return undefined;
+  const silent = containersOf(spec).filter((container) => runAsNonRoot(container) === undefined);
   if (silent.length === 0) return undefined;
   const detail = `pod or ${containersText(silent.map(nameOf))} must set securityContext.runAsNonRoot=true`;
   return { reason, detail };

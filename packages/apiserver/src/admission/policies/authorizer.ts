@@ -19,19 +19,19 @@ class DecisionValue {
 /** A check that lacks its verb. */
 class CheckValue {
   readonly authorizer: Authorizer;
-  readonly asked: Omit<Attributes, "verb">;
+  readonly attributes: Omit<Attributes, "verb">;
 
-  constructor(authorizer: Authorizer, asked: Omit<Attributes, "verb">) {
+  constructor(authorizer: Authorizer, attributes: Omit<Attributes, "verb">) {
     this.authorizer = authorizer;
-    this.asked = asked;
+    this.attributes = attributes;
   }
 
   with(more: Partial<Attributes>): CheckValue {
-    return new CheckValue(this.authorizer, { ...this.asked, ...more });
+    return new CheckValue(this.authorizer, { ...this.attributes, ...more });
   }
 
   check(verb: string): DecisionValue {
-    const { allowed, reason } = this.authorizer.authorize({ ...this.asked, verb });
+    const { allowed, reason } = this.authorizer.authorize({ ...this.attributes, verb });
     return new DecisionValue(allowed, reason);
   }
 }
@@ -69,8 +69,8 @@ class AuthorizerValue {
 
 /** Makes the value of `authorizer` for the expressions of a request. */
 export function authorizerValue({ authorizer, user, row, subresource, namespace, name }: WriteContext): object {
-  const asked = { ...blank, user, group: row.group, resource: row.plural, subresource, namespace, name };
-  return new AuthorizerValue(authorizer, user, new CheckValue(authorizer, asked));
+  const attributes = { ...blank, user, group: row.group, resource: row.plural, subresource, namespace, name };
+  return new AuthorizerValue(authorizer, user, new CheckValue(authorizer, attributes));
 }
 
 const blank: Omit<Attributes, "user" | "verb"> = {

@@ -38,10 +38,10 @@ function program(expression: string): Program {
   }
   const parsed = environment.parse(withoutLeadingDots(withoutMessages(expression)));
   matchAsGo(parsed.ast);
-  const made: Program = (scope) => parsed(scope) as unknown;
+  const compiledProgram: Program = (scope) => parsed(scope) as unknown;
   if (programs.size > 1000) programs.clear();
-  programs.set(expression, made);
-  return made;
+  programs.set(expression, compiledProgram);
+  return compiledProgram;
 }
 
 /** Escapes a key for a JSON pointer. */
@@ -110,8 +110,8 @@ function variable(name: string, expression: string, scope: Scope): unknown {
 function namespaceOf({ context }: AdmissionAttributes): unknown {
   const { row, namespace, reader } = context;
   if (namespace === "" || (row.group === "" && row.kind === "Namespace")) return undefined;
-  const found = reader.get({ group: "", plural: "namespaces" }, { name: namespace });
-  if (found === undefined) return undefined;
-  const { managedFields: _, ...metadata } = found.metadata;
-  return { metadata, spec: found["spec"], status: found["status"] };
+  const object = reader.get({ group: "", plural: "namespaces" }, { name: namespace });
+  if (object === undefined) return undefined;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { metadata, spec: object["spec"], status: object["status"] };
 }

@@ -61,11 +61,11 @@ export function paramsOf(
   if (row.namespaced && namespace === "") {
     throw new PolicyProblem("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources");
   }
-  const found = find();
-  if (found.length === 0 && (paramRef.parameterNotFoundAction ?? "Deny") === "Deny") {
+  const params = find();
+  if (params.length === 0 && (paramRef.parameterNotFoundAction ?? "Deny") === "Deny") {
     throw new PolicyProblem("no params found for policy binding with `Deny` parameterNotFoundAction");
   }
-  return found.map((one) => ({ ...one, apiVersion: paramKind.apiVersion, kind: paramKind.kind }));
+  return params.map((one) => ({ ...one, apiVersion: paramKind.apiVersion, kind: paramKind.kind }));
 
   function find(): readonly KubeObject[] {
     if (paramRef!.name) {
@@ -80,8 +80,8 @@ export function paramsOf(
 
 export function unknownKind({ apiVersion, kind }: ParamKind): PolicyProblem {
   const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
-  const shown = `${group ? `${group}/` : "/"}${version}, Kind=${kind}`;
-  return new PolicyProblem(`failed to find resource referenced by paramKind: '${shown}'`);
+  const kindText = `${group ? `${group}/` : "/"}${version}, Kind=${kind}`;
+  return new PolicyProblem(`failed to find resource referenced by paramKind: '${kindText}'`);
 }
 
 /** Evaluates match conditions. @throws Error when a condition fails and none is false */

@@ -9,7 +9,7 @@ export function withoutMessages(expression: string): string {
   if (!/\b(Object|JSONPatch)\b/.test(expression)) return expression;
   const all = expression.match(tokens) ?? [];
   const open: ("message" | "other")[] = [];
-  let made = "";
+  let result = "";
   for (const [index, token] of all.entries()) {
     const next = beside(all, index, 1);
     if (message.test(token) && next === "{") {
@@ -20,9 +20,9 @@ export function withoutMessages(expression: string): string {
       open.push(token === "{" && before !== undefined && message.test(before) ? "message" : "other");
     } else if (token === "}" || token === "]" || token === ")") open.pop();
     const isField = open.at(-1) === "message" && next === ":" && /^[A-Za-z_]\w*$/.test(token) && isFirst(all, index);
-    made += isField ? JSON.stringify(token) : token;
+    result += isField ? JSON.stringify(token) : token;
   }
-  return made;
+  return result;
 }
 
 /**

@@ -31,11 +31,11 @@ export function bookings(attributes: AdmissionAttributes): Booking[] {
   const now = Date.parse(context.now);
   const concerned = quotas.filter((quota) => concerns(quota, evaluator, object));
   for (const quota of concerned) checkComplete(attributes, quota, evaluator);
-  const asked = evaluator.usage(object, now);
+  const usage = evaluator.usage(object, now);
   const old = attributes.oldObject;
   return concerned.flatMap((quota) => {
     const isCounted = old !== undefined && concerns(quota, evaluator, old);
-    const delta = isCounted ? excess(asked, evaluator.usage(old, now)) : asked;
+    const delta = isCounted ? excess(usage, evaluator.usage(old, now)) : usage;
     const booking = book(attributes, quota, delta);
     return booking === undefined ? [] : [booking];
   });
@@ -66,15 +66,15 @@ function checkComplete(attributes: AdmissionAttributes, quota: KubeObject, evalu
 
 function book(attributes: AdmissionAttributes, quota: KubeObject, delta: ResourceList): Booking | undefined {
   const hard = hardOf(quota);
-  const asked = new Map([...masked(delta, hard.keys())].filter(([, { nanos }]) => nanos !== 0n));
-  if (asked.size === 0) return undefined;
+  const request = new Map([...masked(delta, hard.keys())].filter(([, { nanos }]) => nanos !== 0n));
+  if (request.size === 0) return undefined;
   const used = usedOf(quota);
-  const next = add(new Map(used), asked);
-  const over = [...asked.keys()].filter((name) => (next.get(name)?.nanos ?? 0n) > (hard.get(name)?.nanos ?? 0n));
+  const next = add(new Map(used), request);
+  const over = [...request.keys()].filter((name) => (next.get(name)?.nanos ?? 0n) > (hard.get(name)?.nanos ?? 0n));
   if (over.length > 0 && attributes.context.subresource !== "status") {
     const { name = "" } = quota.metadata;
     const parts = [
-      `requested: ${listText(masked(asked, over))}`,
+      `requested: ${listText(masked(request, over))}`,
       `used: ${listText(masked(used, over))}`,
       `limited: ${listText(masked(hard, over))}`,
     ];

@@ -71,9 +71,9 @@ const pods: Evaluator = {
     const lacking = new Map<string, Set<string>>();
     for (const container of [...each(spec, "containers"), ...each(spec, "initContainers")]) {
       const resources = inner(container, "resources");
-      const said = computed(resourceList(resources["requests"]), resourceList(resources["limits"]));
+      const list = computed(resourceList(resources["requests"]), resourceList(resources["limits"]));
       for (const name of needed) {
-        if (said.has(name)) continue;
+        if (list.has(name)) continue;
         lacking.set(name, (lacking.get(name) ?? new Set()).add(String(container["name"])));
       }
     }
@@ -174,9 +174,9 @@ const claims: Evaluator = {
 
 function requested(claim: KubeObject): ReturnType<ResourceList["get"]> {
   const list = resourceList(inner(inner(claim, "spec"), "resources")["requests"]);
-  const wanted = list.get("storage");
+  const storage = list.get("storage");
   const allocated = resourceList(inner(claim, "status")["allocatedResources"]).get("storage");
-  return wanted !== undefined && allocated !== undefined && allocated.nanos > wanted.nanos ? allocated : wanted;
+  return storage !== undefined && allocated !== undefined && allocated.nanos > storage.nanos ? allocated : storage;
 }
 
 const billion = 1_000_000_000n;

@@ -30,11 +30,11 @@ export const podCells: readonly Cell[] = [
 ];
 
 function gates(pod: KubeObject): string {
-  const wanted = list(pod, "spec.readinessGates");
-  if (wanted.length === 0) return "<none>";
+  const readinessGates = list(pod, "spec.readinessGates");
+  if (readinessGates.length === 0) return "<none>";
   const isTrue = (type: unknown): boolean =>
     list(pod, "status.conditions").find((one) => one["type"] === type)?.["status"] === "True";
-  return `${wanted.filter((gate) => isTrue(gate["conditionType"])).length}/${wanted.length}`;
+  return `${readinessGates.filter((gate) => isTrue(gate["conditionType"])).length}/${readinessGates.length}`;
 }
 
 function isSidecar(pod: KubeObject, container: unknown): boolean {

@@ -20,27 +20,27 @@ const messages = /(?<![\w.])(?=[\w.]*\b(?:Object|JSONPatch))[\w.]+\s*\{/;
 /** Rejects syntax errors, unknown names and results of another type. @returns its type */
 export function compiles(expression: Field, { result, trimmed, ...scope }: Expected): Type {
   const text = trimmed === undefined ? expression.text : expression.text.trim();
-  const shown = trimmed === "shown" ? text : expression.text;
+  const excerpt = trimmed === "shown" ? text : expression.text;
   if (messages.test(text)) {
     const cutOff = unfinished(text);
     if (cutOff === undefined) return dyn;
-    expression.invalid(`compilation failed: ${cutOff}`, shown);
+    expression.invalid(`compilation failed: ${cutOff}`, excerpt);
     return errorType;
   }
-  const made = compiled(text, admissionVariables(scope));
-  if (typeof made === "string") {
-    expression.invalid(`compilation failed: ${made}`, shown);
+  const program = compiled(text, admissionVariables(scope));
+  if (typeof program === "string") {
+    expression.invalid(`compilation failed: ${program}`, excerpt);
     return errorType;
   }
-  const { type } = made.checked;
+  const { type } = program.checked;
   const got = printed(type);
   if (result === undefined || result.includes(got)) {
-    const problem = instantiationProblem(made.node);
+    const problem = instantiationProblem(program.node);
     if (problem === undefined) return type;
     expression.add("Internal", problem);
     return errorType;
   }
-  const wanted = result.length === 1 ? result[0] : `one of [${result.join(" ")}]`;
-  expression.invalid(`must evaluate to ${wanted} but got ${got}`, shown);
+  const expected = result.length === 1 ? result[0] : `one of [${result.join(" ")}]`;
+  expression.invalid(`must evaluate to ${expected} but got ${got}`, excerpt);
   return type;
 }

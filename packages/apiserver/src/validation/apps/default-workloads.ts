@@ -110,9 +110,9 @@ const scaleUp = {
 };
 const scaleDown = { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] };
 
-function scaling(given: Fields, defaults: Fields): Fields {
-  fillAbsent(given, defaults);
-  return given;
+function scaling(fields: Fields, defaults: Fields): Fields {
+  fillAbsent(fields, defaults);
+  return fields;
 }
 
 function labelFrom(object: Fields, labels: Fields): void {

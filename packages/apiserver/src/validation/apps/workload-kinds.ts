@@ -169,12 +169,12 @@ function statefulSet(object: Field, isNew: boolean): void {
 function withClaims(template: Field, claims: Field): Fields {
   const spec = template.at("spec");
   const names = claims.items.map((claim) => claim.at("metadata").at("name").text);
-  const made = [...new Set(names)].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  const volumes = [...new Set(names)].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
   const own = spec
     .at("volumes")
     .items.flatMap(({ fields }) => (names.includes(String(fields["name"])) ? [] : [fields]));
   const { subdomain: _, hostname: __, ...rest } = spec.fields;
-  return { ...template.fields, spec: { ...rest, volumes: [...made, ...own] } };
+  return { ...template.fields, spec: { ...rest, volumes: [...volumes, ...own] } };
 }
 
 function replicationController(object: Field): void {

@@ -60,8 +60,8 @@ function newer(object: Field): void {
   if (!object.at("eventTime").present) object.at("eventTime").required();
   const type = object.at("type");
   if (type.text !== "Normal" && type.text !== "Warning") type.invalid(`has invalid value: ${type.text}`, "");
-  const unset = (name: string, shown: string): void => {
-    if (!object.at(name).empty) object.at(shown).invalid("needs to be unset", "");
+  const unset = (name: string, path: string): void => {
+    if (!object.at(name).empty) object.at(path).invalid("needs to be unset", "");
   };
   unset("deprecatedFirstTimestamp", "firstTimestamp");
   unset("deprecatedLastTimestamp", "lastTimestamp");

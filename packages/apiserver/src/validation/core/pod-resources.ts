@@ -19,9 +19,9 @@ export function podResources(spec: Field): void {
       entry.invalid("must be a standard resource type or fully qualified", entry.text);
     else if (!supported.test(entry.text)) entry.oneOf(["cpu", "hugepages-", "memory"]);
   });
-  const asked = containerResources(spec.fields, "requests");
+  const requests = containerResources(spec.fields, "requests");
   for (const name of own.at("requests").keys) {
-    const [entry, sum] = [own.at("requests").key(name), asked.get(name)];
+    const [entry, sum] = [own.at("requests").key(name), requests.get(name)];
     const needed = sum && formatQuantity(sum);
     if (needed !== undefined && quantityOrder(needed, entry.value) > 0)
       entry.invalid(`must be greater than or equal to aggregate container requests of ${needed}`, String(entry.value));

@@ -110,8 +110,8 @@ function claims(list: Field, spec: Field): void {
 function addresses(status: Field): void {
   for (const name of ["podIPs", "hostIPs"]) {
     const single = name === "podIPs" ? status.at("podIP").text : "";
-    const given = status.at(name);
-    const list = given.empty && single !== "" ? given.with([{ ip: single }]) : given;
+    const statuses = status.at(name);
+    const list = statuses.empty && single !== "" ? statuses.with([{ ip: single }]) : statuses;
     const texts = list.items.map((item) => item.at("ip").text);
     if (name === "hostIPs" && texts.length > 0 && status.at("hostIP").text !== texts[0])
       list.items[0]?.at("ip").invalid("must be equal to `hostIP`", texts[0]);

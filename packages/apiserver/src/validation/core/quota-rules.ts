@@ -36,7 +36,7 @@ function quotaAmount(entry: Field, name: string): void {
 const ofPods = /^(requests\.)?(cpu|memory|ephemeral-storage)$|^limits\.(cpu|memory|ephemeral-storage)$|^pods$/;
 
 function quotaScopes(list: Field, hard: readonly string[]): void {
-  const given = new Set(list.items.map(({ text }) => text));
+  const names = new Set(list.items.map(({ text }) => text));
   for (const scope of list.items) {
     if (!scopes.includes(scope.text)) list.invalid("unsupported scope", list.value);
     for (const name of hard.toSorted()) {
@@ -49,7 +49,7 @@ function quotaScopes(list: Field, hard: readonly string[]): void {
     ["BestEffort", "NotBestEffort"],
     ["Terminating", "NotTerminating"],
   ] as const)
-    if (given.has(one) && given.has(other)) list.invalid("conflicting scopes", list.value);
+    if (names.has(one) && names.has(other)) list.invalid("conflicting scopes", list.value);
 }
 
 function quotaSelector(spec: Field): void {

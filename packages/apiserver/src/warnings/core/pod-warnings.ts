@@ -105,9 +105,9 @@ function selectsNothing(path: string): string {
 }
 
 function annotationWarnings(metadata: Fields, path: string): string[] {
-  const found = inner(metadata, "annotations");
+  const metadataAnnotations = inner(metadata, "annotations");
   return Object.entries(annotations)
-    .filter(([name]) => found[name] !== undefined)
+    .filter(([name]) => metadataAnnotations[name] !== undefined)
     .map(([name, advice]) => `${path}.annotations[${name}]: ${advice}`);
 }
 
