@@ -3,6 +3,7 @@ import { InformerRegistry } from "../cache/informer-registry.ts";
 import { RestMapper } from "../kube/api/mapper.ts";
 import { createTransport } from "../kube/transport/transport.ts";
 import { Pod } from "../resource/builtin/index.ts";
+import { handle } from "../resource/handle.ts";
 import { listOf, ScriptedServer } from "../../tests/support/scripted-server.ts";
 import { until } from "../../tests/support/until.ts";
 import { clientCore, KubeClient } from "./kube-client.ts";
@@ -60,4 +61,16 @@ test("an answer that is no object fails its write alone: the events of the key g
   server.watch.send(["MODIFIED", pod("2")]);
   await until(() => informer.store.get("ns/a")?.metadata.resourceVersion === "2");
   expect(await client.update(Pod, undefined as never).catch((error: unknown) => error)).toBeInstanceOf(TypeError);
+});
+
+test("a namespaced client says that a kind is not installed, and refuses all namespaces before it asks", async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const { server, client } = await setUp(cleanup);
+  const Missing = handle({ apiVersion: "missing.example.com/v1", kind: "Missing", scope: "Namespaced" });
+  server.onList = () => ({ code: 404, body: { kind: "Status", code: 404, reason: "NotFound", message: "none" } });
+  const ours = client.with({ namespace: "shop" });
+  expect(await ours.deleteAll(Missing, { allNamespaces: true }).catch(String)).toContain("of all namespaces");
+  expect(server.lists).toEqual([]);
+  expect(await ours.delete(Missing, { name: "a" }).catch(String)).toContain("NotFound");
+  expect(server.lists.map(({ path }) => path)).toEqual(["/apis/missing.example.com/v1"]);
 });

@@ -168,8 +168,8 @@ export class KubeClient implements Client {
   }
 
   async delete(resource: Resource, key: Key, options?: DeleteOptions): Promise<void> {
+    const own = await this.#key(resource, key);
     try {
-      const own = await this.#key(resource, key);
       await this.#core.writer.delete(resource, own, this.#context, this.#call(options));
     } catch (error) {
       if (!isNotFound(error) || options?.preconditions !== undefined) throw error;
@@ -178,10 +178,10 @@ export class KubeClient implements Client {
 
   async deleteAll<S extends Shape>(resource: Resource<S>, what: Everything<S>, options?: DeleteOptions): Promise<void> {
     const { reader, scope } = this.#core;
-    const { namespaced } = scope.mapper.known(resource) ?? (await scope.mapper.resolve(resource));
     const where = what as ListOptions<Shape> & { readonly allNamespaces?: boolean };
     if (where.allNamespaces && this.#defaults.namespace !== undefined)
       throw this.#outside(resource.kind, "all namespaces");
+    const { namespaced } = scope.mapper.known(resource) ?? (await scope.mapper.resolve(resource));
     const { namespace } = where.allNamespaces ? where : await this.#key(resource, placeOf(where));
     sayWhere(resource, { ...what, namespace }, namespaced);
     const left = timeLeft(this.#call(options));
