@@ -75,7 +75,7 @@ export async function loadModule(entry: ModuleEntry, options: LoadOptions): Prom
   try {
     const files = [...sources.keys(), ...origins];
     const onError = (error: unknown): void => options.onError(name, error);
-    graph = await loadGraph(file, { ...options, name, files, onError, onCreated });
+    graph = await loadGraph(file, { ...options, name, files, onError, onCreated, onEvaluated: loading.restore });
     loading.check();
     const definitions = definitionsOf(graph.exports);
     loading.end();

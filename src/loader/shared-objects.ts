@@ -3,6 +3,8 @@ import { type Clock, systemClock } from "../platform/clock.ts";
 import { freezeIntrinsics, type IntrinsicChange, restoreIntrinsics } from "../platform/intrinsics.ts";
 
 export interface Loading {
+  /** Puts back what was changed since the last look, and notes who has changed it. */
+  readonly restore: () => void;
   /** Puts back what was changed since the last look. @throws Error when this module has changed it. */
   check(): void;
   /** Called at the end of loading, however it went. @returns why the module is refused, if it is. */
@@ -23,6 +25,7 @@ export function beginLoading(sources: ReadonlyMap<string, string>): Loading {
   const own: Suspect = { sources, changes: [] };
   suspects.add(own);
   return {
+    restore: () => blame(restoreIntrinsics(), own),
     check: () => {
       blame(restoreIntrinsics(), own);
       if (own.changes.length > 0) throw new Error(refusal(own.changes));

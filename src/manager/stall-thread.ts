@@ -1,25 +1,6 @@
 /** The thread that notices when the event loop is blocked. It has no event loop itself: it sleeps and checks. */
 import { LoopMarks, PLACE } from "../platform/loop-marks.ts";
-
-/** The settings of the thread, which the process sends it once. */
-export interface StallOrder {
-  /** The memory of the marks. */
-  readonly memory: SharedArrayBuffer;
-  /** Milliseconds after which a stall is reported; 0 for never. */
-  readonly warnAfter: number;
-  /** Milliseconds after which the process ends; 0 for never. */
-  readonly endAfter: number;
-  readonly format: "json" | "pretty";
-}
-
-/** The report of a stall, which the thread sends to the process. It also has the fields of the mark. */
-export interface StallReport {
-  readonly seconds: number;
-  /** The module whose code blocks the event loop. */
-  readonly module?: string | undefined;
-  /** The module that probably blocks it, where that is uncertain. */
-  readonly likely?: { readonly module?: string | undefined } | undefined;
-}
+import type { StallOrder } from "./stall-order.ts";
 
 addEventListener("message", ({ data }: MessageEvent<StallOrder>) => void watch(data));
 

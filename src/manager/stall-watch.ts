@@ -4,7 +4,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import { counter, HistogramFamily } from "../observe/series.ts";
 import { type Clock, monotonic } from "../platform/clock.ts";
 import { loopMarks, PLACE } from "../platform/loop-marks.ts";
-import type { StallOrder, StallReport } from "./stall-thread.ts";
+import type { StallOrder, StallReport } from "./stall-order.ts";
 
 export interface StallWatchOptions {
   /** The file of the thread, `stall-thread.ts`. @default there is no thread, and only the lag is measured */

@@ -25,6 +25,11 @@ export interface LoadGraphOptions {
   readonly clock?: Clock | undefined;
   /** Called, before any of its code runs, with what `currentModule` returns while the module's code does. */
   readonly onCreated?: ((module: object) => void) | undefined;
+  /**
+   * Called when the module's code has run up to its first `await`, before code of another module runs. Only a runtime in
+   * which modules share built-in objects calls it.
+   */
+  readonly onEvaluated?: (() => void) | undefined;
 }
 
 /** The module's top-level code did not end in time. */

@@ -51,7 +51,7 @@ export async function loadGraph(file: string, options: LoadGraphOptions): Promis
   return loadParts(file, options, {
     graph: resources,
     path,
-    load: () => load(path, { id, files: options.files ?? [path], resources }),
+    load: () => load(path, { id, files: options.files ?? [path], resources, onEvaluated: options.onEvaluated }),
     run: (fn) => runAs(resources, fn),
     close: () => {
       owned[Symbol.dispose]();
@@ -64,9 +64,10 @@ interface Version {
   readonly id: string;
   readonly files: readonly string[];
   readonly resources: ModuleResources;
+  readonly onEvaluated: (() => void) | undefined;
 }
 
-async function load(path: string, { id, files, resources }: Version): Promise<Record<string, unknown>> {
+async function load(path: string, { id, files, resources, onEvaluated }: Version): Promise<Record<string, unknown>> {
   knowFolder(dirname(path));
   await prepareFor(files);
   await loadOffered(packagesOf(files));
@@ -75,7 +76,11 @@ async function load(path: string, { id, files, resources }: Version): Promise<Re
   // A module that imports from another host may wait for it before it runs; the next one does not.
   using _late = systemClock.setTimeout(turn.end, MOST_WAITED);
   try {
-    return await runAs(resources, () => importModule({ id, path }, turn.end));
+    const onRun = (): void => {
+      onEvaluated?.();
+      turn.end();
+    };
+    return await runAs(resources, () => importModule({ id, path }, onRun));
   } catch (error) {
     throw explained(error, id);
   } finally {
