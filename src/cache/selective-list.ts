@@ -59,9 +59,7 @@ class SelectiveList {
     this.#path = collectionPath(options.mapping, options.namespace);
   }
 
-  /**
-   * Hands over the objects that are not needed whole. @returns `false` when it is cheaper to list all objects whole.
-   */
+  /** Passes on the objects that are not needed whole. @returns `false` when it is cheaper to list all objects whole. */
   async metadata(mayTryStream: boolean): Promise<boolean> {
     const {
       transport,
@@ -193,7 +191,8 @@ class SelectiveList {
 
   /**
    * kube-apiserver answers only the first page of a label selector from its cache; further pages cost ten times as
-   * much. So a few objects show how large the result is, and if it is small enough everything is requested in one page.
+   * much. So the first few objects serve to estimate the size of the result, and a result that is small enough is
+   * requested in one page.
    */
   async #selected(selectors: Pick<Part, "labels" | "fields">, objects: number): Promise<void> {
     const { signal, pageSize = SAMPLE, room } = this.#options;
@@ -208,7 +207,7 @@ class SelectiveList {
     if (!isAll) await this.#whole(this.#path, isForOnce ? { ...part, limit: 0 } : part);
   }
 
-  /** Hands over the missing bodies of a part of the collection, page by page, until `isEnough`. */
+  /** Passes on the missing bodies of a part of the collection, page by page, until `isEnough`. */
   async #whole(
     path: string,
     part: Part,
@@ -236,7 +235,7 @@ class SelectiveList {
   }
 }
 
-/** How many objects of a selector are looked at before it is decided how the rest is requested. */
+/** The number of objects of a selector that are examined before the way to request the others is chosen. */
 const SAMPLE = 50;
 
 /** A part of the collection. */

@@ -21,7 +21,7 @@ import { Indexer } from "./store.ts";
 /** Options of a reflector that the informer sets by itself. */
 type OwnOptions = "resource" | "namespace" | "sink" | "wants" | "metadataOnly" | "onStatus" | "onOther" | "onLeftOut";
 
-/** The way to the server, the set of objects, and what is kept of them. */
+/** The connection to the server, the set of objects, and the fields of them that are kept. */
 export interface SharedInformerOptions extends Omit<ReflectorOptions, OwnOptions> {
   /** @default nothing is logged */
   readonly log?: Pick<Log, "debug" | "info" | "warn" | "error"> | undefined;
@@ -36,7 +36,7 @@ export interface SharedInformerOptions extends Omit<ReflectorOptions, OwnOptions
   readonly freeze?: boolean | undefined;
   /** Changes each object once before it is stored. If it throws, the object is stored unchanged. */
   readonly transform?: ((object: AnyObject) => AnyObject) | undefined;
-  /** Keys with an own write in flight, and how many. */
+  /** The number of own writes in flight for each key. */
   readonly held?: ReadonlyMap<string, number> | undefined;
   /**
    * Paths that are kept besides metadata, such as `spec.nodeName`; an empty list keeps metadata only. @default
@@ -53,7 +53,7 @@ const NOTHING_HELD: ReadonlyMap<string, number> = new Map();
  * Holds the objects of one kind that match its namespaces and selectors.
  *
  * **Guarantees.** Handlers are called synchronously and in order, after the store has changed. An error of a handler is
- * logged and affects no other handler. A handler that is added late is first told of every object that is there.
+ * logged and affects no other handler. A handler that is added late is first called for every stored object.
  *
  * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#SharedIndexInformer
  */
@@ -64,7 +64,7 @@ export class SharedInformer {
   readonly store: Indexer = new Indexer();
   readonly #set: ObjectSet;
   readonly #portion: Portion | undefined;
-  /** Decides which objects are kept whole: `all` by the needs alone, `here` only within the portion. */
+  /** The conditions for keeping an object whole: `all` by the needs alone, `here` only within the portion. */
   #predicates: { readonly all: Wants; readonly here: Wants } | undefined;
   readonly #portionChanges: Disposable | undefined;
   readonly #transformer: ObjectTransformer;
@@ -206,21 +206,21 @@ export class SharedInformer {
     return this.store.resourceVersion;
   }
 
-  /** Whether a list has shown this state of the object or a later one; `false` when only an event has. */
+  /** Whether a list has shown this state of the object or a later one; `false` when only an event has shown it. */
   isListed(object: AnyObject): boolean {
     const { namespace = "", resourceVersion } = object.metadata;
     const processor = this.#partitions.processor("") ?? this.#partitions.processor(namespace);
     return processor !== undefined && compareVersions(resourceVersion, processor.listedVersion) <= 0;
   }
 
-  /** How many full lists followed the first one, by reason. */
+  /** The number of full lists after the first one, by reason. */
   get relists(): Readonly<Record<string, number>> {
     return this.#relists;
   }
 
   /**
-   * How many changes a checking list has found that no event had reported; 0 unless the server or this program is
-   * faulty.
+   * The number of changes that a checking list has shown without an event for them; 0 unless the server or this program
+   * is faulty.
    */
   get differences(): number {
     let differences = 0;
@@ -238,12 +238,12 @@ export class SharedInformer {
     return { handlers: this.#delivery.failures, transforms: this.#transformer.transformFailures };
   }
 
-  /** Whether less is kept of whole objects than the server has. */
+  /** Whether whole objects are kept with fewer fields than they have on the server. */
   get isReduced(): boolean {
     return this.#transformer.isReduced;
   }
 
-  /** How many own writes the watch has not shown yet. */
+  /** The number of own writes that the watch has not shown yet. */
   get pendingWrites(): number {
     let pending = 0;
     for (const processor of this.#partitions.processors) pending += processor.pendingWrites;
@@ -266,7 +266,7 @@ export class SharedInformer {
   }
 
   /**
-   * Adds a handler and calls its `onAdd` for every object that is there already.
+   * Adds a handler and calls its `onAdd` for every stored object.
    *
    * @throws Error when the informer has been stopped.
    */
@@ -315,13 +315,13 @@ export class SharedInformer {
     return this.sees(namespace) && this.#portion?.hasAll(namespace) !== false;
   }
 
-  /** Starts watching a namespace; handlers are told of its objects as added. */
+  /** Starts watching a namespace; its objects are reported to handlers as added. */
   addNamespace(namespace: string): void {
     if (!this.#stopping.signal.aborted && !this.#partitions.has(namespace))
       this.#partitions.add(namespace, !this.#hasSynced);
   }
 
-  /** Stops watching a namespace; handlers are told of its objects as deleted. */
+  /** Stops watching a namespace; its objects are reported to handlers as deleted. */
   removeNamespace(namespace: string): void {
     this.#partitions.remove(namespace);
     this.#status();
@@ -334,12 +334,15 @@ export class SharedInformer {
     this.#status();
   }
 
-  /** Sets what all users need. What is needed now and was dropped before is listed again. */
+  /** Sets the needs of all users. Fields and objects that were dropped and are needed now are listed again. */
   setNeeds(users: Iterable<Needs>): void {
     if (this.#transformer.setNeeds(users)) this.#relist();
   }
 
-  /** Changes what is kept of each object from now on, and lists again what is there if that is asked for. */
+  /**
+   * Changes the fields of each object that are kept from now on; stored objects are listed again if the caller asks for
+   * that.
+   */
   setTransform(change: KindTransform | undefined, { relist }: { readonly relist: boolean }): void {
     this.#transformer.kindTransform = change;
     if (relist && !this.#stopping.signal.aborted) this.#relist();
@@ -371,7 +374,7 @@ export class SharedInformer {
     return this.#predicates.here;
   }
 
-  /** What no longer belongs to the portion leaves at once; what newly belongs to it is listed. */
+  /** Objects that no longer belong to the portion leave at once; objects that newly belong to it are listed. */
   #portioned(isMore: boolean): void {
     for (const processor of this.#partitions.processors) processor.discard((object) => this.#portion!.has(object));
     if (isMore) this.#relist(true);

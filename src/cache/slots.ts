@@ -1,5 +1,5 @@
 /**
- * The values by which keys are divided among replicas, such as UIDs, in slots of equal size.
+ * Slots of equal size, by which replicas divide keys. The slot of a key follows from a value such as a UID.
  *
  * A slot is a range of the 64-bit FNV-1a hash, the one by which kube-apiserver divides collections, so that a set of
  * slots can be asked for as ranges.
@@ -7,13 +7,13 @@
  * @see https://kep.k8s.io/5866
  */
 
-/** Divisible by every number up to eight, so that so many replicas have shares of the same size. */
+/** Divisible by every number up to eight, so that up to eight replicas have shares of equal size. */
 export const SLOTS = 840;
 
 const PRIME_LOW = 0x1b3;
 const WORD = 2 ** 32;
 
-/** The two halves of the hash that was computed last: there is nothing to allocate for each object. */
+/** The two halves of the last computed hash: variables, so that nothing is allocated for each object. */
 let high = 0;
 let low = 0;
 
@@ -29,7 +29,7 @@ function hash(value: string): void {
   }
 }
 
-/** The slot of a value as random as a UID: it follows from the first digits of the hash, as on the server. */
+/** The slot of a value that is as random as a UID: it follows from the first digits of the hash, as on the server. */
 export function slotOfUid(uid: string): number {
   hash(uid);
   return Math.floor((high * SLOTS) / WORD);
@@ -101,7 +101,7 @@ export class SlotSet {
   }
 }
 
-/** Where a slot begins: sixteen digits, and seventeen for the end of the last. */
+/** The lower end of a slot in the hash: sixteen digits, and seventeen for the end of the last slot. */
 function boundary(slot: number): string {
   const first = Math.ceil((slot * WORD) / SLOTS);
   return `0x${first.toString(16).padStart(8, "0")}00000000`;

@@ -83,12 +83,14 @@ export class Store implements ReadonlyStore {
   }
 }
 
-/** The values under which an object is found; `undefined` leaves it out. */
+/**
+ * Returns the values by which an index finds an object; without values (`undefined`) the index leaves the object out.
+ */
 export type IndexFunction = (object: AnyObject) => string | readonly string[] | undefined;
 
 interface Index {
   readonly of: IndexFunction;
-  /** Value → keys, or the one key that most values have; a value without keys is removed. */
+  /** The keys by value: a set, or a single key, which most values have. A value without keys is removed. */
   readonly keys: Map<string, string | Set<string>>;
 }
 
@@ -99,7 +101,7 @@ const NO_KEYS: readonly string[] = Object.freeze([]);
 export class Indexer extends Store {
   readonly #indexes = new Map<string, Index>();
 
-  /** @throws when an index of that name with another function exists; the same function is added once. */
+  /** @throws Error when another index has that name; the same function is added once. */
   addIndex(name: string, of: IndexFunction): void {
     const existing = this.#indexes.get(name);
     if (existing?.of === of) return;
@@ -117,7 +119,7 @@ export class Indexer extends Store {
     return this.#indexes.has(name);
   }
 
-  /** @throws when there is no index of that name. */
+  /** @throws Error when no index has that name. */
   byIndex(name: string, value: string): readonly AnyObject[] {
     const keys = this.#index(name).keys.get(value);
     if (keys === undefined) return NONE;
@@ -127,13 +129,13 @@ export class Indexer extends Store {
     return objects;
   }
 
-  /** The keys of the objects under a value, as they are now. @throws when there is no index of that name. */
+  /** The present keys of the objects with a value. @throws Error when no index has that name. */
   keysOf(name: string, value: string): Iterable<string> {
     const keys = this.#index(name).keys.get(value) ?? NO_KEYS;
     return typeof keys === "string" ? [keys] : keys;
   }
 
-  /** The values that have objects. @throws when there is no index of that name. */
+  /** The values that have objects. @throws Error when no index has that name. */
   indexValues(name: string): IterableIterator<string> {
     return this.#index(name).keys.keys();
   }
@@ -152,7 +154,7 @@ export class Indexer extends Store {
     super.set(key, object);
   }
 
-  /** Adds objects of which none is here yet. */
+  /** Adds objects whose keys are not in the store yet. */
   addNew(objects: readonly AnyObject[]): void {
     for (const object of objects) super.set(keyString(object.metadata), object);
     for (const index of this.#indexes.values()) enterAll(index, objects);

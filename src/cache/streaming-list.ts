@@ -9,10 +9,10 @@ import type { AnyObject } from "../resource/handle.ts";
 import { keyString } from "../resource/meta.ts";
 import { failureOf } from "./reflector-state.ts";
 
-/** How a reflector lists: in pages, as a stream, or whichever suits the collection and the server. */
+/** The way in which a reflector lists: in pages, as a stream, or whichever suits the collection and the server. */
 export type ListMode = "auto" | "pages" | "stream";
 
-/** How a reflector lists unless its options say otherwise. */
+/** The way in which a reflector lists unless its options name another. */
 export const DEFAULT_LIST_MODE: ListMode = "auto";
 
 /**
@@ -34,7 +34,7 @@ interface StreamOptions {
   readonly clock: Clock;
 }
 
-/** Remembers which resources a server cannot stream, for all its reflectors. */
+/** Remembers the resources that a server cannot stream, for all its reflectors. */
 export class StreamMemory {
   readonly #unusable = new Map<string, string>();
   readonly #broken = new Map<string, number>();
@@ -71,7 +71,7 @@ export class StreamMemory {
 export function mayStreamMetadata(objects: number, path: string, options: StreamOptions): boolean {
   const { list = DEFAULT_LIST_MODE, streams, room } = options;
   if (list === "pages" || !streams.isUsable(path)) return false;
-  // A stream cannot be stopped between two of its objects while memory is made free.
+  // A stream cannot be paused between two objects to free memory.
   return list === "stream" || (objects >= STREAMED_FROM && (room === undefined || room.pageBytes >= MOST_BYTES));
 }
 

@@ -21,12 +21,12 @@ export interface Place {
   readonly names: readonly string[] | undefined;
 }
 
-/** Keeps track of what a metadata list has shown so far. */
+/** Records the objects that a metadata list has shown so far. */
 export class WantedBodies {
   readonly #wants: (object: AnyObject) => boolean;
   readonly #sieve = new LabelSieve();
   readonly #missing = new Map<string, Key>();
-  /** All objects, by namespace. */
+  /** The number of all objects, by namespace. */
   readonly #sizes = new Map<string, number>();
   #size = 0;
 
@@ -34,7 +34,7 @@ export class WantedBodies {
     this.#wants = wants;
   }
 
-  /** How many objects the list has shown. */
+  /** The number of objects that the list has shown. */
   get size(): number {
     return this.#size;
   }
@@ -61,7 +61,7 @@ export class WantedBodies {
     return false;
   }
 
-  /** The object has arrived whole or was deleted. @returns whether its body was missing. */
+  /** Records that the object has arrived whole or was deleted. @returns whether its body was missing. */
   forget({ metadata }: AnyObject): boolean {
     return this.#missing.delete(keyString(metadata));
   }

@@ -49,7 +49,10 @@ export async function buildExecutables(
   return 0;
 }
 
-/** Returns the executable's name: the one of `--name`, else that of the project, by its package.json or its folder. */
+/**
+ * Returns the executable's name: the value of `--name`, else the name of the project, from its package.json or its
+ * folder.
+ */
 function nameOf({ name, controllers }: BuildValues): string {
   if (name !== undefined) {
     if (/^[\w.-]+$/.test(name) && !name.startsWith(".") && !name.startsWith("-")) return name;

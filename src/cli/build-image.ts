@@ -71,7 +71,7 @@ export async function buildImageOf(
     plainHttp: values["plain-http"],
     signal,
   };
-  // When an image is pushed without TLS, a base from another registry is still pulled over TLS.
+  // When an image is pushed without TLS, its base is still pulled from another registry over TLS.
   const plainBase =
     values["plain-http"] && (values.output !== undefined || baseReference?.registry === reference.registry);
   const base =
@@ -138,7 +138,7 @@ interface Base {
   readonly images: readonly BaseImage[];
 }
 
-/** The base has the C library, so the binary follows it. @throws UserError for a base that has none */
+/** The binary uses the C library of the base. @throws UserError for a base without one */
 async function targetsOn({ name, images }: Base, requested: readonly Target[]): Promise<readonly Target[]> {
   const candidates = images.map(async (image, index) => {
     const libc = await libcOf(image);

@@ -72,8 +72,8 @@ export async function programOf(host: Pick<Host, "embedded" | "env">): Promise<R
 }
 
 /**
- * The file with the order in which this program uses its bytecode, which a release carries. Functions are told by their
- * content, so nine in ten of them are the same in what is built of it.
+ * The file with the order in which this program uses its bytecode, which a release carries. Functions are identified by
+ * their content, and nine in ten are the same in a binary that is built from it.
  */
 export async function orderOf(host: Pick<Host, "embedded" | "env">): Promise<string | undefined> {
   const folder = await sdkFolder(host);

@@ -20,7 +20,7 @@ export function shownVersions(resource: Resource): readonly string[] {
 }
 
 export interface CheckedConversions {
-  /** Remarks that are no fault of the module. */
+  /** Remarks that are not faults of the module. */
   readonly remarks: readonly string[];
   readonly problems: readonly string[];
 }

@@ -90,13 +90,13 @@ async function lookAround(
   modules: readonly LoadedModule[],
   options: Parameters<typeof checkCluster>[1],
 ): Promise<ClusterFindings> {
-  // Objects cannot be looked at while nobody converts them.
+  // Objects cannot be read while no process converts them.
   const left = await giveBackLeft(modules, options.cluster);
   const findings = await checkCluster(modules, options);
   return { notes: [...left.notes, ...findings.notes], problems: [...left.problems, ...findings.problems] };
 }
 
-/** Says of which webhooks the objects beside their Service are left out. */
+/** Returns a remark for each webhook that is not called for objects in its Service's namespace. */
 function leftOutOf({ definitions }: LoadedModule, values: Parameters<typeof reachOf>[0]): readonly string[] {
   const reach = reachOf(values);
   if (reach === undefined || !("service" in reach)) return [];
@@ -191,7 +191,7 @@ function everyTexts(every: AnyObjectController["every"]): readonly string[] {
   return [`${parseDuration(every, "every") / 1000} s, for each object`];
 }
 
-/** Lists what is permitted wherever the process watches, then what is permitted only in some namespaces. */
+/** Lists the permissions for the namespaces that the process watches, then those for other namespaces. */
 function permissionTexts(permissions: Permissions): readonly string[] {
   const own = [...permissions].flatMap(({ namespaces }) => (namespaces === "all" ? [] : (namespaces ?? [])));
   const ruleLines = rulesOf([permissions]).map(ruleText);

@@ -31,8 +31,8 @@ export async function cli(args: readonly string[], host: Host): Promise<number> 
 }
 
 /**
- * Errors whose message says everything: those of the user's making, the answers of API servers that do not do what is
- * asked, servers that cannot be reached, and what the runtime was not permitted.
+ * Errors whose message is printed alone: mistakes of the user, refusals of API servers, unreachable servers, and
+ * permissions that the runtime lacks.
  */
 const REPORTED: readonly string[] = ["UserError", "ApiError", "UnreachableError", "NotCapable"];
 
@@ -48,7 +48,10 @@ function report(error: unknown, host: Host): number {
   return 1;
 }
 
-/** Messages quote servers and files, whose texts a terminal must not act on, and addresses that may hold a password. */
+/**
+ * Removes from a message what a server or a file may have put into it: control characters, which a terminal would obey,
+ * and passwords in addresses.
+ */
 function shown(message: string): string {
   return printableLines(withoutLogins(message));
 }
@@ -163,7 +166,7 @@ async function values(
   return resolveOptions(optionsOf(command, host.embedded.operator), { flags: argv, env: host.env, config }) as never;
 }
 
-/** Reads the configuration file. One file serves all commands, so options of other commands are no mistake. */
+/** Reads the configuration file. One file serves all commands, so options of other commands are accepted. */
 async function configFile(
   file: string,
   { command, known }: { readonly command: string; readonly known: readonly string[] },

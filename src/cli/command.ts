@@ -3,7 +3,7 @@ import type { ModuleEntry } from "../loader/scan.ts";
 import type { OfferedPackages } from "../platform/module-host.ts";
 import type { Option, ValuesOf } from "../settings/option.ts";
 
-/** The contents of the binary that only its entry knows. */
+/** The contents of the binary, which only its entry point knows. */
 export interface Embedded {
   readonly version: string;
   /** Versions of the packages that are part of this program, by name. */
@@ -15,7 +15,7 @@ export interface Embedded {
    * in.
    */
   readonly sdk: () => Promise<string | undefined>;
-  /** The program of the thread that watches the event loop. @default there is none, and no thread watches */
+  /** The program of the thread that watches the event loop. @default none, and the event loop is not watched */
   readonly stallThread?: string | undefined;
   /** The entry's file when the sources run without a build. */
   readonly source: string | undefined;

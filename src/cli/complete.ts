@@ -78,7 +78,7 @@ function unusedFlags({ flags, typed: given }: Line): readonly Candidate[] {
     .map(({ name, describe }) => ({ word: `--${name}`, describe }));
 }
 
-/** Returns the next positional argument; `undefined` when all have been given. */
+/** Returns the next positional argument; `undefined` when none is left. */
 function nextPositional(options: readonly Option[], { flags, typed: given }: Line): Option | undefined {
   let count = 0;
   for (let index = 0; index < given.length; index++) {

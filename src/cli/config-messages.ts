@@ -10,7 +10,7 @@ import type { Log } from "../observe/log.ts";
 import { messageOf } from "../platform/error-message.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Reads what `--module-config` names. @throws UsageError */
+/** Reads the files and folders of `--module-config`. @throws UsageError */
 export async function sourcesOf(origin: ConfigOrigin): Promise<ConfigSources> {
   try {
     return await readSources(origin);
@@ -26,7 +26,7 @@ export function faultsMessage(faults: readonly string[]): string {
   return `The configuration of the modules has ${faults.length} faults:\n${faults.map((one) => `  ${one}`).join("\n")}`;
 }
 
-/** Warns of keys that no module takes. They are no fault, because others may use a mounted Secret too. */
+/** Warns of keys that no module takes. They are not faults, because other programs may use a mounted Secret too. */
 export function tellUnusedKeys(loaded: readonly Loaded[], sources: ConfigSources, log: Log): void {
   const files = unusedKeys(sources, knownConfigs(loaded));
   if (files.length > 0) log.warn("No module takes the values of some files of --module-config", { files });
@@ -43,7 +43,7 @@ export function describeConfig({
   ]);
 }
 
-/** The type of a field, and what becomes of it when nothing is given. */
+/** Returns the type of a field and its default, or that a value is required. */
 export function describeField(field: ConfigField): string {
   const { description } = field.json;
   return [

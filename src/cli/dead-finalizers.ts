@@ -21,8 +21,8 @@ export interface ClusterFindings {
 }
 
 /**
- * Examines the metadata of all objects of the kinds that the modules reconcile or define, and of every other kind for
- * finalizers of modules that are gone.
+ * Examines the metadata of all objects of the kinds that the modules reconcile or define, and searches all other kinds
+ * for finalizers of removed modules.
  */
 export async function checkCluster(
   modules: readonly LoadedModule[],
@@ -118,7 +118,7 @@ interface Carried {
   readonly namespace: string | undefined;
 }
 
-/** Explains why nobody removes the finalizer; `undefined` when its controller does. */
+/** Explains why no controller removes the finalizer; `undefined` when its own one does. */
 function reason(owner: Declarations | undefined, { name, watched, namespace }: Carried): string | undefined {
   if (owner === undefined) return `no controller here is called '${name}', now or \`formerly\``;
   if (owner.finalizers.length === 0) return `controller '${owner.name}' has no \`finalize\``;
@@ -127,8 +127,8 @@ function reason(owner: Declarations | undefined, { name, watched, namespace }: C
 }
 
 /**
- * Examines the metadata of all objects of all other kinds that may be listed, for finalizers that modules have left
- * behind which are gone.
+ * Searches the metadata of all listable objects of all other kinds for finalizers that removed modules have left
+ * behind.
  */
 async function lookThroughOthers(transport: Transport, known: ReadonlySet<string>): Promise<ClusterFindings> {
   const problems: string[] = [];
@@ -166,7 +166,7 @@ function mappingOf({ resource, namespaced }: ServedKind): Mapping {
   return { apiVersion, kind, group, version, plural, namespaced, subresources: [] };
 }
 
-/** Whether a finalizer was set by the controller with its name, whose field manager has that name, too. */
+/** Whether the controller with the finalizer's name set the finalizer; its field manager has the same name. */
 function isOfItsManager(
   finalizer: string,
   { resource, object }: { readonly resource: Resource; readonly object: AnyObject },

@@ -17,7 +17,7 @@ export interface DevKeysOptions {
 /** Most verbose first; key `l` steps through them and wraps. */
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
-/** @returns what is called with each key that is pressed; others than {@link KEYS} say which there are. */
+/** @returns a function to call with each pressed key; keys other than {@link KEYS} print the list of keys. */
 export function devKeys({ controllers, pause, log, say, quit }: DevKeysOptions): (key: string) => void {
   const reconcileAll = (): void => {
     const all = controllers();

@@ -64,7 +64,7 @@ const ownOptions = [
 ] as const;
 
 const options: readonly Option[] = [
-  // A developer's replica is the only one, and the replicas in a shared cluster would keep it from working.
+  // A developer's replica is the only one; the replicas in a shared cluster would prevent its work.
   ...runOptions
     .filter(({ name }) => name !== "shards" && !name.startsWith("leader-elect"))
     .map((option) => ({
@@ -92,7 +92,7 @@ export const devCommand: Command = command({
     const pause = new Pause();
     using atTheEnd = new DisposableStack();
     const shared = { host, log, format, signalled, pause, development: true, onLook: () => types?.look() };
-    /** @returns what is said of the keys, where there is somebody to press them. */
+    /** @returns the line about the keys; `undefined` when nobody can press them. */
     const listenToKeys = (manager: Manager): string | undefined => {
       const press = devKeys({
         controllers: () => manager.modules.controllers,
@@ -154,7 +154,7 @@ export const devCommand: Command = command({
   },
 });
 
-/** Returns the account that `manifests deploy` would use for these modules; `undefined` when it cannot be told. */
+/** Returns the account that `manifests deploy` would use for these modules; `undefined` when it is unknown. */
 function deployedAs({ controllers }: Pick<RunSettings, "controllers">, host: Host): ServiceAccount | undefined {
   const name = operatorName({ controllers }, host);
   return name === undefined ? undefined : { namespace: `${name}-system`, name };
@@ -179,8 +179,8 @@ async function start(
 }
 
 /**
- * Returns the addresses of `run` where they are free, otherwise others, because a second cluster in another folder is
- * no reason to fail.
+ * Returns the addresses of `run` if they are free, otherwise others, because a second cluster in another folder must be
+ * able to start.
  */
 async function freeAddresses(values: RunSettings): Promise<Partial<RunSettings>> {
   const names = ["health-probe-bind-address", "metrics-bind-address", "webhook-bind-address"] as const;
@@ -198,12 +198,12 @@ interface Welcome {
   readonly cluster: EmbeddedCluster;
   readonly manager: Manager;
   readonly seconds: string;
-  /** `undefined` where nobody can press them. */
+  /** The line about the keys; `undefined` when nobody can press them. */
   readonly keys: string | undefined;
   readonly folders: readonly string[];
 }
 
-/** Prints what a newcomer needs: how to reach the cluster, where things are, and what to do next. */
+/** Prints the first information for a newcomer: how to reach the cluster, where files are, and what to do next. */
 function welcome({ state, cluster, manager, seconds, keys, folders }: Welcome): string {
   const [health, metrics] = [manager.address("health-probe"), manager.address("metrics")];
   const addresses = [

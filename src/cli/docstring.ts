@@ -12,7 +12,7 @@ const MOST = 20_000;
 /** Returns the lines of a docstring, indented by `indent`; nothing for an empty description. */
 export function docstring(description: unknown, indent: string): string {
   const { text, see } = summary(typeof description === "string" ? description.slice(0, MOST) : "");
-  // Comment ends are escaped last, because nothing is taken out of the text after this.
+  // Comment ends are escaped last, because nothing is removed from the text after this.
   const lines = [...wrap(inComment(text), 116 - indent.length), ...(see ? [`@see ${inComment(see)}`] : [])];
   if (lines.length === 0) return "";
   if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;

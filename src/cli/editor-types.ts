@@ -25,7 +25,7 @@ export function offerTypes({ state, controllers, sdk, log }: EditorTypesOptions)
   try {
     makeStateFolder(state);
     const own = join(state, CONFIG);
-    // This file belongs to binnacle: whatever is there, even a link, is replaced and not written to.
+    // This file belongs to binnacle: an existing file, or even a link, is replaced and not written to.
     rmSync(own, { force: true });
     writeSdkTypes(state, sdk);
     write(own, { extends: `./sdk/${CONFIG}`, compilerOptions: { allowJs: true } });
@@ -44,7 +44,7 @@ function isBelow(path: string): boolean {
   return !isAbsolute(path) && path.split(/[\\/]/)[0] !== "..";
 }
 
-/** Whether somebody else has configured a folder in the working directory, or one on the way to it. */
+/** Whether the user has configured a folder in the working directory, or one on the way to it. */
 function hasConfig(folder: string): boolean {
   for (let at = folder; ; at = dirname(at)) {
     if (existsSync(join(at, CONFIG)) || existsSync(join(at, "jsconfig.json"))) return true;

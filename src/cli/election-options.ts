@@ -12,7 +12,7 @@ import { UsageError } from "./usage-error.ts";
 const LEASE_NAME = /^[a-z0-9]([-a-z0-9.]{0,180}[a-z0-9])?$/;
 
 /**
- * Returns the election that the options ask for; `undefined` for none.
+ * Returns the election of the options; `undefined` for none.
  *
  * @throws UsageError naming an option that is missing or conflicts with others.
  */
@@ -29,7 +29,7 @@ export function electionOf(
 }
 
 /**
- * Returns how the keys are divided; `undefined` when they are not.
+ * Returns the way in which keys are divided; `undefined` when they are not.
  *
  * @throws UsageError naming an option that is missing or conflicts with others.
  */
@@ -57,7 +57,7 @@ export function seatsOf(shards: string): number {
   return seats;
 }
 
-/** Returns the durations of elections. @param settings by default those of a process without flags */
+/** Returns the durations of elections. @param settings the flags. @default those of a process without flags */
 export function electionDurations(settings: RunSettings = runSettings()): ElectionDurations {
   return {
     leaseDuration: settings["leader-election-lease-duration"],

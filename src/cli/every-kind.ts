@@ -7,8 +7,8 @@ export interface ServedKind {
   readonly resource: Resource;
   readonly namespaced: boolean;
   /**
-   * Whether there are objects: what cannot be watched, such as a ComponentStatus or the metrics of a pod, is made up
-   * for each request.
+   * Whether objects are stored. Kinds that cannot be watched, such as ComponentStatus or the metrics of pods, are
+   * computed for each request.
    */
   readonly isStored: boolean;
 }

@@ -14,7 +14,7 @@ export interface FinalizerCount {
 /** The objects of one kind. */
 export interface ObjectCounts {
   readonly count: number;
-  /** The namespaces that have some; an empty name stands for the cluster. */
+  /** The namespaces with such objects; an empty name stands for the cluster. */
   readonly namespaces: ReadonlySet<string>;
   readonly finalizers: ReadonlyMap<string, FinalizerCount>;
 }

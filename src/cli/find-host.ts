@@ -7,7 +7,7 @@ import { reachableHost } from "../webhook/registration/reachable-host.ts";
 /** The timeout in milliseconds; controllers wait for a server that is unreachable. */
 const WITHIN = 3_000;
 
-/** Finds the address. @returns `undefined` when there is none, or when the cluster does not tell. */
+/** Finds the address. @returns `undefined` when there is none, or when the cluster does not reveal it. */
 export async function findHost(cluster: ClusterConfig, log: Log): Promise<string | undefined> {
   await using transport = createTransport(cluster, { userAgent: "binnacle" });
   try {

@@ -3,10 +3,10 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Returns every `*.test.ts` and similar file below a folder, or the given file itself, sorted. Links to folders are
- * not followed.
+ * Returns every `*.test.ts` and similar file below a folder, or the given file itself, sorted. Links to folders are not
+ * followed.
  *
- * @throws when there is no such folder.
+ * @throws Error when the folder does not exist.
  */
 export function findTests(folder: string): readonly string[] {
   return statSync(folder).isDirectory() ? testsIn(folder).sort() : [folder];

@@ -10,7 +10,7 @@ import { UsageError, UserError } from "./usage-error.ts";
 
 const STATE = ".binnacle";
 
-/** All files except the modules. The declarations belong to the binary, so they are not kept with the sources. */
+/** All files except the modules. The declarations belong to the binary, so they are not committed with the sources. */
 const project = {
   "tsconfig.json": `${JSON.stringify({ extends: `./${STATE}/sdk/tsconfig.json`, include: ["controllers"] }, undefined, 2)}\n`,
   ".gitignore": `${STATE}/\ndist/\nnode_modules/\n`,

@@ -34,7 +34,7 @@ function filesBelow(folder: string): string[] {
   });
 }
 
-/** Reads a file. One that was found in a folder may be a template and no YAML; one that was named must be YAML. */
+/** Reads a file. A file that was found in a folder may be a template instead of YAML; a named file must be YAML. */
 function definitionsOf(file: string, { isNamed }: { readonly isNamed: boolean }): FoundDefinition[] {
   const text = readFileSync(file, "utf8");
   if (!text.includes("CustomResourceDefinition") && !isNamed) return [];

@@ -4,7 +4,7 @@ import type { StructuralSchema } from "../resource/schema/structural.ts";
 import type { ForeignKind } from "./handle-source.ts";
 import { UserError } from "./usage-error.ts";
 
-/** The parts of a CustomResourceDefinition that are read. */
+/** The fields of a CustomResourceDefinition that are read here. */
 export interface Definition {
   readonly apiVersion: string;
   readonly kind: "CustomResourceDefinition";
@@ -28,7 +28,7 @@ export interface Definition {
 /**
  * Returns the served versions, the API server's preferred one first.
  *
- * @throws UserError when present API servers do not accept the definition.
+ * @throws UserError when no current API server accepts the definition.
  */
 export function versionsOf(definition: Definition, from: string): readonly ForeignKind[] {
   const { apiVersion, spec } = definition;

@@ -1,5 +1,5 @@
 /**
- * Finds kinds on a cluster by name: those of CustomResourceDefinitions, and those that an aggregated API server serves.
+ * Finds kinds on a cluster by name: kinds of CustomResourceDefinitions, and those that an aggregated API server serves.
  */
 import { isApiError } from "../kube/errors/api-error.ts";
 import type { Transport } from "../kube/transport/transport.ts";
@@ -11,11 +11,10 @@ import { CRDS, namesOf } from "./migration/custom-definition.ts";
 import { UserError } from "./usage-error.ts";
 
 /**
- * Finds kinds by the names that kubectl accepts: `Certificate`, `certificates`, `cert`,
- * `certificates.cert-manager.io`.
+ * Finds kinds by the names that kubectl accepts: `Certificate`, `certificates`, `cert`, `certificates.cert-manager.io`.
  *
  * @returns the versions of each kind, the preferred one first.
- * @throws UserError naming what the cluster does not have, ApiError.
+ * @throws UserError naming the kind that the cluster lacks, ApiError.
  */
 export async function kindsOfCluster(
   names: readonly string[],
@@ -94,7 +93,7 @@ async function published(
   return { group, version, kind, plural, scope, schema: resolved(schema, { schemas, within: [] }) };
 }
 
-/** Replaces every reference by its target; one that leads back to itself becomes any type. */
+/** Replaces every reference by its target; a recursive reference becomes any type. */
 function resolved(
   schema: Referring,
   { schemas, within }: { readonly schemas: Readonly<Record<string, Referring>>; readonly within: readonly string[] },

@@ -1,4 +1,4 @@
-/** Finds the latest release: from the registry of npm, or from a place with releases. */
+/** Finds the latest release: in the registry of npm, or at a place with releases. */
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { taggedVersion } from "#runtime/registry";
@@ -18,7 +18,7 @@ const VERSION = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
 /** Bytes of an answer that are read. */
 const MOST = 1024;
 
-/** @throws UserError saying where it was asked for, and why it is not known. */
+/** @throws UserError naming the place that was asked, and the reason of the failure. */
 export async function latestRelease({ releases, timeout, env }: LatestOptions): Promise<string> {
   const signal = AbortSignal.timeout(timeout);
   const { place, ask } = sourceOf(releases, env);

@@ -1,4 +1,4 @@
-/** Takes back what processes outside the cluster have left of their webhooks in a crash. */
+/** Removes the webhook registrations and conversions that crashed processes outside the cluster have left behind. */
 import { isApiError } from "../kube/errors/api-error.ts";
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import { createTransport } from "../kube/transport/transport.ts";
@@ -14,8 +14,8 @@ import type { ClusterFindings } from "./dead-finalizers.ts";
 const FORBIDDEN = 403;
 
 /**
- * Removes registrations that nobody keeps, and takes the addresses of processes that are gone out of the kinds with
- * several versions that the modules define.
+ * Removes registrations whose process is gone, and removes the addresses of such processes from the conversion of kinds
+ * that the modules define.
  *
  * @throws UnreachableError
  */

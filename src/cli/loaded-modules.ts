@@ -31,8 +31,8 @@ export interface LoadModulesOptions {
 }
 
 /**
- * Loads the modules. @throws FolderError when a folder does not exist, or when there is nothing to load and that is
- * not allowed.
+ * Loads the modules. @throws FolderError when a folder does not exist, or when there are no modules and that is not
+ * allowed.
  */
 export async function loadModules(
   folders: readonly string[],

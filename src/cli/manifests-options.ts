@@ -9,7 +9,7 @@ import {
   webhookServiceOption,
 } from "./shared-options.ts";
 
-/** More pods than that are a mistake: one leads, or each has its part of the keys. */
+/** The most replicas; a larger number is a mistake, because one leads or each has its part of the keys. */
 export const MOST_REPLICAS = 64;
 
 const options = [

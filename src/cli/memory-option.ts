@@ -6,7 +6,10 @@ import { UsageError } from "./usage-error.ts";
 const NAME = "memory-limit";
 const FLAG = `--${NAME}`;
 
-/** @returns bytes, 0 for no limit; `undefined` when nothing is given. @throws UsageError when it is no quantity. */
+/**
+ * @returns bytes, 0 for no limit; `undefined` when the option has no value. @throws UsageError when it is not a
+ * quantity.
+ */
 export function memoryOf(values: { readonly "memory-limit": string | undefined }): number | undefined {
   const text = values[NAME];
   if (text === undefined) return undefined;
@@ -18,8 +21,8 @@ export function memoryOf(values: { readonly "memory-limit": string | undefined }
 }
 
 /**
- * What is given before anything is parsed, for settings of the runtime that must be made before its first line. A value
- * that is no quantity is refused later, and one in a configuration file does not change these settings.
+ * Returns the option's value before the command line is parsed, for settings of the runtime that come before its first
+ * line. An invalid quantity is refused later, and a value in a configuration file does not change these settings.
  */
 export function memoryGiven(
   args: readonly string[],

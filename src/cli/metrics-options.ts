@@ -11,8 +11,8 @@ import { messageOf } from "../platform/error-message.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
 /**
- * Returns the certificate of secured metrics; `undefined` when they are not secured. Without files it is a generated
- * one that no authority signed, as kubebuilder's scrapers expect.
+ * Returns the certificate of secured metrics; `undefined` when they are not secured. Without files, the certificate is
+ * generated and self-signed, as kubebuilder's scrapers expect.
  *
  * @throws UsageError naming options that conflict, UserError when the files cannot be used.
  */

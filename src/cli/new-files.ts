@@ -9,7 +9,7 @@ import { UserError } from "./usage-error.ts";
  * Writes the files below a folder.
  *
  * @returns their paths.
- * @throws UserError naming a file that exists already, or what the system says; then none is written.
+ * @throws UserError naming an existing file, or with the system's message; then no file is written.
  */
 export function writeNew(folder: string, files: Files): readonly string[] {
   const paths = Object.keys(files).map((name) => join(folder, name));

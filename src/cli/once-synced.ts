@@ -1,4 +1,4 @@
-/** Tells when the start of the controllers is over. */
+/** Detects the end of the controllers' start. */
 import type { RunningController } from "../controller/controller.ts";
 
 type Starting = Pick<RunningController, "hasSynced" | "onChange">;

@@ -6,11 +6,14 @@ import type { Operator } from "./command.ts";
 import type { Option } from "../settings/option.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Names of folders that say nothing of what is in them. */
+/** Folder names that do not describe the content. */
 const GENERIC: ReadonlySet<string> = new Set(["controllers", "src", "modules"]);
-/** A name is part of others, such as those of Leases, namespaces and Services, which have at most 63 characters. */
+/**
+ * The longest name: it becomes a part of the names of Leases, namespaces and Services, which have at most 63
+ * characters.
+ */
 const LONGEST = 50;
-/** The ClusterRoles for people that every cluster has; a role of ours would take the place of one. */
+/** The ClusterRoles for users that every cluster has; a role with such a name would replace one of them. */
 const ROLES_OF_EVERY_CLUSTER: ReadonlySet<string> = new Set(["cluster-admin", "admin", "edit", "view"]);
 
 interface TextOption<Name extends string> extends Option {
@@ -31,7 +34,7 @@ export const serviceAccountOption: TextOption<"service-account"> = {
   describe: "Namespace and name of the service account, and of what else is deployed; NAME-system/NAME when left out",
 };
 
-/** The program, which has a name of its own where `binnacle build` has made it. */
+/** The program; `binnacle build` gives it a name of its own. */
 interface Named {
   readonly embedded: { readonly operator?: Pick<Operator, "name"> | undefined };
 }
@@ -43,9 +46,8 @@ export interface NameValues {
 }
 
 /**
- * Returns the name of a project: that in the package.json of the folder with its modules, or what the folder is called.
- * Of a folder whose name says nothing, such as `controllers`, it is that of the folder around it. `undefined` when
- * there is none.
+ * Returns the name of a project: the one in the package.json of the folder with its modules, else the folder's name.
+ * When that is generic, such as `controllers`, it is the name of the parent folder. `undefined` when there is none.
  */
 export function projectName(folder: string): string | undefined {
   for (let at = resolve(folder); ; at = dirname(at)) {
@@ -67,7 +69,7 @@ function packageName(folder: string): string | undefined {
   }
 }
 
-/** Returns the name in the spelling of Kubernetes; `undefined` when nobody has given one that can be spelled so. */
+/** Returns the name in a form that Kubernetes accepts; `undefined` when none can be converted to it. */
 export function operatorName({ name, controllers }: NameValues, { embedded: { operator } }: Named): string | undefined {
   if (name !== undefined) return name;
   const operatorName = operator?.name ?? projectName(controllers[0] ?? ".");
@@ -80,9 +82,9 @@ export function operatorName({ name, controllers }: NameValues, { embedded: { op
 }
 
 /**
- * Returns the service account, whose name and namespace everything else that is deployed has.
+ * Returns the service account, whose name and namespace all deployed objects have.
  *
- * @throws UsageError when it is not said right, or when its name is that of something of Kubernetes itself.
+ * @throws UsageError when the name is invalid, or is that of an object of Kubernetes itself.
  */
 export function operatorAccount(values: NameValues, host: Named): ServiceAccount {
   const { name: given, "service-account": account } = values;

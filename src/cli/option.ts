@@ -2,7 +2,7 @@
  * The options of commands: flags, environment, configuration file and defaults in one table.
  *
  * The precedence is: flags, then `BINNACLE_*` variables, then the file of `--config`, then defaults. In the file, the
- * section with the name of the command wins over what applies to all commands.
+ * section with the name of the command takes precedence over options for all commands.
  */
 import { type Duration, parseDuration } from "../resource/duration.ts";
 import { nearest } from "../module/nearest.ts";
@@ -25,7 +25,7 @@ export interface ConfigFile {
   readonly values: Values;
   /** The command that runs. */
   readonly command: string;
-  /** Names that have a meaning for other commands: their options, and the commands themselves. */
+  /** Names that are valid for other commands: their options, and the commands themselves. */
   readonly elsewhere: readonly string[];
 }
 
@@ -73,7 +73,7 @@ export function resolveOptions(options: readonly Option[], sources: OptionSource
   return values;
 }
 
-/** Returns what the file says for all commands. A command's section is no value of an option of the same name. */
+/** Returns the file's value for all commands. A command's section is not the value of an option with the same name. */
 function shared(config: ConfigFile | undefined, name: string): unknown {
   const value = config?.values[name];
   const isSection = typeof value === "object" && !Array.isArray(value) && config?.elsewhere.includes(name) === true;

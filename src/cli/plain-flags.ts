@@ -7,8 +7,7 @@ const PLAIN = /^[^-"'\s]/;
 /**
  * Parses `--name value` and `--name=value` of options with a value, and `--name` of boolean ones.
  *
- * @returns what the parser would return; `undefined` when the arguments have any other form, so that the parser must
- * decide.
+ * @returns the same as the parser; `undefined` when the arguments have any other form, so that the parser must decide.
  */
 export function plainFlags(
   args: readonly string[],

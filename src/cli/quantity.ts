@@ -11,7 +11,9 @@ const SUFFIXES: Readonly<Record<string, number>> = {
   Gi: 2 ** 30,
 };
 
-/** Parses a quantity such as `200m` or `256Mi`; `undefined` for text that is none, or not above zero. */
+/**
+ * Parses a quantity such as `200m` or `256Mi`; `undefined` for invalid text, and for values that are not above zero.
+ */
 export function quantity(text: string): number | undefined {
   const [, digits, suffix = ""] = /^(\d+(?:\.\d+)?)(m|k|M|G|Ki|Mi|Gi)?$/.exec(text) ?? [];
   const number = Number(digits) * (SUFFIXES[suffix] ?? Number.NaN);

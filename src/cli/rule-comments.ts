@@ -1,4 +1,4 @@
-/** Why a rule grants what a quiet day does not use. */
+/** The reasons why a rule grants permissions that are rarely used. */
 import { Document, isMap, isScalar, isSeq, type YAMLMap } from "yaml";
 
 interface GrantedRule {

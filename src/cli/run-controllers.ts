@@ -40,7 +40,7 @@ export interface RunOptions {
   readonly development?: boolean | undefined;
   /** Whether webhooks may be served on an address other than the default, if the cluster needs that. @default false */
   readonly mayListenElsewhere?: boolean | undefined;
-  /** The election to take part in. @default what the options say, and none in development */
+  /** The election to take part in. @default the one of the options, and none in development */
   readonly election?: ((cluster: ClusterConfig, modules: readonly string[]) => Promise<ElectionOptions>) | undefined;
   /** Keeps runs from beginning. @default nothing does */
   readonly pause?: Pause | undefined;
@@ -75,7 +75,7 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
   const entries = inside ?? findModules(values.controllers);
   const origin = { env: host.env, paths: values["module-config"] ?? [] };
   const sources = await sourcesOf(origin);
-  // What a module throws while it loads is reported with the module; later errors belong to the running registry.
+  // Reports an error that a module throws while it loads together with the module; the registry reports later errors.
   let report = (module: string, error: unknown): void =>
     log.error("A module failed: code outside of a run", { module, error });
   const loading = host.embedded.offered().then((offered) => {
@@ -168,7 +168,7 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
   return 0;
 }
 
-/** SIGUSR2 resumes what is slowed or suspended because its runs failed. */
+/** SIGUSR2 resumes controllers that are slowed or suspended because of failing runs. */
 function resumeOnSignal({ modules }: Manager, log: Log): Disposable {
   const onSignal = (): void => {
     log.info("Controllers that were slowed or suspended are resumed", { signal: "SIGUSR2" });

@@ -4,13 +4,13 @@ import type { Host } from "./command.ts";
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-/** Returns the folder into which it is unpacked; `undefined` when this binary was built without it. */
+/** Returns the folder into which the SDK is unpacked; `undefined` when this binary was built without it. */
 export async function sdkFolder({ embedded, env }: Pick<Host, "embedded" | "env">): Promise<string | undefined> {
   const asset = await embedded.sdk();
   return asset === undefined ? undefined : unpack(asset, env);
 }
 
-/** The file that tells which declarations a folder holds, by the digest in the name of the unpacked SDK. */
+/** The file that identifies the declarations in a folder, by the digest in the name of the unpacked SDK. */
 const STAMP = "digest";
 
 /**

@@ -1,7 +1,7 @@
-/** Writes names of others into commands that are printed for somebody to copy. */
+/** Quotes names from elsewhere in commands that are printed for users to copy. */
 import { printable } from "../observe/printable.ts";
 
-/** Returns the text as one word of a POSIX shell; with control characters in it, as one of bash and zsh. */
+/** Returns the text as one word of a POSIX shell; text with control characters needs bash or zsh. */
 export function shellWord(text: string): string {
   if (/^[\w.:@%+=,/-]+$/.test(text)) return text;
   const plain = printable(text);

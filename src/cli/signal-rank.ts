@@ -1,4 +1,4 @@
-/** Tells a second signal from the first one that comes twice. */
+/** Distinguishes a second signal from the first one delivered twice. */
 
 /**
  * Milliseconds in which the same signal counts once. Whatever signals a whole process group, as a terminal does,
@@ -9,7 +9,7 @@ const ECHO_MS = 500;
 
 /**
  * @param now a monotonic clock, in milliseconds.
- * @returns what tells the second signal from an echo of the first one.
+ * @returns a function that distinguishes the second signal from an echo of the first one.
  */
 export function signalRank(now: () => number): (signal: string) => "first" | "echo" | "second" {
   let first: { readonly signal: string; readonly at: number } | undefined;

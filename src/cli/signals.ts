@@ -4,14 +4,14 @@ import type { RunSettings } from "../settings/run-options.ts";
 import { signalRank } from "./signal-rank.ts";
 
 /**
- * Milliseconds that a process gets for its end beyond the grace period; with the default period, pods have a second
+ * Milliseconds that a process has for its end beyond the grace period; with the default period, pods have one second
  * more.
  */
 const LEEWAY = 14_000;
 
 /**
- * Resolves at the first signal, and logs it. Whatever is still open when the time is over, such as a request for
- * credentials or a reader who does not take the output, ends together with the process, whose exit status is 1.
+ * Resolves at the first signal, and logs it. Operations that are still open when the time is over, such as a request
+ * for credentials or output that nobody reads, end together with the process, whose exit status is 1.
  *
  * @param within milliseconds from the signal to the end of the process.
  */

@@ -17,8 +17,8 @@ import { faultsMessage } from "./config-messages.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 
 /**
- * Milliseconds in which modules are expected to load. Of two that cannot run together the first by name wins, so the
- * order must not depend on which one loads faster.
+ * Milliseconds in which modules are expected to load. When two modules cannot run together, the first by name wins, so
+ * the order must not depend on loading times.
  */
 const EXPECTED = 250;
 
@@ -33,10 +33,10 @@ export interface StartOptions {
 }
 
 /**
- * Starts the modules; resolves when each runs or is known to be broken.
+ * Starts the modules; resolves when each module runs or is known to be broken.
  *
- * @throws UserError with `strict`, UsageError that names all faults of the configuration; then none was started, except
- * beside modules that take long to load.
+ * @throws UserError with `strict`; UsageError with all faults of the configuration, before any module starts except
+ * beside modules that load slowly.
  */
 export async function startModules(
   loading: readonly Promise<Loaded>[],
@@ -68,7 +68,7 @@ export async function startModules(
   return all;
 }
 
-/** @param options.missing modules whose configuration is not known yet. */
+/** @param options.missing the modules whose configuration is not known yet. */
 function refuseFaults(
   loaded: readonly Loaded[],
   { sources, missing }: Pick<StartOptions, "sources"> & { readonly missing: readonly ModuleEntry[] },

@@ -14,8 +14,8 @@ export interface StateFolder extends Disposable {
   /** The previous port; 0 when there was none. */
   readonly port: number;
   /**
-   * Writes the kubeconfig. Unless it is kept, the one before comes back at the end: a process that could not start
-   * leaves none.
+   * Writes the kubeconfig. Unless it is kept, the previous one is restored at the end, so that a process that could not
+   * start leaves none of its own.
    */
   writeKubeconfig(text: string): WrittenKubeconfig;
 }
@@ -88,7 +88,7 @@ export function makeStateFolder(path: string): void {
   chmodSync(path, 0o700);
 }
 
-/** Rejects links: one in a folder from elsewhere would have the state written to any place. */
+/** Rejects links: a link in a downloaded folder could make the state go to any place. */
 function refuseLinks(path: string, names: readonly string[]): void {
   for (const name of names) {
     if (lstatSync(join(path, name), { throwIfNoEntry: false })?.isSymbolicLink() === true)

@@ -1,4 +1,4 @@
-/** `dev --take-over`: works in place of the copy that runs in the cluster, which holds still meanwhile. */
+/** `dev --take-over`: works in place of the copy in the cluster, which pauses meanwhile. */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { basename } from "node:path";
@@ -16,9 +16,9 @@ import { UsageError, UserError } from "./usage-error.ts";
 
 /** The value of `--take-over` without a text: the Lease in the output of `manifests deploy`. */
 const OWN = "own";
-/** Tells a developer's process from the copies in the cluster. */
+/** The prefix of the identity of a developer's process, which distinguishes it from copies in the cluster. */
 const DEV = "dev_";
-/** The copy that is taken over from has the default durations, or says others in its Lease. */
+/** The default durations, which the copy in the cluster has unless its Lease says others. */
 const DURATIONS = electionDurations();
 
 export const takeOverOption: {
@@ -40,7 +40,7 @@ interface LeaseId {
   readonly id: string;
 }
 
-/** @param own the account of what is deployed. @throws UsageError */
+/** @param own the account of the deployed copy. @throws UsageError */
 function parsed(text: string, own: ServiceAccount | undefined): LeaseId {
   if (text === OWN && own !== undefined) return { namespace: own.namespace, id: own.name };
   const [, namespace, id] = /^([a-z0-9][-a-z0-9]*)\/([a-z0-9][-a-z0-9.]*)$/.exec(text) ?? [];
@@ -53,13 +53,13 @@ export interface TakeOverOptions {
   readonly cluster: ClusterConfig;
   /** The modules that are to run. */
   readonly modules: readonly string[];
-  /** The account of the deployed copy in `manifests deploy`; `undefined` when it cannot be told. */
+  /** The account of the deployed copy in `manifests deploy`; `undefined` when it is unknown. */
   readonly account: ServiceAccount | undefined;
   readonly log: Log;
 }
 
 /**
- * How to take part in the election of the copies in the cluster, so that this process is the next one to lead.
+ * Returns the options to take part in the election of the copies in the cluster, as the next process to lead.
  *
  * @throws UsageError, and UserError when there is no election to take part in.
  */
@@ -112,7 +112,7 @@ function nothingToTake({ namespace, id }: LeaseId, leases: readonly Lease[]): st
 }
 
 /**
- * Says that a copy in the cluster seems to work on the same objects; it is a hint, so nothing that fails here is told.
+ * Warns that a copy in the cluster seems to work on the same objects. It is only a hint, so failures are not reported.
  */
 export async function warnOfCopy(
   cluster: ClusterConfig,
@@ -145,7 +145,7 @@ async function leaseOf(transport: Transport, { namespace, id }: LeaseId): Promis
   }
 }
 
-/** Leases whose names begin with the one that is not there. */
+/** Returns the Leases whose names begin with the name of the missing one. */
 async function leasesOf(transport: Transport, { namespace, id }: LeaseId): Promise<readonly Lease[]> {
   const path = pathOf(namespace);
   const { items } = await transport.request<{ items: readonly Lease[] }>({ method: "GET", path, timeout: WITHIN });

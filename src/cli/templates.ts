@@ -4,7 +4,7 @@ export const kinds = ["controller", "key-controller", "resource", "webhook", "pl
 export type TemplateKind = (typeof kinds)[number];
 
 export interface TemplateOptions {
-  /** The name as the user gave it, such as `Backup`, `image-policy` or `shopMetrics`. */
+  /** The name as the user typed it, such as `Backup`, `image-policy` or `shopMetrics`. */
   readonly name: string;
   /** The API group of a new kind. */
   readonly group: string;
@@ -243,7 +243,10 @@ function plugin({ camel, kebab }: Spelled): Files {
     [`${kebab}.ts`]: `import { allow, definePlugin } from "binnacle";
 import { Namespace } from "binnacle/resources";
 
-/** What is no reconciler: here metrics, a look at the cluster now and then, and a hook. All of it leaves with the module. */
+/**
+ * Code that is not a reconciler: here metrics, a look at the cluster now and then, and a hook. All of it leaves with
+ * the module.
+ */
 export const ${camel} = definePlugin({
   name: "${kebab}",
   uses: [allow(Namespace, "list")],

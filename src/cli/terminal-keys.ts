@@ -7,8 +7,8 @@ const INTERRUPT = "\x03";
 const SUSPEND = "\x1a";
 
 /**
- * Reads keys until it is disposed of; then the terminal is as it was. Ctrl-C and Ctrl-Z do what they do elsewhere,
- * although the terminal leaves them to the process now.
+ * Reads keys until it is disposed of, which restores the terminal. Ctrl-C and Ctrl-Z work as usual, although the
+ * terminal now leaves them to the process.
  */
 export class TerminalKeys implements Disposable {
   readonly #onKey: (key: string) => void;
@@ -29,7 +29,7 @@ export class TerminalKeys implements Disposable {
     if (!isTerminal(STANDARD_INPUT) || !isForeground()) return undefined;
     const keys = new TerminalKeys(onKey);
     process.on("SIGCONT", keys.#resumed);
-    // A second signal ends the process at once, and its terminal must not stay as it is now.
+    // A second signal ends the process at once, and the terminal's settings must be restored even then.
     process.on("exit", keys.#restore);
     keys.#listen();
     return keys;
@@ -41,7 +41,7 @@ export class TerminalKeys implements Disposable {
     this.#leave();
   }
 
-  /** A process that goes on in the background would be stopped by the terminal as soon as it reads. */
+  /** Starts to read, unless the process runs in the background: the terminal would stop it at its first read. */
   #listen(): void {
     if (!isForeground()) return;
     process.stdin.setRawMode(true);
@@ -71,7 +71,7 @@ export class TerminalKeys implements Disposable {
   }
 }
 
-/** Whether the terminal's keys are for this process. Where that cannot be known, they are. */
+/** Whether the process is in the terminal's foreground; `true` when that is unknown. */
 function isForeground(): boolean {
   try {
     const stat = readFileSync("/proc/self/stat", "utf8");

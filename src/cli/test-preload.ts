@@ -7,9 +7,9 @@ import type { OfferedPackages } from "../platform/module-host.ts";
 import { keepRecentPast, recentPast } from "../testing/recent-past.ts";
 import { reportLine } from "./test-report.ts";
 
-/** Offers the SDK to the tests, and tells the command after each test what to show if it failed. */
+/** Offers the SDK to the tests, and sends the command after each test the report to show if it failed. */
 export function prepareTests(offered: OfferedPackages): void {
-  // A binnacle that a test starts must not inherit this variable, with which it would be the plain runtime.
+  // A binnacle process that a test starts must not inherit this variable: it would run as the plain runtime.
   delete process.env["BUN_BE_BUN"];
   passEnvironment();
   offerModules(offered);

@@ -1,8 +1,8 @@
 /**
- * Adds to the output of a test run what clusters looked like when a test failed.
+ * Adds the state of clusters at the end of a failed test to the output of a test run.
  *
- * The runner does not tell the tests' process which of them failed, but prints that after their hooks. So the report
- * of each test is sent ahead in a line that is not shown, and is printed when the next result is a failure.
+ * The runner does not tell the tests' process which tests failed, but prints that after their hooks. So the report of
+ * each test is sent ahead in a line that is not shown, and is printed when the next result is a failure.
  */
 
 const MARK = "\u001Ebinnacle ";
@@ -19,11 +19,11 @@ export class ReportFilter {
   readonly #write: (text: string) => void;
   #rest = "";
   #report: string | undefined;
-  /** Whether there is a line break before a report, which belongs to it. */
+  /** Whether the line before a report is an empty one, which belongs to the report. */
   #blank = false;
   /** The lines of the present excerpt. */
   #source: string[] = [];
-  /** Whether the runner ended and said that there was no test. */
+  /** Whether the runner ended with the message that there was no test. */
   ranNothing = false;
 
   constructor(write: (text: string) => void) {
@@ -69,7 +69,7 @@ export class ReportFilter {
     if (/^(\((fail|pass|skip|todo)\)|[✓✗»✎]) /.test(plain)) this.#report = undefined;
   }
 
-  /** Ends an excerpt. @returns false when there was one and it is left out */
+  /** Ends an excerpt of source. @returns false when there was an excerpt and it is left out */
   #endSource(): boolean {
     const source = this.#source;
     this.#source = [];

@@ -1,6 +1,6 @@
 /**
- * Determines what a test run takes from its surroundings: settings of the tested folder, packages of it and of the
- * projects around it, as `check`, `dev` and `build` do, and whatever is named. The working directory is not trusted.
+ * Determines the surroundings of a test run: settings of the tested folder, packages of it and of the projects around
+ * it, as for `check`, `dev` and `build`, and files that the command line names. The working directory is not trusted.
  */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -11,7 +11,7 @@ import { printable } from "../observe/printable.ts";
 import type { TestSettings } from "../platform/test-runner.ts";
 import { UserError } from "./usage-error.ts";
 
-/** Files that are given instead of those of the tested folder. */
+/** Files that the command line names, instead of those of the tested folder. */
 export interface NamedFiles {
   readonly bunfig: string | undefined;
   readonly tsconfig: string | undefined;
@@ -55,8 +55,8 @@ export interface PackageOptions {
 }
 
 /**
- * Checks that the tests can be read, and where the packages come from that the tests, and their files in the tested
- * folder, import by a literal name.
+ * Checks that the tests can be read, and the origin of the packages that the tests and their files in the tested folder
+ * import by a literal name.
  *
  * @throws UserError for a package that the runner would find in a folder above the tested one that has no package.json.
  */
@@ -105,7 +105,7 @@ function isInstalled(specifier: string, { file, root }: { readonly file: string;
   return false;
 }
 
-/** Whether the `node_modules` with a file is that of a project, with a package.json, which the folder is a part of. */
+/** Whether the `node_modules` of a file belongs to a project (with a package.json) that contains the folder. */
 function isOfProject(file: string, root: string): boolean {
   const project = file.slice(0, file.lastIndexOf(`${sep}node_modules${sep}`));
   return isIn(project, root) && existsSync(join(project, "package.json"));

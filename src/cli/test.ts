@@ -85,8 +85,8 @@ export const testCommand: Command = command({
         ...(process.stderr.isTTY && !host.env["NO_COLOR"] && { FORCE_COLOR: "1" }),
       },
     });
-    // Its clusters must end with it, because a real one consists of processes. A launcher may bring the same signal
-    // twice.
+    // The runner's clusters must end with it, because a real one consists of processes. A launcher may deliver the same
+    // signal twice.
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
     const filter = new ReportFilter(host.err);
     const decoder = new TextDecoder();
@@ -100,7 +100,7 @@ export const testCommand: Command = command({
   },
 });
 
-/** Returns the tests in a form that the runner takes for paths. @throws UserError when there is none. */
+/** Returns the tests in a form that the runner recognizes as paths. @throws UserError when there is none. */
 function testFiles(folder: string, filters: readonly string[]): readonly string[] {
   if (!existsSync(folder)) throw new UserError(`Cannot find the folder '${folder}': create it, or name another`);
   const files = findTests(folder).filter(

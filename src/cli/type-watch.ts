@@ -5,7 +5,7 @@ import { readTypeErrors, type TypeError, typeErrors } from "../loader/type-check
 import type { Log } from "../observe/log.ts";
 import { findTests } from "./find-tests.ts";
 
-/** More errors would hide the rest of the log. */
+/** The most errors that are printed; more would hide the rest of the log. */
 const MOST_ERRORS = 10;
 
 export interface TypeWatchOptions {
@@ -29,7 +29,7 @@ export class TypeWatch implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Checks the files if they changed; requests during a check are combined into one. */
+  /** Checks the files if they changed; calls during a check are combined into one. */
   look(): void {
     if (this.#isWaiting || this.#leaving.signal.aborted) return;
     this.#isWaiting = true;

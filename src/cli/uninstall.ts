@@ -154,7 +154,7 @@ interface Work {
   readonly concurrency: number;
 }
 
-/** Carries out the plan. Each step makes the next one safe, and does nothing when it has been done before. */
+/** Carries out the plan. Each step makes the next one safe, and does nothing when it has been done already. */
 async function carryOut(work: Work): Promise<number> {
   const { planOptions: asked, plan, host, patience, concurrency } = work;
   const { transport, service, selection, all, account } = asked;
@@ -165,7 +165,7 @@ async function carryOut(work: Work): Promise<number> {
     for (const one of plan.definitions) if (one.isConverted) await convertNoMore(transport, one);
   };
   for (const one of plan.rewrites) await storeAsRead(transport, one, { signal: patience.signal, concurrency });
-  // A process that may write would register its webhooks again, and set finalizers anew.
+  // Permissions go first: a process with them would register its webhooks again, and set finalizers anew.
   for (const one of bindings) if (one.isInForce) await disempower(transport, account, one);
   if (plan.mounted !== undefined) await rollOut(work);
   // Webhooks are about to stop answering, and the API server would refuse requests because of that.
@@ -188,7 +188,7 @@ async function carryOut(work: Work): Promise<number> {
   let status = 0;
   for (const one of plan.definitions) {
     patience.signal.throwIfAborted();
-    // A definition that is being deleted and cannot go would be in the way of whoever wants the kind again.
+    // A definition whose deletion cannot finish would prevent anybody from defining the kind again.
     const held = whatHoldsUp(await objectsOf(transport, one.resource));
     const why =
       held === undefined
@@ -233,7 +233,7 @@ function hasFinalizers(controller: AnyController): boolean {
   return declarationsOf(controller).finalizers.length > 0;
 }
 
-/** A copy that nobody knew of may have set some anew. @throws UserError */
+/** Checks that no copy that nobody knew of has set finalizers anew. @throws UserError */
 async function checkNothingLeft(transport: Transport, modules: readonly LoadedModule[]): Promise<void> {
   const left: string[] = [];
   for (const controller of modules.flatMap(({ definitions }) => definitions.controllers)) {
@@ -289,7 +289,7 @@ async function finalize({ planOptions: asked, plan, cluster, host, patience, con
   if (total > 0) host.out(`${someObjects(total)} ${release ? "released" : "finalized"}\n`);
 }
 
-/** Asks on the terminal. @throws UserError where nobody can answer. */
+/** Asks on the terminal. @throws UserError when nobody can answer. */
 async function confirmed({ err }: Host, signal: AbortSignal): Promise<boolean> {
   if (!isTerminal(STANDARD_INPUT))
     throw new UserError(

@@ -3,7 +3,7 @@ import { runtimeName } from "#runtime/about";
 import { type Command, command } from "./command.ts";
 import { latestRelease } from "./latest-release.ts";
 
-/** The exit status that says that there is a newer release. */
+/** The exit status for "there is a newer release". */
 const NEWER = 3;
 
 export const versionCommand: Command = command({
@@ -60,7 +60,7 @@ function parts(version: string): Parts {
   return { release: release.split("."), before: before === undefined ? [] : before.split(".") };
 }
 
-/** Numbers are older than words, and what has fewer identifiers is older. */
+/** Numeric identifiers are older than words, and a version with fewer identifiers is older. */
 function compareIdentifiers(one: string | undefined, other: string | undefined): number {
   if (one === undefined || other === undefined) return one === other ? 0 : one === undefined ? -1 : 1;
   const [isNumber, isOtherNumber] = [/^\d+$/.test(one), /^\d+$/.test(other)];

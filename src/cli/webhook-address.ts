@@ -13,21 +13,21 @@ export type Reach = RegistrationChoice["reach"];
 type AddressValues = { readonly [K in "webhook-host" | "webhook-service"]?: string | undefined };
 
 /**
- * Returns the address of a webhook; `undefined` when none is given.
+ * Returns the address of a webhook; `undefined` when no option has one.
  *
- * @throws UsageError when both options are given, or one of them is invalid.
+ * @throws UsageError when both options are set, or one of them is invalid.
  */
 export function webhookAddress(values: AddressValues, path: string): WebhookClientConfig | undefined {
   const reach = reachOf(values);
   return reach && clientConfigOf(path, { target: targetOf(reach) });
 }
 
-/** Returns what to register for a listener at its usual port. */
+/** Returns the registration of a listener at its usual port. */
 export function targetOf(reach: Reach): WebhookTarget {
   return "service" in reach ? reach : { url: `https://${reach.host}:${reach.port ?? DEFAULT_PORT}` };
 }
 
-/** Parses the options. @throws UsageError when both are given, or one of them is invalid. */
+/** Parses the options. @throws UsageError when both are set, or one of them is invalid. */
 export function reachOf({ "webhook-host": host, "webhook-service": service }: AddressValues): Reach | undefined {
   if (host !== undefined && service !== undefined) {
     throw new UsageError(

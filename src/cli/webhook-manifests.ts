@@ -26,17 +26,17 @@ export interface WebhookManifestsOptions {
 export interface WebhookManifests {
   readonly configurations: readonly object[];
   /**
-   * The configurations without what they register: the process that answers fills them in when it does, and whoever
-   * deletes the manifests deletes them, too.
+   * The configurations without their webhooks: the process that serves them fills them in, and whoever deletes the
+   * manifests deletes both.
    */
   readonly shells: readonly object[];
   /** The address of the conversion webhook. */
   readonly conversion: ReturnType<typeof clientConfigOf> | undefined;
-  /** The Service, where there is one. */
+  /** The Service; empty when there is none. */
   readonly service: readonly object[];
   /** Arguments of `run`. */
   readonly args: readonly string[];
-  /** Granted in all of the cluster. */
+  /** Rules that are granted in the whole cluster. */
   readonly rules: readonly Rule[];
   /** Granted in the namespace of the Service. */
   readonly local: readonly { readonly namespace: string; readonly rules: readonly Rule[] }[];
@@ -97,7 +97,7 @@ export function printedWebhooks({ configurations, service }: WebhookManifests): 
   throw new UserError("Cannot print webhook configurations: no module exports what defineWebhook returns");
 }
 
-/** Replicas that are not ready are not asked: one that ends says so before it stops to answer. */
+/** Replicas that are not ready receive no requests: a replica that ends becomes unready before it stops answering. */
 function serviceOf(
   { namespace, name, port }: { readonly namespace: string; readonly name: string; readonly port: number },
   account: ServiceAccount,

@@ -9,16 +9,19 @@ import { messageOf } from "../platform/error-message.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 import { type Reach, reachOf } from "./webhook-address.ts";
 
-/** The surroundings of the process that the command line does not tell. */
+/** The surroundings of the process that are not on the command line. */
 export interface WebhookSurroundings {
   /** Whether the API server is in this process. */
   readonly isEmbedded: boolean;
   readonly development: boolean;
-  /** Whether the address is only a default: if the cluster reaches this machine elsewhere, the listener goes there. */
+  /**
+   * Whether the address is only a default: if the cluster reaches this machine at another address, the listener goes
+   * there.
+   */
   readonly mayListenElsewhere: boolean;
-  /** The election or division that the process takes part in. */
+  /** The election or the division of keys that the process takes part in. */
   readonly election: OwnLeases | undefined;
-  /** Finds an address of this machine that the cluster reaches. */
+  /** Finds an address at which the cluster reaches this machine. */
   readonly findHost: () => Promise<string | undefined>;
 }
 
@@ -68,13 +71,13 @@ export async function webhooksOf(
   };
 }
 
-/** Replicas outside the cluster have one registration, which leads to the one that leads. */
+/** Replicas outside the cluster share one registration, which points to the leader. */
 function sharedReach(reach: Reach, election: OwnLeases | undefined): Reach {
   if ("service" in reach || election === undefined) return reach;
   return { ...reach, shared: `binnacle-host.${election.id}.${election.namespace}` };
 }
 
-/** Missing files end the process, because whoever restarts it, such as the kubelet, waits for them. */
+/** Missing files end the process, because whatever restarts it, such as the kubelet, waits for them. */
 function checkFiles(folder: string): void {
   try {
     readCertificate(folder);
@@ -102,8 +105,8 @@ async function reachWithout(
 }
 
 /**
- * Listens on the address of this machine that was found, or on all addresses when a host was named, which may be any of
- * them.
+ * Returns the address to listen at: the detected address of this machine; all addresses when a host was named, because
+ * that may be any of them.
  */
 function listenAt(address: string, reach: Reach | undefined, explicit: Reach | undefined): string {
   if (reach === undefined || "service" in reach || /^(?:localhost$|127\.)/.test(reach.host)) return address;
@@ -112,7 +115,7 @@ function listenAt(address: string, reach: Reach | undefined, explicit: Reach | u
   return /^[\d.]+$/.test(reach.host) ? `${reach.host}:${port}` : address;
 }
 
-/** The name of this machine, unless it is one that no certificate can have. */
+/** The name of this machine, unless a certificate cannot contain it. */
 function ownName(): readonly string[] {
   const name = plainHost(hostname());
   return name === undefined ? [] : [name];

@@ -1,9 +1,9 @@
 /**
- * Remembers how the server answered a write, where the object alone does not show that it is as desired.
+ * Remembers the server's response to a write, for objects that never equal their desired state.
  *
  * The server may normalise a value (a quantity), leave one out, or complete an item of an atomic list, so that the
- * object never equals what was desired. While the values in the places of what is desired, and the fields that we own,
- * are those of the answer, the same write again would change nothing.
+ * object never equals what was desired. While the values of the desired fields, and the set of fields that we own, are
+ * those of the response, the same write would change nothing.
  */
 import { fingerprint } from "#runtime/digest";
 import type { AnyObject } from "../resource/handle.ts";
@@ -14,13 +14,13 @@ import { isApplied } from "./managed-fields.ts";
 interface Answer {
   readonly uid: string;
   readonly version: string;
-  /** A digest of what was desired, and of the live values in the same places. */
+  /** A digest of the desired fields, and of the live values of the same fields. */
   readonly values: string;
   /** A digest of the fields that we own. */
   readonly fields: string | undefined;
 }
 
-/** This many applies of the same content within this time mean that somebody else keeps undoing them. */
+/** The number of applies of the same content within this time that shows that somebody else keeps undoing them. */
 const FIGHT = 10;
 const WHILE_MS = 60_000;
 
@@ -68,8 +68,8 @@ export class AppliedMemory {
   }
 
   /**
-   * Whether the same content has been applied and undone repeatedly; true at most once a minute. The first of the
-   * applies counts whatever its content is, because nearly all are the only one within their minute.
+   * Whether the same content has been applied and undone repeatedly; true at most once a minute. The first apply counts
+   * whatever its content is, because nearly every apply is the only one within its minute.
    */
   isFight(id: string, content: unknown, now: number): boolean {
     const repetition = this.#repeated.get(id);
@@ -91,14 +91,14 @@ export class AppliedMemory {
   }
 
   /**
-   * Remembers the names of desired fields that somebody else has taken from a child; the first since it was written
-   * count.
+   * Remembers the names of desired fields that somebody else has removed from a child; only the first removal since the
+   * child was written counts.
    */
   keepNames(id: string, lost: LostNames): void {
     if (this.#lost.get(id)?.uid !== lost.uid && this.#lost.size < MOST) this.#lost.set(id, lost);
   }
 
-  /** The names that a child had, if somebody else has changed them since it was written. */
+  /** The names that a child had before somebody else changed them; `undefined` when nobody has since it was written. */
   lostNames(id: string, object: AnyObject): string | undefined {
     const lost = this.#lost.get(id);
     return lost?.uid === object.metadata.uid ? lost.names : undefined;
@@ -115,7 +115,7 @@ export class AppliedMemory {
     this.#repeated.delete(id);
   }
 }
-/** A desired value, the live value in its place, and the fields of it that we own. */
+/** A desired value, the live value of the same field, and the fields of it that we own. */
 export interface AppliedState {
   readonly desired: unknown;
   readonly live: unknown;

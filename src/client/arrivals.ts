@@ -1,4 +1,4 @@
-/** Queues what arrives for one reader, and lets the server wait while too much of it is unread. */
+/** Queues incoming items for one reader, and pauses the server while too many of them are unread. */
 import type { StreamFlow } from "../kube/transport/kube-request.ts";
 
 /** Read it by `while (await arrivals.more()) yield* arrivals.take()`. */
@@ -8,9 +8,9 @@ export class Arrivals<T> {
   #wake: PromiseWithResolvers<void> = Promise.withResolvers();
   #end: { readonly error: unknown } | undefined;
   #flow: StreamFlow | undefined;
-  /** The size of the items that were handed over last: they are read when more is wanted. */
+  /** The size of the items that the reader received last: they count as read when it asks for more. */
   #handedOver = 0;
-  /** The size of what is unread, including items that are being handed over and those of which only a part has come. */
+  /** The size of unread items, including those on their way to the reader and those that have arrived only in part. */
   unread = 0;
 
   /** @param most the unread size from which on the server waits. @default it never waits */
@@ -24,7 +24,7 @@ export class Arrivals<T> {
     this.count(0);
   }
 
-  /** Counts what has come of an item. */
+  /** Counts a part of an item that has arrived. */
   count(size: number): void {
     this.unread += size;
     if (this.unread > this.#most) this.#flow?.pause();

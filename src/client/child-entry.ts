@@ -3,9 +3,9 @@ import type { AnyObject } from "../resource/handle.ts";
 import type { ManagedFieldsEntry } from "../resource/meta.ts";
 import { appliedFields, entryOf, isLeaf } from "./managed-fields.ts";
 
-/** The annotation of every child with its name in the set of `children.sync` and the beginning of its owner's UID. */
+/** The annotation of every child: its name in the set of `children.sync`, and the beginning of its owner's UID. */
 export const CHILD_ANNOTATION = "binnacle.dev/child";
-/** The label of a child without an owner reference with the UID of its owner. */
+/** The label of a child that has no owner reference: the UID of its owner. */
 export const OWNER_UID_LABEL = "binnacle.dev/owner-uid";
 
 const CHILD = `f:${CHILD_ANNOTATION}`;
@@ -42,7 +42,7 @@ export function isMadeBy(object: AnyObject, managers: readonly string[]): boolea
   );
 }
 
-/** Whether an entry of a child shows that it had annotations of ours, which somebody has replaced by others. */
+/** Whether an entry of a child shows that it had our annotations, which somebody has replaced. */
 function hadMarks(entry: ManagedFieldsEntry | undefined): boolean {
   const annotations = entry?.fieldsV1?.["f:metadata"]?.["f:annotations"];
   return annotations !== undefined && isLeaf(annotations);

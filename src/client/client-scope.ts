@@ -22,7 +22,9 @@ export interface ClientScope {
   readonly onUndeclared: ((resource: Resource, verb: string, subresource: string | undefined) => void) | undefined;
 }
 
-/** The context in which requests are sent, usually that of a run: who writes, and whether it still may. */
+/**
+ * The context in which requests are sent, usually that of a run: the author of writes, and whether it still may write.
+ */
 export interface RequestContext {
   readonly gate: WriteGate;
   /** Cancels the requests; `undefined` while nothing can cancel them, which saves a listener for each request. */
@@ -35,6 +37,8 @@ export interface RequestContext {
   readonly manager?: string | undefined;
   /** Whether writes are dry runs: the server checks them and stores nothing. @default false */
   readonly dryRun?: boolean | undefined;
-  /** Takes note of what is read and written, so that logs and messages of the run can leave out sensitive values. */
+  /**
+   * Remembers the values that are read and written, so that logs and messages of the run can leave out sensitive ones.
+   */
   keep?(resource: Resource, object: unknown): void;
 }

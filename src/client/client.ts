@@ -5,10 +5,10 @@ import type { Draft, Key } from "../resource/meta.ts";
 import type { IndexQuery } from "./field-index.ts";
 import type { LabelQuery } from "../resource/selector.ts";
 
-/** The type of a namespace where there can be none; its name is the compiler's message. */
+/** The type of a namespace for cluster-scoped kinds, which have none; its name is the compiler's message. */
 type ClusterScopedKindsHaveNoNamespace = string & { readonly "leave it out": never };
 
-/** A key whose namespace is required or refused by the kind's scope; `Default` when the client has one to fill in. */
+/** A key whose namespace is required or forbidden by the kind's scope; `Default` when the client fills one in. */
 export type KeyOf<S extends Shape, Default extends string | undefined = undefined> = [S["scope"]] extends ["Cluster"]
   ? { readonly name: string; readonly namespace?: ClusterScopedKindsHaveNoNamespace | undefined }
   : [S["scope"]] extends ["Namespaced"]
@@ -21,7 +21,7 @@ type InNamespace<S extends Shape> = [S["scope"]] extends ["Cluster"]
   ? { readonly namespace?: ClusterScopedKindsHaveNoNamespace | undefined }
   : { readonly namespace?: string | undefined };
 
-/** The objects that `deleteAll` deletes; it cannot be called without saying where. */
+/** The objects that `deleteAll` deletes; the type requires a namespace, a selector or `everywhere`. */
 export type Everything<S extends Shape> = [S["scope"]] extends ["Cluster"]
   ? { readonly labels: LabelQuery } | { readonly all: true }
   : | { readonly namespace: string; readonly labels?: LabelQuery | undefined }
@@ -63,7 +63,7 @@ export interface DeleteOptions extends WriteOptions {
   /** @default the kind's own, mostly "Background" */
   readonly propagation?: "Background" | "Foreground" | "Orphan" | undefined;
   readonly gracePeriodSeconds?: number | undefined;
-  /** Refused with 409 unless the object is still this one. */
+  /** Preconditions: refused with 409 unless the object still is this one. */
   readonly preconditions?:
     { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined } | undefined;
 }
@@ -76,7 +76,7 @@ export type ListOptions<S extends Shape> = InNamespace<S> &
     readonly fields?: string | undefined;
     /** Only objects that the index has under a value: `byNode.is("node-1")`. */
     readonly index?: IndexQuery<S> | undefined;
-    /** The order of the objects; without it there is none. */
+    /** The order of the objects. @default no particular order */
     readonly sort?: ((a: S["read"], b: S["read"]) => number) | undefined;
     /** The most objects, the first ones in the order of `sort`. */
     readonly limit?: number | undefined;
@@ -92,7 +92,8 @@ export type Patch =
       readonly type: "merge" | "strategic";
       readonly body: object;
       /**
-       * Refused with 409 unless the object still has this version; an empty one is an error, because it guards nothing.
+       * Refused with 409 unless the object still has this version; an empty version is an error, because it guards
+       * nothing.
        */
       readonly resourceVersion?: string;
     }
@@ -110,9 +111,9 @@ export interface WatchEvent<T> {
 }
 
 export interface Reader<Default extends string | undefined = undefined> {
-  /** @throws ApiError 404 when there is no such object. */
+  /** @throws ApiError 404 when the object does not exist. */
   get<S extends Shape>(resource: Resource<S>, key: KeyOf<S, Default>, options?: CallOptions): Promise<S["read"]>;
-  /** `undefined` when there is no such object. */
+  /** Returns `undefined` when the object does not exist. */
   find<S extends Shape>(
     resource: Resource<S>,
     key: KeyOf<S, Default>,
@@ -124,7 +125,8 @@ export interface Reader<Default extends string | undefined = undefined> {
 /** Reads that are answered by the server. */
 export interface LiveReader<Default extends string | undefined = undefined> extends Reader<Default> {
   /**
-   * Lists page by page; the next page is asked for when this one is done with. `limit` is the size of a page.
+   * Lists page by page; the next page is requested when the caller is done with this one. `limit` is the size of a
+   * page.
    *
    * @default 500
    */
@@ -181,7 +183,7 @@ export interface ExecOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A stream of bytes; read it once, as chunks or as text. What is not read is kept. */
+/** A stream of bytes; read it once, as chunks or as text. Unread bytes are kept. */
 export interface OutputStream extends AsyncIterable<Uint8Array> {
   text(): Promise<string>;
 }
@@ -203,14 +205,14 @@ export interface ClientOptions {
   /** The namespace of objects and keys that have none; any other namespace is refused. */
   readonly namespace?: string | undefined;
   /**
-   * The server checks every write of this client and stores none. The run's children and status are written all the
-   * same: `children.sync` and `status.flush` have this option of their own. @default false
+   * The server checks every write of this client and stores none. The run's children and status are written
+   * nevertheless: `children.sync` and `status.flush` have this option of their own. @default false
    */
   readonly dryRun?: boolean | undefined;
   /** The field manager. @default the controller's name */
   readonly manager?: string | undefined;
   /**
-   * Acts in another's name; then nothing is read from a cache.
+   * Impersonates a user; then nothing is read from a cache.
    *
    * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
    */
@@ -221,10 +223,11 @@ export interface ClientOptions {
 }
 
 /**
- * Reads from the shared informers where the controller declared the kind, live elsewhere; writes to the API server.
+ * Reads kinds that the controller declared from the shared informers, and other kinds from the API server; writes to
+ * the API server.
  *
- * **Guarantees.** A read after a write of this process sees at least that write. Objects from a cache are shared:
- * they are readonly, and frozen in `dev` and tests.
+ * **Guarantees.** A read after a write of this process sees at least that write. Objects from a cache are shared: they
+ * are readonly, and frozen in `dev` and tests.
  */
 export interface Client<Default extends string | undefined = undefined> extends Reader<Default> {
   create<S extends Shape>(resource: Resource<S>, object: Created<S>, options?: WriteOptions): Promise<S["read"]>;
@@ -238,11 +241,14 @@ export interface Client<Default extends string | undefined = undefined> extends 
   ): Promise<S["read"]>;
   /** Server-side apply with the controller as field manager; no request when a cache shows that nothing differs. */
   apply<S extends Shape>(resource: Resource<S>, object: S["write"], options?: ApplyOptions): Promise<S["read"]>;
-  /** Succeeds when the object is gone already, unless preconditions are given. */
+  /** Succeeds when the object is gone already, unless the options have preconditions. */
   delete<S extends Shape>(resource: Resource<S>, key: KeyOf<S, Default>, options?: DeleteOptions): Promise<void>;
-  /** @throws TypeError when what says where holds nothing: an empty namespace or selector would mean everything. */
+  /** @throws TypeError when the namespace or the selector is empty, because it would mean everything. */
   deleteAll<S extends Shape>(resource: Resource<S>, what: Everything<S>, options?: DeleteOptions): Promise<void>;
-  /** Read, change, write, again when others were faster; no request when `mutate` changes nothing. */
+  /**
+   * Reads, changes and writes the object, again when other writers were faster; sends no request when `mutate` changes
+   * nothing.
+   */
   createOrUpdate<S extends Shape>(
     resource: Resource<S>,
     key: KeyOf<S, Default>,

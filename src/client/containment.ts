@@ -1,8 +1,8 @@
 /**
- * Decides by value whether what is desired is there.
+ * Decides by value whether the desired fields are present.
  *
- * Ownership decides only what values cannot tell: whether others may have items in a list, and whether a map that we
- * own nothing of belongs to one manager as a whole. It is never a reason to overlook a value that differs.
+ * Ownership decides only what values cannot tell: whether others may have items in a list, and whether a map without
+ * fields of ours belongs to one manager as a whole. It is never a reason to overlook a value that differs.
  */
 import { ownField } from "../resource/any-key.ts";
 import { type Fields, isFields, sameJson } from "../resource/json.ts";
@@ -16,7 +16,7 @@ export class Containment {
 
   /**
    * @param isBuiltIn whether the server may write values in another form
-   * @param path of the value that is compared
+   * @param path the path of the compared value
    */
   constructor(isBuiltIn: boolean, path: readonly string[] = []) {
     this.#isBuiltIn = isBuiltIn;
@@ -24,7 +24,7 @@ export class Containment {
   }
 
   /**
-   * Whether the live value has all that is desired; `fields` are those of it that we own. False means "write to be
+   * Whether the live value has every desired field; `fields` are its fields that we own. False means "write to be
    * sure".
    */
   has(desired: unknown, live: unknown, fields: FieldsV1 | undefined): boolean {
@@ -53,7 +53,7 @@ export class Containment {
   #hasItems(desired: readonly unknown[], live: readonly unknown[], fields: FieldsV1 | undefined): boolean {
     if (fields === undefined) return sameJson(desired, live);
     if (isLeaf(fields)) {
-      // Admission adds tolerations to pods; had anybody else added some, the list would not be ours.
+      // Admission adds tolerations to pods; if anybody else had added some, we would not own the list.
       if (this.#isBuiltIn && this.#path.join(".") === "spec.tolerations") return this.#hasAmong(desired, live, fields);
       return desired.length === live.length && desired.every((item, index) => this.has(item, live[index], fields));
     }
@@ -75,7 +75,7 @@ export class Containment {
   }
 }
 
-/** Fields by which built-in kinds tell the items of a list apart. */
+/** Fields that identify the items of a list in built-in kinds. */
 const KEYS = ["name", "containerPort", "port", "mountPath", "devicePath", "ip", "topologyKey", "type", "uid"];
 
 /** Whether a list of a built-in kind, which is held as a whole, is replaced as a whole by an apply. */
@@ -84,8 +84,7 @@ export function isAtomic(list: readonly unknown[]): boolean {
 }
 
 /**
- * Whether we own an item of a set that is not desired. The names that a child carries cannot tell, because sets have
- * none.
+ * Whether we own an undesired item of a set. The field names that a child carries cannot tell, because sets have none.
  */
 function ownsOther(fields: FieldsV1, desired: readonly unknown[]): boolean {
   for (const name in fields) if (name.startsWith("v:") && !desired.includes(identityOf(name))) return true;
@@ -129,7 +128,8 @@ function keysOf(fields: FieldsV1): readonly string[] | undefined {
 }
 
 /**
- * The part of a live value that is compared: the desired fields of a map; all of a list, and of a map desired empty.
+ * The part of a live value that is compared: the desired fields of a map; all of a list, and all of a map that is
+ * desired empty.
  */
 export function projected(desired: unknown, live: unknown): unknown {
   if (!isFields(desired) || !isFields(live) || isEmpty(desired)) return live;

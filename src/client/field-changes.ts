@@ -1,7 +1,7 @@
 /**
- * Computes the changes by which an update brings about what a forced apply would.
+ * Computes the changes by which an update has the same effect as a forced apply.
  *
- * The owned fields show the types of lists and maps, so no schema is needed. Where they do not, only the server can
+ * The owned fields show the types of lists and maps, so no schema is needed. When they do not, only the server can
  * merge, and an apply is needed.
  */
 import { ownField } from "../resource/any-key.ts";
@@ -13,7 +13,7 @@ import { identityOf, isLeaf, matches } from "./managed-fields.ts";
 export interface FieldChanges {
   /** A JSON merge patch, in which lists are complete; `undefined` when nothing changes. */
   readonly patch: Fields | undefined;
-  /** Whether a list has items of others: the patch is then valid only for the object that it was made from. */
+  /** Whether a list has items of others: the patch is then valid only for the object from which it was made. */
   readonly mergesLists: boolean;
 }
 
@@ -24,13 +24,13 @@ export interface Comparison {
   readonly fields: FieldsV1 | undefined;
   /** Whether a field may be added at a path; the server would drop a field that its schema does not have. */
   readonly mayAdd: (path: readonly string[]) => boolean;
-  /** Whether the server may write values in another form, and leaves out those that mean nothing. */
+  /** Whether the server may write values in another form, and omit empty ones. */
   readonly isBuiltIn?: boolean;
 }
 
 /**
- * Computes the changes from `live` to `desired`. They do not remove what is owned and no longer desired: see
- * {@link holdsMore}.
+ * Computes the changes from `live` to `desired`. They do not remove owned fields that are no longer desired: see {@link
+ * holdsMore}.
  *
  * @returns `undefined` when an apply is needed.
  */
@@ -51,7 +51,7 @@ export function holdsMore(desired: unknown, fields: FieldsV1): boolean {
   return false;
 }
 
-/** Selects the owned fields that are not desired; `undefined` for none. */
+/** Selects the owned fields that are not desired; `undefined` when there are none. */
 export function undesired(desired: unknown, fields: FieldsV1): FieldsV1 | undefined {
   const remainder: Record<string, FieldsV1> = {};
   for (const name in fields) {
@@ -81,7 +81,7 @@ export function partOf(desired: unknown, element: string): unknown {
     : desired.find((item) => matches(item, identity, "when given"));
 }
 
-/** The owned fields of a map or list item that we own nothing of: its members may be anybody's. */
+/** The owned fields of a map or list item without fields of ours: its members may belong to anybody. */
 const GRANULAR: FieldsV1 = Object.freeze({ ".": Object.freeze({}) });
 
 interface At {
@@ -125,10 +125,10 @@ class ChangeSearch {
   /** The change of a value that differs. */
   #ofValue(desired: unknown, at: At): unknown {
     const { live, fields, path } = at;
-    // In a merge patch a null removes.
+    // In a merge patch, null removes a field.
     if (hasNull(desired)) return this.#unknown();
     if (live === undefined) {
-      // The kind has a field whose value could be left out.
+      // The field may exist in the kind, and the server may have left its value out.
       return this.#mayAdd(path) || (this.#isBuiltIn && isNothing(desired)) ? desired : this.#unknown();
     }
     if (isFields(desired) && isFields(live)) {
@@ -138,7 +138,7 @@ class ChangeSearch {
     if (Array.isArray(desired) && Array.isArray(live)) {
       if (fields === undefined) return this.#unknown();
       if (!isLeaf(fields)) return this.#ofList(desired, { live, fields, path });
-      // A leaf is also what is left of a list of which others have taken every item, and those are theirs.
+      // A leaf may also be the remainder of a list whose items others have all taken over; the items are then theirs.
       return this.#isBuiltIn && isAtomic(live) && isAtomic(desired) ? desired : this.#unknown();
     }
     return typeof desired === "object" || typeof live === "object" ? this.#unknown() : desired;
@@ -175,18 +175,18 @@ class ChangeSearch {
   }
 }
 
-/** Whether a value is owned as a whole, as one is that was empty when it was set. */
+/** Whether a value is owned as a whole, as a value is that was empty when it was set. */
 function isWhole(fields: FieldsV1): boolean {
   for (const _ in fields) return false;
   return true;
 }
 
-/** Whether the server leaves the value out where it means the same. */
+/** Whether the server omits the value because its absence means the same. */
 function isNothing(value: unknown): boolean {
   return typeof value === "object" && value !== null ? Object.keys(value).length === 0 : !value;
 }
 
-/** Whether a map is known to be merged key by key even if we own nothing of it: labels and annotations. */
+/** Whether a map is known to be merged key by key even if we own no part of it: labels and annotations. */
 function isOpen(path: readonly string[]): boolean {
   return path.length === 2 && path[0] === "metadata" && (path[1] === "labels" || path[1] === "annotations");
 }

@@ -7,9 +7,9 @@ import type { FieldsV1 } from "../resource/meta.ts";
 const MOST = 20;
 
 /**
- * Lists the paths where `desired` differs from the live value, or where we own what is no longer desired.
+ * Lists the paths at which `desired` differs from the live value, or at which we own a field that is no longer desired.
  *
- * @returns such as `spec.replicas` and `spec.template.spec.containers[{"name":"web"}].image`.
+ * @returns paths such as `spec.replicas` and `spec.template.spec.containers[{"name":"web"}].image`.
  */
 export function differences(desired: unknown, live: unknown, fields: FieldsV1): readonly string[] {
   const paths: string[] = [];
@@ -49,7 +49,7 @@ function collect(paths: string[], path: string, { desired, live, fields }: Value
   if (paths.length === before) paths.push(path);
 }
 
-/** Somebody took over the whole value: the differing parts of it are listed. */
+/** Somebody has taken over the whole value: its differing parts are listed. */
 function collectUnowned(paths: string[], path: string, { desired, live }: Omit<ValuePair, "fields">): void {
   const before = paths.length;
   if (isFields(desired) && isFields(live)) {

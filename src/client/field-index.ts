@@ -4,7 +4,7 @@ import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
 
 declare const indexed: unique symbol;
 
-/** A query: the objects an index files under one value. */
+/** A query: the objects that an index has under one value. */
 export interface IndexQuery<out S extends Shape> {
   readonly [indexed]: S;
 }
@@ -17,7 +17,7 @@ export interface Index<out S extends Shape> {
 
 /** The form of an {@link IndexQuery} at run time. */
 export interface IndexedBy {
-  /** Identifies the index: two indexes of one name have different ids. */
+  /** Identifies the index: two indexes with the same name have different ids. */
   readonly id: string;
   readonly of: IndexFunction;
   readonly value: string;
@@ -39,12 +39,11 @@ export function definedIndex(index: unknown): DefinedIndex | undefined {
 }
 
 /**
- * Defines an index for `client.list`. The cache keeps it from its first use on; where a list goes to the server, its
- * answer is filtered.
+ * Defines an index for `client.list`. The cache keeps it from its first use on; when a list goes to the server, its
+ * response is filtered.
  *
- * @example
- * const byNode = defineIndex(Pod, "nodeName", (pod) => pod.spec.nodeName);
- * const pods = await client.list(Pod, { index: byNode.is("node-1") });
+ * @example const byNode = defineIndex(Pod, "nodeName", (pod) => pod.spec.nodeName); const pods = await client.list(Pod,
+ * { index: byNode.is("node-1") });
  */
 export function defineIndex<S extends Shape>(
   resource: Resource<S>,

@@ -2,8 +2,8 @@
  * The names of the fields of a value, without their values, as short text:
  * `spec(replicas,template(spec(containers[web(image)])))`.
  *
- * A child carries the names of what was desired of it. By them a later process knows what has to go, also where
- * nobody's ownership tells any more.
+ * A child carries the names of its desired fields. They tell a later process which fields to remove, even when their
+ * owners are no longer recorded.
  */
 import { sha256 } from "#runtime/digest";
 import { ownField } from "../resource/any-key.ts";
@@ -16,7 +16,7 @@ export type Names = ReadonlyMap<string, Part>;
 
 interface Part {
   readonly isItem: boolean;
-  /** The field by which a list item is told apart. */
+  /** The field that identifies a list item. */
   readonly key: string | undefined;
   readonly value: string;
   /** The names within a map, even an empty one, or a list of maps. */
@@ -24,7 +24,7 @@ interface Part {
 }
 
 /**
- * Fields that tell items of lists of built-in kinds apart, each with its second key. The first that an item has counts.
+ * Fields that identify items of lists in built-in kinds, each with its second key. The first that an item has counts.
  */
 const KEYS: ReadonlyMap<string, string | undefined> = new Map([
   ["containerPort", "protocol"],
@@ -36,7 +36,7 @@ const KEYS: ReadonlyMap<string, string | undefined> = new Map([
   ["ip", undefined],
   ["topologyKey", "whenUnsatisfiable"],
 ]);
-/** The second key of an item that gives none. */
+/** The second key of an item without one. */
 const DEFAULT = "TCP";
 /** The longest text; a longer one is replaced by a hash, which shows that something may have gone, but not what. */
 const MOST = 8_192;
@@ -75,7 +75,7 @@ function identity(item: unknown): string {
   return key === "name" ? value : `${key}=${value}`;
 }
 
-/** The value of an item's key, and of its second one if it has that: `53/UDP`. */
+/** The value of an item's key, with its second key if it has one: `53/UDP`. */
 function valueOf(item: Fields, key: string): string {
   const second = KEYS.get(key);
   const more = second === undefined ? undefined : item[second];
@@ -98,7 +98,7 @@ function quoted(name: string): string {
 
 const TOKEN = /[()[\],=]|"(?:[^"\\]|\\.)*"|[\w./-]+/y;
 
-/** Reads names. @returns `undefined` for text that has none, such as a hash, or that somebody has changed. */
+/** Reads names. @returns `undefined` for text without names, such as a hash, and for text that somebody has changed. */
 export function parseFieldNames(text: string): Names | undefined {
   try {
     const reader = new NameReader(text);
@@ -110,7 +110,7 @@ export function parseFieldNames(text: string): Names | undefined {
 }
 
 class NameReader {
-  /** The next token; empty at the end, and where there is none. */
+  /** The next token; empty at the end, and at text that is no token. */
   token = "";
   readonly #text: string;
   #at = 0;
@@ -120,7 +120,7 @@ class NameReader {
     this.#next();
   }
 
-  /** The parts of a map or a list; `undefined` where there is neither. */
+  /** The parts of a map or a list; `undefined` when there is neither. */
   parts(): Names | undefined {
     const isItem = this.token === "[";
     if (!isItem && this.token !== "(") return undefined;
@@ -142,7 +142,7 @@ class NameReader {
     return parts;
   }
 
-  /** A name; empty where there is none. */
+  /** A name; empty when there is none. */
   #word(): string {
     if (this.token === "" || "()[],=".includes(this.token)) return "";
     const word = this.#next();
@@ -176,7 +176,7 @@ export function namedFields(names: Names | undefined, live: unknown): FieldsV1 {
     if (!part.isItem) {
       const value = isFields(live) ? ownField(live, id) : undefined;
       const inner = value === undefined ? undefined : namedFields(part.parts, value);
-      // Of a map or list whose named parts have all gone, the rest is somebody else's.
+      // A map or list whose named parts have all gone has only parts of others left.
       const isGone = inner !== undefined && isLeaf(inner) && [...(part.parts?.values() ?? [])].some(isTold);
       if (inner !== undefined && !isGone) fields[`f:${id}`] = inner;
     } else if (part.key !== undefined) {
@@ -184,13 +184,13 @@ export function namedFields(names: Names | undefined, live: unknown): FieldsV1 {
       if (isFields(item)) fields[elementOf(part.key, item)] = { ".": {}, ...namedFields(part.parts, item) };
     }
   }
-  // Only the schema tells whether a map or list has parts or is a whole. Where it has no other parts, it is both.
+  // Only the schema shows whether a map or list has parts or is a whole. Without other parts, it counts as both.
   const parts = Object.keys(fields).length;
   if (parts > 0 && parts === Object.keys(live as object).length) fields["."] = {};
   return fields;
 }
 
-/** Whether a part would be found if it were there. */
+/** Whether an existing part would be recognized. */
 function isTold({ isItem, key }: Part): boolean {
   return !isItem || key !== undefined;
 }

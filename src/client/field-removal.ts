@@ -1,4 +1,4 @@
-/** Removes from a value what a manager owns and no longer wants, as an apply without it would. */
+/** Removes the fields from a value that a manager owns and no longer wants, like an apply without them. */
 import type { FieldsV1 } from "../resource/meta.ts";
 import { partOf } from "./field-changes.ts";
 import type { Fields } from "../resource/json.ts";
@@ -11,11 +11,11 @@ export interface Removal {
   readonly fields: FieldsV1;
   /** The fields that others own, which are not removed. */
   readonly others: readonly FieldsV1[];
-  /** Whether what nobody owns stays in a map or list that is not desired. @default in none */
+  /** Whether fields without an owner stay in a map or list that is not desired. @default in none */
   readonly isOpen?: ((element: string) => boolean) | undefined;
 }
 
-/** Makes a copy without what is owned and not desired; what others own too stays. */
+/** Makes a copy without fields that are owned and not desired; fields that others own too stay. */
 export function withoutUnwanted({ live, desired, fields, others, isOpen }: Removal): unknown {
   if (isLeaf(fields) || typeof live !== "object" || live === null) return live;
   const copy: Fields | unknown[] = Array.isArray(live)
@@ -38,7 +38,7 @@ export function withoutUnwanted({ live, desired, fields, others, isOpen }: Remov
   return copy;
 }
 
-/** Maps whose keys anybody may choose: what others have in them stays, also when nobody owns it. */
+/** Maps whose keys anybody may choose: other keys in them stay, even without an owner. */
 const OPEN: ReadonlySet<string> = new Set(["f:labels", "f:annotations", "f:data", "f:binaryData", "f:hard"]);
 
 export function isOpenName(element: string): boolean {
@@ -56,8 +56,8 @@ function isOpenPart(element: string, { live, fields, isOpen }: Omit<Removal, "ot
 }
 
 /**
- * Whether an apply would remove too much: of a map or list that is desired empty it leaves nothing when our parts go,
- * and an open map that is not desired goes with all that nobody owns.
+ * Whether an apply would remove too much: it empties a map or list that is desired empty once our parts go, and removes
+ * an open map that is not desired together with keys that have no owner.
  */
 export function removesTooMuch({ desired, live, fields, isOpen }: Omit<Removal, "others">): boolean {
   if (isLeaf(fields)) return false;
@@ -74,19 +74,19 @@ export function removesTooMuch({ desired, live, fields, isOpen }: Omit<Removal, 
   return false;
 }
 
-/** Whether there is more in an open map or list than what we own. */
+/** Whether an open map or list has more than the parts that we own. */
 function hasMore(element: string, { live, fields, isOpen }: Omit<Removal, "others" | "desired">): boolean {
   if (!isOpenPart(element, { live, fields, isOpen })) return false;
   if (Array.isArray(live)) return live.length > Object.keys(fields).filter((item) => item !== ".").length;
   return Object.keys(live as Fields).some((name) => fields[pathOf(name)] === undefined);
 }
 
-/** Whether a map or list has lost all that it had. */
+/** Whether a map or list has lost all its parts. */
 function isEmptied(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
-/** Where a path element is in a map or a list. */
+/** The key or index of a path element in a map or a list. */
 function placeOf(value: unknown, element: string): string | number | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (!Array.isArray(value)) {

@@ -1,8 +1,8 @@
 /**
  * Makes the fields that the server refuses exactly as desired.
  *
- * What others added may stand in the way: a port without a name beside ours, a field that goes with another type. The
- * server names what it refuses, and there what others added is given up.
+ * Fields that others added may cause the refusal: a port without a name beside ours, or a field that belongs to another
+ * type. The server names the refused fields, and there the additions of others are removed.
  */
 import { ownField } from "../resource/any-key.ts";
 import { type Fields, isFields, sameJson } from "../resource/json.ts";
@@ -17,12 +17,12 @@ export interface Refusal {
   readonly fields: FieldsV1 | undefined;
   /** The paths that the server refuses, such as `spec.ports[1].name`. */
   readonly places: Iterable<string>;
-  /** Whether whole lists are replaced, and not only what is refused of their items. */
+  /** Whether whole lists are replaced, instead of only their refused items. */
   readonly isWhole: boolean;
   readonly isBuiltIn: boolean;
 }
 
-/** Computes the merge patch. @returns `undefined` when nothing of others stands in the way. */
+/** Computes the merge patch. @returns `undefined` when no field of others is in the way. */
 export function replacement({ desired, live, fields, places, isWhole, isBuiltIn }: Refusal): Fields | undefined {
   const merge = new Merge(isBuiltIn);
   const merged = merge.ofValue(desired, live, fields);
@@ -31,7 +31,7 @@ export function replacement({ desired, live, fields, places, isWhole, isBuiltIn 
   return !merge.isLess && sameJson(value, merged) ? undefined : (patchOf(value, live) as Fields);
 }
 
-/** A merge patch with the empty maps and lists that are desired and that an apply has left out all the same. */
+/** A merge patch with the maps and lists that are desired empty and that an apply has nevertheless left out. */
 export function droppedOf(desired: unknown, live: unknown): Fields | undefined {
   if (!isFields(desired) || !isFields(live)) return undefined;
   const dropped = Object.create(null) as Record<string, unknown>;
@@ -49,7 +49,7 @@ function isNothing(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).every((part) => part === undefined);
 }
 
-/** The desired value with what others added. */
+/** The desired value together with the additions of others. */
 class Merge {
   /** Whether a list could not be merged. */
   isLess = false;
@@ -81,7 +81,7 @@ class Merge {
   }
 }
 
-/** Where an item of a list is in another one: by the keys that we own it by, or by its name. */
+/** The index of an item of one list in another list: by the keys by which we own it, or by its name. */
 function placeOf(item: unknown, list: readonly unknown[], fields: FieldsV1 | undefined): number {
   const { index } = fields === undefined ? { index: -1 } : itemOf(item, list, fields);
   if (index >= 0 || !isFields(item) || item["name"] === undefined) return index;
@@ -97,13 +97,13 @@ interface Way {
 /** The deepest map that is never replaced as a whole: that of all fields, and `spec`. */
 const TOP = 1;
 
-/** The value with exactly what is desired at the end of the way; `undefined` for nothing. */
+/** The value with exactly the desired value at the end of the path; `undefined` for none. */
 function exactly(value: unknown, desired: unknown, { steps, isWhole, depth }: Way): unknown {
   const [step, ...rest] = steps;
   if (step === undefined || (isWhole && desired === undefined)) return desired;
   if (Array.isArray(value)) {
     if (isWhole || !Array.isArray(desired)) return desired;
-    // The number is that of an item in what was refused, which nobody knows any more.
+    // The number is the index of an item in the refused value, which is no longer known.
     return value.map((item: unknown) => {
       const own: unknown = desired.find((other) => isFields(other) && placeOf(other, [item], undefined) === 0);
       return own === undefined ? item : exactly(item, own, { steps: rest, isWhole, depth: depth + 1 });
@@ -112,7 +112,7 @@ function exactly(value: unknown, desired: unknown, { steps, isWhole, depth }: Wa
   if (!isFields(value)) return value;
   const name = nameIn(value, step);
   const own = isFields(desired) ? ownField(desired, name) : undefined;
-  // What is refused of it is desired, so that something beside it has to go.
+  // The refused part of the value is desired, so a field beside it must be removed.
   if (isWhole && own !== undefined && rest.length === 0 && depth > TOP) return desired;
   const part = exactly(ownField(value, name), own, { steps: rest, isWhole, depth: depth + 1 });
   const copy = Object.assign(Object.create(null), value) as Record<string, unknown>;
@@ -121,13 +121,13 @@ function exactly(value: unknown, desired: unknown, { steps, isWhole, depth }: Wa
   return copy;
 }
 
-/** Some places have the name that the field has in Go: `spec.LoadBalancerSourceRanges`. */
+/** Some paths have Go's name of a field: `spec.LoadBalancerSourceRanges`. */
 function nameIn(value: Fields, step: string): string {
   const name = `${step.charAt(0).toLowerCase()}${step.slice(1)}`;
   return Object.hasOwn(value, step) || !Object.hasOwn(value, name) ? step : name;
 }
 
-/** Selects the owned fields that the server refuses, through maps only: items of lists have other numbers by now. */
+/** Selects the owned fields that the server refuses, in maps only: items of lists have other indexes by now. */
 export function refusedOf(fields: FieldsV1, places: Iterable<string>): FieldsV1 | undefined {
   let refused: FieldsV1 | undefined;
   for (const place of places) {
@@ -140,7 +140,7 @@ export function refusedOf(fields: FieldsV1, places: Iterable<string>): FieldsV1 
   return refused;
 }
 
-/** The steps of a path as the server writes it, such as `spec.ports[1].name` and `spec.hard[limits.cpu]`. */
+/** The steps of a path in the server's spelling, such as `spec.ports[1].name` and `spec.hard[limits.cpu]`. */
 function stepsOf(place: string): readonly string[] {
   const steps: string[] = [];
   for (const [at, part] of place.split("[").entries()) {

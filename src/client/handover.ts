@@ -10,7 +10,7 @@ export interface Handover {
   /** The cached object, which has only the entries of this process's own managers. */
   readonly object: AnyObject;
   readonly move: Move;
-  /** Computes from the object that was read what is claimed of it and which fields are moved. */
+  /** Computes the claimed and the moved fields from the object that was read. */
   readonly claim?: (object: AnyObject) => Claim & Pick<Move, "moves">;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Tells the run of each object with sensitive values that it reads. Reads of other kinds are passed through unchanged.
+ * Reports each object with sensitive values that a run reads to the run. Reads of other kinds are passed through
+ * unchanged.
  */
 import type { AnyObject, Resource } from "../resource/handle.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
@@ -8,7 +9,7 @@ import type { RequestContext } from "./client-scope.ts";
 
 type Answer = AnyObject | readonly AnyObject[] | undefined;
 
-/** Tells the run of what a read returns, before the read resolves. */
+/** Reports the result of a read to the run, before the read resolves. */
 export function keepRead<T extends Answer>(context: RequestContext, resource: Resource, read: Promise<T>): Promise<T> {
   if (!mustKeep(context, resource)) return read;
   return read.then((answer) => {

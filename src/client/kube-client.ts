@@ -52,22 +52,22 @@ export interface ClientCore {
   readonly scope: ClientScope;
   readonly reader: ObjectReader;
   readonly writer: ObjectWriter;
-  /** Remembers what these clients and `children` have applied. */
+  /** Remembers the fields that these clients and `children` have applied. */
   readonly applied: AppliedMemory;
 }
 
-/** @param applied what an earlier version of the controller remembers. @default nothing */
+/** @param applied the memory of an earlier version of the controller. @default nothing */
 export function clientCore(scope: ClientScope, applied: AppliedMemory = new AppliedMemory()): ClientCore {
   return { scope, reader: new ObjectReader(scope), writer: new ObjectWriter(scope), applied };
 }
 
-/** Keys are those of any kind: the types of `Client` tell callers which ones need a namespace. */
+/** Keys may be of any kind: the types of `Client` tell callers which kinds need a namespace. */
 export class KubeClient implements Client {
   readonly #core: ClientCore;
   readonly #context: RequestContext;
   readonly #defaults: Defaults;
 
-  /** @param defaults what holds for every call. @default nothing */
+  /** @param defaults the options of every call. @default nothing */
   constructor(core: ClientCore, context: RequestContext, defaults: Defaults = NO_DEFAULTS) {
     this.#core = core;
     this.#context = context;
@@ -345,7 +345,8 @@ export class KubeClient implements Client {
       deleted.some(({ metadata }) => metadata.finalizers !== undefined || metadata.deletionTimestamp !== undefined) ||
       (resource.kind === "Pod" && resource.group === "");
     const remaining = new Map<string, AnyObject>();
-    // The response shows objects that linger as they were before the deletion.
+    // The response shows objects that remain until their finalizers or grace period end as they were before the
+    // deletion.
     if (lingers) {
       const now = await reader.listLive(resource, { ...query, timeout: left().timeout });
       for (const object of now) remaining.set(object.metadata.uid, object);
@@ -358,8 +359,8 @@ export class KubeClient implements Client {
   }
 
   /**
-   * Separates what `children.sync` created from what the author writes by hand: both are owned by updates, so before
-   * such a write the former becomes applied, and the next sync does not remove what the author wrote.
+   * Separates fields that `children.sync` created from fields that the author writes by hand. Both belong to updates,
+   * so before such a write the former become applied; the next sync then does not remove the author's fields.
    *
    * @returns the new resource version, for a write that names the previous one; otherwise `undefined`.
    */
@@ -375,7 +376,7 @@ export class KubeClient implements Client {
     return write.resourceVersion === resourceVersion ? now?.metadata.resourceVersion : undefined;
   }
 
-  /** Reads objects that are written back: what a cache has dropped of one would be removed on the server. */
+  /** Reads objects that are written back from the server: a write would remove the fields that a cache has dropped. */
   #whole(resource: Resource): Pick<LiveReader, "get" | "find"> {
     return this.#core.reader.isReduced(resource) ? this.live : this;
   }
@@ -420,7 +421,9 @@ export class KubeClient implements Client {
     yield* this.#core.reader.pages(resource, this.#query(options, namespace), { size: options?.limit });
   }
 
-  /** Calls with the key in the client's namespace; without one at once, because a cache answers most reads. */
+  /**
+   * Calls with the key in the client's namespace; at once if the client has none, because a cache answers most reads.
+   */
   #within<T>(resource: Resource, key: Key, call: (key: Key) => Promise<T>): Promise<T> {
     return this.#defaults.namespace === undefined ? call(key) : this.#key(resource, key).then(call);
   }

@@ -4,7 +4,7 @@ import { openGate, type WriteGate } from "../kube/transport/write-gate.ts";
 /**
  * The write gate of an election, which also tells when it opens and closes.
  *
- * **Guarantee.** Listeners are told of a loss synchronously, before the write that found it out is refused.
+ * **Guarantee.** Listeners learn of a loss synchronously, before the write that discovered it is refused.
  */
 export interface Leadership extends WriteGate {
   readonly isLeader: boolean;

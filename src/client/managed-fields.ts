@@ -3,7 +3,7 @@
  *
  * The tree of a `fieldsV1` tells the type of each list by itself: children `k:{…}` are the items of a map list, `v:…`
  * those of a set, and a leaf is a scalar or an atomic value. So no schema is needed to compare a desired object with
- * what is there.
+ * the live one.
  *
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
  */
@@ -17,7 +17,7 @@ export function appliedFields(object: AnyObject, manager: string, subresource = 
   return entryOf(object, { manager, operation: "Apply", subresource })?.fieldsV1;
 }
 
-/** The first entry of a manager for an operation; those of updates are kept apart by the version of their object. */
+/** The first entry of a manager for an operation; entries of updates differ by the version of their object. */
 export function entryOf(
   object: AnyObject,
   of: { readonly manager: string; readonly operation: "Apply" | "Update"; readonly subresource?: string },
@@ -54,13 +54,13 @@ export function unite(a: FieldsV1, b: FieldsV1): FieldsV1 {
   return both;
 }
 
-/** A value that one set holds as a whole is held so by both together. */
+/** Two sets that hold a value as a whole hold it together. */
 function unitePart(a: FieldsV1, b: FieldsV1): FieldsV1 {
   const both = unite(a, b);
   return isLeaf(both) || (!isLeaf(a) && !isLeaf(b)) ? both : { ".": {}, ...both };
 }
 
-/** `f:<name>` by name: making these strings anew is most of the cost of a comparison. */
+/** Path elements `f:<name>` by name: creating these strings anew is most of the cost of a comparison. */
 const PATHS = new Map<string, string>();
 const MOST_PATHS = 10_000;
 
@@ -89,8 +89,8 @@ export function identityOf(element: string): unknown {
 }
 
 /**
- * Whether nothing is owned below: of a scalar, of a value owned as a whole, or of a map or list owned without its
- * parts.
+ * Whether no part of the value is owned: it is a scalar, a value that is owned as a whole, or a map or list that is
+ * owned without its parts.
  */
 export function isLeaf(fields: FieldsV1): boolean {
   for (const name in fields) if (name !== ".") return false;
@@ -98,9 +98,9 @@ export function isLeaf(fields: FieldsV1): boolean {
 }
 
 /**
- * Whether applying `desired` again would change nothing, as far as that can be told without a schema.
+ * Whether applying `desired` again would change nothing, as far as values and owners show that without a schema.
  *
- * True only when every desired value is there, is owned, and nothing else is owned. A value that the server wrote in
+ * True only when every desired value is present and owned, and nothing else is owned. A value that the server wrote in
  * another spelling, or completed inside an atomic list, makes this false; so false means "apply to be sure".
  */
 export function isApplied(desired: unknown, live: unknown, fields: FieldsV1): boolean {
@@ -127,7 +127,7 @@ function isAppliedMap(desired: Fields, live: Fields, fields: FieldsV1): boolean 
     const owned = fields[pathOf(name)];
     if (owned === undefined || !isApplied(value, live[name], owned)) return false;
   }
-  // Every wanted field is owned; so one that is owned and not wanted shows in the count.
+  // Every desired field is owned, so a larger count shows an owned field that is not desired.
   let owned = 0;
   for (const name in fields) if (name !== ".") owned++;
   return owned === count;
@@ -150,7 +150,7 @@ function isAppliedList(desired: readonly unknown[], live: readonly unknown[], fi
   return owned === desired.length;
 }
 
-/** Whether a list item has the given keys; the server fills in defaults for keys that a desired item omits. */
+/** Whether a list item has the keys of an identity; the server fills in defaults for keys that a desired item omits. */
 export function matches(item: unknown, identity: unknown, keys: "all" | "when given" = "all"): boolean {
   if (!isFields(item) || !isFields(identity)) return false;
   for (const name in identity) {
@@ -159,7 +159,7 @@ export function matches(item: unknown, identity: unknown, keys: "all" | "when gi
   return true;
 }
 
-/** Extracts the part of `live` that the fields name: what their manager has applied, with its current values. */
+/** Extracts the part of `live` that the fields name: the values that their manager has applied, as they are now. */
 export function extract(live: unknown, fields: FieldsV1): unknown {
   if (isLeaf(fields)) return live;
   if (Array.isArray(live)) {

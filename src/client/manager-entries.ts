@@ -56,11 +56,11 @@ export interface Claim {
   readonly apiVersion: string;
   /** The fields that it desires or once desired, as far as they exist. */
   readonly fields: FieldsV1;
-  /** The fields among them that it claims; desired ones become its own by the apply that follows. */
+  /** The fields among them that it claims; the apply that follows makes desired ones its own. */
   readonly claims: FieldsV1;
 }
 
-/** The server gives all fields of an object without entries to this name when somebody applies. */
+/** When somebody applies, the server gives all fields of an object without entries to this name. */
 const NOBODY = "before-first-apply";
 
 /** Whether the server has given fields to nobody. */
@@ -69,7 +69,7 @@ export function isNobodys(entries: readonly ManagedFieldsEntry[] = []): boolean 
 }
 
 /**
- * Gives the manager those of the fields that nobody else has set by an act of its own.
+ * Gives the manager the fields that nobody else has explicitly set.
  *
  * @returns the new entries; `undefined` when there is nothing to give.
  */
@@ -103,7 +103,7 @@ export function claimed(
 /**
  * The fields of one set that another does not have; `undefined` when there are none.
  *
- * @param how whether a map or list of which the other set has no part counts as one that it has as a whole
+ * @param how whether the other set counts as owner of a whole map or list when it has no part of it
  */
 export function without(fields: FieldsV1, others: FieldsV1, how?: "whole values"): FieldsV1 | undefined {
   const left: Record<string, FieldsV1> = {};
@@ -125,7 +125,10 @@ function rest(part: FieldsV1, theirs: FieldsV1 | undefined, how?: "whole values"
 
 const WHOLE: FieldsV1 = { ".": {} };
 
-/** Paths of another version may mean something else: of those an applied entry takes nothing, and they are nobody's. */
+/**
+ * Paths of another version may have another meaning: an applied entry takes none of them over, and they lose their
+ * owner.
+ */
 function joined(entry: ManagedFieldsEntry, apiVersion: string | undefined, fields: FieldsV1): ManagedFieldsEntry {
   if (entry.apiVersion !== apiVersion) return entry;
   return { ...entry, fieldsV1: unite(entry.fieldsV1 ?? {}, fields) };

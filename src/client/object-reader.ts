@@ -55,7 +55,7 @@ export class ObjectReader {
     return undefined;
   }
 
-  /** Whether cached objects are not what the server has: whoever writes one back reads it from the server. */
+  /** Whether cached objects differ from the server's: an object that is written back must be read from the server. */
   isReduced(resource: Resource): boolean {
     return this.#scope.declared.get(groupKind(resource))?.some((informer) => informer.isReduced) === true;
   }
@@ -202,7 +202,10 @@ export class ObjectReader {
     this.#indexes.dispose();
   }
 
-  /** The key as the caches have it; without its namespace there is nothing of it, which would look like no object. */
+  /**
+   * The key in the form of the caches. Without its namespace a key fits no object, and the object would seem to be
+   * absent.
+   */
   #keyOf(resource: Resource, key: Key): Key | undefined {
     const { name, namespace } = key;
     if (!name) return undefined;
@@ -217,7 +220,7 @@ export class ObjectReader {
 interface Paging {
   /** The most objects of a page. @default 500 */
   readonly size?: number | undefined;
-  /** Gives the options of each request. @default those of the query */
+  /** Returns the options of each request. @default those of the query */
   readonly sending?: (() => ReadOptions) | undefined;
 }
 
@@ -242,7 +245,7 @@ function inOrder(objects: AnyObject[], { sort, limit }: ListQuery): readonly Any
   return limit !== undefined && objects.length > limit ? objects.slice(0, limit) : objects;
 }
 
-/** Whether the informer has the objects in the version of the handle, and as much of them as it promises. */
+/** Whether the informer has the objects in the version of the handle, with all the fields that the handle promises. */
 function isAsWhole(informer: SharedInformer, resource: Resource): boolean {
   if (informer.resource.apiVersion !== resource.apiVersion) return false;
   return !informer.isMetadataOnly || readsMetadata(resource);

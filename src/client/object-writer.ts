@@ -1,5 +1,5 @@
 /**
- * Sends every write of this process: through the write gate, and with the informers knowing of it.
+ * Sends every write of this process through the write gate, and reports it to the informers.
  *
  * While an attempt is in flight the informers hold the events of its key, and its response goes into their stores at
  * once. A read after a write therefore sees at least that write, and an event that only echoes it is recognised.
@@ -23,7 +23,7 @@ interface Call {
   readonly target: Key;
   /** The request goes to the collection in the target's namespace. */
   readonly collection?: boolean;
-  /** The object's key in the caches; `undefined` when it has none yet, or several objects are meant. */
+  /** The object's key in the caches; `undefined` when it has none yet, or for several objects. */
   readonly key: string | undefined;
   readonly body?: unknown;
   /** Used in place of `body`; its apiVersion and kind are filled in if they are missing. */
@@ -31,11 +31,11 @@ interface Call {
   readonly contentType?: string | undefined;
   readonly query?: string | undefined;
   readonly options: ObjectWriteOptions;
-  /** Derives from a refusal what became of the object. */
+  /** Derives the new state of the object from a refusal. */
   readonly refused?: ((error: unknown) => readonly WriteResult[]) | undefined;
 }
 
-/** The origin of writes that no key takes for its own. */
+/** The origin of writes that count as foreign for every key. */
 const FOREIGN = "";
 
 interface DeletedCollection {
@@ -129,7 +129,7 @@ export class ObjectWriter {
     return this.#send(resource, context, call, resultOf(own));
   }
 
-  /** @throws ApiError 404 when there is no such object, 409 when a precondition does not hold. */
+  /** @throws ApiError 404 when the object does not exist, 409 when a precondition fails. */
   async delete(resource: Resource, target: Key, context: RequestContext, options: DeleteOptions = {}): Promise<void> {
     const { propagation, gracePeriodSeconds, preconditions } = options;
     const { origin } = context;
@@ -173,7 +173,7 @@ export class ObjectWriter {
     return answer.items ?? undefined;
   }
 
-  /** Tells the informers of a change that was learnt without a write of its own. */
+  /** Reports a change to the informers that was learnt without a write. */
   learn(resource: Resource, key: string, result: WriteResult): void {
     const { informers } = this.#scope;
     informers.beginWrite(resource, key);
@@ -226,8 +226,8 @@ export class ObjectWriter {
         attempts: hold,
       });
       context.keep?.(resource, answer);
-      // What a run that has been cut off has written is news to its key, because another run, or other code, works it
-      // by now.
+      // A write of a run that has been cut off is news to its key, because another run, or other code, works the key by
+      // now.
       if (!isDry) result = resultOf(answer, gate.refused === undefined ? context.origin : FOREIGN);
     } catch (error) {
       if (heldKey !== undefined) {
@@ -291,7 +291,7 @@ function written(object: AnyObject, origin: string): WriteResult {
 }
 
 function deleted(answer: DeleteAnswer, origin: string): WriteResult | undefined {
-  // The server returns the object while finalizers or a grace period keep it, but also when it is gone; it has no
+  // The server returns the object both while finalizers or a grace period keep it and when it is gone. It has no
   // version when somebody else has deleted it first.
   if (answer.kind !== "Status" && answer.metadata?.deletionTimestamp && answer.metadata.resourceVersion) {
     return { object: answer as AnyObject, origin };

@@ -1,4 +1,4 @@
-/** Runs a command in a container with its input and output as streams. */
+/** Runs a command in a container and streams its input and output. */
 import type { HeaderValues } from "../kube/config/cluster-config.ts";
 import type { Channels } from "../kube/transport/channels.ts";
 import { objectPath } from "../kube/api/mapper.ts";
@@ -107,7 +107,7 @@ class OutputChunks extends Arrivals<Uint8Array> implements OutputStream {
   }
 }
 
-/** Sends the input, as long as the gate is open. It is no failure if the command ends before it has read everything. */
+/** Sends the input, as long as the gate is open. A command may end before it has read everything. */
 async function feed(
   channels: Channels,
   { stdin, gate }: { readonly stdin: NonNullable<ExecOptions["stdin"]>; readonly gate: WriteGate },

@@ -37,8 +37,8 @@ const OPAQUE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a scalar is the server's spelling of a desired one: `1` of `1000m`, a time in another zone, nothing of an
- * empty `value`, which an environment variable has without one.
+ * Whether a scalar is the server's spelling of a desired one: `1` of `1000m`, a time in another zone, or no `value` of
+ * an environment variable for an empty one.
  *
  * @param path the fields that lead to it, without list items
  */
@@ -67,7 +67,7 @@ const FORM = /^([+-]?)(\d*)(?:\.(\d*))?(?:([eE][+-]?\d{1,3})|([numkMGTPE]|[KMGTP
 /** Digits after the point: the smallest quantity is a billionth. */
 const PRECISION = 9;
 
-/** A quantity in billionths; `undefined` for what is none, or more precise. */
+/** A quantity in billionths; `undefined` for text that is not a quantity, and for a more precise one. */
 function quantityOf(value: string | number): bigint | undefined {
   const [, sign, whole = "", fraction = "", exponent, suffix = ""] = FORM.exec(String(value)) ?? [];
   if (whole + fraction === "") return undefined;

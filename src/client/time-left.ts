@@ -6,7 +6,7 @@ interface Timed {
 }
 
 /**
- * Gives each request of a call its options: it may take what is left of the call's time.
+ * Returns the options of each request of a call: a request may take the remaining time of the call.
  *
  * @returns a function to be called for each request; it throws when the time is over.
  */

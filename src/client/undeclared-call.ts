@@ -1,4 +1,4 @@
-/** Relates a 403 to the declarations of the controller, from which its RBAC rules are made. */
+/** Relates a 403 to the declarations of the controller, which are the source of its RBAC rules. */
 import { isForbidden } from "../kube/errors/api-error.ts";
 import type { HeaderValues } from "../kube/config/cluster-config.ts";
 import type { Resource } from "../resource/handle.ts";
@@ -20,8 +20,8 @@ export function declarationOf({ resource, verbs, subresource }: ApiCall): string
 }
 
 /**
- * Reports the verbs of a call that the controller does not declare. A call in another's name needs the permissions of
- * that user.
+ * Reports the verbs of a call that the controller does not declare. An impersonated call needs the permissions of the
+ * other user.
  */
 export function reportUndeclared(
   { permissions, onUndeclared }: Pick<ClientScope, "permissions" | "onUndeclared">,

@@ -25,8 +25,8 @@ export interface Body {
 }
 
 /**
- * Removes the managed fields of an update. The server would replace all managed fields by those of the request, and the
- * informers keep only our own, so that all other managers would lose theirs. Without any, the server keeps them.
+ * Removes the managed fields of an update: the informers keep only our own, and the server would replace all by those,
+ * so that other managers would lose theirs. When the request has none, the server keeps all.
  */
 export function withoutManagedFields(object: AnyObject): AnyObject {
   if (object.metadata.managedFields === undefined) return object;

@@ -1,4 +1,6 @@
-/** The controllers that make an API server a cluster: those of pods, workloads, services, namespaces and garbage. */
+/**
+ * The controllers that turn an API server into a cluster: those of pods, workloads, services, namespaces and garbage.
+ */
 import type { Definition } from "../index.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { cronJobController } from "./cron-job/cron-job.ts";

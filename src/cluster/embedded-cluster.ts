@@ -30,7 +30,7 @@ export interface EmbeddedCluster extends AsyncDisposable {
   readonly kubeconfig: string;
   /** Reaches the server in this process as an administrator, without a connection. */
   readonly config: ClusterConfig;
-  /** Reaches the server as another user, without the proxy. @default an administrator */
+  /** Returns a configuration that reaches the server as another user, without the proxy. @default an administrator */
   as(account?: { readonly namespace: string; readonly name: string }): ClusterConfig;
   readonly apiServer: ApiServer;
   stop(): Promise<void>;
@@ -39,7 +39,7 @@ export interface EmbeddedCluster extends AsyncDisposable {
 /**
  * Starts an API server with the controllers of a cluster.
  *
- * It does not wait for the controllers; they catch up with what is written meanwhile.
+ * It does not wait for the controllers; they catch up with writes in the meantime.
  *
  * @throws Error when the address is taken or the data cannot be read.
  */

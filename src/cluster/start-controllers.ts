@@ -10,7 +10,7 @@ import { groupKind } from "../resource/handle.ts";
 import { type ClusterOptions, clusterControllers, podControllers } from "./controllers.ts";
 import type { ObjectFeed } from "./garbage-collector/object-feed.ts";
 
-/** How many milliseconds runs get when the controllers stop; they do what is left undone the next time. */
+/** Milliseconds that runs have when the controllers stop; unfinished work is done at the next start. */
 const GRACE_MS = 1_000;
 
 export interface ClusterControllersOptions extends ClusterOptions {
@@ -96,7 +96,7 @@ function whenConcerned(
   });
 }
 
-/** The kinds without whose objects a controller has nothing to do; empty where that is unknown. */
+/** The kinds whose objects a controller needs before it has anything to do; empty when they are unknown. */
 function kindsOf(controller: AnyController): readonly string[] {
   const { for: primary, watches, sources } = declarationsOf(controller);
   if (primary !== undefined) return [groupKind(primary.resource)];

@@ -1,4 +1,4 @@
-/** The hooks around runs, and what they receive. */
+/** The hooks around runs, and the values that they receive. */
 import type { Cause, Result } from "../reconcile/context.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { Key } from "../resource/meta.ts";
@@ -34,8 +34,8 @@ export interface RunOutcome {
  * Called in place of each run. `next` begins it, with the hooks further in, and resolves with its outcome; it never
  * rejects.
  *
- * A hook that does not want the run now returns `{ requeueAfter }` without calling `next`, or throws a RetryError or a
- * TerminalError. What it returns or throws after `next` changes nothing of the run.
+ * A hook that postpones the run returns `{ requeueAfter }` without calling `next`, or throws a RetryError or a
+ * TerminalError. Its result or error after `next` does not affect the run.
  */
 export type AroundHook = (run: HookedRun, next: () => Promise<RunOutcome>) => Promise<void | Result>;
 

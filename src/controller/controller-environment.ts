@@ -1,4 +1,4 @@
-/** What the runs of a controller share: its client, its gate, and the process around it. */
+/** The parts that a controller's runs share: its client, its gate, and the process around it. */
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import type { AppliedMemory } from "../client/applied-memory.ts";
 import type { ClientScope } from "../client/client-scope.ts";
@@ -18,9 +18,9 @@ import type { WatchedKinds } from "./watched-kinds.ts";
 export interface ControllerEnvironmentParts {
   /** The informers of the controller by `groupKind`. */
   readonly declared: ReadonlyMap<string, SharedInformer[]>;
-  /** What the previous version knows to be on the server. @default nothing */
+  /** The previous version's memory of applied fields. @default nothing */
   readonly applied: AppliedMemory | undefined;
-  /** What the author's code writes the controller's metrics with. @default none */
+  /** The metrics object of the author's code. @default none */
   readonly metrics: object | undefined;
 }
 
@@ -56,12 +56,12 @@ export function warnOnce(log: Pick<Log, "warn">): ClientScope["onUndeclared"] {
   };
 }
 
-/** How long a key waits after it skipped children, because the caches do not show changes of objects of others. */
+/** The first wait of a key that skipped children: caches do not show changes of other owners' objects. */
 const SKIPPED_FIRST_MS = 1_000;
 const SKIPPED_MOST_MS = 300_000;
 const SKIPPED = Object.freeze({ source: "skipped children", type: "generic" });
 
-/** What the runs of a controller's objects share in addition. */
+/** The further parts that the runs of a controller's objects share. */
 export function objectEnvironment(
   { declarations, runtime }: ControllerScope,
   {

@@ -1,4 +1,4 @@
-/** Handles the events of one controller: adds keys to the queue, and forgets what was remembered of deleted objects. */
+/** Handles the events of one controller: adds keys to the queue, and forgets deleted objects. */
 import { type ClientCore, KubeClient } from "../client/kube-client.ts";
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -126,7 +126,7 @@ export class PendingEnqueues {
     while (this.#open.size > 0) await Promise.all(this.#open);
   }
 
-  /** Waits for all of them and for those that are added meanwhile, up to a deadline. */
+  /** Waits for all calls, and for those that are added meanwhile, up to a deadline. */
   async answered(): Promise<void> {
     const deadline = this.#clock.now() + DEADLINE_MS;
     while (this.#pending.length > 0) {

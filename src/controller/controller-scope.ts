@@ -1,4 +1,4 @@
-/** What the parts of one controller share: its definition, the process around it, and its log, gate and end. */
+/** The parts that one controller's parts share: its definition, the process around it, and its log, gate and end. */
 import type { WriteGate } from "../kube/transport/write-gate.ts";
 import type { Log } from "../observe/log.ts";
 import { type Declarations, declarationsOf } from "./declarations.ts";
@@ -28,7 +28,7 @@ export type Invoke = <T>(call: () => T) => T;
 export interface ControllerScope {
   readonly controller: AnyController;
   readonly declarations: Declarations;
-  /** The process, which gives all controllers the same. */
+  /** The process, the same one for all controllers. */
   readonly runtime: Runtime;
   /** The module that the controller comes from. */
   readonly module: string;
@@ -38,7 +38,10 @@ export interface ControllerScope {
   readonly gate: ControllerGate;
   /** Calls into the author's code in the context of its module. */
   readonly invoke: Invoke;
-  /** Calls a function of the author. An error is logged with the name of its option, and the result is `undefined`. */
+  /**
+   * Calls a function of the author. If it throws, the error is logged with the name of its option, and the result is
+   * `undefined`.
+   */
   readonly call: <T>(what: string, call: () => T) => T | undefined;
   /** Fires when the controller is to stop. */
   readonly stopping: AbortSignal;

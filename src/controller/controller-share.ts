@@ -12,17 +12,19 @@ import type { ShardBy } from "./definition.ts";
 import { Portions, slotOfObject } from "./portions.ts";
 import type { KindWatch } from "./watch.ts";
 
-/** One of the controller's informers, and whether it has listed everything that it must keep now. */
+/** One of the controller's informers, and whether it has listed every object that it must keep now. */
 interface Listing {
   claim(): { readonly hasSynced: () => boolean };
 }
 
 export interface ControllerShareOptions {
-  /** The share of the previous version, with whose slots this one continues, so that no key counts as gained. */
+  /** The share of the previous version, whose slots this one takes over, so that no key counts as gained. */
   readonly before: ControllerShare | undefined;
   /** The informers that keep a portion, once they have been taken. */
   readonly informers: () => readonly Listing[];
-  /** Called when this replica works these slots from now on, and all that it keeps of them has been listed. */
+  /**
+   * Called when this replica works on these slots from now on, and all their objects that it keeps have been listed.
+   */
   readonly onGained: (slots: SlotSet) => void;
   /** Called when no run of these slots may begin any more. Resolves when none of them can write. */
   readonly onDrop: (slots: SlotSet) => Promise<void>;
@@ -89,7 +91,7 @@ export class ControllerShare implements ShardParticipant {
   }
 
   gained(): void {
-    // The portions were informed before. From now on an informer has what it must keep when it has listed again.
+    // The portions already know the new slots. An informer has the objects that it must keep once it has listed again.
     this.#claims = this.#options.informers().map((informer) => informer.claim());
     this.look();
   }

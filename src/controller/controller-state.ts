@@ -5,7 +5,7 @@ import type { Resource } from "../resource/handle.ts";
 import type { ControllerScope } from "./controller-scope.ts";
 import type { BudgetState } from "./error-budget.ts";
 
-/** Whether the controller runs, and if not, what it waits for. */
+/** Whether the controller runs, and if not, the reason why it waits. */
 export type ControllerState =
   | { readonly kind: "syncing"; readonly message?: string | undefined }
   | { readonly kind: "running"; readonly message?: undefined }
@@ -13,7 +13,7 @@ export type ControllerState =
   | { readonly kind: "waiting"; readonly message: string }
   /** A kind that it needs cannot be listed; it keeps trying. */
   | { readonly kind: "unavailable"; readonly message: string }
-  /** Its runs fail: only one at a time begins, or only a trial now and then. */
+  /** The controller's runs fail: only one at a time begins, or only a trial now and then. */
   | { readonly kind: "slowed" | "suspended"; readonly message: string }
   | { readonly kind: "stopped"; readonly message?: undefined };
 
@@ -28,7 +28,7 @@ export interface StateInput {
 
 export const STOPPED: ControllerState = Object.freeze({ kind: "stopped" });
 
-/** Returns the worst of what its informers, the deadline and its runs show. */
+/** Returns the worst state of its informers, the deadline and its runs. */
 export function stateOf({ leases, working, late, budget }: StateInput): ControllerState {
   const state = ofInformers(leases, working);
   if (late !== undefined && state.kind === "syncing") return { kind: "unavailable", message: late };
@@ -64,7 +64,7 @@ export interface LateSyncOptions {
 
 export class LateSync implements Disposable {
   readonly #timer: Disposable;
-  /** Names what is not listed yet; `undefined` before the deadline, and once everything is listed. */
+  /** The names of unlisted kinds; `undefined` before the deadline, and once everything is listed. */
   message: string | undefined;
 
   constructor({ controller, runtime, log }: ControllerScope, { missing, onLate }: LateSyncOptions) {

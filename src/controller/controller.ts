@@ -36,15 +36,18 @@ export interface StartOptions {
   readonly module: string;
   /** Calls into the author's code in the context of its module. */
   readonly invoke: Invoke;
-  /** What the author's code writes the controller's metrics with. @default none */
+  /** The metrics object of the author's code. @default none */
   readonly metrics?: object | undefined;
-  /** What the author's `retry.limiter` has made. @default exponential back-off, as the other options of `retry` say */
+  /**
+   * The limiter that the author's `retry.limiter` returned. @default exponential back-off, by the other options of
+   * `retry`
+   */
   readonly limiter?: RateLimiter | undefined;
   /** The previous version, which hands over to this one. @default none */
   readonly before?: RunningController | undefined;
 }
 
-/** A controller from its start to its stop, as the rest of the process sees it. */
+/** A controller from its start to its stop, as other parts of the process see it. */
 export type RunningController = Pick<ControllerEngine, keyof ControllerEngine>;
 
 /** Starts a controller. It watches at once and runs keys as soon as its caches have synced. */
@@ -61,7 +64,10 @@ class ControllerEngine {
   readonly #listeners = new Set<() => void>();
   readonly #workers: Workers;
   readonly #stopping = new AbortController();
-  /** Ends the requests of `enqueue` functions: with the controller, or once they have answered for the next version. */
+  /**
+   * Ends the requests of `enqueue` functions: when the controller ends, or once they have answered for the next
+   * version.
+   */
   readonly #mapping = new AbortController();
   readonly #queueMetrics: QueueMetrics;
   readonly #applied: AppliedMemory;
@@ -75,7 +81,7 @@ class ControllerEngine {
   readonly #objects: ObjectSources;
   readonly #executor: ReconcileExecutor;
   readonly #pending: PendingEnqueues;
-  /** The part of the keys that this replica works; `undefined` for all. */
+  /** The part of the keys on which this replica works; `undefined` for all. */
   readonly #share: ControllerShare | undefined;
   #hasSynced = false;
   readonly #late: LateSync;
@@ -85,7 +91,7 @@ class ControllerEngine {
   #hasLed = false;
   #isHandedOver = false;
 
-  /** Puts the controller together: each part gets what all share, and the parts above it that it works with. */
+  /** Puts the controller together: each part gets the shared scope, and the earlier parts with which it works. */
   constructor(controller: AnyController, runtime: Runtime, options: StartOptions) {
     const { module, invoke, metrics, limiter } = options;
     const before = options.before?.handOver(); // no function below may refer to it: that would keep all versions in memory
@@ -168,7 +174,7 @@ class ControllerEngine {
     this.#cleanup.use(this.#late);
   }
 
-  /** Watches, and follows what decides whether runs may begin. */
+  /** Starts the watches, and follows the conditions under which runs may begin. */
   #start(before: Handover | undefined): void {
     const { declarations, runtime } = this.#scope;
     const { leadership, pause, shards, transport } = runtime;
@@ -216,7 +222,7 @@ class ControllerEngine {
     return this.#hasSynced;
   }
 
-  /** The runs that were asked to stop and have not settled. */
+  /** The cancelled runs that have not settled. */
   get stuck(): readonly { readonly key: string; readonly since: number }[] {
     return [...this.#workers.stuck, ...this.#objects.stuck];
   }
@@ -285,8 +291,8 @@ class ControllerEngine {
   }
 
   /**
-   * Ends reconciling, and finalizes until no object has its finalizers. Resolves when no run reconciles any more. It
-   * is only for a controller with finalizers, and may be called once.
+   * Ends reconciling, and finalizes until no object has the controller's finalizers. Resolves when no run reconciles
+   * any more. Only for a controller with finalizers; may be called once.
    */
   async retire(duty: Exclude<Duty, "reconcile">, options: { readonly grace: number }): Promise<Retirement> {
     const retirement = new Retirement(this.#scope, {
@@ -362,7 +368,7 @@ class ControllerEngine {
    * previous leader may have left keys half done, so a second term begins with all keys.
    */
   #onLeadership(isLeader: boolean): void {
-    // Runs that are under way in a version that has handed over, or that stops, must not write in a later term either.
+    // Runs under way in a version that has handed over, or that stops, must not write in a later term either.
     if (!isLeader) this.#workers.cancel("leadership was lost");
     if (this.#stopping.signal.aborted) return;
     if (!isLeader) {
@@ -381,7 +387,7 @@ class ControllerEngine {
     this.#sources.begin();
   }
 
-  /** Runs all of these keys, because the replica that worked them before may have left one half done. */
+  /** Runs all of these keys, because the replica that worked on them before may have left one half done. */
   #gained(slots: SlotSet): void {
     const isMeant = (object: AnyObject): boolean => this.#share!.isIn(slots, object);
     this.#members.addAll(GAINED, isMeant);
@@ -391,7 +397,7 @@ class ControllerEngine {
     void this.#missed.find({ isMeant });
   }
 
-  /** Ends the runs of these keys, or cuts them off from writing. Then another replica begins. */
+  /** Ends the runs of these keys, or prevents their writes. Then another replica begins. */
   async #drop(slots: SlotSet): Promise<void> {
     const share = this.#share!;
     const daemonsEnded = this.#objects.handOver((object) => share.isIn(slots, object));
@@ -423,9 +429,9 @@ const RELOADED: Cause = Object.freeze({ source: "reload", type: "generic" });
 
 interface ControllerQueueOptions {
   readonly metrics: QueueMetrics;
-  /** What the author's `retry.limiter` has made. @default exponential back-off */
+  /** The limiter that the author's `retry.limiter` returned. @default exponential back-off */
   readonly limiter: RateLimiter | undefined;
-  /** The queue of the previous version, which continues with the options of this one. @default a new queue */
+  /** The queue of the previous version, which now gets the options of this one. @default a new queue */
   readonly before: WorkQueue | undefined;
   /** Called when a key is ready. */
   readonly onReady: () => void;

@@ -19,17 +19,19 @@ export type DaemonFunction<S extends Shape, Value = unknown, Metrics = {}> = (
 export interface DaemonOptions<S extends Shape, Value = unknown, Metrics = {}> {
   readonly run: DaemonFunction<S, Value, Metrics>;
   /**
-   * The schema of what it hands over with `enqueue(reason, value)`, which gives the value its type and is checked.
+   * The schema of the value that it passes to `enqueue(reason, value)`: it determines the value's type, and the value
+   * is checked against it.
    * @default any value
    */
   readonly value?: z.ZodType<Value>;
   /** Selects the objects that have it. @default every member */
   readonly when?: (object: S["read"]) => boolean;
   /**
-   * Selects the changes of the object that restart it, such as `changed.generation`. @default none: it reads `latest()`
+   * Selects the changes of the object that restart the daemon, such as `changed.generation`. @default none: the daemon
+   * reads `latest()`
    */
   readonly restartOn?: Predicate<S["read"]>;
-  /** How many objects may have it at the same time; others wait until one ends. @default 1000 */
+  /** The most objects that may have this daemon at the same time; others wait until one ends. @default 1000 */
   readonly concurrency?: number;
   /**
    * The back-off of a daemon that throws, which is reset after a minute without a failure. @default { first: "1s",

@@ -40,12 +40,12 @@ export function isObjectController(controller: AnyController): controller is Any
   return "for" in controller;
 }
 
-/** The controller's name: its own, or the kind in lower case. */
+/** The controller's name: the one in its options, or the kind in lower case. */
 export function controllerName(controller: AnyController): string {
   return controller.name ?? kindWatch((controller as AnyObjectController).for).resource.kind.toLowerCase();
 }
 
-/** Kinds in `for` and `owns` are compared with whole objects, so they cannot be narrowed to parts. */
+/** Kinds in `for` and `owns` need whole objects, so `parts` cannot narrow them. */
 function refuseParts({ resource, options }: KindWatch): void {
   const { select, keep } = options;
   if (select === undefined && keep === undefined) return;
@@ -101,7 +101,7 @@ function read(controller: AnyController): Declarations {
       const verbs = isCustomKind(resource) ? ["update", "patch"] : ["patch"];
       permissions.allow(resource, verbs, { subresource: "status", namespaces });
     }
-    // Where the OwnerReferencesPermissionEnforcement admission is on, `blockOwnerDeletion` needs this.
+    // The OwnerReferencesPermissionEnforcement admission requires this permission for `blockOwnerDeletion`.
     if (owns.some(({ options }) => options.track !== "label"))
       permissions.allow(resource, ["update"], { subresource: "finalizers", namespaces });
     // Events of a cluster-scoped object are in the namespace default.
@@ -122,15 +122,13 @@ function read(controller: AnyController): Declarations {
   return { name, formerly, for: primary, owns, watches, reads, sources, finalizers, permissions };
 }
 
-/**
- * Whether a controller of the kind may write its status; the schema of a kind of others says whether it has one for us.
- */
+/** Whether a controller of the kind may write its status. For a foreign kind, its schema shows whether it has one. */
 function mayWriteStatus(resource: Resource): boolean {
   const schema = schemaOfForeign(resource);
   return schema === undefined ? resource.subresources?.includes("status") !== false : hasField(schema, ["status"]);
 }
 
-/** Adds what `uses` declares. */
+/** Adds the permissions of `uses`. */
 function permitUses(permissions: Permissions, uses: readonly Permission[]): void {
   for (const permission of uses) {
     const { resource, verbs, names } = allowedVerbs(permission);

@@ -1,4 +1,4 @@
-/** The client of what declares `reads` and `uses` and has no keys of its own: a webhook, or a plugin. */
+/** The client for the `reads` and `uses` of a definition without keys: a webhook, or a plugin. */
 import type { InformerLease } from "../cache/informer-registry.ts";
 import { type ClientCore, clientCore } from "../client/kube-client.ts";
 import { groupKind } from "../resource/handle.ts";
@@ -13,7 +13,7 @@ type ReaderRuntime = Pick<Runtime, "transport" | "mapper" | "informers" | "log" 
 /** Definitions never change, and are read again and again. */
 const cache = new WeakMap<object, Declarations>();
 
-/** Returns what a definition declares, in the form of a controller that only reads. */
+/** Returns the declarations of a definition in the form of a controller that only reads. */
 export function readerDeclarations(
   definition: object,
   { name, reads = [], uses = [] }: Pick<KeyController, "name" | "reads" | "uses">,

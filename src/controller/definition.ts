@@ -10,12 +10,14 @@ import type { MappedWatch, Target, Watch } from "./watch.ts";
 
 type PlainVerb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
 
-/** Verbs that permit something else than access to the objects of a kind. */
+/** Verbs that permit actions other than access to the objects of a kind. */
 type SpecialVerb =
-  /** On a Role or ClusterRole: to bind it, and to grant more with it than one has. */
+  /** Verbs for a Role or ClusterRole: to bind it, and to grant more with it than one has. */
   | "bind"
   | "escalate"
-  /** On a ServiceAccount, or on `resource("v1", "User")` and `resource("v1", "Group")`: to act as it. */
+  /**
+   * A verb for a ServiceAccount, or for `resource("v1", "User")` and `resource("v1", "Group")`: to act as that user.
+   */
   | "impersonate"
   | `impersonate:${string}`
   | `impersonate-on:${string}`
@@ -23,7 +25,7 @@ type SpecialVerb =
   | "approve"
   | "attest"
   | "sign"
-  /** On kinds that admission plugins check, such as SecurityContextConstraints. */
+  /** A verb for kinds that admission plugins check, such as SecurityContextConstraints. */
   | "use";
 
 /** The verbs of RBAC, for the kind itself or for a subresource, such as `"scale/patch"`. */
@@ -32,7 +34,8 @@ export type Verb = PlainVerb | SpecialVerb | `${string}/${PlainVerb | SpecialVer
 /** Narrows a permission. */
 export interface Narrowed {
   /**
-   * The names of the objects that it applies to; not for `create` and `deletecollection`, whose requests name none.
+   * The names of the objects to which the permission applies; not for `create` and `deletecollection`, whose requests
+   * name none.
    * @default all
    */
   readonly names: readonly string[];
@@ -71,7 +74,7 @@ export function allow(resource: Resource, ...verbs: readonly Verb[] | readonly [
   return Object.freeze(permission) as unknown as Permission;
 }
 
-/** Returns what a permission of `uses` permits. */
+/** Returns the verbs that a permission of `uses` permits. */
 export function allowedVerbs(permission: Permission): AllowedVerbs {
   return permission as unknown as AllowedVerbs;
 }
@@ -90,8 +93,8 @@ export interface Retry {
    */
   readonly tellAfter?: number;
   /**
-   * Reports failures in a condition too, with this name or `<group>/<controller>-reconciled`: `False` while runs
-   * fail, `True` again after a success. The kind needs `conditions(…)` in its status. @default false
+   * Also reports failures in a condition, with this type or `<group>/<controller>-reconciled`: `False` while runs fail,
+   * `True` again after a success. The kind needs `conditions(…)` in its status. @default false
    */
   readonly condition?: boolean | string;
   /** Makes a limiter of `binnacle/cache` instead of the exponential one, such as `() => fastSlow({ … })`. */
@@ -100,9 +103,9 @@ export interface Retry {
 
 /** A label whose values divide the objects. */
 export interface ShardLabel {
-  /** The name of the label. Each object has it from its creation, and it never changes. */
+  /** The name of the label. Each object has the label from its creation, and its value never changes. */
   readonly label: string;
-  /** All its values. Objects with another value or without the label are not reconciled. */
+  /** All values of the label. Objects with another value or without the label are not reconciled. */
   readonly values: readonly string[];
 }
 
@@ -112,11 +115,11 @@ export type ShardBy = "uid" | "namespace" | ShardLabel;
 /** The options that every controller has. */
 export interface CommonOptions<Metrics = {}> {
   /**
-   * Metrics of the controller, by the names under which its code finds them in `context.metrics`. They are shown on the
-   * metrics listener as long as the module runs. @default none
+   * Metrics of the controller, by the names under which its code finds them in `context.metrics`. The metrics listener
+   * serves them as long as the module runs. @default none
    */
   readonly metrics?: Metrics;
-  /** The number of parallel runs; never two for one key. @default that of `--concurrency` */
+  /** The maximum number of parallel runs; a key never has two. @default that of `--concurrency` */
   readonly concurrency?: number;
   /**
    * The deadline of a run. When it passes, the signal fires and the run's client, children and status refuse writes;
@@ -126,10 +129,10 @@ export interface CommonOptions<Metrics = {}> {
   /** Per-key exponential back-off. @default { first: "5ms", max: "1000s", limit: Infinity } */
   readonly retry?: Retry;
   /**
-   * Which writes of a run make its own key run again. By default those that the author makes with `client`: once, after
-   * the run, if it succeeds, so that a controller may go one step per run; a write that changes nothing does not count.
-   * `true` adds what the runtime writes to reach what was declared (children, status, finalizers); `false` leaves out
-   * both. A change of the `generation` of the key's own object always counts.
+   * The own writes after which a run's key runs again. By default those that the author makes with `client`: the key
+   * then runs once after the run, if it succeeds, so that a controller may go one step per run; a write that changes
+   * nothing does not count. `true` adds the runtime's writes of declared state (children, status, finalizers); `false`
+   * excludes both. A change of the `generation` of the key's own object always counts.
    *
    * @default the author's writes
    */
@@ -137,15 +140,15 @@ export interface CommonOptions<Metrics = {}> {
   /** The least time between the beginnings of two runs of a key, whatever causes them. @default none */
   readonly minInterval?: Duration;
   /**
-   * A key runs once it has had no event for this time, or after ten times that, so that a burst of changes causes one
-   * run. @default none
+   * A key runs once it has had no event for this time, at the latest after ten times this time, so that a burst of
+   * changes causes one run. @default none
    */
   readonly debounce?: Duration;
   /**
-   * What runs when a new version of the module takes over. Keys that wait are passed to it in any case, with their
-   * causes and attempts, and a key whose run is under way waits for its end.
+   * The keys that run when a new version of the module takes over. Keys that wait are passed to it in any case, with
+   * their causes and attempts, and a key whose run is under way waits for its end.
    *
-   * With `"reconcile-all"` every object runs once, behind whatever else waits, because new code may want another state;
+   * With `"reconcile-all"` every object runs once, behind all waiting keys, because new code may want another state;
    * keys that are delayed or back off run too, and parked ones are freed. With `"resume"` nothing else runs: delayed
    * keys keep their times, those that failed their back-off, and parked ones stay parked.
    *
@@ -183,26 +186,26 @@ export interface ObjectController<
   readonly for: Target<S>;
   readonly owns?: Owns;
   /**
-   * With `--shards`, what decides which replica works an object and its children. By `uid` the work is spread evenly,
-   * and a server that divides collections sends each replica its part alone. By `namespace` all objects of a namespace
-   * are worked by one replica. A label lets every server send each replica its part, by a selector. Children that are
-   * given their owner's label are kept by its replica alone, and those without it by each.
+   * With `--shards`, the property that decides which replica works on an object and its children. By `uid` the work is
+   * spread evenly, and a server that divides collections sends each replica only its part. By `namespace`, one replica
+   * works on all objects of a namespace. With a label, every server can send each replica its part, by a selector. Only
+   * the owner's replica keeps children that have the owner's label; every replica keeps the others.
    *
-   * Change it only while no replica runs: one that divides by something else could work the same objects.
+   * Change it only while no replica runs: a replica that divides by another property could work on the same objects.
    *
    * @default "uid"
    */
   readonly shardBy?: ShardBy;
   /**
-   * Runs each object again after this time, whatever else runs it. Each object has its own timer, which begins when
+   * Runs each object again after this time, whatever else causes runs. Each object has its own timer, which begins when
    * the object appears; a function is called again after each change of the object, and returns `undefined` for an
    * object that needs no timer. @default none
    */
   readonly every?: Duration | ((object: S["read"]) => Duration | undefined);
   /**
-   * Code that runs beside each object, such as a connection to what the object stands for. It begins when the object
-   * exists, and ends when the object is being deleted or no longer matches, when the module leaves, or when another
-   * replica works the object. Never two of one name run for an object.
+   * Code that runs beside each object, such as a connection to the system that the object represents. It begins when
+   * the object exists, and ends when the object is being deleted or no longer matches, when the module leaves, or when
+   * another replica works on the object. An object never has two daemons of the same name.
    */
   readonly daemons?: { readonly [D in keyof Values]: Daemon<S, Values[D], Metrics> };
   /** Called for an existing member that is not being deleted. */
@@ -211,8 +214,8 @@ export interface ObjectController<
     context: ObjectContext<S, ShapeOf<Owns[number]>, Values, Metrics>,
   ): Promise<void | Result>;
   /**
-   * Its presence adds a finalizer before the first reconcile and removes it after it succeeded. A result with
-   * `requeueAfter` means: not finished yet, call it again.
+   * Its presence makes the runtime add a finalizer before the first reconcile, and remove it after `finalize`
+   * succeeded. A result with `requeueAfter` means: not finished yet, call it again.
    */
   finalize?(
     object: S["read"],
@@ -223,7 +226,7 @@ export interface ObjectController<
 /** The options of `defineKeyController`: reconciles keys that need no object. */
 export interface KeyController<Metrics = {}> extends CommonOptions<Metrics> {
   readonly name: string;
-  /** With `--shards`, decides which replica works a key. @default "key" */
+  /** With `--shards`, the property that decides which replica works on a key. @default "key" */
   readonly shardBy?: "key" | "namespace";
   reconcile(key: Key, context: RunContext<Metrics>): Promise<void | Result>;
 }

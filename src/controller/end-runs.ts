@@ -7,13 +7,13 @@ import type { Workers } from "./workers.ts";
 /** The most keys that the warning about runs that do not end names. */
 const MOST_KEYS = 10;
 
-/** The reason for which runs must end, as they and the log receive it. */
+/** The reason why runs must end, for the runs and for the log. */
 export interface EndReason {
   /** The reason for runs that may still finish. */
   readonly going: string;
   /** The reason for runs that did not finish. */
   readonly gone: string;
-  /** The end of the log line about those. */
+  /** The end of the log line, which names the consequence for these runs. */
   readonly consequence: string;
 }
 
@@ -50,7 +50,7 @@ export async function endRuns({ runtime, log }: ControllerScope, end: EndOfRuns)
   });
 }
 
-/** What still has to end when a controller stops. */
+/** The parts that must end when a controller stops. */
 export interface Leaving {
   readonly workers: Workers;
   /** The other work that has to end. */

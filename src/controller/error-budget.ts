@@ -34,18 +34,17 @@ export interface ErrorBudgetOptions {
   readonly onRecovery: () => void;
 }
 
-/** Failures are counted over this many milliseconds, while nothing is slowed. */
+/** The milliseconds over which failures are counted, while nothing is slowed. */
 const WINDOW_MS = 300_000;
 /** The least number of failed runs, because a few failures prove nothing. */
 const LEAST_FAILURES = 10;
 /**
- * The least number of failing keys, unless the controller has fewer: one object that cannot be reconciled proves
+ * The least number of failing keys, unless the controller has fewer: a single object that cannot be reconciled proves
  * nothing about others.
  */
 const LEAST_KEYS = 5;
 /**
- * The least share of failing keys among all keys: a few bad objects must not slow the many that are fine and seldom
- * run.
+ * The least share of failing keys among all keys: a few bad objects must not slow the many good ones that seldom run.
  */
 const LEAST_PART = 0.5;
 /** The least share of failing keys among those that ran within the window. */
@@ -62,10 +61,10 @@ const UNLIMITED: BudgetState = Object.freeze({ kind: "unlimited" });
 /**
  * Counts the runs of one controller that fail.
  *
- * **Guarantees.** While no run fails, nothing is counted and nothing is kept. Only what the author's code throws
- * counts: not that the server is away or refuses a request, not that a hook fails, and not what asks for a retry or for
- * parking. The budget is used up when nine in ten of the keys that ran within five minutes fail, and these are half of
- * all keys. A key that keeps failing beside others that do not never uses it up.
+ * **Guarantees.** While no run fails, nothing is counted and nothing is kept. Only errors of the author's code count;
+ * unreachable servers, refused requests, failing hooks, and errors that ask for a retry or for parking do not. The
+ * budget is used up when nine in ten of the keys that ran within five minutes fail, and these are half of all keys. One
+ * failing key among healthy ones never uses it up.
  */
 export class ErrorBudget implements Disposable {
   readonly #options: ErrorBudgetOptions;
@@ -94,7 +93,7 @@ export class ErrorBudget implements Disposable {
     return this.#state !== UNLIMITED;
   }
 
-  /** How many runs may be under way at the same time. */
+  /** The number of runs that may be under way at the same time. */
   get room(): number {
     if (!this.isLimiting) return Infinity;
     return this.#pause === undefined ? 1 : 0;
@@ -173,7 +172,7 @@ export class ErrorBudget implements Disposable {
     );
   }
 
-  /** The number of keys that prove something about the controller: all, if there are few. */
+  /** The number of keys that prove something about the controller; all keys, if there are few. */
   get #fewKeys(): number {
     return Math.max(1, Math.min(LEAST_KEYS, this.#options.keys() ?? LEAST_KEYS));
   }
@@ -210,7 +209,7 @@ export class ErrorBudget implements Disposable {
 }
 
 /**
- * Whether an error, or one of its causes, is a response of the API server, the lack of one, or the error of a plugin.
+ * Whether an error, or one of its causes, comes from the API server (a response, or the lack of one) or from a plugin.
  */
 function isOfOthers(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > MOST_CAUSES) return false;

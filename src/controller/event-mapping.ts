@@ -1,8 +1,8 @@
 /**
  * Maps events of the cluster to keys in the queue: `match`, `on`, owners, `enqueue`.
  *
- * The handlers are called synchronously during the informers' delivery. A dropped event allocates nothing. These are
- * dropped:
+ * The handlers are called synchronously during the informers' delivery. A dropped event allocates nothing. Dropped
+ * events are:
  *
  * - an event that only shows a write of the key's own run, unless `reconcileOwnWrites` or a new generation makes it
  * count;
@@ -29,8 +29,8 @@ import type { Change } from "./predicate.ts";
 import type { Enqueued, KindWatch } from "./watch.ts";
 
 /**
- * Which writes of a key's own run make the key run again: all, those that the author made by hand, or none. Writes of
- * the runtime follow from what the run declared, so by default they do not.
+ * The writes of a key's own run that make the key run again: all, those that the author made by hand, or none. By
+ * default, the runtime's writes do not, because they follow from the run's declarations.
  */
 export type OwnNews = "all" | "by hand" | "none";
 
@@ -48,16 +48,17 @@ export interface EventMappingHost {
   /** Queues the key after its active run has succeeded; a run that fails is retried anyway. */
   addAfterRun(key: string, options: AddOptions): void;
   /**
-   * The object of the key has left the selector of `for`, or is gone, and its last known state carries our finalizer.
+   * Called when the object of the key has left the selector of `for`, or is gone, and its last known state carries our
+   * finalizer.
    */
   leftSelector(key: string, object: AnyObject): void;
-  /** The object of the key is gone: its failures and back-off are forgotten. */
+  /** Called when the object of the key is gone: its failures and back-off are forgotten. */
   gone(key: string): void;
   /** Calls a function of the author. An error is logged, and the event counts as handled. */
   call<T>(what: string, call: () => T): T | undefined;
-  /** Somebody else has changed a child: what it said about us is remembered if it says so no more. */
+  /** Called when somebody else has changed a child: marks of ours that the child has lost are remembered. */
   childChanged(resource: Resource, object: AnyObject, old: AnyObject): void;
-  /** A child is gone: what was remembered of it is forgotten. */
+  /** Called when a child is gone: the memory of it is dropped. */
   childGone(resource: Resource, key: string): void;
   /** Whether the kind is cluster-scoped; for a handle of `resource()` only discovery knows. */
   isClusterScoped(resource: Resource): boolean;
@@ -75,7 +76,7 @@ type EventInfo = {
   readonly isFirstFromOutside?: boolean | undefined;
 };
 
-/** Whether the event only shows what the key's own run wrote, which does not make the key run again. */
+/** Whether the event only shows a write of the key's own run that does not make the key run again. */
 function isOwnWrite(host: EventMappingHost, info: EventInfo, key: string): boolean {
   const { controller, ownNews } = host;
   if (info.origin === undefined || ownNews === "all") return false;
@@ -112,7 +113,7 @@ function enqueue(host: EventMappingHost, key: string, event: EventToEnqueue): vo
   else host.add(key, options);
 }
 
-/** Makes a creation of the first state from outside, for controllers that ignore their own writes. */
+/** Turns the first state from outside into a creation, for controllers that ignore their own writes. */
 function changeOf(object: AnyObject, old: AnyObject, info: EventInfo): Change<AnyObject> {
   return info.isFirstFromOutside === true ? { type: "create", object } : { type: "update", object, old };
 }

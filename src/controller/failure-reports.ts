@@ -10,7 +10,7 @@ import type { Outcome } from "./outcome.ts";
 
 /** Consecutive failures after which they are reported. */
 const DEFAULT_AFTER = 3;
-/** A message that differs each time is reported at the latest after this many milliseconds. */
+/** Milliseconds after which a message that differs each time is reported at the latest. */
 const TELL_EVERY = 600_000;
 
 interface Report {
@@ -23,7 +23,7 @@ export class FailureReports {
   readonly #after: number;
   /** The type of the condition; `undefined` when there is none. */
   readonly #condition: string | undefined;
-  /** What was last reported for each key whose last run failed. */
+  /** The last report for each key whose last run failed. */
   readonly #reports = new Map<string, Report>();
 
   constructor({ controller, declarations, runtime }: ControllerScope) {
@@ -35,7 +35,7 @@ export class FailureReports {
     this.#condition = condition === true ? `${finalizerName(resource, declarations.name)}-reconciled` : condition;
   }
 
-  /** Called while the run can still write. @returns a promise only when there is something to write. */
+  /** Called while the run can still write. @returns a promise only when a report is written. */
   ended(run: KeyRun, outcome: Outcome): Promise<void> | undefined {
     if (!(run instanceof ObjectRun) || run.finalizing) return undefined; // failures of finalization report themselves
     switch (outcome.kind) {

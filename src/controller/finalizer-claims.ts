@@ -27,7 +27,7 @@ interface Unclaimed {
 export class FinalizerClaims {
   readonly #clock: Clock;
   readonly #log: Pick<Log, "warn">;
-  /** How many controllers own each finalizer. */
+  /** The number of controllers that own each finalizer. */
   readonly #claims = new Map<string, number>();
   readonly #unclaimed = new Map<string, Unclaimed>();
   readonly #reports = new Set<string>();

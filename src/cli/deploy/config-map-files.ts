@@ -22,8 +22,8 @@ export interface MountedFile {
 }
 
 /**
- * The modules' files, and what they import from their folder. A module that imports packages, or files from elsewhere,
- * such as those that `binnacle types` writes, becomes one file that holds them.
+ * The modules' files, and the files of their folder that they import. A module that imports packages, or files of other
+ * folders such as those that `binnacle types` writes, becomes one file with all of them.
  *
  * @param offered what the binary offers for import; there are no other packages beside a ConfigMap.
  * @param configs the configurations of modules by their files.
@@ -76,7 +76,8 @@ export async function configMapFiles(
 }
 
 /**
- * One file of a bundle is like the other, so that a configuration would be named for the module that imports its file.
+ * In a bundle, all code seems to come from one file, so a configuration would get the name of the module that imports
+ * its file.
  */
 function refuseForeignConfig(entry: ModuleEntry, configs: readonly ModuleConfig[]): void {
   const foreign = configs.find(({ name, isNamed }) => !isNamed && name !== configName(entry));
@@ -87,7 +88,7 @@ function refuseForeignConfig(entry: ModuleEntry, configs: readonly ModuleConfig[
   );
 }
 
-/** The keys of a ConfigMap have no slashes, and of other characters only those of names. */
+/** Keys of a ConfigMap cannot contain slashes, and consist of letters, digits, `-`, `_` and `.`. */
 function keyOf(path: string): string {
   return path.replaceAll("/", "__").replaceAll(/[^-._a-zA-Z0-9]/g, "-");
 }

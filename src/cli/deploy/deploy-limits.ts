@@ -6,7 +6,7 @@ import type { DeployPlan } from "./deploy-plan.ts";
 /** With less memory the process would be killed before its caches have synced. */
 const LEAST_MEMORY = 96 * 2 ** 20;
 
-/** @throws UsageError naming the flag whose value is no quantity, or too little to run with. */
+/** @throws UsageError naming the flag whose value is not a quantity, or too small to run with. */
 export function deployLimits(values: {
   readonly "memory-limit": string;
   readonly "cpu-limit": string;

@@ -25,7 +25,7 @@ export interface DeployContext {
   readonly host: Host;
 }
 
-/** Prints the YAML, and names what an earlier version had and this one no longer has. */
+/** Prints the YAML, and names the objects of an earlier version that this version no longer has. */
 export async function printedDeployment(values: ManifestsValues, context: DeployContext): Promise<string> {
   const former = values.former === undefined ? undefined : readFormer(values.former);
   const plan = await planOf(values, { ...context, account: operatorAccount(values, context.host) });
@@ -46,10 +46,7 @@ export async function printedDeployment(values: ManifestsValues, context: Deploy
   return documents.map((one) => `---\n${commentedYaml(one)}`).join("");
 }
 
-/**
- * Warns of manifests of which `kubectl apply` could not keep its copy in an annotation, as it does on the client's
- * side.
- */
+/** Warns of manifests that are too large for the copy that client-side `kubectl apply` keeps in an annotation. */
 function tellLarge(documents: readonly object[], { err }: Host): void {
   for (const one of documents as readonly { readonly kind: string; readonly metadata: { readonly name: string } }[]) {
     const bytes = Buffer.byteLength(JSON.stringify(one));
@@ -120,7 +117,7 @@ async function chartFiles(values: ManifestsValues, context: DeployContext): Prom
   return helmChart(plan, { name, version, appVersion: context.host.embedded.version });
 }
 
-/** @throws UsageError for what is no range of addresses, and where no policy would name it. */
+/** @throws UsageError for an invalid range of addresses, and when no policy is printed that would contain it. */
 function webhookClients(values: ManifestsValues): readonly string[] {
   const ranges = values["webhook-clients"] ?? [];
   if (ranges.length > 0 && !values["network-policy"]) {
@@ -183,7 +180,7 @@ function kustomization(parts: readonly DeployPart[]): Readonly<Record<string, st
   const main = {
     apiVersion: "kustomize.config.k8s.io/v1beta1",
     kind: "Kustomization",
-    // The listed order is kept, because the default order would put webhooks before the pods that serve them.
+    // The listed order is kept: the default order would put webhooks before the pods that serve them.
     sortOptions: { order: "fifo" },
     resources: Object.keys(files),
   };

@@ -33,8 +33,8 @@ export function deployParts(plan: DeployPlan): readonly DeployPart[] {
     { name: "rbac", documents: [serviceAccount(plan), ...labelledRbac(plan, rbacFor(namespaces))] },
     { name: "modules", documents: files === undefined ? [] : [configMap(plan)] },
     { name: "config", documents: hasPublicFields(plan.config) ? [configMapOfConfig(plan)] : [] },
-    // It follows the right to write webhooks, because deleting the manifests in this order must remove that right
-    // first.
+    // The webhooks come after the permission to write them, because deleting the manifests in this order must remove
+    // that permission first.
     { name: "webhooks", documents: [...webhooks.service, ...webhooks.shells] },
     { name: "network", documents: plan.networkPolicy ? [networkPolicy(plan)] : [] },
     {
@@ -66,7 +66,7 @@ export function configMap({ account: { name, namespace }, files = [] }: Pick<Dep
   };
 }
 
-/** Adds labels to those of a manifest. */
+/** Adds labels to the labels of a manifest. */
 export function labelled(manifest: object, labels: Readonly<Record<string, string>>): object {
   const { metadata = {}, ...rest } = manifest as { readonly metadata?: { readonly labels?: object } };
   const { apiVersion, kind, ...more } = rest as Readonly<Record<string, unknown>>;

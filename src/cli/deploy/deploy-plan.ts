@@ -10,7 +10,7 @@ export interface DeployPlan {
   readonly namespaces: readonly string[];
   /** Returns the roles and bindings for controllers that work in these namespaces. */
   readonly rbacFor: (namespaces: readonly string[]) => readonly object[];
-  /** The CustomResourceDefinitions of the modules; empty where the process applies them itself. */
+  /** The CustomResourceDefinitions of the modules; empty when the process applies them itself. */
   readonly crds: readonly object[];
   /** Whether the process applies the definitions itself. */
   readonly installs: boolean;
@@ -20,7 +20,7 @@ export interface DeployPlan {
   readonly replicas: number;
   /** The value of `--leader-elect`; `undefined` for none. */
   readonly elects: "process" | "module" | undefined;
-  /** The value of `--shards`; `undefined` where one replica leads. */
+  /** The value of `--shards`; `undefined` when one replica leads. */
   readonly shards: string | undefined;
   /** Whether metrics are served over TLS to clients that the API server authorizes. */
   readonly secure: boolean;
@@ -50,7 +50,7 @@ export interface DeployedConfig {
 export interface DeployedField extends ConfigField {
   /** The name of the configuration. */
   readonly config: string;
-  /** The value from the command line, if it may be shown. */
+  /** The value from the command line; `undefined` for a secret one. */
   readonly value: unknown;
 }
 

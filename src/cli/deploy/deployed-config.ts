@@ -1,6 +1,6 @@
 /**
- * The configuration of the modules in a cluster: a ConfigMap for what may be read, and a Secret that somebody else
- * makes.
+ * The configuration of the modules in a cluster: a ConfigMap for public values, and a Secret that somebody else
+ * creates.
  */
 import type { ModuleConfig } from "../../module/config/config.ts";
 import { hasPassword } from "../../module/config/resolve.ts";
@@ -12,13 +12,13 @@ import { type DeployedConfig, type DeployedField, type DeployPlan, labelsOf } fr
 const MOUNT = "/etc/binnacle/config";
 const VOLUME = "module-config";
 
-/** The name of the ConfigMap, and of the Secret where nothing else is said. */
+/** The name of the ConfigMap, and the default name of the Secret. */
 export function configObjectName({ name }: ServiceAccount): string {
   return `${name}-config`;
 }
 
 /**
- * Returns what is deployed of the configurations; `undefined` where modules have none.
+ * Returns the part of the configurations that is deployed; `undefined` when modules have none.
  *
  * @throws UserError for a name that cannot be a key, and for a value that seems to hold a password.
  */
@@ -60,7 +60,7 @@ export function configKey({ config, key }: DeployedField): string {
   return `${config}.${key}`;
 }
 
-/** Returns the fields that must have a value that nobody has given, and that are not secret. */
+/** Returns the required fields that have no value and are not secret. */
 export function lackingFields(config: DeployedConfig | undefined): readonly DeployedField[] {
   return (config?.fields ?? []).filter((one) => one.isRequired && !one.isSecret && one.value === undefined);
 }
@@ -69,12 +69,12 @@ function secretFields(config: DeployedConfig | undefined): readonly DeployedFiel
   return (config?.fields ?? []).filter(({ isSecret }) => isSecret);
 }
 
-/** Whether there is anything to read for everybody. */
+/** Whether there are public fields, for the ConfigMap. */
 export function hasPublicFields(config: DeployedConfig | undefined): boolean {
   return config?.fields.some(({ isSecret }) => !isSecret) === true;
 }
 
-/** Returns the ConfigMap; it has the values that were given, and not the defaults, which are those of the code. */
+/** Returns the ConfigMap. It has the configured values, but not the defaults, which the code contains. */
 export function configMapOfConfig({ account, config }: Pick<DeployPlan, "account" | "config">): object {
   const fields = (config?.fields ?? []).filter(({ value }) => value !== undefined && value !== null);
   return {
@@ -85,15 +85,15 @@ export function configMapOfConfig({ account, config }: Pick<DeployPlan, "account
   };
 }
 
-/** A line break at the end is not read as part of the value, so one that is gets another. */
+/** A line break at the end is not read as part of the value, so a value that ends with one gets another. */
 function textOf(value: unknown): string {
   if (typeof value !== "string") return JSON.stringify(value);
   return value.endsWith("\n") ? `${value}\n` : value;
 }
 
 /**
- * Returns what the pod needs: the volume, its mount and the flag. Both objects are one volume, so that a change of
- * either takes effect as a whole. Without a Secret that is needed no pod starts, and its events say why.
+ * Returns the pod's volume, its mount and the flag. One volume holds both objects, so that a change of either takes
+ * effect as a whole. While a required Secret is missing, no pod starts, and the pod's events say why.
  */
 export function configInPod({ account, config }: Pick<DeployPlan, "account" | "config">): {
   readonly volumes: readonly object[];

@@ -20,7 +20,7 @@ import { type WebhookManifests, webhookManifests } from "../webhook-manifests.ts
 
 export interface DeployedModules {
   readonly account: ServiceAccount;
-  /** The namespaces of the command line in which controllers work; empty for all. */
+  /** The namespaces of the command line, in which controllers work; empty for all. */
   readonly namespaces: readonly string[];
   /** The value of `--leader-elect`; `undefined` for none. */
   readonly elects: "process" | "module" | undefined;
@@ -29,7 +29,7 @@ export interface DeployedModules {
   /**
    * Returns the definitions.
    *
-   * @throws UserError when a kind needs a conversion webhook, and no option says where it is.
+   * @throws UserError when a kind needs a conversion webhook and no option has its address.
    */
   readonly crds: () => readonly object[];
 }

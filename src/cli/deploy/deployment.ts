@@ -40,8 +40,8 @@ export function deployment(plan: DeployPlan): DeploymentManifest {
     metadata: { name, namespace, labels: labelsOf(name) },
     spec: {
       replicas,
-      // Without a leader, two replicas at the same time would reconcile the same objects. With one, a new replica is
-      // warm before an old one hands over the lead.
+      // Without a leader, two replicas at the same time would reconcile the same objects. With a leader, a new replica
+      // is warm before the old one hands over the lead.
       strategy:
         elects === undefined && shards === undefined
           ? { type: "Recreate" }

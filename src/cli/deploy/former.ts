@@ -1,6 +1,6 @@
 /**
- * Finds what an earlier version of the manifests had and this one no longer has, because `kubectl apply` leaves it in
- * the cluster.
+ * Finds objects of an earlier version of the manifests that this version no longer has, because `kubectl apply` leaves
+ * them in the cluster.
  */
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
@@ -38,8 +38,8 @@ export function readFormer(file: string): readonly object[] {
 }
 
 /**
- * Returns the commands that remove what is no longer part of the manifests, in reverse order of how it was applied;
- * empty when nothing is.
+ * Returns the commands that remove objects which the manifests no longer contain, the last applied first; empty when
+ * there are none.
  */
 export function removals(former: readonly object[], now: readonly object[]): readonly string[] {
   const currentKeys = new Set(now.flatMap((one) => keyOf(identityOf(one))));
@@ -58,7 +58,10 @@ export function removals(former: readonly object[], now: readonly object[]): rea
     });
 }
 
-/** Returns nothing for what no API server has: only names of objects may have any characters. */
+/**
+ * Returns `undefined` for a manifest that no API server accepts. Names of objects may have any characters, namespaces
+ * and types may not.
+ */
 function identityOf(manifest: Named): Identity | undefined {
   const { apiVersion, kind, metadata } = manifest;
   if (typeof apiVersion !== "string" || typeof kind !== "string" || typeof metadata?.name !== "string")

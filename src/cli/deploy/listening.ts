@@ -6,9 +6,9 @@ import { type DeployPlan, labelsOf, metricsPort, selectorOf } from "./deploy-pla
 const SCRAPERS = { metrics: "enabled" } as const;
 
 /**
- * Lets nobody connect but the clients of webhooks, which are all while none are named, and namespaces that may read
- * metrics. Probes of the node are always let through. What the pods themselves connect to is not limited, because only
- * the modules know it.
+ * Admits connections from the clients of webhooks (from everywhere while no ranges are named) and from namespaces that
+ * may read metrics. Probes of the node are always admitted. Outgoing connections of the pods are not limited, because
+ * only the modules know them.
  *
  * @see https://kubernetes.io/docs/concepts/services-networking/network-policies/
  */
@@ -53,7 +53,8 @@ export function metricsService(plan: MetricsPlan): object {
 }
 
 /**
- * A ServiceMonitor of the Prometheus operator. With TLS it skips verifying the made certificate, and sends its token.
+ * A ServiceMonitor of the Prometheus operator. With TLS it does not verify the generated certificate, and sends its
+ * token.
  */
 export function serviceMonitor(plan: MetricsPlan): object {
   const { name, namespace } = plan.account;

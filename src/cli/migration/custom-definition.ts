@@ -1,4 +1,4 @@
-/** The CustomResourceDefinition of a kind on the cluster, as the migration of its objects needs it. */
+/** The CustomResourceDefinition of a kind on the cluster, with the fields that a migration of its objects needs. */
 import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
 import { UserError } from "../usage-error.ts";
@@ -8,7 +8,7 @@ export const MANAGER = "binnacle-migrate";
 
 export const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/** The parts of the server's object that are read here. */
+/** The fields of the server's object that are read here. */
 export interface CustomDefinition {
   readonly metadata: {
     readonly name: string;

@@ -1,9 +1,9 @@
 /**
  * Rewrites the stored objects of a kind, so that all of them are stored in its storage version.
  *
- * Each object is patched with nothing but its own UID and resource version: the server encodes it again, and writes
- * it if that makes a difference. A write by anybody else since the list has the same effect, so a conflict means that
- * nothing is left to do, and nobody's write is ever undone.
+ * Each object is patched with only its own UID and resource version: the server encodes it again, and writes it if the
+ * encoding changes. A write by anybody else since the list has the same effect, so a conflict means that nothing is
+ * left to do, and nobody's write is ever undone.
  */
 import { type ReceivedPage, receivedPage } from "../../kube/api/received-page.ts";
 import {
@@ -39,17 +39,17 @@ export interface MigrationOptions {
   readonly pageSize: number;
   /** How many objects are rewritten at the same time. */
   readonly concurrency: number;
-  /** Asks the server what would happen, and changes nothing. */
+  /** Sends dry runs: the server checks the writes, and nothing changes. */
   readonly dryRun: boolean;
   /** Ends the migration after the present page. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
-  /** Milliseconds between attempts of what the server cannot do at the moment. @default 500 */
+  /** Milliseconds before the next attempt when the server is temporarily unable. @default 500 */
   readonly retryAfter?: number | undefined;
 }
 
 export interface Progress {
-  /** How many objects have been examined, including those of an interrupted earlier migration. */
+  /** The number of examined objects, including those of an interrupted earlier migration. */
   readonly done: number;
   /** The total; `undefined` until the server says how many follow. */
   readonly total: number | undefined;
@@ -76,7 +76,7 @@ export interface MigrationResult extends Progress {
 const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
-/** How many failures are reported in full; the others are counted. */
+/** The most failures that are reported in full; further ones are only counted. */
 const TOLD = 10;
 /** With more failures than this, something is wrong with the kind, and the migration stops. */
 const MOST_FAILURES = 100;
@@ -96,7 +96,10 @@ class Migration {
   readonly #options: MigrationOptions;
   readonly #storage: string;
   readonly #path: string;
-  /** Otherwise all objects are stored in the version already, and only their managers are examined. */
+  /**
+   * Whether objects are rewritten. Otherwise all of them are stored in the version already, and only their managers are
+   * examined.
+   */
   readonly #rewritesAll: boolean;
   readonly #failures: Failure[] = [];
   /** The definition as it was last read. */
@@ -144,7 +147,7 @@ class Migration {
     return { ...this.#progress, failures: this.#failures, interrupted, managersMoved, storedVersions };
   }
 
-  /** Lists the next page; if the token has expired, the server returns one that continues at the same object. */
+  /** Lists the next page. If the token has expired, the server returns another that continues at the same object. */
   async #list(token: string | undefined): Promise<ReceivedPage<AnyObject>> {
     const { transport, pageSize } = this.#options;
     const query = new URLSearchParams({ limit: String(pageSize), ...(token !== undefined && { continue: token }) });
@@ -260,8 +263,8 @@ class Migration {
   }
 
   /**
-   * Checks that no object can have been stored in another version meanwhile: that needs a different storage version,
-   * or two changes of the definition.
+   * Checks that no object can have been stored in another version meanwhile, which takes a different storage version or
+   * two changes of the definition.
    */
   #look(definition: CustomDefinition): void {
     const before = this.#definition;
@@ -305,7 +308,7 @@ function textOfMark(mark: Mark, definition: CustomDefinition): string {
 }
 
 /**
- * Returns the aim of a migration: the storage version, and the unserved versions in which nobody may manage fields any
+ * Returns the aim of a migration: the storage version, and the unserved versions in which no manager may own fields any
  * more.
  */
 function aimOf(definition: CustomDefinition): string {
@@ -314,8 +317,8 @@ function aimOf(definition: CustomDefinition): string {
 }
 
 /**
- * Returns the mark of an earlier migration, unless objects may have been stored in another version since: that is so
- * when the storage version differs, or when the definition changed often enough to have differed for a while.
+ * Returns the mark of an earlier migration, unless objects may have been stored in another version since: when the
+ * storage version differs, or when the definition changed often enough to have differed for a while.
  */
 function markOf(definition: CustomDefinition): Mark | undefined {
   const { metadata } = definition;

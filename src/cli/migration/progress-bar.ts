@@ -8,7 +8,7 @@ export interface ProgressBarOptions {
 }
 
 const CELLS = 30;
-/** Milliseconds between two lines where there is no terminal, and between two updates of the bar where there is one. */
+/** Milliseconds between two lines, without a terminal, and between two updates of the bar, with one. */
 const EVERY = { line: 10_000, picture: 100 };
 
 export class ProgressBar {

@@ -2,8 +2,8 @@
  * Moves managers of an object's fields out of versions that are not served any more.
  *
  * After such a version is removed from the definition, kube-apiserver rejects every server-side apply of the object
- * ("request to convert CR to an invalid group/version"). So what these managers own is recorded in the storage
- * version instead, as far as it has the same fields. A field without a counterpart has no owner until a manager
+ * ("request to convert CR to an invalid group/version"). So the fields that these managers own are recorded in the
+ * storage version instead, as far as it has the same fields. A field without a counterpart has no owner until a manager
  * applies it again.
  */
 import type { CustomDefinition } from "./custom-definition.ts";
@@ -35,7 +35,7 @@ interface Schema {
 /** Used when no other entry is left, because without any the server would assign all fields to a manager of its own. */
 const PLACEHOLDER: FieldSet = { "f:metadata": { "f:name": {} } };
 
-/** Returns the managers as they should be recorded; `undefined` when they already are. */
+/** Returns the managers in the form in which they must be recorded; `undefined` when they already have it. */
 export function currentManagers(
   managers: readonly Manager[] | undefined,
   definition: CustomDefinition,

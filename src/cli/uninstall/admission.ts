@@ -20,7 +20,7 @@ interface Configuration extends ClusterObject {
 
 const KINDS = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"] as const;
 
-/** One configuration, and how many of its webhooks are removed. */
+/** One configuration, and the number of its webhooks that are removed. */
 export interface RegisteredWebhooks {
   readonly path: string;
   readonly kind: string;
@@ -35,7 +35,7 @@ export interface AdmissionOptions {
   readonly service: Service;
   readonly modules: readonly LoadedModule[];
   /**
-   * The modules that stay, whose webhooks may have the same path; `undefined` when nothing that stays is served there.
+   * The modules that stay, whose webhooks may have the same path; `undefined` when no remaining module is served there.
    */
   readonly others: readonly LoadedModule[] | undefined;
 }
@@ -75,7 +75,7 @@ export async function unregister(options: AdmissionOptions): Promise<void> {
   }
 }
 
-/** Whether it is a configuration that `manifests deploy` made for a process to fill in, and no such process is left. */
+/** Whether `manifests deploy` made the configuration for a process to fill in, and no such process is left. */
 function isEmptyShell({ metadata, webhooks = [] }: Configuration, { others }: AdmissionOptions): boolean {
   return (
     others === undefined && webhooks.length === 0 && metadata.labels?.["app.kubernetes.io/managed-by"] === "binnacle"

@@ -21,14 +21,16 @@ import {
 } from "./cluster-objects.ts";
 import { asStored, type Definition, objectsOf } from "./definitions.ts";
 
-/** Milliseconds: the garbage collector learns of a kind, or of a conversion that works again, within half a minute. */
+/**
+ * Milliseconds to wait: the garbage collector notices a kind, or a conversion that works again, within half a minute.
+ */
 const COLLECTED_WITHIN = 120_000;
 
 /**
- * Deletes all objects of a definition, and waits for the end of their children. A definition that goes before the
- * garbage collector has seen its objects go leaves their children for ever.
+ * Deletes all objects of a definition, and waits for the end of their children. If the definition were deleted before
+ * the garbage collector noticed the end of its objects, their children would stay for ever.
  *
- * @returns what is left; `undefined` when nothing is.
+ * @returns the remaining objects; `undefined` when there are none.
  */
 export async function deleteObjects(
   transport: Transport,
@@ -53,7 +55,7 @@ export async function deleteObjects(
   const areGone = async (): Promise<boolean> => {
     for (let last = children.at(-1); last !== undefined; last = children.at(-1)) {
       const live = await find<Owned & ClusterObject>(transport, last.path);
-      // A child that others own, too, stays and loses the reference alone.
+      // A child with other owners stays, and loses only this reference.
       if (live?.metadata.uid === last.uid && isOwnedBy(resource, live)) return false;
       children.pop();
     }
@@ -73,7 +75,7 @@ function isOwnedBy(owner: Resource, { metadata: { ownerReferences = [] } }: Owne
   return ownerReferences.some(({ apiVersion, kind }) => kind === owner.kind && groupOf(apiVersion) === owner.group);
 }
 
-/** Returns what has an object of a kind as its owner, of the kinds that the modules declare as children. */
+/** Returns the objects of the modules' child kinds that an object of this kind owns. */
 async function childrenOf(
   transport: Transport,
   about: { readonly owner: Resource; readonly modules: readonly LoadedModule[]; readonly mapper: RestMapper },

@@ -19,13 +19,13 @@ export interface ClusterObject {
 /** An object to delete. */
 export interface DeletionTarget {
   readonly path: string;
-  /** Its description in messages, such as `Deployment binnacle-system/binnacle`. */
+  /** The object's description in messages, such as `Deployment binnacle-system/binnacle`. */
   readonly what: string;
   readonly uid: string;
 }
 
 export const MANAGED_BY = "app.kubernetes.io/managed-by";
-/** The value of {@link MANAGED_BY} in what `manifests deploy` prints. */
+/** The value of the label {@link MANAGED_BY} on the objects of `manifests deploy`. */
 export const OURS = "binnacle";
 const ASK_EVERY = 100;
 

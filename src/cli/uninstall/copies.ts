@@ -28,11 +28,11 @@ type LiveLease = ClusterObject & Lease;
 
 /** The milliseconds that copies have to give up their Leases. */
 export const LEASE_WITHIN = 30_000;
-/** Milliseconds: whatever a Lease says, its holder is not waited for any longer. */
+/** The most milliseconds to wait for the holder of a Lease, whatever duration the Lease has. */
 const LONGEST_LEASE = 60_000;
 const DEFAULT_LEASE = electionDurations().leaseDuration;
 
-/** In the image and below the mount, all modules are in one folder, so their names contain no folder. */
+/** In the image and below the mount, one folder holds all modules, so their names contain no folder. */
 export function fileOf(module: string): string {
   return module.slice(module.lastIndexOf("/") + 1);
 }
@@ -58,9 +58,9 @@ export async function leasesOf(
 }
 
 /**
- * Deletes a Lease, unless somebody holds it: without it, a copy that works and one that begins would both lead.
+ * Deletes a Lease, unless somebody holds it: without the Lease, the copy that works and a new one would both lead.
  *
- * @returns who does.
+ * @returns the holder.
  */
 export async function removeLease(transport: Transport, lease: DeletionTarget): Promise<string | undefined> {
   const live = await find<LiveLease>(transport, lease.path);
@@ -72,7 +72,7 @@ export async function removeLease(transport: Transport, lease: DeletionTarget): 
   return undefined;
 }
 
-/** Determines how copies elect a leader: without a Lease, they do not. */
+/** Determines how copies elect a leader; when there is no Lease, they do not. */
 export async function electing(
   transport: Transport,
   lease: LeaseId,
@@ -88,7 +88,7 @@ export async function electing(
 }
 
 /**
- * Waits until no replica renews a Lease of those that divide the keys: each of them would set finalizers anew.
+ * Waits until no replica renews any of the Leases that divide the keys: such a replica would set finalizers anew.
  *
  * @throws UserError naming a Lease that is still renewed.
  */

@@ -21,7 +21,7 @@ export interface Definition extends DeletionTarget {
   readonly objects: ObjectCounts;
   /** Whether a webhook converts its objects. */
   readonly isConverted: boolean;
-  /** The versions in which objects are stored, or may be, other than the one that the module reads. */
+  /** The versions other than the module's in which objects are, or may be, stored. */
   readonly storedElsewhere: readonly string[];
 }
 
@@ -43,8 +43,8 @@ function pathOf(resource: Resource): string {
 }
 
 /**
- * Returns the kind in the version in which all of its objects are stored, where it is served: reading that needs no
- * webhook.
+ * Returns the kind in the version in which all of its objects are stored, if that version is served: reading it needs
+ * no webhook.
  */
 export async function asStored(transport: Transport, resource: Resource): Promise<Resource> {
   if (!needsConversion(resource)) return resource;
@@ -56,18 +56,15 @@ export async function asStored(transport: Transport, resource: Resource): Promis
 }
 
 /**
- * Ends the conversion of objects that are about to be deleted. The garbage collector reads them in the version that the
- * API server prefers, and deletes their children only if it can. Their metadata, which is all that it reads, is the
- * same in all versions.
+ * Ends the conversion of objects that are about to be deleted. The garbage collector reads objects in the version that
+ * the API server prefers, and deletes their children only if that succeeds. It reads only metadata, which is the same
+ * in all versions.
  */
 export async function convertNoMore(transport: Transport, definition: DeletionTarget): Promise<void> {
   await change(transport, definition, { spec: { conversion: { strategy: "None", webhook: null } } });
 }
 
-/**
- * Makes the version that the module reads the one in which objects are stored, and stores all of them in it, while they
- * can be converted.
- */
+/** Makes the module's version the storage version, and stores all objects in it, while they can be converted. */
 export async function storeAsRead(
   transport: Transport,
   { path, what, resource }: Definition,
@@ -91,7 +88,7 @@ export async function storeAsRead(
   );
 }
 
-/** Reads the metadata of all objects of a kind; there are none where the kind does not exist. */
+/** Reads the metadata of all objects of a kind; there are none when the kind does not exist. */
 export async function objectsOf(transport: Transport, resource: Resource): Promise<ObjectCounts> {
   try {
     const type = await asStored(transport, resource);
@@ -110,7 +107,7 @@ const COLLECTED = ["foregroundDeletion", "orphan"];
 /**
  * Returns why the deletion of a definition would not finish; `undefined` when it would.
  *
- * @param own the finalizers that are taken off before that. @default none
+ * @param own the finalizers that are removed before the deletion. @default none
  */
 export function whatHoldsUp({ finalizers }: ObjectCounts, own: readonly string[] = []): string | undefined {
   const held = [...finalizers].filter(([name]) => !COLLECTED.includes(name) && !own.includes(name));

@@ -1,9 +1,9 @@
 /**
- * What `manifests deploy` has put into a cluster for one service account, and what the process itself has made beside
- * it.
+ * The objects that `manifests deploy` has created in a cluster for one service account, and those that the process has
+ * created itself.
  *
- * An object is known by its name, its labels and what it selects or runs as, and roles by who is bound to them. Labels
- * alone prove nothing, because others may set them.
+ * An object is recognized by its name, its labels and its selector or service account, and a role by its bindings.
+ * Labels alone prove nothing, because anybody may set them.
  */
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
@@ -21,7 +21,7 @@ import {
 import { fileOf, type LeaseId, leasesOf } from "./copies.ts";
 import { type AccountBinding, accountRights } from "./granted.ts";
 
-/** The parts of our Deployment that are read here. */
+/** The fields of our Deployment that are read here. */
 export interface Deployment extends ClusterObject {
   readonly spec: {
     readonly replicas?: number;
@@ -51,7 +51,7 @@ export interface DeployedObjects {
    * The bindings that allow it to write. They lose their subject first, so that running pods cannot restore anything.
    */
   readonly bindings: readonly AccountBinding[];
-  /** All other objects, in the order in which they are deleted after the Deployment. */
+  /** All other objects, in the order in which they are deleted, after the Deployment. */
   readonly rest: readonly DeletionTarget[];
   /** The Leases of its copies, whether they were deployed or not. */
   readonly leases: readonly DeletionTarget[];
@@ -65,7 +65,7 @@ export function deploymentPath({ namespace, name }: ServiceAccount): string {
 
 export interface DeployedOptions {
   readonly account: ServiceAccount;
-  /** The Lease with which its copies elect a leader, or what the names of several begin with. */
+  /** The Lease with which its copies elect a leader, or the common beginning of the names of several. */
   readonly lease: LeaseId;
   /** The names of the modules. */
   readonly modules: readonly string[];
@@ -102,7 +102,7 @@ export async function deployedObjects(
     rest.push(deletionTarget(path, "Secret", secret));
   const rights = await accountRights(transport, account);
   const objects = [...rest, ...rights.roles, ...rights.bindings];
-  // The account is deleted last, because what still runs as the account may need it to end.
+  // The account is deleted last: pods that still run with it may need it to end.
   const ordered = [...objects.filter((one) => !isAccount(one)), ...objects.filter(isAccount)];
   const leases = await leasesOf(transport, lease, modules);
   return { deployment, bindings: rights.bindings, rest: ordered, leases, foreign: [...foreign, ...rights.foreign] };
@@ -112,11 +112,11 @@ const NAME = "app.kubernetes.io/name";
 /** A kind in the account's namespace. */
 interface NamespacedKind {
   readonly kind: string;
-  /** The root of its API. */
+  /** The path of the kind's API, such as `/apis/apps/v1`. */
   readonly api: string;
   /** The names that `manifests deploy` gives. */
   readonly names: (account: ServiceAccount) => readonly string[];
-  /** The labels by which an object selects others; those of ours select what has our name. */
+  /** The labels by which an object selects others; our objects select those with our name. */
   readonly selects?: (object: unknown) => Readonly<Record<string, string>> | undefined;
 }
 
@@ -162,7 +162,7 @@ function isOurs({ metadata: { labels } }: ClusterObject, name: string): boolean 
   return labels?.[MANAGED_BY] === OURS && labels[NAME] === name;
 }
 
-/** The ConfigMap that holds modules, and which of its keys one module has. */
+/** The ConfigMap that holds modules, and the keys of it that belong to each module. */
 export interface MountedModules {
   readonly configMap: string;
   /** The keys of files of these modules. */

@@ -1,6 +1,6 @@
 /**
- * The rights of an account. Its bindings prove which roles are its own; they lose their subject first and are deleted
- * after the roles, so that the proof is still there when an attempt that failed is made again.
+ * The rights of an account. Its bindings prove which roles are its own. They lose their subject first and are deleted
+ * after the roles, so that a repeated attempt still finds the proof.
  */
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
@@ -16,7 +16,7 @@ import {
 } from "./cluster-objects.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
-/** Says on a binding without subjects whose it was. */
+/** The annotation of a binding without subjects that names its former account. */
 const MARK = "binnacle.dev/was-bound-to";
 
 interface Binding extends ClusterObject {
@@ -26,7 +26,7 @@ interface Binding extends ClusterObject {
 
 /** A binding of the account alone. */
 export interface AccountBinding extends DeletionTarget {
-  /** Whether it still gives the account the rights. */
+  /** Whether the binding still gives the account its permissions. */
   readonly isInForce: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface AccountRights {
   readonly bindings: readonly AccountBinding[];
   /** The roles that only these bindings refer to. */
   readonly roles: readonly DeletionTarget[];
-  /** Roles of the name that others are bound to as well. */
+  /** Roles with the name that are bound to other subjects as well. */
   readonly foreign: readonly string[];
 }
 

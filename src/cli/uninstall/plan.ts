@@ -1,4 +1,4 @@
-/** Determines what `uninstall` would do, and only reads for that. */
+/** Determines what `uninstall` would do. It only reads. */
 import { declarationsOf } from "../../controller/declarations.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
@@ -21,9 +21,9 @@ export interface PlanOptions {
   readonly service: ServiceAccount;
   readonly crds: boolean;
   readonly release: boolean;
-  /** The Lease with which copies elect a leader, or what the names of several begin with. */
+  /** The Lease with which copies elect a leader, or the common beginning of the names of several. */
   readonly lease: LeaseId;
-  /** Whether others may hold it, because they do not run these modules. */
+  /** Whether other processes may hold the Lease, because they do not run these modules. */
   readonly ignoresLease: boolean;
 }
 
@@ -44,8 +44,8 @@ export interface Plan {
   readonly carried: readonly FinalizerUse[];
   readonly definitions: readonly Definition[];
   /**
-   * The definitions whose objects have to be stored in another version, in which they are finalized when nobody
-   * converts them any more.
+   * The definitions whose objects must be stored in another version first, in which they can be finalized when no
+   * webhook converts them any more.
    */
   readonly rewrites: readonly Definition[];
   readonly notes: readonly string[];
@@ -73,7 +73,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     const one = await definition(transport, resource);
     if (one === undefined) continue;
     const user = kinds.shared.get(groupKind(resource));
-    // No conversion is needed where only metadata is touched before the objects are deleted.
+    // Changes of metadata before the deletion need no conversion.
     const isUsed = carried.some(({ id }) => id === groupKind(resource)) && !(release && crds && user === undefined);
     if (isUsed && one.isConverted && one.storedElsewhere.length > 0) rewrites.push(one);
     if (user !== undefined) notes.push(`${one.what} stays: ${user} uses the kind`);
@@ -104,7 +104,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
   };
 }
 
-/** Whether objects would stay because of finalizers of others; then their definition stays, and their conversion. */
+/** Whether objects would stay because of other finalizers; then their definition and its conversion stay too. */
 function isHeldUp({ objects, resource }: Definition, carried: readonly FinalizerUse[]): boolean {
   const own = carried.filter(({ id }) => id === groupKind(resource)).map(({ finalizer }) => finalizer);
   return whatHoldsUp(objects, own) !== undefined;
@@ -125,9 +125,7 @@ function mountedIn({ deployment }: DeployedObjects, { selection, account }: Plan
   );
 }
 
-/**
- * Whether the copies that elect a leader by the Lease are those of the deployment, which names the files that it runs.
- */
+/** Whether the copies that elect a leader by the Lease belong to the deployment, which names the files that it runs. */
 function isKnownWithout({ deployment }: DeployedObjects, { all, account, lease }: PlanOptions): boolean {
   if (all || deployment === undefined || mountedModules(deployment, []) === undefined) return false;
   return lease.id === account.name && lease.namespace === account.namespace;
@@ -151,7 +149,7 @@ async function finalizerUses({ transport, selection }: PlanOptions): Promise<rea
   return carried;
 }
 
-/** Whether there is anything to do. */
+/** Whether the plan has nothing to do. */
 export function isEmpty(
   { webhooks, deployed: { deployment, rest, leases }, mounted, carried, definitions }: Plan,
   all: boolean,

@@ -13,7 +13,7 @@ export interface Selection {
 /**
  * Finds modules by the names of their files, with or without a folder and an ending.
  *
- * @throws UsageError when a name is nobody's, or when it is not said which.
+ * @throws UsageError when a name fits no module, or several.
  */
 export function select(
   modules: readonly LoadedModule[],

@@ -1,4 +1,4 @@
-/** Finalizes or releases, in this process, everything with a finalizer of some modules. */
+/** Removes every finalizer of some modules, in this process: objects are finalized or released. */
 import { declarationsOf } from "../../controller/declarations.ts";
 import type { Duty } from "../../controller/reconcile-executor.ts";
 import { Pause } from "../../controller/pause.ts";
@@ -26,7 +26,7 @@ export interface WithdrawalOptions extends Patience {
 
 const GRACE = 5_000;
 
-/** Resolves when nothing has a finalizer of the modules. @throws UserError naming what still has one. */
+/** Resolves when no object has a finalizer of the modules. @throws UserError naming objects that still have one. */
 export async function withdraw(options: WithdrawalOptions): Promise<void> {
   const { cluster, duty, election, log, concurrency, version, onProgress, signal } = options;
   const pause = new Pause();
@@ -79,7 +79,7 @@ async function lead(
   );
 }
 
-/** Returns what a module needs to finalize, including its plugins, because a `finalize` may use them. */
+/** Returns the parts of a module that finalizing needs; they include its plugins, because a `finalize` may use them. */
 function finalizing(module: LoadedModule): LoadedModule {
   const controllers = module.definitions.controllers.filter((one) => declarationsOf(one).finalizers.length > 0);
   return { ...module, definitions: { ...module.definitions, controllers, webhooks: [], resources: [] } };

@@ -52,7 +52,7 @@ export async function deleteJob({ metadata }: Job, { client, events }: Removal):
   return true;
 }
 
-/** Deletes the oldest finished Jobs beyond the history limits. @returns those that are gone. */
+/** Deletes the oldest finished Jobs beyond the history limits. @returns the deleted ones. */
 export async function removeOld({ spec }: CronJob, jobs: readonly Job[], removal: Removal): Promise<Job[]> {
   const removed: Job[] = [];
   for (const [type, limit] of [

@@ -15,7 +15,7 @@ import { type CronRun, deactivate, isActive, statusOf, takeStock, writeStatus } 
 
 /** @see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ */
 export function cronJobController(clock: Clock): Definition {
-  // By UID: the schedule at the last run. A schedule that has just changed starts nothing before its next time.
+  // The schedule at the last run, by UID. A schedule that has just changed starts nothing before its next time.
   const schedules = new Remembered<string>();
   return defineController({
     name: "cronjob-controller",

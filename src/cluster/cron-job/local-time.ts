@@ -14,14 +14,16 @@ export class TimeZone {
   readonly name: string;
   readonly #format: Intl.DateTimeFormat | undefined;
 
-  /** @param name of the IANA database. @default the machine's own. @throws RangeError for an unknown one. */
+  /**
+   * @param name a name of the IANA database. @default the machine's own zone. @throws RangeError for an unknown name
+   */
   constructor(name: string = new Intl.DateTimeFormat().resolvedOptions().timeZone) {
     this.name = name;
     if (name === "UTC") return;
     this.#format = new Intl.DateTimeFormat("en-US", { timeZone: name, hourCycle: "h23", ...FIELDS });
   }
 
-  /** Returns what the wall clock shows. @param time milliseconds since the epoch */
+  /** Returns the wall-clock time. @param time milliseconds since the epoch */
   at(time: number): WallTime {
     const wall = new Date(time + this.offset(time));
     return {
@@ -35,9 +37,9 @@ export class TimeZone {
   }
 
   /**
-   * Returns the time at which the wall clock shows this; months and days may be out of range.
+   * Returns the moment with this wall-clock time; months and days may be out of range.
    *
-   * Where the clock shows it twice or never, the result is that of Go's `time.Date`.
+   * For a wall-clock time that occurs twice or never, the result is that of Go's `time.Date`.
    */
   time({ year, month, day, hour = 0 }: Pick<WallTime, "year" | "month" | "day"> & { readonly hour?: number }): number {
     const wall = Date.UTC(year, month - 1, day, hour);

@@ -2,7 +2,7 @@
 import type { CronJob } from "../../resource/builtin/index.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** Clocks of machines differ, so the next look comes a little late rather than too early. */
+/** Clocks of machines differ, so the next check comes a little late rather than too early. */
 const SKEW = 100;
 
 /** From this number on, missed runs are reported. */

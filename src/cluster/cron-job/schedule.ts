@@ -68,7 +68,7 @@ export function parseSchedule(text: string, zone: TimeZone): Schedule {
   return { next: (time) => nextTime(fields, time, zone) };
 }
 
-/** The interval in whole seconds, at least one. */
+/** Returns a schedule with an interval in whole seconds, at least one. */
 function every(duration: number): Schedule {
   const seconds = Math.max(1, Math.floor(duration / SECOND)) * SECOND;
   return { next: (time) => Math.floor(time / SECOND) * SECOND + seconds };
@@ -165,7 +165,7 @@ function nextMonth(time: number, zone: TimeZone): number {
   return zone.time({ year, month: month + 1, day, hour });
 }
 
-/** Midnight does not exist where the clock goes forward at that hour. */
+/** Midnight does not exist when the clock goes forward at that hour. */
 function nextDay(time: number, zone: TimeZone): number {
   const { year, month, day, hour } = zone.at(time);
   const next = zone.time({ year, month, day: day + 1, hour });

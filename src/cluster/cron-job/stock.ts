@@ -1,4 +1,4 @@
-/** Compares which Jobs of a CronJob its status lists with those that exist. */
+/** Compares the Jobs in the status of a CronJob with those that exist. */
 import type { Client, RunEvents } from "../../index.ts";
 import { CronJob, Job, type ObjectReference } from "../../resource/builtin/index.ts";
 import { ending } from "../job/conditions.ts";
@@ -23,7 +23,7 @@ export function statusOf({ status: { active = [], lastScheduleTime, lastSuccessf
   return { active, lastScheduleTime, lastSuccessfulTime, isDirty: false };
 }
 
-/** The whole status, including what others have written into it. */
+/** Writes the whole status, including the fields that others have written into it. */
 export async function writeStatus(cronJob: CronJob, { client, status }: CronRun): Promise<void> {
   const { active, lastScheduleTime, lastSuccessfulTime, isDirty } = status;
   if (!isDirty) return;

@@ -149,7 +149,7 @@ async function truncate(old: readonly ControllerRevision[], set: DaemonSet, clie
   await truncateHistory(client, unused, Math.max(0, limit));
 }
 
-/** Milliseconds before a failed pod is replaced: at first, and at most. */
+/** Milliseconds before a failed pod is replaced, at first. */
 const FIRST = 1_000;
 const LONGEST = 15 * 60_000;
 
@@ -185,7 +185,7 @@ interface Revisions {
   readonly hash: string;
   /** The revisions of earlier templates, oldest first. */
   readonly old: readonly ControllerRevision[];
-  /** How many name collisions there have been; `undefined` for none. */
+  /** The number of name collisions; `undefined` for none. */
   readonly collisions: number | undefined;
 }
 

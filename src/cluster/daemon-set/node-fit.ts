@@ -2,7 +2,7 @@
 import type { Node, PodSpec } from "../../resource/builtin/index.ts";
 import { isSelected, isTolerated } from "../pods/node-fit.ts";
 
-/** What a daemon may do on a node. */
+/** The permissions of a daemon on a node. */
 export interface Fit {
   /** Whether a new pod should run on it. */
   readonly shouldRun: boolean;

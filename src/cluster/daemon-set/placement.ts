@@ -80,7 +80,7 @@ export function byPlace(a: Pod, b: Pod): number {
   return Number(!a.spec.nodeName) - Number(!b.spec.nodeName) || byAge(a, b);
 }
 
-/** Pods that wait for a node that does not exist any more; nobody else would remove them. */
+/** Pods that wait for a node which no longer exists; no other controller would remove them. */
 export function strandedPods(byNode: PodsByNode, nodes: readonly Node[]): Pod[] {
   const names = new Set(nodes.map(({ metadata }) => metadata.name));
   return [...byNode].flatMap(([node, pods]) => (names.has(node) ? [] : pods.filter(({ spec }) => !spec.nodeName)));

@@ -95,7 +95,7 @@ function surge(places: readonly Place[], { set, available, maxSurge, wanted }: S
     } else if (node === undefined || !fitFor(set, node).shouldRun) (available(old) ? leaving : remove).push(old);
     else (available(old) ? candidates : broken).push(name);
   }
-  // Where the daemon does not belong any more, it stays until enough others are available.
+  // On a node where the daemon no longer belongs, it stays until enough others are available.
   remove.push(...leaving.slice(0, Math.max(0, availables - wanted)));
   return { remove, create: [...broken, ...candidates.slice(0, Math.max(0, maxSurge - surging))] };
 }

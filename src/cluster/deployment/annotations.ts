@@ -64,7 +64,7 @@ export function sizeAnnotations(deployment: Deployment): Readonly<Record<string,
   return { [DESIRED]: String(replicas), [MAX]: String(replicas + limitsOf(deployment).maxSurge) };
 }
 
-/** Whether the annotated sizes are the present ones. */
+/** Whether the annotated sizes are up to date. */
 export function isSizeAnnotated(set: ReplicaSet, deployment: Deployment): boolean {
   const { replicas = 1 } = deployment.spec;
   return desiredReplicas(set) === replicas && maxReplicas(set) === replicas + limitsOf(deployment).maxSurge;

@@ -37,7 +37,7 @@ function renewed(condition: NewCondition, before: DeploymentCondition | undefine
   return { ...condition, lastUpdateTime: timestamp(now), ...(lastTransitionTime && { lastTransitionTime }) };
 }
 
-/** Whether the Deployment has a deadline that tells when a rollout is stuck. */
+/** Whether the Deployment has a deadline after which a rollout counts as stuck. */
 export function hasDeadline({ spec }: Deployment): boolean {
   return spec.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== 0x7fffffff;
 }

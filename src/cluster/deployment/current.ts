@@ -43,7 +43,7 @@ export async function syncRevision(run: DeploymentRun, { current, old }: Replica
   return { current, old };
 }
 
-/** Creates the current ReplicaSet. @throws what the server says, after the status reports it */
+/** Creates the current ReplicaSet. @throws the server's error, after the status reports it */
 export async function create(run: DeploymentRun, { old }: ReplicaSets): Promise<ReplicaSets> {
   const { client, events } = run;
   const wanted = replicaSetFor(run, old);
@@ -83,7 +83,7 @@ async function known(run: DeploymentRun, name: string): Promise<ReplicaSet> {
 
 interface Note {
   readonly revision?: number | undefined;
-  /** Sets the condition, which exists only where there is a deadline. */
+  /** Sets the condition, which exists only when there is a deadline. */
   readonly condition?: NewCondition | undefined;
 }
 

@@ -34,8 +34,8 @@ export function deploymentController(clock: Clock): Definition {
     // Each write of a step starts the next step.
     watches: [
       watch(ReplicaSet, { enqueue: (set, { client }) => deploymentsOf(set, client) }),
-      // Recreate waits until the last pod is gone; everything else about pods shows in the status of their
-      // ReplicaSet.
+      // The strategy Recreate waits until the last pod is gone; the status of a ReplicaSet shows everything else about
+      // its pods.
       watch(Pod, {
         on: ({ type }) => type === "delete",
         enqueue: async (pod, { client }) => {

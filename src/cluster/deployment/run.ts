@@ -3,7 +3,7 @@ import type { Client, RunEvents } from "../../index.ts";
 import { Deployment, ReplicaSet, type ReplicaSetInput } from "../../resource/builtin/index.ts";
 import { writeStatus } from "../workload/write-status.ts";
 
-/** One run: the Deployment as it is now, and the means of the run. */
+/** One run: the present Deployment, and the means of the run. */
 export class DeploymentRun {
   /** The Deployment; each write replaces it. */
   deployment: Deployment;

@@ -88,7 +88,7 @@ function proportions(deployment: Deployment, sets: readonly ReplicaSet[]): [Repl
   return sizes;
 }
 
-/** Returns by how much the ReplicaSet changes if it keeps its proportion of the whole. */
+/** Returns the change of the ReplicaSet's size that keeps its proportion of the whole. */
 function shareOf({ spec, status }: Deployment, set: ReplicaSet, allowed: number): number {
   const size = sizeOf(set);
   if (spec.replicas === 0) return -size;

@@ -96,7 +96,7 @@ function withProgress(deployment: Deployment, { status, sets, now }: Progress): 
   return withCondition(conditions, timedOut, now);
 }
 
-/** Whether pods were added, or became ready or available, or old ones went away. */
+/** Whether the rollout makes progress: pods were added, became ready or available, or old ones went away. */
 function getsOn(before: DeploymentStatus = {}, now: DeploymentStatus): boolean {
   const old = ({ replicas = 0, updatedReplicas = 0 }: DeploymentStatus): number => replicas - updatedReplicas;
   const grows = (count: (status: DeploymentStatus) => number | undefined): boolean =>

@@ -37,9 +37,9 @@ async function shrinkOld(run: DeploymentRun, sets: ReplicaSets): Promise<Replica
 }
 
 interface Shrinking {
-  /** How many pods may be removed from all of them together. */
+  /** The most pods that may be removed from all of them together. */
   readonly most: number;
-  /** How many pods may be removed from this one. */
+  /** The most pods that may be removed from this one. */
   readonly of: (set: ReplicaSet) => number;
 }
 

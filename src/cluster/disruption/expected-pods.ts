@@ -1,4 +1,4 @@
-/** Computes how many pods there should be, by asking the controllers of the pods. */
+/** Computes the expected number of pods, by asking the controllers of the pods. */
 import { type Client, isNotFound, type OwnerReference, resource } from "../../index.ts";
 import { Deployment, type Pod, ReplicaSet, ReplicationController, StatefulSet } from "../../resource/builtin/index.ts";
 import { controllerOf } from "../workload/owner.ts";
@@ -25,7 +25,7 @@ interface Scaled {
 /** Sums up the scales of the pods' controllers. @throws Error when a pod's controller does not exist or has no scale */
 export async function expectedPods(client: Client, pods: readonly Pod[]): Promise<Expected> {
   const controllers = new Set<string>();
-  /** By UID, because two ReplicaSets of one Deployment count once. */
+  /** The scales by UID, because two ReplicaSets of one Deployment count once. */
   const scales = new Map<string, number>();
   const unmanaged: string[] = [];
   for (const pod of pods) {

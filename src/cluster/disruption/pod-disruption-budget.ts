@@ -13,7 +13,7 @@ import { expectedPods, scaledKinds } from "./expected-pods.ts";
 type Budget = PodDisruptionBudget;
 type Status = NonNullable<Budget["status"]>;
 
-/** After this time an eviction that was granted but deleted nothing does not count any more. */
+/** After this time, a granted eviction that has deleted nothing does not count any more. */
 const DELETION_MS = 120_000;
 
 /** Keeps the status of budgets. @see https://kubernetes.io/docs/tasks/run-application/configure-pdb/ */

@@ -92,7 +92,7 @@ function serviceOf({
 
 interface Planning {
   readonly pods: readonly Pod[];
-  /** The nodes by name; only those that exist. */
+  /** The zones of existing nodes, by node name. */
   readonly zones: ReadonlyMap<string, string | undefined>;
   readonly frame: SliceFrame;
   readonly existing: readonly Slice[];

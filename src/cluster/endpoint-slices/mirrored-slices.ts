@@ -25,7 +25,7 @@ const NAME = "endpointslicemirroring-controller.k8s.io";
 const SKIP = "endpointslice.kubernetes.io/skip-mirror";
 const LEADER = "control-plane.alpha.kubernetes.io/leader";
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
-/** How many addresses of one subset are mirrored. */
+/** The most addresses of one subset that are mirrored. */
 const MAX_MIRRORED = 1_000;
 
 /** @see https://kubernetes.io/docs/concepts/services-networking/service/#endpointslice-mirroring */

@@ -30,7 +30,7 @@ export function portsId(ports: readonly EndpointPort[] | null | undefined): stri
  * Keeps every endpoint in its slice, fills up slices that change anyway, and uses a new or an unchanged slice for the
  * rest only when necessary.
  *
- * @param isStale whether something else of a slice must be written, such as its labels
+ * @param isStale whether other fields of a slice must be written, such as its labels
  */
 export function planSlices(
   existing: readonly Slice[],

@@ -67,7 +67,7 @@ export async function writeSlices(client: Client, { create, update, remove }: Sl
   for (const { metadata } of remove) await removeSlice(client, metadata);
 }
 
-/** Deletes a slice; it succeeds when somebody else was faster. */
+/** Deletes a slice; it succeeds when the slice is already gone. */
 export async function removeSlice(
   client: Client,
   {

@@ -100,7 +100,7 @@ function withAnnotations(current: Endpoints | undefined, { labels, subsets, anno
   return { metadata: { labels, annotations: all }, ...(subsets.length > 0 && { subsets }) };
 }
 
-/** Compares without the trigger time: a new time alone is no change. */
+/** Compares without the trigger time: a new trigger time alone is not a change. */
 function isCurrent({ metadata, subsets = [] }: Endpoints, wanted: Body): boolean {
   const { labels, annotations } = wanted.metadata;
   const own = Object.entries(metadata.labels ?? {}).filter(([name]) => !OWN.has(name));

@@ -89,12 +89,12 @@ export function isHeadless({ spec }: Service): boolean {
   return spec?.clusterIP === "None";
 }
 
-/** Whether the service has endpoints at all: not one with an external name, nor one without a selector. */
+/** Whether the service has endpoints at all: services with an external name and those without a selector have none. */
 export function hasPods({ spec }: Service): boolean {
   return spec?.type !== "ExternalName" && spec?.selector !== undefined;
 }
 
-/** Whether it has a cluster IP of its own. */
+/** Whether the service has a cluster IP of its own. */
 export function hasAddress({ spec }: Service): boolean {
   return spec?.clusterIP !== undefined && spec.clusterIP !== "" && spec.clusterIP !== "None";
 }

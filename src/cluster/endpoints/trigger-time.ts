@@ -5,10 +5,10 @@ import { timestamp } from "../workload/time.ts";
 
 export const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 
-/** The times of a service and its pods at one look. */
+/** The times of a service and its pods at one check. */
 interface Look {
   readonly service: number;
-  /** When each pod last became ready or not ready, by its name. */
+  /** The time at which each pod last became ready or not ready, by its name. */
   readonly pods: ReadonlyMap<string, number>;
 }
 

@@ -52,7 +52,7 @@ export function garbageCollector(objects: ObjectFeed | undefined): Definition {
       const node = graph.get(uid);
       if (node === undefined) return;
       const kind = await servedKind(client, node.identity);
-      // The kind is about to be defined, or it is gone and the clean-up of its definition deletes its objects.
+      // The kind is not defined yet, or it is gone and the clean-up of its definition deletes its objects.
       if (kind === undefined)
         throw new RetryError(`No kind ${node.identity.kind} is served`, { after: later(attempt) });
       for (let looks = 1; ; looks++) {
@@ -74,9 +74,9 @@ interface Look {
 
 async function look(node: Node, { client, graph, kind }: Look): Promise<void | Result> {
   const { identity } = node;
-  // Meanwhile it may have been told to wait for its other dependents.
+  // Meanwhile a user may have requested that it waits for its other dependents.
   if (node.isOrphaning) await orphan(node, { client, kind });
-  // A deletion cannot be reverted; others handle what remains.
+  // A deletion cannot be reverted; dependents that remain are handled by other checks.
   if (node.isBeingDeleted && !node.isDeletingDependents) return;
   const { name, namespace } = identity;
   if (kind.isNamespaced && namespace === undefined) return; // a cluster-scoped object names it, which it cannot own
@@ -99,7 +99,7 @@ async function look(node: Node, { client, graph, kind }: Look): Promise<void | R
       if (rest.length > 0) await dropOwners(client, kind, { object: identity, owners: rest.map(({ uid }) => uid) });
     } else {
       const isWaitedFor = waiting.length > 0 && node.dependents.size > 0;
-      // In a cycle of objects that each wait for the next, all would wait for ever.
+      // In a cycle, each object would wait for the next for ever.
       if (isWaitedFor && [...node.dependents].some(({ isDeletingDependents }) => isDeletingDependents))
         await unblockOwners(client, kind, { object: identity, owners: node.owners });
       const isThere = await deleteUnowned(client, kind, { latest, inForeground: isWaitedFor });
@@ -109,7 +109,7 @@ async function look(node: Node, { client, graph, kind }: Look): Promise<void | R
   if (node.isVirtual && node.dependents.size > 0) return { requeueAfter: VIRTUAL_AGAIN_MS };
 }
 
-/** Releases an owner whose dependents are gone, or asks for a check of those that are not. */
+/** Releases an owner whose dependents are gone, or asks for a check of the remaining ones. */
 async function waitForDependents(node: Node, { client, graph, kind }: Look): Promise<void> {
   const blocking = node.blockingDependents;
   if (blocking.length === 0) return dropFinalizer(client, kind, { object: node.identity, finalizer: FOREGROUND });
@@ -159,7 +159,7 @@ async function reportStray(client: Client, { dependent, owner }: Stray): Promise
 /** Thrown when a cluster-scoped object names a namespaced owner. */
 class NamespacedOwner extends Error {}
 
-/** Owners that keep an object alive, owners that do not exist, and owners whose own deletion waits for the object. */
+/** Owners that keep an object alive, absent owners, and owners whose own deletion waits for the object. */
 class OwnerClasses {
   readonly solid: OwnerReference[] = [];
   readonly dangling: OwnerReference[] = [];

@@ -17,16 +17,16 @@ export interface Identity {
 
 /** An object as the graph knows it. */
 export class Node {
-  /** The identity of the object; for a virtual node it is what one of its dependents says. */
+  /** The identity of the object; a virtual node has the identity that one of its dependents names. */
   identity: Identity;
   owners: readonly OwnerReference[] = [];
   readonly dependents: Set<Node> = new Set();
   /** Whether only dependents have named the object so far, and no event has shown it. */
   isVirtual: boolean;
   isBeingDeleted = false;
-  /** Whether it waits for its dependents to be deleted first. */
+  /** Whether the object waits for its dependents to be deleted first. */
   isDeletingDependents = false;
-  /** Whether it waits for its dependents to be orphaned first. */
+  /** Whether the object waits for its dependents to be orphaned first. */
   isOrphaning = false;
 
   constructor(identity: Identity, { isVirtual }: { readonly isVirtual: boolean }) {
@@ -68,7 +68,7 @@ export function idOf({ apiVersion, kind, name, namespace = "", uid }: Identity):
   return [apiVersion, kind, namespace, name, uid].join(" ");
 }
 
-/** Whether the deletion has begun and waits for this finalizer. */
+/** Whether the deletion begins with this event and waits for this finalizer. */
 export function beginsToWait(finalizer: string, object: Owned, old: Owned | undefined): boolean {
   return waitsFor(finalizer, object) && (old === undefined || !waitsFor(finalizer, old));
 }

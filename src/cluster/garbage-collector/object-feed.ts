@@ -1,4 +1,4 @@
-/** The metadata of all kinds in one stream, and keys that follow from it. */
+/** The metadata of all kinds in one stream, and keys that are derived from it. */
 import { type Key, type MappedWatch, type OwnerReference, source } from "../../index.ts";
 
 /** The parts of an object that the garbage collector reads. */
@@ -31,7 +31,7 @@ export interface OwnedChange {
  */
 export type ObjectFeed = (listener: (change: OwnedChange) => void) => () => void;
 
-/** Kinds whose objects have no owners and own nothing; they change often and are skipped. */
+/** Kinds whose objects neither have owners nor own others; they change often and are skipped. */
 export function isIgnored({ apiVersion, kind }: Owned): boolean {
   return kind === "Event" && (apiVersion === "v1" || apiVersion.startsWith("events.k8s.io/"));
 }
@@ -47,9 +47,9 @@ export class PendingNames {
   }
 
   /**
-   * Makes a source of their keys.
+   * Makes a source of keys.
    *
-   * @param begin called when the controller starts; it returns what to call at the end.
+   * @param begin called when the controller starts; it returns the function to call at the end.
    */
   asSource(keyOf: (name: string) => Key, begin: () => (() => void) | undefined): MappedWatch {
     const keys = async function* (this: PendingNames): AsyncGenerator<Key> {

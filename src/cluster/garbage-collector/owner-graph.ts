@@ -15,7 +15,7 @@ import {
 } from "./node.ts";
 import type { OwnedChange } from "./object-feed.ts";
 
-/** What the graph calls. */
+/** Receives the calls of the graph. */
 export interface GraphListener {
   /** Called when an object must be checked against the server. */
   look(node: Node): void;
@@ -44,7 +44,7 @@ export class OwnerGraph {
     return this.#nodes.get(uid);
   }
 
-  /** Asks for a look at an object. */
+  /** Called for an object that must be checked. */
   look(node: Node): void {
     this.#listener.look(node);
   }
@@ -152,7 +152,7 @@ export class OwnerGraph {
     if (node.dependents.size > 0) this.absent.add(identity);
     for (const dependent of node.dependents) this.look(dependent);
     for (const { uid } of node.owners) {
-      // This may have been the last one that it waited for.
+      // This dependent may have been the last one that the owner waited for.
       if (this.#nodes.get(uid)?.isDeletingDependents === true) this.#lookAt(uid);
     }
   }
@@ -185,7 +185,7 @@ export class AbsentOwners {
   }
 }
 
-/** Splits dependents by whether they mean the object; one with two references may be in both lists. */
+/** Splits dependents by whether they mean the object; a dependent with two references may be in both lists. */
 function splitByIdentity(
   dependents: Iterable<Node>,
   identity: Identity,

@@ -26,7 +26,7 @@ interface Unblocking {
   readonly owners: readonly OwnerReference[];
 }
 
-/** Keeps the owners, but none of them waits for the object any more. */
+/** Keeps the owners, but none of them waits for the object's deletion any more. */
 export async function unblockOwners(client: Client, kind: StoredKind, { object, owners }: Unblocking): Promise<void> {
   const { uid } = object;
   const free = (all: readonly OwnerReference[]) => all.map((owner) => ({ ...owner, blockOwnerDeletion: false }));

@@ -36,7 +36,7 @@ export function remaining({ count, last }: Failures, now: number): number {
   return Math.max(0, last + Math.min(FIRST * 2 ** (count - 1), LONGEST) - now);
 }
 
-/** Returns when the pod ended, as precisely as its status tells, in milliseconds since the epoch. */
+/** Returns the time at which the pod ended, as precisely as its status shows, in milliseconds since the epoch. */
 export function finishedAt(pod: Pod): number {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, creationTimestamp } = pod.metadata;
   const ended = lastEnd(pod);
@@ -47,7 +47,7 @@ export function finishedAt(pod: Pod): number {
   return Date.parse(creationTimestamp);
 }
 
-/** Returns when the last container ended; `undefined` while one has not. */
+/** Returns the time at which the last container ended; `undefined` while one has not. */
 function lastEnd({ spec, status }: Pod): number | undefined {
   const sidecars = new Set(
     spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === "Always").map(({ name }) => name),

@@ -1,4 +1,4 @@
-/** Reads from pods what a Job needs. */
+/** Reads the data about pods that a Job needs. */
 import type { Job, Pod } from "../../resource/builtin/index.ts";
 import { isFinished } from "../workload/pod-state.ts";
 
@@ -44,7 +44,7 @@ export function isFailed(job: Job, pod: Pod): boolean {
   return !replacesOnlyFailed(job) && pod.metadata.deletionTimestamp !== undefined && !isFinished(pod);
 }
 
-/** How often pods of this index failed before this one. */
+/** The number of earlier failures of pods with this index. */
 export interface IndexFailures {
   readonly counted: number;
   /** Failures that the pod failure policy ignored. */

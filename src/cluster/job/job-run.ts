@@ -38,7 +38,7 @@ export class JobRun {
   status: JobDraft;
   readonly pods: readonly Pod[];
   readonly active: readonly Pod[];
-  /** The ready ones among the active pods. */
+  /** The number of ready pods among the active ones. */
   ready: number;
   /** The pods that are being deleted. */
   terminating: number;
@@ -52,7 +52,7 @@ export class JobRun {
   readonly succeededBefore: Indexes;
   succeededIndexes: Indexes;
   failedIndexes: Indexes | undefined;
-  /** By index: failed pods that stay until the next pod knows how often the index failed. */
+  /** Failed pods by index, which stay until the next pod records how often the index failed. */
   delayed: ReadonlyMap<number, Pod> = new Map();
   /** The condition that ends the Job, once it is known. */
   end: Finding | undefined;

@@ -77,7 +77,7 @@ function deletedJobController(tools: JobTools): Definition {
   });
 }
 
-/** Releases pods that nobody will count any more. */
+/** Releases pods that no controller will count any more. */
 function orphanController(): Definition {
   return defineKeyController({
     name: "orphaned-job-pod-controller",

@@ -26,7 +26,9 @@ const BURST = 500;
 const MAX_PREFIX = 58;
 const INDEX_VARIABLE = "JOB_COMPLETION_INDEX";
 
-/** Brings the number of active pods to what the Job wants. @returns that number. @throws the first failure. */
+/**
+ * Brings the number of active pods to the number that the Job wants. @returns that number. @throws the first failure.
+ */
 export async function managePods(run: JobRun): Promise<number> {
   const { job, active } = run;
   if (run.isSuspended) return remove(run, firstToGo(job, active, active.length));
@@ -155,7 +157,7 @@ export async function untrack({ client }: Pick<JobRun, "client">, pod: Pod): Pro
   if (isTracked(pod)) await release(Pod, pod, { finalizer: TRACKING_FINALIZER, client });
 }
 
-/** Returns the pods that must go, and others if necessary, those with the least progress first. */
+/** Returns the pods that must go, then others if necessary, those with the least progress first. */
 function firstToGo(job: Job, pods: readonly Pod[], atLeast: number): Pod[] {
   const { needless, others } = isIndexed(job) ? withoutNeedless(job, pods) : { needless: [], others: [...pods] };
   return [...needless, ...others.sort(byNeed).slice(0, Math.max(0, atLeast - needless.length))];

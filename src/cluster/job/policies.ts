@@ -10,7 +10,7 @@ import type {
 } from "../../resource/builtin/index.ts";
 import { Indexes } from "./indexes.ts";
 
-/** What becomes of a failure. */
+/** The consequence of a failure. */
 export interface FailureAction {
   readonly action: "Count" | "FailIndex" | "FailJob" | "Ignore";
   /** The reason why the Job fails, for `FailJob`. */
@@ -62,7 +62,7 @@ function conditionIn(
 }
 
 /**
- * Returns in words which rule is met; `undefined` when none is.
+ * Returns a description of the rule that is met; `undefined` when none is.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/job/#success-policy
  */

@@ -19,10 +19,10 @@ import { failureAction } from "./policies.ts";
 import { untrack } from "./pods.ts";
 import { timestamp } from "../workload/time.ts";
 
-/** The names of this many pods make a status of 20 KB. */
+/** The most uncounted pods in the status: this many names make it 20 KB large. */
 const MOST_UNCOUNTED = 500;
 
-/** Counts the pods. @param isChanged whether the status differs already. @throws what the server says. */
+/** Counts the pods. @param isChanged whether the status differs already. @throws the server's error */
 export async function trackPods(run: JobRun, isChanged: boolean): Promise<void> {
   const tracked = new Set(run.pods.filter(isTracked).map(({ metadata }) => metadata.uid));
   let mustWrite = settle(run, tracked) || isChanged;

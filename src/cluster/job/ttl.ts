@@ -24,7 +24,10 @@ export function ttlAfterFinishedController(clock: Clock): Definition {
   });
 }
 
-/** When the Job expires, in milliseconds since the epoch; `undefined` for one that has not ended or may stay. */
+/**
+ * The time at which the Job expires, in milliseconds since the epoch; `undefined` for one that has not ended or may
+ * stay.
+ */
 function expiresAt(job: Job): number | undefined {
   const { ttlSecondsAfterFinished: seconds } = job.spec;
   const ended = ending(job)?.lastTransitionTime;

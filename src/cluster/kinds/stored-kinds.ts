@@ -3,7 +3,7 @@ import { type Client, type Resource, resource } from "../../index.ts";
 import * as builtin from "../../resource/builtin/index.ts";
 import { CustomResourceDefinition } from "../../resource/builtin/index.ts";
 
-/** A kind with what controllers of all kinds need to know of it. */
+/** A kind with the information that controllers of all kinds need. */
 export interface StoredKind {
   readonly handle: Resource;
   /** The plural name, as in paths. */

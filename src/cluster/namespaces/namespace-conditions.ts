@@ -3,7 +3,7 @@ import type { NamespaceCondition } from "../../resource/builtin/index.ts";
 
 /** The findings of one round of deletion. */
 export interface Round {
-  /** What is left of each kind, such as `pods.` and `deployments.apps`. */
+  /** The number of remaining objects of each kind, such as `pods.` and `deployments.apps`. */
   readonly remaining: ReadonlyMap<string, number>;
   /** How many objects wait for each finalizer. */
   readonly finalizers: ReadonlyMap<string, number>;

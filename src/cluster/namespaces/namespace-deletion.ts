@@ -57,7 +57,7 @@ function isLeaving({ metadata, spec }: Namespace): boolean {
   return metadata.deletionTimestamp !== undefined && spec?.finalizers?.includes(FINALIZER) === true;
 }
 
-/** The first checks come sooner, because most of what pods leave behind is gone at once. */
+/** The first checks come sooner, because most objects that pods leave behind are gone at once. */
 function again({ metadata }: Namespace, now: number): Result {
   const since = now - Date.parse(metadata.deletionTimestamp ?? "");
   return { requeueAfter: Math.min(Math.max(since / 4, 100), 5_000) };
@@ -97,7 +97,7 @@ async function deleteKinds(client: Client, kinds: readonly StoredKind[], namespa
   return { remaining, finalizers, errors };
 }
 
-/** What is left of a kind after its deletion. */
+/** The remaining objects of a kind after its deletion. */
 async function deleteKind(
   client: Client,
   { handle }: StoredKind,

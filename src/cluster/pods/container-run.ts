@@ -7,13 +7,13 @@ import { MISTAKE } from "./mistake-event.ts";
 import type { PodTimes } from "./pod-memory.ts";
 import type { Script } from "./script.ts";
 
-/** The context of one look at a container. */
+/** The context of one check of a container. */
 export interface ContainerContext {
   readonly pod: Pod;
   readonly container: Container;
   /** Whether it is an init container and no sidecar; these run one after the other. */
   readonly isInit: boolean;
-  /** Returns what happens to the start with this number, counted from 0. */
+  /** Returns the script of the start with this number, counted from 0. */
   readonly script: (restarts: number) => Script;
   readonly times: PodTimes;
   /** Milliseconds since the epoch. */

@@ -69,7 +69,7 @@ async function run(client: Client, context: PodContext): Promise<Result | undefi
   return undefined;
 }
 
-/** Gives the containers their time to stop, then deletes the object. */
+/** Gives the containers time to stop, then deletes the object. */
 async function stop(client: Client, context: PodContext): Promise<Result | undefined> {
   let { pod } = context;
   const { times, now } = context;
@@ -92,7 +92,7 @@ async function stop(client: Client, context: PodContext): Promise<Result | undef
 async function write(client: Client, pod: Pod, status: KubeletStatus): Promise<Pod> {
   if (isWritten(pod, status)) return pod;
   const { name, namespace, uid } = pod.metadata;
-  // A strategic merge patch keeps what it does not name, so a reason that does not hold any more must be named.
+  // A strategic merge patch keeps fields that it does not name, so a reason that no longer applies must be named.
   const conditions = status.conditions?.map((one) => ({
     ...one,
     reason: one.reason ?? null,

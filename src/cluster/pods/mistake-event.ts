@@ -1,4 +1,4 @@
-/** Reports a container that does not start because its script cannot be understood. */
+/** Reports a container that does not start because its script is invalid. */
 import type { Client } from "../../index.ts";
 import type { Pod } from "../../resource/builtin/index.ts";
 import { recordWarning } from "../workload/core-event.ts";

@@ -62,7 +62,7 @@ async function* first<T>(key: T): AsyncGenerator<T> {
   yield key;
 }
 
-/** Beats by the machine's clock even if a test has its own: days that pass at once have no heartbeats. */
+/** Sends heartbeats by the machine's clock even if a test has its own: days that pass at once have no heartbeats. */
 async function* heartbeats(): AsyncGenerator<Key> {
   for (;;) {
     await setTimeout(10_000, undefined, { ref: false });

@@ -2,7 +2,7 @@
 import type { Duration } from "../../index.ts";
 import type { Container, Pod } from "../../resource/builtin/index.ts";
 
-/** What happens in one run of a container. */
+/** The script of one run of a container. */
 export interface ContainerScript {
   /** The time from the start until it is ready; `false` for never. @default at once */
   readonly readyAfter?: Duration | false | undefined;
@@ -28,5 +28,7 @@ export interface ContainerStart {
   readonly restarts: number;
 }
 
-/** Says what happens to a container; the pod's annotations say the rest. It is called again at each look at the pod. */
+/**
+ * Returns the script of a container; the pod's annotations complete it. It is called again at each check of the pod.
+ */
 export type PodBehaviour = (pod: Pod, container: Container, start: ContainerStart) => ContainerScript | undefined;

@@ -1,4 +1,4 @@
-/** Takes one look at a pod on its node: each container takes a step, and the status follows. */
+/** Checks a pod on its node: each container takes a step, and the status follows. */
 import type { ContainerStatus, Pod } from "../../resource/builtin/index.ts";
 import { parseDuration } from "../../resource/duration.ts";
 import { timestamp } from "../workload/time.ts";
@@ -142,7 +142,10 @@ function statusFrom(
   };
 }
 
-/** Containers of `kubectl debug` start when they are requested and change nothing else. */
+/**
+ * Returns the statuses of the containers of `kubectl debug`, which start when they are requested and change nothing
+ * else.
+ */
 function ephemeral({ pod, now }: Pick<PodContext, "pod" | "now">): readonly ContainerStatus[] | undefined {
   return pod.spec.ephemeralContainers?.map(({ name, image = "" }) => {
     const known = statusOf(pod.status?.ephemeralContainerStatuses, name);

@@ -49,7 +49,7 @@ export function scheduler(clock: Clock): Definition {
         await client.subresource("binding").create(Pod, { namespace, name }, body);
         events.normal("Scheduled", `Successfully assigned ${namespace}/${name} to ${node}`);
       } catch (error) {
-        // The pod is gone or was bound by somebody else.
+        // The pod is gone, or another scheduler has bound it.
         if (!isConflict(error) && !isNotFound(error)) throw error;
       }
     },

@@ -29,11 +29,11 @@ export interface ScriptOptions extends ContainerStart {
 }
 
 export interface Script extends ContainerScript {
-  /** Why the script cannot be followed; then it says nothing else. */
+  /** The mistake because of which the script cannot be followed; the other fields are then absent. */
   readonly mistake?: string;
 }
 
-/** Combines what the program and the pod's annotations say about a container. */
+/** Combines the script of the program and that of the pod's annotations for a container. */
 export function scriptOf(options: ScriptOptions): Script {
   try {
     const script = contentOf(options);

@@ -3,7 +3,7 @@ import type { Pod } from "../../resource/builtin/index.ts";
 import { byProgress, isActive, readySince, restartsOf } from "../workload/pod-state.ts";
 
 /**
- * Sorted so that the first ones are missed the least: not on a node, not running, not ready, of low deletion cost,
+ * Sorts pods so that the first ones are missed the least: not on a node, not running, not ready, of low deletion cost,
  * doubled on their node, ready for a short time, often restarted, young.
  *
  * @param related the pods of the same Deployment, all ReplicaSets together

@@ -85,7 +85,7 @@ function isCurrent({ status }: ResourceQuota, wanted: object): boolean {
   return sameJson({ hard: status?.hard, used: status?.used }, wanted);
 }
 
-/** Returns the usage by resource; one that nothing computes keeps its value. @param now in milliseconds */
+/** Returns the usage by resource; a resource that no rule computes keeps its value. @param now in milliseconds */
 async function usedOf(
   client: Client,
   quota: ResourceQuota,

@@ -36,7 +36,7 @@ export interface History {
   readonly duplicates: readonly ControllerRevision[];
   /** The revisions of other templates, oldest first. */
   readonly others: readonly ControllerRevision[];
-  /** How many name collisions there have been; `undefined` for none. */
+  /** The number of name collisions; `undefined` for none. */
   readonly collisions: number | undefined;
 }
 

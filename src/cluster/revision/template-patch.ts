@@ -9,7 +9,7 @@ export function templatePatch(template: PodTemplateSpec): { readonly [field: str
   return { spec: { template: { ...template, $patch: "replace" } } };
 }
 
-/** Returns the template that such a patch restores. */
+/** Returns the template that a revision's patch restores. */
 export function patchedTemplate(patch: unknown): PodTemplateSpec {
   const { spec } = patch as { readonly spec: { readonly template: PodTemplateSpec & { readonly $patch?: string } } };
   const { $patch: _, ...template } = spec.template;

@@ -1,4 +1,6 @@
-/** Maintains what identifies pods to the API server: their accounts, tokens and the server's certificates. */
+/**
+ * Maintains the objects by which pods are identified to the API server: accounts, tokens and the server's certificates.
+ */
 import {
   allow,
   type Client,

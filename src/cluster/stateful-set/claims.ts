@@ -56,7 +56,7 @@ export async function areRetained(set: StatefulSet, pod: Named, { client }: SetR
   return (await claimsOf(set, pod, client)).every((claim) => isRetained(claim, set, pod));
 }
 
-/** Gives the pod's claims the owners that the retention policy says. */
+/** Gives the pod's claims the owners of the retention policy. */
 export async function retainClaims(set: StatefulSet, pod: Named, { client, events }: SetRun): Promise<void> {
   for (const claim of await claimsOf(set, pod, client)) {
     const { name, namespace, ownerReferences = [] } = claim.metadata;

@@ -1,4 +1,4 @@
-/** The identity of a stateful set's pod: its ordinal, and what follows from it. */
+/** The identity of a stateful set's pod: its ordinal, and the names that follow from it. */
 import type { Pod, PodInput, PodTemplateSpec, StatefulSet } from "../../resource/builtin/index.ts";
 import { podOf } from "../workload/pod-control.ts";
 import { volumesFor } from "./volumes.ts";

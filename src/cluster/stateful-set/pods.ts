@@ -47,7 +47,7 @@ export async function completeClaims(set: StatefulSet, pod: Pod, run: SetRun): P
   await retainClaims(set, pod, run);
 }
 
-/** Restores a pod's identity, its claims and their owners, where somebody changed them. */
+/** Restores a pod's identity, its claims and their owners, after somebody changed them. */
 export async function mendPod(set: StatefulSet, pod: Pod, run: SetRun): Promise<void> {
   const { name, namespace } = pod.metadata;
   const ordinal = ordinalOf(pod);

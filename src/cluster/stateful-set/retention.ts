@@ -38,7 +38,7 @@ export function hasOtherController(references: References, set: StatefulSet, pod
   });
 }
 
-/** Returns which of set and pod should own the claims. */
+/** Returns the owners that the claims should have: the set, the pod, both or neither. */
 function wantedOwners(set: StatefulSet, pod: Owner): Owner[] {
   const scaledDown = !isWanted(set, ordinalOf(pod));
   const owners: Owner[] = [];
@@ -48,7 +48,7 @@ function wantedOwners(set: StatefulSet, pod: Owner): Owner[] {
   return owners;
 }
 
-/** Whether the claim has the owners that the policy says, or has others that must not be changed. */
+/** Whether the claim has the owners of the policy, or has others that must not be changed. */
 export function isRetained({ metadata }: PersistentVolumeClaim, set: StatefulSet, pod: Owner): boolean {
   const references = metadata.ownerReferences ?? [];
   if (isStale(references, set) || isStale(references, pod)) return true;

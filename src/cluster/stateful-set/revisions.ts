@@ -9,7 +9,7 @@ export interface Revisions {
   readonly current: ControllerRevision;
   /** The revision of the set's own template. */
   readonly update: ControllerRevision;
-  /** How many name collisions there have been. */
+  /** The number of name collisions. */
   readonly collisions: number;
 }
 

@@ -28,11 +28,11 @@ export interface Outcome {
   readonly pods: readonly Pod[];
   /** How many pods of the current revision were deleted for the update. */
   readonly outdated: number;
-  /** Whether a pod cannot be created yet and no event will tell when it can. */
+  /** Whether a pod cannot be created yet and no event will show when it can. */
   readonly isBlocked: boolean;
 }
 
-/** Takes the steps that are possible now. @throws what the server says, after all other steps were taken. */
+/** Takes the steps that are possible now. @throws the server's error, after all other steps were taken. */
 export async function rollOut(set: StatefulSet, pods: readonly Pod[], rollout: Rollout): Promise<Outcome> {
   const members = new Members(set, pods, rollout.now);
   const before = members.firstUnavailable;
@@ -70,7 +70,7 @@ async function inOrder(isOrdered: boolean, steps: readonly (() => Promise<boolea
   return false;
 }
 
-/** Whether the next replica may be handled; `blocked` when no event will tell. */
+/** The result of a step: `done` when the next replica may be handled, `blocked` when no event will show when it may. */
 type Step = "done" | "wait" | "blocked";
 
 async function tendReplica(members: Members, index: number, { run, current, update }: Rollout): Promise<Step> {
@@ -78,7 +78,7 @@ async function tendReplica(members: Members, index: number, { run, current, upda
   const ordinal = firstOrdinal(set) + index;
   let pod = replicas[index];
   if (pod !== undefined && isFinished(pod)) {
-    // This includes a pod that succeeded, because a replica runs for ever. The next one is created when this one is
+    // A pod that succeeded is deleted too, because a replica runs for ever. The next one is created when this one is
     // gone.
     if (!isLeaving(pod)) await deletePod(set, pod, run);
     return "wait";
@@ -98,7 +98,7 @@ async function tendReplica(members: Members, index: number, { run, current, upda
   return "done";
 }
 
-/** Whether an ordinal is below the partition: these keep the current revision, also when they are created again. */
+/** Whether an ordinal is below the partition: such pods keep the current revision, even when they are created again. */
 function isKeptBack({ spec, status, ...set }: StatefulSet, ordinal: number): boolean {
   const { type, rollingUpdate } = spec.updateStrategy ?? {};
   const index = ordinal - firstOrdinal({ ...set, spec });
@@ -113,7 +113,7 @@ async function removeCondemned(
 ): Promise<boolean> {
   const { set, isOrdered } = members;
   if (isLeaving(pod)) return isOrdered;
-  // All pods before it must be available, unless this is the one that is not.
+  // All pods before this one must be available, unless this one is the unavailable pod.
   if (isOrdered && !members.isRunning(pod) && pod !== before) return true;
   await deletePod(set, pod, rollout.run);
   return true;

@@ -1,4 +1,4 @@
-/** Records single Events, for what concerns no run of a controller. */
+/** Records single Events about subjects outside the runs of a controller. */
 import type { Client } from "../../index.ts";
 import { CoreEvent } from "../../resource/builtin/index.ts";
 import { timestamp } from "./time.ts";
@@ -19,7 +19,7 @@ interface CoreEventOptions {
   readonly now: number;
 }
 
-/** Records a warning. Never rejects, because a namespace that is being deleted accepts none. */
+/** Records a warning. Never rejects, because a namespace that is being deleted accepts no Events. */
 export async function recordWarning(
   client: Client,
   { about, reason, message, component, host, now }: CoreEventOptions,

@@ -37,7 +37,7 @@ export class OwnedKind<O extends Shape, S extends Shape> {
   }
 
   /**
-   * Adopts the orphans that are selected, releases what is controlled and not selected, and returns the owner's own.
+   * Adopts selected orphans, releases controlled objects that are not selected, and returns the owner's objects.
    *
    * An owner that is being deleted neither adopts nor releases.
    *
@@ -87,8 +87,8 @@ export class OwnedKind<O extends Shape, S extends Shape> {
   async #adopt(object: S["read"], owner: Owner, client: Client): Promise<S["read"] | undefined> {
     const { kind, finalizer } = this.#options;
     const { name, namespace, uid } = object.metadata;
-    // A strategic merge patch merges owner references by their UID, and the object's own UID makes sure that it is
-    // still the same one.
+    // A strategic merge patch merges owner references by their UID, and the object's own UID ensures that it is still
+    // the same object.
     const finalizers = finalizer === undefined ? undefined : [finalizer];
     const body = { metadata: { ownerReferences: [controlledBy(owner)], finalizers, uid } };
     try {

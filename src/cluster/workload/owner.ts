@@ -37,7 +37,7 @@ export function isOrphan(object: Pick<Ownable, "metadata">): boolean {
   return controllerOf(object) === undefined;
 }
 
-/** Whether this very object is the controller, and not an earlier one with its name. */
+/** Whether this very object is the controller, and not an earlier object with its name. */
 export function isControlledBy(object: Ownable, { metadata }: Owner): boolean {
   return controllerOf(object)?.uid === metadata.uid;
 }
@@ -66,7 +66,7 @@ export function byController<S extends Shape>(kind: Resource<S>): Index<S> {
   return index as Index<S>;
 }
 
-/** Returns the condition for the objects whose labels a selector matches; none selects nothing. */
+/** Returns the condition for objects whose labels a selector matches; without a selector, no object matches. */
 export function selectedBy(selector: LabelSelectorObject | undefined): (object: Pick<Ownable, "metadata">) => boolean {
   if (selector === undefined) return () => false;
   const compiled = labelSelector(selector);

@@ -3,7 +3,7 @@ import { type Client, isApiError, isConflict, isNotFound, type RunEvents } from 
 import { Pod, type PodInput, type PodTemplateSpec } from "../../resource/builtin/index.ts";
 import { controlledBy, type Owner } from "./owner.ts";
 
-/** The parts of a run that creating pods needs. */
+/** The parts of a run that are needed to create pods. */
 export interface PodRun {
   readonly client: Client;
   readonly events: RunEvents;
@@ -21,7 +21,7 @@ export function podOf(template: PodTemplateSpec, owner: Owner): Omit<PodInput, "
 
 type PodMeta = Omit<PodInput["metadata"], "name"> & { readonly generateName: string };
 
-/** Creates a pod. @throws what the server says; in a namespace that is being deleted this records no Event. */
+/** Creates a pod. @throws the server's error; in a namespace that is being deleted it records no Event. */
 export async function createPod(pod: PodInput | ReturnType<typeof podOf>, { client, events }: PodRun): Promise<Pod> {
   try {
     const created = await client.create(Pod, pod);
@@ -33,7 +33,7 @@ export async function createPod(pod: PodInput | ReturnType<typeof podOf>, { clie
   }
 }
 
-/** Deletes a pod, which succeeds also for one that is gone. @throws what else the server says. */
+/** Deletes a pod; succeeds when the pod is already gone. @throws other errors of the server */
 export async function deletePod(pod: Pod, { client, events }: PodRun): Promise<void> {
   const { name, namespace, uid } = pod.metadata;
   try {
@@ -54,7 +54,7 @@ export function isNamespaceTerminating(error: unknown): boolean {
   );
 }
 
-/** Returns the server's message, without what the SDK adds for people. */
+/** Returns the server's message, without the SDK's additions for people. */
 export function serverMessage(error: unknown): string {
   if (isApiError(error)) return error.status.message ?? error.message;
   return error instanceof Error ? error.message : String(error);

@@ -6,7 +6,7 @@ export function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** Runs again after this many milliseconds; `Infinity` means never. */
+/** Returns the result that runs the key again after this many milliseconds; none for `Infinity`. */
 export function runIn(wait: number): Result | undefined {
   return wait < Infinity ? { requeueAfter: wait } : undefined;
 }

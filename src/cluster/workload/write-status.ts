@@ -30,7 +30,10 @@ interface ReplicaStatus {
   readonly conditions?: readonly object[] | undefined;
 }
 
-/** Whether the server has this status of replicas already; it omits counts of 0, except of those that terminate. */
+/**
+ * Whether the server has this status of replicas already; it omits counts of 0, except the count of terminating
+ * replicas.
+ */
 export function isWritten<S extends ReplicaStatus>(status: S | undefined, wanted: S): boolean {
   const { conditions = [], ...counts } = wanted;
   return (

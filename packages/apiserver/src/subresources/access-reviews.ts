@@ -23,6 +23,7 @@ interface ReviewSpec {
   readonly uid?: string;
 }
 
+/** Serves `SelfSubjectAccessReview`, `SubjectAccessReview` and `LocalSubjectAccessReview`. */
 export function accessReview({ kernel, resource, user }: ApiCall, review: KubeObject): Fields {
   const spec = (review["spec"] ?? {}) as ReviewSpec;
   const isSelf = resource.row.kind === "SelfSubjectAccessReview";

@@ -12,7 +12,7 @@ export function certificateSecret({ account }: Pick<DeployPlan, "account">): str
   return `${account.name}-webhook-cert`;
 }
 
-/** Returns the certificate, with an issuer of its own where `values` name none. */
+/** Returns the certificate, with an issuer of its own if `values` name none. */
 export function certificateOf(plan: DeployPlan, slots: Slots): string {
   const { name, namespace } = plan.account;
   const [service] = plan.webhooks.service as readonly { readonly metadata: { name: string; namespace: string } }[];

@@ -24,7 +24,7 @@ export interface ChartOptions {
 /**
  * Returns the files by their paths in the chart.
  *
- * @param plan for {@link RELEASE}: names and namespace are those of the release.
+ * @param plan the plan for {@link RELEASE}: the release determines name and namespace.
  * @see https://helm.sh/docs/topics/charts/
  */
 export function helmChart(plan: DeployPlan, options: ChartOptions): Readonly<Record<string, string>> {
@@ -89,7 +89,7 @@ function kept(crd: object, slots: Slots): object {
   return { apiVersion, kind, metadata: { ...metadata, annotations }, ...rest };
 }
 
-/** With namespaces, each gets a Role; without any, there is one ClusterRole. */
+/** With namespaces, each of them gets a Role; otherwise there is one ClusterRole. */
 function rbac(plan: DeployPlan, slots: Slots): string {
   const render = (documents: readonly object[]): string => documents.map((one) => slots.render(one)).join("");
   const everywhere = labelledRbac(plan, plan.rbacFor([])) as readonly RbacManifest[];

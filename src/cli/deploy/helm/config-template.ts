@@ -1,4 +1,7 @@
-/** The configuration of modules in a chart: a section of the values for each, and the ConfigMap that they become. */
+/**
+ * The configuration of modules in a chart: a section of the values for each module, and the ConfigMap that Helm makes
+ * from them.
+ */
 import { describeField } from "../../config-messages.ts";
 import { configKey, configMapOfConfig } from "../deployed-config.ts";
 import type { DeployedConfig, DeployedField, DeployPlan } from "../deploy-plan.ts";
@@ -22,7 +25,7 @@ export function configTemplate(plan: DeployPlan & { readonly config: DeployedCon
       `{{- if hasKey . ${path.at(-1)} }}`,
       `{{- $value := index . ${path.at(-1)} }}`,
       `{{- $text := kindIs "string" $value | ternary $value (toJson $value) }}`,
-      // A line break at the end is not read as part of the value, so one that is gets another.
+      // A line break at the end is not read as part of the value, so a value that ends with one gets another.
       `${JSON.stringify(configKey(field))}: {{ hasSuffix "\\n" $text | ternary (printf "%s\\n" $text) $text | quote }}`,
       "{{- end }}",
       "{{- end }}",
@@ -31,7 +34,7 @@ export function configTemplate(plan: DeployPlan & { readonly config: DeployedCon
   return slots.render({ ...configMapOfConfig(plan), data: { values: slots.lines(...lines) } });
 }
 
-/** The values that were given, by configuration. */
+/** The configured values, by configuration. */
 export function configValues(config: DeployedConfig): object {
   const values: Record<string, unknown> = {};
   for (const field of publicFields(config)) {
@@ -71,7 +74,7 @@ function closedObject(): ClosedObject {
   return { type: "object", additionalProperties: false, properties: {}, required: [] };
 }
 
-/** The schema of the values: one that is needed and was not given has to be among those of the installation. */
+/** The schema of the values: a required value that is not configured yet must come from the installation. */
 export function configSchema(config: DeployedConfig): object {
   const values = closedObject();
   for (const field of publicFields(config)) {
@@ -94,8 +97,8 @@ export function configSchema(config: DeployedConfig): object {
 }
 
 /**
- * Helm's expressions are not those of JavaScript, and a reference would lead elsewhere. The process checks everything
- * once more.
+ * Removes patterns and references: Helm's regular expressions differ from JavaScript's, and a reference would point
+ * elsewhere. The process checks the values again.
  */
 function plainSchema(json: JsonSchema): unknown {
   if (JSON.stringify(json).includes('"$ref"')) return {};

@@ -1,4 +1,4 @@
-/** The Deployment of a chart: that of `kubectl apply`, with places for the values that people change. */
+/** The Deployment of a chart: the one of `kubectl apply`, with template expressions for values that users change. */
 import type { DeployPlan } from "../deploy-plan.ts";
 import { deployment, GRACE_SECONDS } from "../deployment.ts";
 import { certificateSecret } from "./certificates.ts";

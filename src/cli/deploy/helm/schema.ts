@@ -5,7 +5,7 @@ import { runOptions } from "../../../settings/run-options.ts";
 import type { DeployPlan } from "../deploy-plan.ts";
 import { configSchema } from "./config-template.ts";
 
-/** Flags that the chart sets itself, or that have values of their own. */
+/** Flags that the chart sets itself, or that have values of their own in it. */
 const OWN_FLAGS =
   /^(controllers|namespace|kubeconfig|context|install-crds|shards|leader-elect|leader-election-(id|namespace)|health-probe-bind-address|metrics-(bind-address|secure)|webhook-.*|register-webhooks)$/;
 const QUANTITY = "^\\d+(\\.\\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$";
@@ -30,7 +30,7 @@ export function schemaOf(plan: DeployPlan): object {
     image: closedObject(
       {
         repository: { ...text, minLength: 1 },
-        // This allows `--set image.tag=2`. The number 1.10 would become 1.1.
+        // A string and a number are allowed, for `--set image.tag=2`. The number 1.10 would become 1.1.
         tag: { type: ["string", "integer"] },
         digest: { ...text, pattern: "^(sha256:[0-9a-f]{64})?$" },
         pullPolicy: { enum: ["Always", "IfNotPresent", "Never"] },

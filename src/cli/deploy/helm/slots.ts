@@ -1,4 +1,4 @@
-/** Manifests with places for the values of a chart: first YAML with marks, then templates in place of the marks. */
+/** Manifests with template expressions for the values of a chart: marks in the YAML, which templates then replace. */
 import { visit } from "yaml";
 import { commentedDocument } from "../../rule-comments.ts";
 
@@ -10,7 +10,7 @@ type Render = (line: { readonly indent: string; readonly before: string }) => st
 
 /** The account of a plan for a chart; the installation determines both of its names. */
 export const RELEASE = { namespace: "release-namespace-mark", name: "release-name-mark" } as const;
-/** One of the namespaces in `values`, inside a loop over them. */
+/** Stands for the namespace of the present iteration, in a loop over the namespaces of `values`. */
 export const EACH_NAMESPACE = "each-namespace-mark";
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -39,7 +39,7 @@ export class Slots {
     );
   }
 
-  /** Works as `block`, but without a line where the value is empty. */
+  /** Like `block`, but without a line when the value is empty. */
   optional(expression: string): string {
     return this.#mark(({ indent, before }) =>
       [
@@ -81,7 +81,7 @@ export class Slots {
       this.#renders[Number(number)]!({ indent, before }),
     );
     for (const [mark, expression] of Object.entries(NAMES)) text = text.replaceAll(mark, expression);
-    // Helm manages what Helm installs.
+    // Objects that Helm installs have Helm's label.
     return `---\n${text.replaceAll(`${MANAGED_BY}binnacle`, `${MANAGED_BY}{{ $.Release.Service }}`)}`;
   }
 
