@@ -13,7 +13,7 @@ if (import.meta.main) {
   await start({
     args: process.argv.slice(2),
     version: undefined,
-    // The declarations are those of the sources.
+    // The declarations are part of the sources.
     sdk: () => Promise.resolve(undefined),
     folder: new URL("./", import.meta.url).href,
     source: import.meta.filename,

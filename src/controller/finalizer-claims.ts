@@ -68,9 +68,7 @@ export class FinalizerClaims {
     };
   }
 
-  /**
-   * The process stops: nothing is reported any more, because controllers that leave now return with the next process.
-   */
+  /** Called when the process stops: warnings end, because controllers that leave now return with the next process. */
   stop(): void {
     this.#stopped = true;
     this.#timer?.[Symbol.dispose]();

@@ -15,20 +15,20 @@ import type { Retelling } from "./watched-kinds.ts";
 import type { Workers } from "./workers.ts";
 
 /**
- * From here on the previous version begins nothing: it receives no event, and begins no run. Its active runs go on;
- * the queue withholds their keys from the next version until they end or can no longer write.
+ * From here on the previous version receives no event and begins no run. Its active runs go on; the queue withholds
+ * their keys from the next version until they end or can no longer write.
  */
 export interface Handover {
   readonly declarations: Declarations;
   readonly members: Pick<Members, "has">;
   /**
-   * The queue with all keys that wait, are delayed, back off, are parked, or are with the workers of the previous
-   * version.
+   * The queue with all keys, whether they wait, are delayed, back off, are parked, or are with the workers of the
+   * previous version.
    */
   readonly queue: WorkQueue;
   readonly queueMetrics: QueueMetrics;
   readonly workers: Workers;
-  /** What is known to be on the server. */
+  /** The memory of what is applied on the server. */
   readonly applied: AppliedMemory;
   readonly pendingFinalizations: PendingFinalizations;
   /** The daemons that must end, and the times of timers. */
@@ -39,7 +39,7 @@ export interface Handover {
   readonly hasSynced: boolean;
   /** Whether a term of leadership has begun before. */
   readonly hasLed: boolean;
-  /** When its sources began; `undefined` before. */
+  /** The time at which its sources began; `undefined` before that. */
   readonly sourcesSince: number | undefined;
   /** Its handlers, by role and informer. */
   readonly handled: ReadonlySet<string>;
@@ -47,7 +47,7 @@ export interface Handover {
 
 const THERE = Object.freeze({ isInInitialList: true });
 
-/** Whether a controller is the next version of another one: of the same name, for the same keys. */
+/** Whether a controller is the next version of another one: it has the same name and the same kind of keys. */
 export function isNextVersion(next: AnyController, before: AnyController): boolean {
   const [now, then] = [declarationsOf(next), declarationsOf(before)];
   if (now.name !== then.name || isObjectController(next) !== isObjectController(before)) return false;
@@ -58,8 +58,9 @@ export function isNextVersion(next: AnyController, before: AnyController): boole
 }
 
 /**
- * Selects what the next version receives of the existing objects. With `reconcile-all` every key runs; with `resume`
- * those of objects that a change of `match` has made members, and those of former members, which must be released.
+ * Selects the existing objects for which the next version is called. With `reconcile-all` every key runs. With
+ * `resume`, only the keys of new members (after a change of `match`) and of former members (which must be released)
+ * run.
  */
 export function retelling(
   { controller, declarations }: Pick<ControllerScope, "controller" | "declarations">,
@@ -76,7 +77,7 @@ export function retelling(
   return {
     handled: before.handled,
     tell: (role, { store }, handler) => {
-      // Every object of `for` runs, so what its children and other kinds map to runs too.
+      // Every object of `for` runs, so the keys that its children and other kinds map to run too.
       const isNeeded = role === "for" ? isAll || mayDiffer : role === "watches" && isKeyed && isAll;
       if (!isNeeded) return;
       for (const object of store.values()) {

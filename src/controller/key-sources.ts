@@ -10,7 +10,7 @@ import type { Enqueued } from "./watch.ts";
 
 export interface SourceHost {
   add(key: string, cause: Cause): void;
-  /** Why this replica does not work a key; `undefined` when it does. */
+  /** Why this replica does not work on a key; `undefined` when it does. */
   refuses(key: string): string | undefined;
   /** Queues every member of `for`. */
   everything(cause: Cause): void;
@@ -22,8 +22,8 @@ export class ControllerSources {
   readonly #host: SourceHost;
   #hasBegun = false;
   /**
-   * When they began, in the first version of the controller. Intervals are counted from then, so that a reload shifts
-   * none.
+   * The time at which they began, in the first version of the controller. Intervals are counted from then, so that a
+   * reload shifts none.
    */
   since: number | undefined;
 
@@ -35,7 +35,7 @@ export class ControllerSources {
   }
 
   /**
-   * Receives keys of plugins' sources, also before the first term, so that keys which another replica works are
+   * Receives keys of plugins' sources, even before the first term, so that keys on which another replica works are
    * refused.
    */
   listen(): void {
@@ -82,7 +82,7 @@ async function run(
       const cause = { source: "every", type: "generic" };
       const { interval } = source;
       const passed = (clock.now() - since) % interval;
-      // A clock that was set back must not delay what is due within the interval.
+      // A clock that was set back must not delay a tick that is due within the interval.
       let next = clock.now() + interval - (passed < 0 ? 0 : passed);
       while (!signal.aborted) {
         await untilDue(next, Math.min(next - clock.now(), interval), scope);
@@ -117,8 +117,8 @@ async function run(
       signal.addEventListener("abort", end, { once: true });
       try {
         while (!signal.aborted) {
-          // What arrives after the signal is queued too, because nobody else receives it. The loop does not wait for
-          // it: an iterator that never settles would keep its module in memory forever.
+          // Keys that arrive after the signal are queued too, because nobody else receives them. The loop does not wait
+          // for them: an iterator that never settles would keep its module in memory forever.
           const step = invoke(async () => iterator.next()).then(take);
           if (!(await abortable(step, signal))) return;
         }
@@ -130,8 +130,8 @@ async function run(
 }
 
 /**
- * Waits for a time. One that was due when the signal fired counts as reached, because the next version counts on from
- * the present: the timer of a busy event loop is late.
+ * Waits for a time. A time that was due when the signal fired counts as reached although the timer of a busy event loop
+ * is late, because the next version continues from the present.
  *
  * @throws the signal's reason.
  */

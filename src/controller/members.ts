@@ -1,4 +1,6 @@
-/** The members of a controller: the objects of `for` that it reconciles, of which this replica may work a part. */
+/**
+ * The members of a controller: the objects of `for` that it reconciles. This replica may work on only a part of them.
+ */
 import { LOW_PRIORITY, type WorkQueue } from "../queue/work-queue.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { AnyObject } from "../resource/handle.ts";
@@ -23,12 +25,12 @@ export class Members {
     this.#parts = parts;
   }
 
-  /** Whether an object is a member. An error of `match` is logged, and the object counts as none. */
+  /** Whether an object is a member. An error of `match` is logged, and the object then counts as no member. */
   has(object: AnyObject): boolean {
     return this.#scope.call("match", () => isMember(this.#scope, object)) === true;
   }
 
-  /** Whether an object is a member that this replica works. */
+  /** Whether an object is a member on which this replica works. */
   isOurs(object: AnyObject): boolean {
     return this.#parts.share?.works(object) !== false && this.has(object);
   }

@@ -5,7 +5,7 @@ import type { Enqueued } from "./watch.ts";
 
 /** A controller that names a source. */
 export interface SourceListener {
-  /** Why this replica does not work a key of the queue; `undefined` when it does. */
+  /** Why this replica does not work on a key of the queue; `undefined` when it does. */
   readonly refuses: (key: string) => string | undefined;
   readonly add: (key: string) => void;
 }
@@ -27,8 +27,8 @@ export class NamedSources {
   }
 
   /**
-   * Whether every controller that listens works this key here. @throws TypeError for what is neither a key nor an
-   * object.
+   * Whether every listening controller works on this key here. @throws TypeError for a value that is neither a key nor
+   * an object
    */
   takes(name: string, item: Enqueued): boolean {
     const [key] = enqueuedKeys([item]);
@@ -38,8 +38,8 @@ export class NamedSources {
   /**
    * Queues keys at every controller that listens.
    *
-   * @throws TypeError for what is neither a key nor an object, and TryElsewhere, after all others were queued, when a
-   * key is not worked here.
+   * @throws TypeError for a value that is neither a key nor an object, and TryElsewhere, after all other keys were
+   * queued, when this replica does not work on a key.
    */
   enqueue(name: string, items: readonly Enqueued[]): void {
     let refusal: string | undefined;

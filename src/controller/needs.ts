@@ -1,4 +1,4 @@
-/** What a controller needs of the kinds that it declares, and the leases of their informers. */
+/** The needs of a controller for the kinds that it declares, and the leases of their informers. */
 import type { InformerLease } from "../cache/informer-registry.ts";
 import type { Needs } from "../cache/object-transformer.ts";
 import type { Portion } from "../cache/portion.ts";
@@ -8,7 +8,7 @@ import type { Declarations } from "./declarations.ts";
 import type { Runtime } from "./runtime.ts";
 import { keptPaths, type KindWatch } from "./watch.ts";
 
-/** Returns what a controller needs of a kind that it declares under this option. */
+/** Returns the needs of a controller for a kind that it declares under this option. */
 export function needsOf(
   { name, formerly, for: primary }: Pick<Declarations, "name" | "formerly" | "for">,
   option: "for" | "owns" | "watches" | "reads",
@@ -44,13 +44,13 @@ function ownedBy({ group, kind }: Resource, labelled: boolean): (object: AnyObje
   const isOwned = (object: AnyObject): boolean => {
     const controller = controllerOf(object);
     if (controller !== undefined) return controller.kind === kind && groupOf(controller.apiVersion) === group;
-    // Somebody may have taken the reference or the label away, and then the mark tells.
+    // Somebody may have removed the reference or the label; then the mark identifies the owner.
     const { labels } = object.metadata;
     return (
       (labelled && labels !== undefined && Object.hasOwn(labels, OWNER_UID_LABEL)) || markedOwner(object) !== undefined
     );
   };
-  // Most objects have no owner and no mark, so the check of each is kept short.
+  // Most objects have no owner and no mark, so the check of each object is kept short.
   return (object) => {
     const { ownerReferences, annotations } = object.metadata;
     return (labelled || ownerReferences !== undefined || annotations !== undefined) && isOwned(object);

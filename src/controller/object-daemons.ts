@@ -23,7 +23,7 @@ export interface ObjectDaemonsOptions {
   readonly metrics: DaemonMetrics;
   /** How many milliseconds a daemon gets to end; after that it can no longer write. */
   readonly grace: number;
-  /** Whether the object is a member that this replica works. */
+  /** Whether the object is a member on which this replica works. */
   readonly isOurs: (object: AnyObject) => boolean;
   readonly cached: (key: string) => AnyObject | undefined;
   readonly enqueue: (key: string, cause: Cause) => void;
@@ -41,7 +41,7 @@ type Phase = "waiting" | "running" | "backing-off" | "done" | "ending";
 /** The daemon of one object. */
 interface Entry {
   readonly key: string;
-  /** The object as it was last seen. */
+  /** The last known state of the object. */
   object: AnyObject;
   phase: Phase;
   run: DaemonRun | undefined;
@@ -56,7 +56,7 @@ interface Entry {
 
 /** The milliseconds without a failure after which the back-off is reset. */
 const WELL_AFTER = 60_000;
-/** The milliseconds after which a daemon whose end is waited for is said to heed no signal. */
+/** Milliseconds after which a daemon that has not ended is reported as ignoring its signal. */
 const DEAF_AFTER = 1_000;
 /** The number of consecutive failures after which an Event reports them, as with runs. */
 const TELL_AFTER = 3;
@@ -122,7 +122,7 @@ export class ObjectDaemons implements ObjectSource {
   /** Resolves when the key's daemon has ended or can no longer write; `undefined` when it has none. */
   ended(key: string): Promise<unknown> | undefined {
     const entry = this.#entries.get(key);
-    // One that is stuck can write no more, and has been waited for.
+    // A daemon that is stuck can write no more, and has been waited for.
     if (entry?.settled === undefined || entry.stuckSince !== undefined) return undefined;
     this.#end(entry, "its object is being finalized");
     return this.#endedOrDeaf(entry, entry.settled);
@@ -273,7 +273,7 @@ export class ObjectDaemons implements ObjectSource {
     return `daemon ${this.#daemon.name}: ${failureMessage(run, error)}`;
   }
 
-  /** Returns the milliseconds until it is started again. An unreachable server is no failure of the daemon. */
+  /** Returns the milliseconds until the daemon is started again. An unreachable server is no failure of the daemon. */
   #pause(entry: Entry, outcome: Outcome): number {
     const { first, max } = this.#daemon;
     if (outcome.kind === "retry") return outcome.after;

@@ -43,8 +43,8 @@ export class ObjectReconciler {
       const { pendingFinalizations, queue } = this.#parts;
       const { key } = run.item;
       const { object } = run;
-      // If the object leaves the selector before the finalizer arrives, the watch shows that it left without one, and
-      // nothing after.
+      // The object may leave the selector before the finalizer arrives. The watch then shows that it left without one,
+      // and no later change.
       pendingFinalizations.add(key, object);
       const isAdded = await addFinalizer(run, finalizer);
       if (isAdded && finalizers.length > 1) await removeFinalizers(run, finalizers.slice(1)); // finalizers of earlier names are taken over

@@ -12,12 +12,12 @@ export interface ObjectSource extends Disposable {
   gone(key: string): void;
   /** Ends the work for all objects or for some; it may still write until the end of the grace period. */
   leave(reason: string, isMeant?: (object: AnyObject) => boolean): void;
-  /** Ends all work at once: nothing can be written any more. */
+  /** Ends all work at once, so that it can write nothing more. */
   cancel(reason: string): void;
   /** Resolves when all work that was asked to end has ended. @default it ends at once */
   drained?(isMeant?: (object: AnyObject) => boolean): Promise<void>;
   /** Resolves when all work for the key has ended or can no longer write; `undefined` when there is none. */
   ended?(key: string): Promise<unknown> | undefined;
-  /** The work that was asked to end and has not within the grace period. @default none */
+  /** The work that did not end within the grace period after it was asked to. @default none */
   readonly stuck?: readonly { readonly key: string; readonly since: number }[];
 }

@@ -27,7 +27,7 @@ const EVERY: Cause = Object.freeze({ source: "every", type: "generic" });
 const TIMED: AddOptions = Object.freeze({ cause: EVERY, priority: LOW_PRIORITY });
 
 /**
- * **Guarantees.** Daemons and timers end by themselves with the controller and with its leadership. An object that
+ * **Guarantees.** Daemons and timers end by themselves with the controller and with its leadership. An object on which
  * another replica works has none here.
  */
 export class ObjectSources implements Disposable {
@@ -39,7 +39,7 @@ export class ObjectSources implements Disposable {
   readonly #cleanup = new DisposableStack();
   #isOpen = false;
 
-  /** @param before those of the previous version, which have been asked to end; they are kept until they have */
+  /** @param before the previous version's, whose daemons have been asked to end; it is kept until they have */
   constructor(scope: ControllerScope, parts: ObjectSourcesParts, before?: ObjectSources) {
     this.#scope = scope;
     this.#kinds = parts.kinds;
@@ -70,7 +70,7 @@ export class ObjectSources implements Disposable {
     return this;
   }
 
-  /** Called when the controller works: daemons and timers of its objects begin. */
+  /** Called when the controller works: the daemons and timers of its objects begin. */
   open(): void {
     if (this.#isOpen || this.#ofObjects.length === 0) return;
     this.#isOpen = true;
@@ -79,7 +79,7 @@ export class ObjectSources implements Disposable {
     for (const one of this.#ofObjects) one.settled?.();
   }
 
-  /** Examines all objects, or some, because this replica may work them from now on. */
+  /** Examines all objects, or some, because this replica may work on them from now on. */
   lookAgain(isMeant?: (object: AnyObject) => boolean): void {
     if (!this.#isOpen) return;
     for (const object of this.#kinds.primary?.store.values() ?? []) {
@@ -93,13 +93,13 @@ export class ObjectSources implements Disposable {
     for (const one of this.#ofObjects) one.leave(reason, isMeant);
   }
 
-  /** Ends daemons and timers: nothing can be written any more. */
+  /** Ends daemons and timers, so that they can write nothing more. */
   cancel(reason: string): void {
     this.#isOpen = false;
     for (const one of this.#ofObjects) one.cancel(reason);
   }
 
-  /** Resolves when everything that was asked to end has ended. */
+  /** Resolves when all daemons that were asked to end have ended. */
   async drained(isMeant?: (object: AnyObject) => boolean): Promise<void> {
     await Promise.all(this.#ofObjects.flatMap((one) => one.drained?.(isMeant) ?? []));
   }
@@ -120,7 +120,7 @@ export class ObjectSources implements Disposable {
     return ending.length === 0 ? undefined : Promise.all(ending);
   }
 
-  /** The times when timers were due, once the controller was asked to stop. */
+  /** The times at which timers were due, once the controller was asked to stop. */
   get times(): TimerTimes | undefined {
     return this.#ofObjects.find((one) => one instanceof ObjectTimers)?.times;
   }

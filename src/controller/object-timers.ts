@@ -7,12 +7,12 @@ import { keyString } from "../resource/meta.ts";
 import type { EventMappingHost } from "./event-mapping.ts";
 import type { ObjectSource } from "./object-source.ts";
 
-/** The interval: the same for all objects, or a function of each. */
+/** The interval: the same for all objects, or a function of the object. */
 export type Every = Duration | ((object: AnyObject) => Duration | undefined);
 
 export interface ObjectTimersOptions {
   readonly clock: Clock;
-  /** Whether the object is a member that this replica works. */
+  /** Whether the object is a member on which this replica works. */
   readonly isOurs: (object: AnyObject) => boolean;
   readonly enqueue: (key: string) => void;
   readonly call: EventMappingHost["call"];
@@ -20,7 +20,7 @@ export interface ObjectTimersOptions {
 
 interface ObjectTimer extends DelayedItem {
   readonly key: string;
-  /** The object as it was last seen. */
+  /** The last known state of the object. */
   object: AnyObject;
   readonly interval: number;
 }
@@ -37,7 +37,7 @@ export class ObjectTimers implements ObjectSource {
   #order = 0;
   #before: TimerTimes | undefined;
   /**
-   * The timers as they were when the controller was asked to stop. The next version continues with them, so that a
+   * The due times of the timers when the controller was asked to stop. The next version continues with them, so that a
    * reload shifts none.
    */
   times: TimerTimes = new Map();
@@ -90,7 +90,7 @@ export class ObjectTimers implements ObjectSource {
 
   leave(_reason: string, isMeant?: (object: AnyObject) => boolean): void {
     if (isMeant === undefined) {
-      // A version that was replaced before it examined the objects passes on what it received.
+      // A version that was replaced before it examined the objects passes on the times that it received.
       if (this.#before !== undefined) this.times = this.#before;
       else if (this.#timers.size > 0) this.times = new Map(this.#timers);
       this[Symbol.dispose]();
@@ -125,7 +125,7 @@ export class ObjectTimers implements ObjectSource {
   }
 }
 
-/** @throws RangeError, or what `parseDuration` throws. */
+/** @throws RangeError, or an error of `parseDuration`. */
 function intervalOf(duration: Duration | undefined): number | undefined {
   if (duration === undefined) return undefined;
   const ms = parseDuration(duration, "every");

@@ -13,12 +13,12 @@ export type Outcome =
   | { readonly kind: "retry"; readonly after: number; readonly error: unknown }
   | { readonly kind: "fail"; readonly error: unknown }
   | { readonly kind: "park"; readonly error: unknown }
-  /** The server is unreachable. That is no failure of the key, which runs again once the server responds. */
+  /** The server is unreachable, which is no failure of the key: it runs again once the server responds. */
   | { readonly kind: "unreachable"; readonly error: unknown }
   /** The run was cancelled from outside, so its result does not count. */
   | { readonly kind: "cancelled"; readonly error: unknown };
 
-/** A mandatory hook has failed. That is no failure of the controller's author. */
+/** A mandatory hook has failed, which is no failure of the controller's author. */
 export class HookFailed extends Error {
   override readonly name = "HookFailed" as const;
 }
@@ -38,7 +38,7 @@ const DONE: Outcome = Object.freeze({ kind: "done" });
 
 const RESULT_KEYS = new Set(["requeueAfter", "priority"]);
 
-/** Reads the value that `reconcile` returned. An invalid value is a failure, as it would be a type error. */
+/** Reads the value that `reconcile` returned. An invalid value counts as a failure, like a type error. */
 export function outcomeOf(result: void | Result): Outcome {
   if (result === undefined) return DONE;
   if (typeof result !== "object" || result === null) {
@@ -74,7 +74,10 @@ export function outcomeOf(result: void | Result): Outcome {
   }
 }
 
-/** Reads what `reconcile` threw. Errors are recognised by name, because a module may have its own copy of a class. */
+/**
+ * Reads the value that `reconcile` threw. Errors are recognised by name, because a module may have its own copy of a
+ * class.
+ */
 export function outcomeOfError(thrown: unknown, cancelled: boolean): Outcome {
   const error = readable(thrown);
   if (cancelled) return { kind: "cancelled", error };
@@ -95,7 +98,7 @@ export function outcomeOfError(thrown: unknown, cancelled: boolean): Outcome {
   }
 }
 
-/** Makes a printable error of what was thrown, because an author's code may throw anything. */
+/** Makes a printable error of the thrown value, because an author's code may throw anything. */
 function readable(thrown: unknown): unknown {
   if (thrown === undefined || thrown === null) return new TypeError(`Reconcile threw ${thrown}`);
   try {
@@ -106,7 +109,7 @@ function readable(thrown: unknown): unknown {
   }
 }
 
-/** Whether an error is a bug rather than a refusal: one that JavaScript itself throws. */
+/** Whether an error is a bug rather than a refusal: JavaScript itself throws it. */
 export function isPanic(error: unknown): boolean {
   return (
     !(error instanceof Error) ||

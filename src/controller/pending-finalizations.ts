@@ -1,7 +1,6 @@
 /**
- * Objects that the caches no longer hold, because they have left the selector of `for` or are gone, and that had our
- * finalizer when they were last seen, or are about to get it. Only the server knows whether there is still something to
- * finalize.
+ * Objects that the caches no longer hold, because they have left the selector of `for` or are gone. In their last known
+ * state they had our finalizer, or were about to get it. Only the server knows whether they still must be finalized.
  */
 import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
 import { listMetadata } from "../kube/api/list.ts";
@@ -20,7 +19,7 @@ import type { WatchedKinds } from "./watched-kinds.ts";
 
 export class PendingFinalizations {
   readonly #objects = new Map<string, AnyObject>();
-  /** Called after one was removed. */
+  /** Called after an object was removed from this collection. */
   onChange: () => void = () => {};
 
   get size(): number {
@@ -32,7 +31,7 @@ export class PendingFinalizations {
     return this.#objects.keys().next().value;
   }
 
-  /** The object as it was last seen; of one that was found by a search, only the metadata. */
+  /** The last known state of the object; an object that was found by a search has only metadata. */
   get(key: string): AnyObject | undefined {
     return this.#objects.get(key);
   }
@@ -73,9 +72,9 @@ export interface MissedFinalizationsParts {
 }
 
 export interface MissedSearch {
-  /** The objects that are looked for. @default those that this replica works */
+  /** The objects to look for. @default those on which this replica works */
   readonly isMeant?: ((object: AnyObject) => boolean) | undefined;
-  /** Whether to search also where the controller does not watch, within what the process watches. @default false */
+  /** Whether to search beyond the controller's watch, in everything that the process watches. @default false */
   readonly everywhere?: boolean | undefined;
 }
 
@@ -93,7 +92,7 @@ export class MissedFinalizations {
     this.#parts = parts;
   }
 
-  /** Whether all of them are known; the previous version may have found them. */
+  /** Whether all such objects are known; the previous version may have found them. */
   get areComplete(): boolean {
     return this.#progress === "complete";
   }
@@ -102,7 +101,7 @@ export class MissedFinalizations {
     this.#progress = areComplete ? "complete" : "unknown";
   }
 
-  /** Queues all of them, unless that has been done. */
+  /** Queues all such objects, unless that has been done. */
   async findAll(): Promise<void> {
     if (this.#progress !== "unknown") return;
     this.#progress = "sought";
@@ -110,7 +109,9 @@ export class MissedFinalizations {
     if (!this.#scope.stopping.aborted) this.#progress = "complete";
   }
 
-  /** Queues those that are meant. It has no effect when the watch has no selector, unless it looks everywhere. */
+  /**
+   * Queues the selected objects. It has no effect when the watch has no selector, unless the search is `everywhere`.
+   */
   async find(search: MissedSearch = {}): Promise<void> {
     const { declarations, log, runtime, stopping: signal } = this.#scope;
     const { for: watch, finalizers } = declarations;

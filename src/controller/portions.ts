@@ -11,7 +11,7 @@ import type { KindWatch } from "./watch.ts";
 /** Returns the slot of an object, or {@link EVERY}; `undefined` for an object that no replica keeps. */
 type SlotOf = (object: AnyObject) => number | undefined;
 
-/** Stands for a slot when every replica with a share keeps the object. */
+/** Replaces a slot when every replica with a share keeps the object. */
 const EVERY = -1;
 
 /** All portions of one replica. All users of a portion share one object. */
@@ -19,7 +19,7 @@ export class Portions implements ShardParticipant {
   static readonly #cache = new WeakMap<Shards, Portions>();
   readonly #shards: Shards;
   readonly #portions = new Map<string, SlotPortion>();
-  /** The slots that this replica holds, and those that it has given up and still has runs for. */
+  /** The slots that this replica holds, and those that it has given up but still has runs for. */
   kept: SlotSet = SlotSet.none;
 
   private constructor(shards: Shards) {
@@ -146,13 +146,13 @@ export function slotOfObject(by: ShardBy): SlotOf {
   };
 }
 
-/** Returns the slot of an owned child: the slot of its owner, where the child shows it. */
+/** Returns the slot of an owned child: the slot of its owner, if the child shows it. */
 function slotOfChild(by: ShardBy): SlotOf {
   if (by === "uid") {
     return (child) => {
       const uid = ownerUid(child);
       if (uid !== undefined) return slotOfUid(uid);
-      // Somebody has taken the reference away, and the mark has a part of the UID only.
+      // Somebody has removed the reference, and the mark has only a part of the UID.
       return markedOwner(child) === undefined ? undefined : EVERY;
     };
   }

@@ -1,4 +1,4 @@
-/** Event filters for `on`: which changes of a member cause a run. */
+/** Event filters for `on`: the changes of a member that cause a run. */
 import { ownField } from "../resource/any-key.ts";
 import type { AnyObject } from "../resource/handle.ts";
 
@@ -62,7 +62,7 @@ export function all<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (change) => predicates.every((predicate) => predicate(change));
 }
 
-/** One filter must pass. */
+/** Passes when one of the filters passes. */
 export function any<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (change) => predicates.some((predicate) => predicate(change));
 }

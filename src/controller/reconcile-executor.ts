@@ -1,6 +1,6 @@
 /**
- * Makes and executes the runs of one controller: for a key, with its object as cached, or, if it left the selector, as
- * the server has it.
+ * Makes and executes the runs of one controller. A run has the key's cached object, or the server's object if it has
+ * left the selector.
  */
 import type { QueueItem } from "../queue/entries.ts";
 import type { Result } from "../reconcile/context.ts";
@@ -21,20 +21,20 @@ import { isObjectController } from "./declarations.ts";
 import type { KeyController } from "./definition.ts";
 import { isMember, ObjectReconciler, type ObjectReconcilerParts } from "./object-reconciler.ts";
 
-/** How much of its work a controller still does. */
+/** The part of its work that a controller still does. */
 export type Duty =
-  /** It does all of it. */
+  /** All of it. */
   | "reconcile"
-  /** It finalizes objects that are being deleted or have ceased to be members. */
+  /** It only finalizes objects that are being deleted or are no longer members. */
   | "drain"
-  /** It finalizes and releases every object that has its finalizer, whether or not the object is being deleted. */
+  /** It finalizes and releases every object with its finalizer, whether or not the object is being deleted. */
   | "withdraw"
-  /** As `withdraw`, but without a call of the author's `finalize`, so what that would clean up stays. */
+  /** Like `withdraw`, but without calls of the author's `finalize`: anything that it would clean up stays. */
   | "release";
 
-/** How long a key of a new namespace waits for all kinds to be listed there. */
+/** Milliseconds for which a key of a new namespace waits until all kinds are listed there. */
 const NEW_NAMESPACE_MS = 100;
-/** How long a key waits whose object is back in the selector, which the watch does not show yet. */
+/** Milliseconds for which a key waits when its object is back in the selector but the watch does not show it yet. */
 const RETURNING_MS = 100;
 
 export interface ReconcileExecutorParts extends ObjectReconcilerParts {
@@ -44,11 +44,11 @@ export interface ReconcileExecutorParts extends ObjectReconcilerParts {
 }
 
 export class ReconcileExecutor {
-  /** How much of its work the controller still does; its retirement sets it. */
+  /** The part of its work that the controller still does; its retirement sets it. */
   duty: Duty = "reconcile";
   readonly #scope: ControllerScope;
   readonly #parts: ReconcileExecutorParts;
-  /** The reconciler of objects and what their runs share; `undefined` for a key controller. */
+  /** The reconciler of objects, and the parts that their runs share; `undefined` for a key controller. */
   readonly #objects:
     { readonly reconciler: ObjectReconciler; readonly environment: ObjectControllerEnvironment } | undefined;
 
@@ -74,7 +74,7 @@ export class ReconcileExecutor {
     const releasing = this.duty === "release";
     const object = objects.latest(key);
     if (object !== undefined) {
-      // The replica that works the object queues its key when its caches hold it.
+      // The replica that works on the object queues its key when its caches hold it.
       if (share?.works(object) === false || !this.#isDue(object)) return undefined;
       pendingFinalizations.remove(key);
       return new ObjectRun(objects, item, { object, leftSelector: this.#withdraws, releasing });
@@ -91,7 +91,7 @@ export class ReconcileExecutor {
     return this.#executeWithHooks(run);
   }
 
-  /** The key of a run is queued again because of what the run wrote by hand: its writes count as observed. */
+  /** The key of a run is queued again because of its manual writes: they count as observed. */
   markOwnWritesObserved({ item }: KeyRun): void {
     const { declarations } = this.#scope;
     const origins = [originOf(declarations.name, item.key), handOriginOf(declarations.name, item.key)];
@@ -102,7 +102,7 @@ export class ReconcileExecutor {
     return this.duty === "withdraw" || this.duty === "release";
   }
 
-  /** Whether there is anything to do for an object when the controller no longer does all of its work. */
+  /** Whether an object still needs a run when the controller no longer does all of its work. */
   #isDue(object: AnyObject): boolean {
     if (this.duty === "reconcile") return true;
     if (!hasFinalizer(object, this.#scope.declarations.finalizers)) return false;
@@ -130,7 +130,7 @@ export class ReconcileExecutor {
   }
 
   /**
-   * Finalizes an object that the caches do not show, as the server has it now, if it is still there and still no
+   * Finalizes an object that the caches do not show, in the server's present state, if it still exists and is still no
    * member.
    */
   async #executeUnselected(run: ObjectRun): Promise<void | Result> {

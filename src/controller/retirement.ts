@@ -1,7 +1,7 @@
 /**
  * Ends a controller whose module leaves: it no longer reconciles, and finalizes until no object has its finalizers.
  *
- * An object with the finalizer of a controller that is gone can never be deleted.
+ * An object with the finalizer of a removed controller could never be deleted.
  */
 import type { WorkQueue } from "../queue/work-queue.ts";
 import { hasFinalizer } from "../reconcile/finalizer.ts";
@@ -17,7 +17,7 @@ import type { WatchedKinds } from "./watched-kinds.ts";
 import { within } from "./within.ts";
 import type { Workers } from "./workers.ts";
 
-/** The objects with a finalizer of the controller, as far as they are known. */
+/** The known objects with a finalizer of the controller. */
 export interface Holders {
   readonly kind: string;
   readonly objects: number;

@@ -15,7 +15,7 @@ export interface RunHook {
   readonly isMeant: (controller: string) => boolean;
   /** Called with errors of the hook that decide nothing. */
   readonly onError: (error: unknown) => void;
-  /** Fires when its module leaves; runs then go on without it. */
+  /** Fires when the hook's module leaves; runs then continue without the hook. */
   readonly gone: AbortSignal;
 }
 
@@ -152,7 +152,9 @@ function reportOf(run: KeyRun, outcome: Outcome): RunOutcome {
   }
 }
 
-/** Returns the error itself when its message repeats nothing sensitive, otherwise one with the rest of the message. */
+/**
+ * Returns the error itself when its message contains nothing sensitive, otherwise a copy without the sensitive values.
+ */
 function cleanError(run: KeyRun, error: unknown): unknown {
   const message = error instanceof Error ? error.message : String(error);
   const clean = run.clean(message);

@@ -1,24 +1,20 @@
-/**
- * Decides when runs begin: after everything that has arrived was processed, and in turns that leave time for other
- * work.
- */
+/** Decides when runs begin: after all arrived events were processed, and in turns that leave time for other work. */
 
 /** The length of a turn in milliseconds, after which other due work comes first. An active run is not interrupted. */
 const TURN_MS = 5;
 
 /**
  * A turn of this length is followed by a rest of an eighth of it, and at most {@link LONGEST_REST_MS}. One round of the
- * event loop is not enough there: a request that it sends is answered only after the next run, so that renewing a
- * Lease, which takes a timer, a request and a response, would take three of them. A process with a fraction of a
- * processor has long turns.
+ * event loop is not enough: its request is answered only after the next run, so renewing a Lease (a timer, a request
+ * and a response) would take three such turns. A process with a fraction of a processor has long turns.
  */
 const LONG_TURN_MS = 50;
 const REST_PART = 8;
 const LONGEST_REST_MS = 50;
 
 /**
- * No request keeps runs from beginning for longer, and neither do several that follow one another: an API server that
- * answers slowly, or not at all, must not stop the controllers. Time in which runs may begin is given back one for one.
+ * The most milliseconds for which a request, or several in succession, keeps runs from beginning: an API server that
+ * answers slowly, or not at all, must not stop the controllers. Each millisecond in which runs may begin restores one.
  */
 const MOST_HELD_MS = 500;
 
@@ -28,7 +24,7 @@ export interface RunStarter {
   startRun(): boolean;
 }
 
-/** Schedules the beginnings of runs for all controllers of a process. */
+/** Schedules the starts of runs for all controllers of a process. */
 export interface Turns {
   /** Called when a key is ready. */
   afterEvents(starter: RunStarter): void;
@@ -57,7 +53,10 @@ export class RunTurns implements Turns {
     this.#since = this.#now();
     this.#beginNext();
   };
-  /** The next tick comes when no microtask is left: after the synchronous part of a run and what follows its end. */
+  /**
+   * The next tick comes when no microtask is left: after the synchronous part of a run and the microtasks that follow
+   * its end.
+   */
   readonly #soon = (): void => process.nextTick(this.#goOn);
   readonly #goOn = (): void => {
     const took = this.#now() - this.#since;
@@ -65,12 +64,12 @@ export class RunTurns implements Turns {
     else if (took < LONG_TURN_MS) setImmediate(this.#turn);
     else setTimeout(this.#afterRest, Math.min(took / REST_PART, LONGEST_REST_MS));
   };
-  /** What has arrived by the end of a rest is processed first. */
+  /** Events that have arrived by the end of a rest are processed first. */
   readonly #afterRest = (): void => void setImmediate(this.#turn);
   #since = 0;
   /** Whether a turn is active or scheduled. */
   #isDue = false;
-  /** How many requests are under way for which runs wait. */
+  /** The number of requests under way for which runs wait. */
   #ahead = 0;
   /** Ends the wait of a turn for them. */
   #wait: ReturnType<typeof setTimeout> | undefined;
@@ -83,7 +82,7 @@ export class RunTurns implements Turns {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Called when a key is ready. Its run begins once everything that has arrived on all connections was processed. */
+  /** Called when a key is ready. Its run begins once all events that have arrived on all connections are processed. */
   afterEvents(starter: RunStarter): void {
     this.#waiting.add(starter);
     if (this.#isDue) return;
@@ -104,10 +103,9 @@ export class RunTurns implements Turns {
   }
 
   /**
-   * Begins no more runs until the request is answered, for half a second at most. A response that would be there after
-   * some milliseconds is otherwise read after the run that began meanwhile, which may be too late for a Lease. A
-   * process with many Leases always has a request under way when the server is slow: its runs then wait half of the
-   * time.
+   * Begins no more runs until the request is answered, for half a second at most. Otherwise a response that takes some
+   * milliseconds would be read only after a run that began meanwhile, which may be too late for a Lease. A process with
+   * many Leases always has a request under way when the server is slow: its runs then wait half of the time.
    */
   giveWay(request: Promise<unknown>): void {
     this.#ahead++;
@@ -158,14 +156,10 @@ export class RunTurns implements Turns {
   }
 }
 
-/** How many runs begin before other due work has its turn. */
+/** The number of runs that begin before other due work has its turn. */
 const RUNS_AT_ONCE = 200;
 
-/**
- * Begins a run as soon as its key is ready, also while events are delivered, so that a controller sees more of the
- * intermediate states of its objects. The controllers of Kubernetes, which the embedded cluster follows, see nearly
- * all.
- */
+/** Begins a run as soon as its key is ready, even while events are delivered */
 export class ImmediateTurns implements Turns {
   readonly #waiting = new Set<RunStarter>();
   #begun = 0;

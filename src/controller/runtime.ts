@@ -1,4 +1,4 @@
-/** The runtime of controllers: what all controllers of a process share. */
+/** The runtime of controllers: the parts that all controllers of a process share. */
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { Leadership } from "../client/leadership.ts";
 import type { Shards } from "../client/shards.ts";
@@ -29,22 +29,22 @@ export interface Runtime {
   readonly hooks?: RunHooks | undefined;
   /** The sources that plugins offer. @default none */
   readonly sources?: NamedSources | undefined;
-  /** What plugins provide to the code of all modules. @default nothing */
+  /** The services that plugins provide to the code of all modules. @default none */
   readonly services?: Services | undefined;
   /** Decides whether controllers may run; writes are refused as soon as leadership is lost. */
   readonly leadership: Leadership;
   /** Prevents runs from beginning. @default nothing does */
   readonly pause?: Pause | undefined;
-  /** The share of the keys that this replica works; then `leadership` is the membership. @default all */
+  /** The share of the keys on which this replica works; then `leadership` is the membership. @default all */
   readonly shards?: Shards | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   /** The settings of the process, by the names of their flags. */
   readonly settings: RunSettings;
-  /** Warns once about each call that a controller did not declare: in `dev` and tests. */
+  /** Whether to warn once about each call that a controller did not declare: in `dev` and tests. */
   readonly warnUndeclared: boolean;
-  /** Logs each run and its causes at level info, and not at debug: in `dev`. @default false */
+  /** Whether to log each run and its causes at level info, and not at debug: in `dev`. @default false */
   readonly logsRuns?: boolean | undefined;
   /** Whether Events report runs that keep failing on their objects. @default true */
   readonly reportsFailures?: boolean | undefined;

@@ -1,4 +1,4 @@
-/** Sources of keys that are not kinds: intervals, cron expressions, async iterables, and what plugins offer. */
+/** Sources of keys that are not kinds: intervals, cron expressions, async iterables, and sources of plugins. */
 import { Cron } from "croner";
 import { type Duration, parseDuration } from "../resource/duration.ts";
 import type { Enqueued, MappedWatch } from "./watch.ts";

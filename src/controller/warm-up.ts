@@ -7,14 +7,14 @@ import type { Runtime } from "./runtime.ts";
 import { within } from "./within.ts";
 
 /**
- * The milliseconds after which a controller starts without its caches, because the previous version should not work
- * for much longer.
+ * The milliseconds after which a controller starts with cold caches, because the previous version should not work for
+ * much longer.
  */
 const PATIENCE = 5_000;
 
 /**
  * Leases the informers of all kinds that a controller declares, and waits until they have listed, for 5 seconds at
- * most. A kind that does not exist, or may not be listed, is not waited for.
+ * most. It does not wait for a kind that does not exist or may not be listed.
  *
  * @returns the leases, to be released once the controller has its own.
  * @throws SyntaxError for an invalid selector.
@@ -30,7 +30,7 @@ export async function warmUp(
   const { for: primary, owns, watches, reads } = declarations;
   const kinds = { for: primary === undefined ? [] : [primary], owns, watches, reads };
   for (const [option, of] of Object.entries(kinds) as [keyof typeof kinds, typeof owns][]) {
-    // A replica lists only its own part of these, which the controller's own leases request.
+    // A replica lists only its own part of these kinds, which the controller's own leases request.
     if (runtime.shards !== undefined && (option === "for" || option === "owns")) continue;
     for (const watch of of) {
       const lease = acquireKind(runtime, watch, { needs: needsOf(declarations, option, watch), user });

@@ -17,8 +17,8 @@ import type { Predicate } from "./predicate.ts";
 /** How a watched kind is narrowed, filtered and tracked. */
 export interface WatchOptions<T> {
   /**
-   * Only these namespaces; or those with labels, which come and go while the process runs. What leaves with its
-   * namespace counts as what leaves by `match`. @default those of `--namespace`, else all
+   * The namespaces by name, or by labels; the latter come and go while the process runs. An object that leaves with its
+   * namespace counts like one that leaves by `match`. @default those of `--namespace`, else all
    */
   readonly namespaces?: readonly string[] | { readonly labels: LabelQuery };
   /** A label selector, such as `"app=web"` or `{ app: "web" }`, which the API server applies. */
@@ -26,29 +26,32 @@ export interface WatchOptions<T> {
   /** A field selector, which the API server applies. */
   readonly fields?: string;
   /**
-   * In `watches` and `reads`: nothing but metadata is watched and kept of the kind. The watch is a handle, too, by
-   * which `client` reads metadata from the cache: `client.list(names)` for `const names = watch(Secret, { select:
-   * "metadata" })`. By the kind's own handle it reads whole objects from the server.
+   * In `watches` and `reads`: only metadata of the kind is watched and kept. The watch is a handle, too, by which
+   * `client` reads metadata from the cache: `client.list(names)` for `const names = watch(Secret, { select: "metadata"
+   * })`. With the kind's own handle, `client` reads whole objects from the server.
    */
   readonly select?: "metadata";
   /**
-   * In `watches` and `reads`: paths that are kept besides metadata, such as `["spec.nodeName"]`; the rest is dropped.
+   * In `watches` and `reads`: paths that are kept besides metadata, such as `["spec.nodeName"]`; other fields are
+   * dropped.
    */
   readonly keep?: readonly string[];
   /**
-   * Membership: objects that do not match are not this controller's; one that stops matching is finalized and released.
+   * Membership: objects that do not match do not belong to this controller; an object that stops matching is finalized
+   * and released.
    */
   readonly match?: (object: T) => boolean;
-  /** Event filter: which changes of a member cause a run. */
+  /** Event filter: the changes of a member that cause a run. */
   readonly on?: Predicate<T>;
   /**
-   * In `owns`: children that cannot carry an owner reference are tracked by a UID label and removed in finalization.
+   * In `owns`: how children are found. Children that cannot carry an owner reference have a UID label (`label`), and
+   * are deleted in finalization.
    * @default "owner"
    */
   readonly track?: "owner" | "label";
 }
 
-/** What `enqueue` and `source.from` return: a key, or an object that has one. */
+/** An element of the result of `enqueue` and `source.from`: a key, or an object that has one. */
 export type Enqueued = Key | { readonly metadata: ObjectMeta };
 
 /** The options of an entry of `watches`, which maps changes to keys. */

@@ -15,7 +15,7 @@ import type { KindWatch } from "./watch.ts";
 
 export type HandlerRole = "for" | "owns" | "watches";
 
-/** Calls handlers that replace earlier ones with what those did not receive. */
+/** Calls handlers that replace earlier ones for the objects that those did not receive. */
 export interface Retelling {
   /** The earlier handlers, by role and informer. */
   readonly handled: ReadonlySet<string>;
@@ -23,7 +23,7 @@ export interface Retelling {
 }
 
 export interface WatchedKindsOptions {
-  /** Limits what is kept of the objects of `for` and of their children. @default all is kept */
+  /** Limits the objects of `for`, and their children, that are kept. @default all are kept */
   readonly share: ControllerShare | undefined;
   /** Called when the state of an informer has changed. */
   readonly onChange: () => void;
@@ -48,7 +48,7 @@ export class WatchedKinds implements Disposable {
   readonly #mapped: { readonly informer: SharedInformer; readonly handler: InformerHandler }[] = [];
   /** The handlers by role and informer. */
   readonly handled: Set<string> = new Set();
-  /** Calls handlers that replace others; `undefined` once all later handlers are new. */
+  /** Calls handlers that replace others; `undefined` once every later handler is new. */
   #retelling: Retelling | undefined;
 
   constructor(scope: ControllerScope, options: WatchedKindsOptions) {
@@ -80,7 +80,7 @@ export class WatchedKinds implements Disposable {
     return this.#leases.every(({ hasSynced }) => hasSynced);
   }
 
-  /** Whether all caches have listed a key's namespace, where namespaces are selected by labels. */
+  /** Whether all caches have listed a key's namespace, if namespaces are selected by labels. */
   hasListed(key: string): boolean {
     if (this.#selecting.length === 0) return true;
     const namespace = key.slice(0, Math.max(0, key.indexOf("/")));
@@ -90,8 +90,7 @@ export class WatchedKinds implements Disposable {
   /**
    * Acquires the leases, which starts the informers; their events go to the host.
    *
-   * @param retelling tells handlers that take the place of those of an earlier version. @default all are told
-   * everything
+   * @param retelling calls handlers that replace those of an earlier version. @default all handlers receive everything
    */
   watch(host: EventMappingHost, retelling?: Retelling): void {
     const { declarations } = this.#scope;

@@ -1,5 +1,6 @@
 /**
- * The loop of a controller: takes keys from the queue and runs them, several at a time and never two for one key.
+ * The loop of a controller: takes keys from the queue and runs them, several at a time, but each key only once at a
+ * time.
  *
  * A key that is ready calls `wake`. In its turn (`run-turns.ts`) `startRun` takes the key, `#work` executes the run and
  * gives the key back, and `#applyOutcome` decides when it runs again.
@@ -31,14 +32,12 @@ export interface WorkersParts {
 
 /** How long a key waits that failed because the server is unreachable; the wait ends when the server returns. */
 const UNREACHABLE_DELAY = 1_000;
-/**
- * After this many consecutive runs that each wrote something by hand, the controller is taken to be in an endless loop.
- */
+/** The number of consecutive runs with manual writes after which the controller counts as being in an endless loop. */
 const ENDLESS_STEPS = 1_000;
 
 export class Workers implements RunStarter, Disposable {
   readonly #scope: ControllerScope;
-  /** The names of module and controller, for reports of what blocks the event loop. */
+  /** The names of module and controller, for reports of a blocked event loop. */
   readonly #about: object;
   readonly #queue: WorkQueue;
   readonly #executor: ReconcileExecutor;
@@ -55,7 +54,7 @@ export class Workers implements RunStarter, Disposable {
   readonly #steps = new Map<string, number>();
   /** Set by the controller, which alone knows whether caches, leadership and the server let runs begin. */
   #open = false;
-  /** Resolves for those who wait until runs have ended. */
+  /** Resolves when runs have ended, for callers that wait for that. */
   #ended: PromiseWithResolvers<void> | undefined;
   /**
    * The workers of the previous version while runs of theirs are active, which take up our places. Their `handOver`
@@ -63,8 +62,8 @@ export class Workers implements RunStarter, Disposable {
    */
   #before: Workers | undefined;
   /**
-   * The workers of the next version, which own the queue once this is set; then we begin no run and only end those
-   * that are active. Set once, by `handOver`.
+   * The workers of the next version. Once set, by `handOver`, they own the queue: we begin no run and only end the
+   * active ones.
    */
   #next: Workers | undefined;
 
@@ -149,7 +148,7 @@ export class Workers implements RunStarter, Disposable {
     this.#someEnded();
   }
 
-  /** Decides by the outcome of a run when its key runs again. */
+  /** Decides, by the outcome of a run, when its key runs again. */
   #applyOutcome(end: { item: QueueItem; run: KeyRun; outcome: Outcome; seconds: number }): void {
     const { item, run, outcome, seconds } = end;
     const queue = this.#queue;
@@ -208,18 +207,18 @@ export class Workers implements RunStarter, Disposable {
     }
   }
 
-  /** Queues the key of a run again that was cut short or postponed. It has not failed, so it keeps its causes. */
+  /** Queues the key of a run that was cut short or postponed again. The key has not failed, so it keeps its causes. */
   #again(item: QueueItem, { after, priority = item.priority }: Pick<AddOptions, "after" | "priority"> = {}): void {
     const earlier = item.causes.length === 0 ? [RETRIED] : item.causes;
     this.#queue.add(item.key, { after, priority, earlier });
   }
 
-  /** Queues the key of a run that has failed. What a daemon handed over is in each run until one has succeeded. */
+  /** Queues the key of a run that has failed. A daemon's value is passed to each run until one has succeeded. */
   #retry({ key, causes }: QueueItem, options: AddOptions): void {
     this.#queue.add(key, { ...options, cause: RETRIED, earlier: causesWithValues(causes) });
   }
 
-  /** Queues the key again because of what its run wrote by hand. */
+  /** Queues the key again because of its run's manual writes. */
   #requeueForOwnWrites(key: string, { run, deferred }: ActiveRun): void {
     const steps = this.#steps.get(key) ?? 0;
     if (deferred === undefined) {
@@ -237,7 +236,7 @@ export class Workers implements RunStarter, Disposable {
     );
   }
 
-  /** Parks the key of a run: it runs again only when something about it changes. */
+  /** Parks the key of a run: it runs again only when its object changes. */
   #park(run: KeyRun, error: unknown, why = "by a terminal error"): void {
     const reason = failureMessage(run, error);
     if (!this.#queue.park(run.item.key, reason)) {
@@ -275,7 +274,7 @@ export class Workers implements RunStarter, Disposable {
     );
   }
 
-  /** How many runs are active, including those of the previous version. */
+  /** The number of active runs, including those of the previous version. */
   get #busy(): number {
     return this.#before === undefined ? this.#running.size : this.#running.size + this.#before.#busy;
   }
@@ -286,7 +285,9 @@ export class Workers implements RunStarter, Disposable {
     if (open) this.wake();
   }
 
-  /** Whether the controller is slowed or suspended because its runs fail; `undefined` when it is not limited. */
+  /**
+   * The limit on a controller that is slowed or suspended because its runs fail; `undefined` when it is not limited.
+   */
   get budget(): BudgetState | undefined {
     return this.#budget?.state;
   }
@@ -298,7 +299,7 @@ export class Workers implements RunStarter, Disposable {
 
   /**
    * Queues a key after its active run has succeeded. A run that fails is retried anyway: its own writes neither shorten
-   * its back-off nor keep it from being parked.
+   * its back-off nor prevent parking.
    *
    * @returns `false` when the key has no active run.
    */
@@ -309,7 +310,7 @@ export class Workers implements RunStarter, Disposable {
     return true;
   }
 
-  /** Runs whose signal has fired and which have not ended. */
+  /** Cancelled runs that have not ended. */
   get stuck(): readonly { readonly key: string; readonly since: number }[] {
     const stuck: { key: string; since: number }[] = [];
     for (const { run, cancelledAt } of this.#running.values()) {
@@ -323,7 +324,7 @@ export class Workers implements RunStarter, Disposable {
     return [...this.#running.values()].flatMap(({ run }) => (isMeant(run) ? [run.item.key] : []));
   }
 
-  /** Resolves when none of these runs is left, and none of the previous version. */
+  /** Resolves when all of these runs have ended, including those of the previous version. */
   async drained(isMeant: Meant = ALL): Promise<void> {
     await this.#before?.drained(isMeant);
     while (this.#running.values().some(({ run }) => isMeant(run))) {
@@ -375,7 +376,7 @@ export class Workers implements RunStarter, Disposable {
   }
 
   /**
-   * Called when runs of these workers have ended: notifies who waits for that, and gives their places to the next
+   * Called when runs of these workers have ended: resolves the waiting promises, and gives their places to the next
    * version.
    */
   #someEnded(): void {
@@ -404,19 +405,19 @@ const ALL: Meant = () => true;
 const REQUEUED = Object.freeze({ source: "requeueAfter", type: "generic" });
 const RETRIED = Object.freeze({ source: "retry", type: "generic" });
 
-/** A run that has begun and has not ended, with what the workers know of it. Only the workers change it. */
+/** A run that has begun and has not ended, with the workers' records about it. Only the workers change it. */
 class ActiveRun {
   readonly item: QueueItem;
   readonly run: KeyRun;
-  /** When its signal fired; `undefined` before. */
+  /** The time at which its signal fired; `undefined` before. */
   cancelledAt: number | undefined;
-  /** Whether it was cancelled for another reason than its own deadline. */
+  /** Whether it was cancelled for a reason other than its own deadline. */
   cancelled = false;
   /** The additions of its key that wait until it ends. */
   deferred: AddOptions[] | undefined;
   /** Whether its key has been passed to another run. */
   abandoned = false;
-  /** Its slot among the marks of the event loop; 0 when it has none. */
+  /** Its slot among the marks of the event loop; 0 without one. */
   #mark = 0;
 
   /** @param about the names of its module and controller, which reports name when the run blocks the event loop. */

@@ -1,17 +1,17 @@
 /**
- * Assigns slots to replicas by rendezvous hashing: each slot ranks the seats and belongs to the first taken one. So a
- * seat that becomes vacant changes nothing for the slots of others, and a newly taken one only takes slots.
+ * Assigns slots to replicas by rendezvous hashing: each slot ranks the seats and belongs to the first taken one. So
+ * when a seat becomes vacant, the other seats keep their slots; a newly taken seat only takes slots from others.
  *
- * Random ranks would give some replicas a third more than others. These ranks give replicas in the lowest seats
- * shares that differ by at most one slot: each further seat precedes those below it in as many slots as make the
- * shares equal. Weighted chance decides who follows when that seat is vacant.
+ * Random ranks would give some replicas a third more than others. These ranks give replicas in the lowest seats shares
+ * that differ by at most one slot: each further seat precedes those below it in as many slots as make the shares equal.
+ * Weighted chance decides who follows when that seat is vacant.
  */
 import { SLOTS, SlotSet } from "../cache/slots.ts";
 
 /** The number of replicas that can have a share; further ones stand by. */
 export const MOST_SEATS = 64;
 
-/** The number of slots that share their random ranks, because a server would be asked for too many ranges otherwise. */
+/** The number of slots that share their random ranks; otherwise a server would receive too many ranges. */
 const BLOCK = 4;
 
 /** For each slot, its owners while the lowest 64, 63, 62 … seats are taken: each once, seat 0 last. */
@@ -26,7 +26,7 @@ function linesOfSlots(): readonly (readonly number[])[] {
     const share = Math.floor(SLOTS / (seat + 1));
     while (own.length < share) {
       const richest = slotsOf.reduce((best, slots) => (slots.length > best.length ? slots : best));
-      // Slots are taken from the end, so that the rest stays in one piece.
+      // Slots are taken from the end, so that the others stay in one piece.
       const slot = richest.pop()!;
       own.push(slot);
       owners[slot]!.unshift(seat);
@@ -59,7 +59,7 @@ function firstOf(line: readonly number[], { block, isTaken }: Taken): number | u
   let above = MOST_SEATS;
   for (let at = 0; at < line.length; at++) {
     const seat = line[at]!;
-    // A seat of the line stands for all seats below the one before it, so it precedes others as many times as often.
+    // A seat of the line represents all seats below the one before it, so it precedes others as many times as often.
     if (at > 0 && least < chance(block, seat) / above) return best;
     if (isTaken[seat] === 1) return seat;
     for (let other = seat + 1; other < above; other++) {
@@ -74,7 +74,7 @@ function firstOf(line: readonly number[], { block, isTaken }: Taken): number | u
   return best;
 }
 
-/** An exponentially distributed number: of several the smallest decides, and each is as likely as its weight. */
+/** An exponentially distributed number: among several, the smallest decides, and each is as likely as its weight. */
 function chance(block: number, seat: number): number {
   let mixed = Math.imul(block + 1, 0x9e3779b1) ^ Math.imul(seat + 1, 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x7feb352d);

@@ -1,7 +1,7 @@
 /** The three durations of an election, named as in client-go. */
 
 export interface ElectionDurations {
-  /** Milliseconds after which a Lease that was not renewed may be taken. */
+  /** Milliseconds after which a Lease that was not renewed may be taken over. */
   readonly leaseDuration: number;
   /** Milliseconds after the last renewal at which a leader stops writing. */
   readonly renewDeadline: number;
@@ -9,27 +9,29 @@ export interface ElectionDurations {
   readonly retryPeriod: number;
 }
 
-/** By which factor a candidate may wait longer than the retry period between two attempts. */
+/** The factor by which a candidate may wait longer than the retry period between two attempts. */
 export const JITTER_FACTOR = 1.2;
-/** By which factor others wait longer, by their own clocks, than a holder of a seat works. */
+/** The factor by which others wait longer, by their own clocks, than a holder of a seat works. */
 const EXPIRY_FACTOR = 1.25;
 
-/** By which factor a lease duration that somebody else wrote may exceed one's own. */
+/** The factor by which a lease duration from somebody else may exceed one's own. */
 const MOST_BELIEVED = 4;
-/** By which part of itself the pause between two renewals varies, so that replicas do not renew in the same moment. */
+/**
+ * The part of itself by which the pause between two renewals varies, so that replicas do not renew at the same moment.
+ */
 const RENEWAL_JITTER = 0.2;
 
 /**
- * Returns how long a holder may write, by what the Lease says and by one's own lease duration.
+ * Returns how long a holder may write, by the duration in the Lease and one's own lease duration.
  *
- * Replicas get new durations one by one, so a longer one is believed, within bounds: a Lease in which somebody wrote
- * decades must not keep everybody from work. A shorter one is not, because the holder may not have written it.
+ * Replicas get new durations one by one, so a longer duration is believed, within bounds: a Lease with a duration of
+ * decades must not stop all work. A shorter one is not believed, because the holder may not have written it.
  */
 export function believedDuration(written: number, own: number): number {
   return Math.max(own, Math.min(written, own * MOST_BELIEVED));
 }
 
-/** Returns the pause between a renewal that took so long and the next one. @param random between 0 and 1 */
+/** Returns the pause between a renewal of this duration and the next one. @param random between 0 and 1 */
 export function renewalPause(
   retryPeriod: number,
   { took, random }: { readonly took: number; readonly random: number },

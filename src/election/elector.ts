@@ -10,15 +10,16 @@ import { type Moment, momentOf, Term, type TermClocks } from "./term.ts";
 
 export interface ElectorOptions extends ElectionDurations {
   readonly lock: LeaseLock;
-  /** Tells this candidate from all others. */
+  /** Distinguishes this candidate from all others. */
   readonly identity: string;
   /** Labels of a Lease that this candidate creates. @default none */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Empties the Lease at the end, so that another candidate need not wait for it to expire. @default true */
   readonly release?: boolean | undefined;
   /**
-   * Whether the Lease may be taken from this holder, who still renews it, once and before the first term. The term
-   * begins when that one can write no more: after its lease duration. @default from nobody
+   * Whether the Lease may be taken from this holder, although the holder still renews it. It is taken so only once,
+   * before the first term. The term begins when the holder can write no more: after its lease duration. @default from
+   * nobody
    */
   readonly takesOverFrom?: ((holder: string) => boolean) | undefined;
   /** The clock of timers, and the steady clock of terms. */
@@ -33,17 +34,20 @@ export interface ElectorOptions extends ElectionDurations {
 
 /** The events of an election, for logs, metrics and Events of Kubernetes. */
 export interface ElectionObserver {
-  /** The holder of the Lease has changed, to nobody if empty; `since` is a time of the holder's clock. */
+  /** The holder of the Lease has changed; an empty one means nobody. `since` is a time of the holder's clock. */
   observed?(holder: string, since: string | undefined): void;
   acquired?(lease: Lease): void;
-  /** The Lease was taken from a holder, who is outlasted for so many milliseconds. */
+  /**
+   * The Lease was taken from a holder. This candidate waits for so many milliseconds, until the holder can write no
+   * more.
+   */
   takenOver?(holder: string, wait: number): void;
   lost?(reason: string): void;
-  /** A leader that was told to stop leads no more. */
+  /** A leader that was asked to stop leads no more. */
   resigned?(): void;
   /** The Lease had changed under a leader, who had to read it again. */
   slowPath?(): void;
-  /** The Lease cannot be watched, and is asked for again and again instead. */
+  /** The Lease cannot be watched, and is read again and again instead. */
   unwatched?(error: unknown): void;
   /** An attempt failed; `first` after an attempt that did not. */
   failed?(error: unknown, first: boolean): void;
@@ -52,7 +56,7 @@ export interface ElectionObserver {
 const FROM_NOBODY = (): boolean => false;
 /** The longest wait after a release, in milliseconds, so that candidates do not all send requests at once. */
 const VACANCY_JITTER = 200;
-/** The number of retry periods for which a Lease that vanished is left to its leader, who writes it again. */
+/** The number of retry periods for which a vanished Lease is left to its leader, who writes it again. */
 const GRACE_PERIODS = 2.5;
 
 /**
@@ -73,9 +77,9 @@ export class Elector implements Leadership {
   #term: Term | undefined;
   #failing = false;
   #watchFailing = false;
-  /** Whether a write that makes the Lease ours was sent, and nobody else was seen to hold it since. */
+  /** Whether a write that makes the Lease ours was sent, and no other holder was seen since. */
   #mayHold = false;
-  /** Whether the Lease may be taken from a holder who renews it; nobody's after the first term has begun. */
+  /** Whether the Lease may be taken from a holder who renews it; from nobody after the first term has begun. */
   #takesOverFrom: (holder: string) => boolean;
   /** Whether others get a chance to lead before this candidate leads again. */
   #standsBack = false;
@@ -111,7 +115,7 @@ export class Elector implements Leadership {
     return this.#view.holder;
   }
 
-  /** How many milliseconds ago the Lease expired while this candidate still counted as its holder; 0 otherwise. */
+  /** Milliseconds since the Lease expired while this candidate still counted as its holder; 0 otherwise. */
   get overdue(): number {
     return this.#term?.overdue(this.#options.leaseDuration) ?? 0;
   }
@@ -212,10 +216,10 @@ export class Elector implements Leadership {
   }
 
   /**
-   * Takes the Lease from a holder who renews it, when that is wished, and holds a Lease that is ours until nobody
-   * before us can write any more.
+   * Takes the Lease from a holder who renews it, if that is requested, and then renews it until no earlier holder can
+   * write any more.
    *
-   * @returns whether the answer to the last renewal meanwhile was late; `undefined` when there was none
+   * @returns whether the answer to the last of these renewals was late; `undefined` when there was none
    */
   async #takeOver(call: LockCall): Promise<boolean | undefined> {
     const { lock, clock, observer, retryPeriod } = this.#options;
@@ -349,7 +353,7 @@ export class Elector implements Leadership {
    * Writes the Lease as it was last seen and, if it has changed, as it is now. During a term nobody else can have begun
    * one, so a leader writes its name again where somebody deleted the Lease or emptied its holder.
    *
-   * @returns false when somebody else has it.
+   * @returns false when somebody else holds it.
    */
   async #renew(call: LockCall): Promise<boolean> {
     const { lock, observer } = this.#options;
@@ -388,7 +392,7 @@ export class Elector implements Leadership {
     this.#failing = true;
   }
 
-  /** Random microseconds tell this claim from one that another candidate makes in the same millisecond. */
+  /** Random microseconds distinguish this claim from another candidate's in the same millisecond. */
   #claim(): Claim {
     const now = Math.floor(this.#clocks.wall.now()) + this.#random();
     return { identity: this.identity, leaseDuration: this.#options.leaseDuration, now };

@@ -8,9 +8,9 @@ export interface LeaseViewOptions {
   readonly clock: Clock;
   /** The identity of the candidate. */
   readonly identity: string;
-  /** The candidate's own lease duration in milliseconds, which bounds what it believes of others. */
+  /** The candidate's own lease duration in milliseconds, which limits the durations that it believes of others. */
   readonly leaseDuration: number;
-  /** Milliseconds for which a Lease that vanished is left to its leader, who writes it again. */
+  /** Milliseconds for which a vanished Lease is left to its leader, who writes it again. */
   readonly grace: number;
   readonly observer?: { observed?(holder: string, since: string | undefined): void } | undefined;
 }
@@ -19,24 +19,23 @@ export interface LeaseViewOptions {
 const MOST_CLAIMS = 16;
 
 /**
- * Decides from what others wrote when this candidate may claim the Lease, and when it may lead by a claim.
+ * Decides, from the writes of others, when this candidate may claim the Lease, and when it may lead by a claim.
  *
- * Whoever has the right to write got it by a write to the Lease, and keeps it for less than a lease duration. So each
- * change that this candidate did not make itself is outlasted for that long **by the local clock**, whatever the change
- * says: anybody may edit a Lease, and the leader before the edit does not know of it yet. The exceptions are a release,
- * which only a holder writes, and a Lease that was never held. The times in a Lease come from other machines' clocks
- * and decide nothing.
+ * A holder gets the right to write by a write to the Lease, and keeps it for less than a lease duration. So after each
+ * change by others, this candidate waits that long **by the local clock**, whatever the change says: anybody may edit a
+ * Lease, and the leader before the edit does not know of it yet. The exceptions are a release, which only a holder
+ * writes, and a Lease that was never held. The times in a Lease come from other machines' clocks and decide nothing.
  */
 export class LeaseView {
   readonly #options: LeaseViewOptions;
   #lease: Lease | undefined;
-  /** Whether there was a Lease at any time. */
+  /** Whether a Lease has ever existed. */
   #hasHistory = false;
   /** When the Lease was first seen to be gone. */
   #goneSince = -Infinity;
   /** The time until which somebody else may have the right to write. */
   #outlasts = -Infinity;
-  /** The marks of this candidate's claims, which tell them from Leases that others wrote in its name. */
+  /** The marks of this candidate's claims, which distinguish them from Leases that others wrote in its name. */
   readonly #claims = new Set<string>();
   /** The last holder that was reported; `undefined` before the first. */
   #reported: string | undefined;
@@ -45,7 +44,7 @@ export class LeaseView {
     this.#options = options;
   }
 
-  /** The Lease as it was last seen; `undefined` when there was none. */
+  /** The last known state of the Lease; `undefined` when there was none. */
   get lease(): Lease | undefined {
     return this.#lease;
   }
@@ -100,7 +99,7 @@ export class LeaseView {
     this.see(lease);
   }
 
-  /** Records what the server has shown. */
+  /** Records the Lease that the server has shown. */
   see(lease: Lease | undefined): void {
     const before = this.#lease;
     const isSame =
@@ -127,10 +126,10 @@ export class LeaseView {
       this.#claims.clear();
       return;
     }
-    // While there was no Lease, others may have led by one that this candidate never saw.
+    // While there was no Lease, others may have led by a Lease that this candidate never saw.
     const hasGap = before === undefined && this.#hasHistory;
     const isOurs = this.#isOurs(lease);
-    // A claim of ours that lands after somebody else's is not a reason to lead.
+    // A claim of ours that is stored after somebody else's is not a reason to lead.
     if (!isOurs) this.#claims.clear();
     if (!hasGap && isOurs) return;
     if (!hasGap && isReleased(lease)) {
@@ -181,7 +180,9 @@ export class LeaseView {
   }
 }
 
-/** Returns what identifies a claim: nobody else writes the same renewal time and transition, unless he copies them. */
+/**
+ * Returns the text that identifies a claim: nobody else writes the same renewal time and transition, except as a copy.
+ */
 function markOf({ spec }: Lease): string {
   return `${spec?.renewTime} ${spec?.leaseTransitions}`;
 }

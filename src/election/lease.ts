@@ -46,18 +46,20 @@ export function holderOf(lease: Lease | undefined): string {
 /** The longest identity that is printed whole. */
 const MOST_SHOWN = 128;
 
-/** Returns a holder as it is printed, because anybody who may write the Lease can write any length. */
+/** Returns a holder for messages: cut, because anybody who may write the Lease can write any length. */
 export function shownHolder(holder: string): string {
   return holder.length <= MOST_SHOWN ? holder : `${holder.slice(0, MOST_SHOWN)}… (${holder.length} characters)`;
 }
 
-/** Whether a holder released the Lease, as client-go does; whoever only empties the holder leaves the rest. */
+/**
+ * Whether a holder released the Lease, as client-go does; somebody who only empties the holder leaves the other fields.
+ */
 export function isReleased(lease: Lease): boolean {
   const { leaseDurationSeconds, acquireTime, renewTime } = lease.spec ?? {};
   return holderOf(lease) === "" && leaseDurationSeconds === 1 && renewTime !== undefined && renewTime === acquireTime;
 }
 
-/** Whether a Lease was made in advance, and nobody has taken it yet. */
+/** Whether a Lease was made in advance, and nobody has held it yet. */
 export function wasNeverHeld(lease: Lease): boolean {
   return holderOf(lease) === "" && lease.spec?.renewTime === undefined && lease.spec?.acquireTime === undefined;
 }
@@ -100,8 +102,8 @@ export function takenLease(lease: Lease, claim: Claim): Lease {
 /**
  * Returns the Lease without a holder.
  *
- * @param outlasts for how many milliseconds a holder before this one may still write. When there is none, any
- * candidate may take the Lease at once; otherwise it looks like one that somebody has emptied, which others outlast.
+ * @param outlasts the milliseconds for which an earlier holder may still write. Without them, any candidate may take
+ * the Lease at once; with them, the Lease looks like one that somebody has emptied, so that others wait.
  */
 export function releasedLease(lease: Lease, now: number, outlasts = 0): Lease {
   const time = microTime(now);

@@ -30,7 +30,7 @@ export interface ListedLeases {
 /** The maximum length of a label's value. */
 const MOST_LABEL = 63;
 
-/** Returns the names of the Leases of so many seats. */
+/** Returns the names of the Leases of this many seats. */
 export function shardLeaseNames(id: string, seats: number): readonly string[] {
   return Array.from({ length: seats }, (_, seat) => shardLeaseName(id, seat));
 }

@@ -16,7 +16,7 @@ export interface ShardMemberOptions extends ElectionDurations {
   readonly leases: ShardLeases;
   /** Distinguishes this replica from all others, including earlier ones. */
   readonly identity: string;
-  /** How many replicas work; further ones stand by. */
+  /** The number of replicas that work; further ones stand by. */
   readonly seats: number;
   /** Releases the Lease at the end. @default true */
   readonly release?: boolean | undefined;
@@ -32,13 +32,13 @@ export interface ShardMemberOptions extends ElectionDurations {
 export interface ShardObserver {
   /** All members have published the same division, and this replica works on its share of it. */
   divided?(publication: Publication): void;
-  /** Others have taken all seats. */
+  /** Other replicas have taken all seats. */
   standsBy?(): void;
   /** The membership has ended, and a new one is sought. */
   lost?(reason: string): void;
   /** The Lease had changed under its holder, who had to read it again. */
   slowPath?(): void;
-  /** An attempt failed; `first` is set when the one before it succeeded. */
+  /** An attempt failed; `first` is set when the previous one succeeded. */
   failed?(error: unknown, first: boolean): void;
 }
 
@@ -63,14 +63,14 @@ export class ShardMember implements Shards {
   readonly #participants = new Set<ShardParticipant>();
   readonly #stopping = new AbortController();
   #held = SlotSet.none;
-  /** The division to publish as soon as nothing outside of its share is under way. */
+  /** The division to publish as soon as no work outside of its share is under way. */
   #wanted: Publication | undefined;
   /** The highest generation that this replica ever intended to publish. */
   #generation = 0;
   #dropping: readonly Dropping[] = [];
   #failing = false;
   #standsBy = false;
-  /** When this replica took the present or last seat. */
+  /** The time at which this replica took the present or last seat. */
   #seatedAt = 0;
   #done: Promise<unknown> | undefined;
   #stopped: Promise<void> | undefined;
@@ -130,15 +130,15 @@ export class ShardMember implements Shards {
     return this.#seat.isHeld ? this.#seat.member?.seat : undefined;
   }
 
-  /** The replicas and their seats, as this one sees them. */
+  /** The replicas and their seats, from this replica's view. */
   get members(): readonly Member[] {
     return this.#view.members;
   }
 
   /**
-   * Whether it is known if this replica has a share. A replica without a share counts as settled after two lease
-   * durations in its seat: replicas that were started with fewer seats do not see it, and a rolling update ends them
-   * only when it is ready.
+   * Whether it is known if this replica has a share. A replica without one counts as settled after two lease durations
+   * in its seat: replicas that were started with fewer seats do not see it, and a rolling update ends those only when
+   * this one is ready.
    */
   get isSettled(): boolean {
     if (this.#standsBy || this.held.size > 0) return true;
@@ -146,12 +146,12 @@ export class ShardMember implements Shards {
     return this.#seat.isHeld && clock.now() - this.#seatedAt >= 2 * leaseDuration;
   }
 
-  /** The present or last seat of this replica; compares no clocks. */
+  /** The present or last seat of this replica. It compares no clocks. */
   get lastSeat(): number | undefined {
     return this.#seat.member?.seat;
   }
 
-  /** For how many milliseconds the seat's Lease has been expired without this replica noticing; 0 otherwise. */
+  /** Milliseconds for which the seat's Lease has been expired without this replica noticing; 0 otherwise. */
   get overdue(): number {
     return this.#seat.overdue;
   }
@@ -175,7 +175,7 @@ export class ShardMember implements Shards {
     this.#done ??= Promise.all([this.#watch.run(), this.#seat.run()]);
   }
 
-  /** Gives up the seat and everything that is held. Resolves when nothing is running any more; never throws. */
+  /** Gives up the seat and all held slots. Resolves when nothing is running any more; never throws. */
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop());
   }
@@ -187,7 +187,7 @@ export class ShardMember implements Shards {
     if (this.#options.release !== false) await this.#seat.release();
   }
 
-  /** Acts on what was seen, published and dropped. */
+  /** Acts on the seats that are seen, published and dropped. */
   #evaluate(): void {
     if (this.#stopping.signal.aborted) return;
     this.#divide();
@@ -197,7 +197,7 @@ export class ShardMember implements Shards {
   #divide(): void {
     const { member, isHeld } = this.#seat;
     if (!isHeld || member === undefined) return;
-    // Until the own seat is visible, others may have taken seats before it that nobody here has seen.
+    // Until the own seat is visible, others may have taken seats before it that this replica has not seen.
     const visible = this.#view.member(member.seat);
     if (visible === undefined || !sameMember(visible, member)) return;
     const { members } = this.#view;
@@ -297,7 +297,7 @@ function shareIn({ members }: Publication, { seat }: Member): SlotSet {
   );
 }
 
-/** The leadership of a task that one of the replicas does: the holder of the slot of its name. */
+/** The leadership for a task that only one of the replicas does: the holder of the slot of its name. */
 class Alone implements Leadership {
   readonly #shards: Shards;
   readonly #slot: number;

@@ -19,7 +19,7 @@ export interface Publication {
 /** A replica in a seat, from the moment it takes the seat until it loses it; it never becomes the same member again. */
 export interface Member {
   readonly seat: number;
-  /** How often the seat was taken. */
+  /** The number of times that the seat was taken. */
   readonly transitions: number;
   readonly identity: string;
 }
@@ -44,7 +44,7 @@ export function memberOf(seat: number, lease: Lease | undefined): Member | undef
   return identity === "" ? undefined : { seat, transitions: lease?.spec?.leaseTransitions ?? 0, identity };
 }
 
-/** Returns what the holder of a Lease has published; `undefined` when there is nothing readable. */
+/** Returns the publication of the holder of a Lease; `undefined` when there is no readable one. */
 export function publicationOf(lease: Lease | undefined): Publication | undefined {
   const text = lease?.metadata.annotations?.[PUBLICATION_ANNOTATION];
   if (text === undefined) return undefined;
@@ -69,7 +69,7 @@ export interface Holder {
   readonly renewDeadline: number;
 }
 
-/** Returns a Lease with a publication, or without one, and with what others must know of its holder. */
+/** Returns a Lease with a publication, or without one, and with the holder's renew deadline. */
 export function publishing(
   lease: Lease,
   publication: Publication | undefined,
@@ -95,13 +95,13 @@ function parseMember(text: unknown): Member {
   return { seat: Number(seat), transitions: Number(transitions), identity };
 }
 
-/** The facts from which a member decides what to publish next. */
+/** The facts from which a member decides on its next publication. */
 interface Situation {
   /** The present holders of seats, including this member, sorted by seat. */
   readonly members: readonly Member[];
-  /** What the other members have published. */
+  /** The publications of the other members. */
   readonly published: readonly Publication[];
-  /** What this member has published, or tried to. */
+  /** The publication that this member has written, or tried to write. */
   readonly own: Publication | undefined;
   /** The highest generation that this member has ever tried to publish. */
   readonly generation: number;
@@ -111,8 +111,8 @@ interface Situation {
  * Returns the division among the present members: one that another member has published and this one may adopt, or a
  * new one.
  *
- * **Guarantee.** A member never publishes two divisions with one generation, nor a lower generation after a higher
- * one. All who see the same members and publications arrive at the same division.
+ * **Guarantee.** A member never publishes two divisions with one generation, nor a lower generation after a higher one.
+ * All members that see the same members and publications arrive at the same division.
  */
 export function nextPublication({ members, published, own, generation }: Situation): Publication {
   const isCurrent = own !== undefined && sameMembers(own.members, members);

@@ -27,15 +27,15 @@ export interface ShardSeatOptions {
   readonly clocks: TermClocks;
   readonly random: () => number;
   readonly signal: AbortSignal;
-  /** Returns what the next renewal publishes. */
+  /** Returns the publication of the next renewal. */
   readonly toPublish: () => Publication | undefined;
-  /** Called when a seat is taken, with what this replica has published in its Lease before. */
+  /** Called when a seat is taken, with the earlier publication of this replica in its Lease. */
   readonly onTaken: (published: Publication | undefined) => void;
-  /** Called once for each seat, synchronously, before the caller that found it lost continues. */
+  /** Called once for each seat, synchronously, before the caller that discovered the loss continues. */
   readonly onLost: (reason: string) => void;
   /** Called when the Lease was renewed. */
   readonly onRenewed: () => void;
-  /** Called when others have taken all seats. */
+  /** Called when other replicas have taken all seats. */
   readonly onNoneFree: () => void;
   /** Called when the Lease had changed under this replica. */
   readonly onSlowPath: () => void;
@@ -52,7 +52,7 @@ export class ShardSeat {
   /** The name of the Lease that was requested last; a write without a response may have made it ours. */
   #requested: string | undefined;
   #published: Publication | undefined;
-  /** Counts changes of the view, so that nobody waits for one that has already happened. */
+  /** Counts changes of the view, so that nobody waits for a change that has already happened. */
   #looks = 0;
 
   constructor(options: ShardSeatOptions) {
@@ -82,12 +82,12 @@ export class ShardSeat {
     return this.#published;
   }
 
-  /** For how many milliseconds the Lease has been expired without this replica noticing; 0 otherwise. */
+  /** Milliseconds for which the Lease has been expired without this replica noticing; 0 otherwise. */
   get overdue(): number {
     return this.#term?.overdue(this.#options.durations.leaseDuration) ?? 0;
   }
 
-  /** Called when the view has changed, or when there is something else to publish. */
+  /** Called when the view has changed, or when there is a new publication. */
   look(): void {
     this.#looks++;
     this.#alarm.ring();
@@ -107,7 +107,7 @@ export class ShardSeat {
     this.#term?.end("the process gave it up");
   }
 
-  /** Ends the membership: from now on nothing is held. */
+  /** Ends the membership: from now on no slot is held. */
   end(): void {
     this.#term?.end("the process gave it up");
   }
@@ -138,7 +138,7 @@ export class ShardSeat {
     }
   }
 
-  /** Writes the Lease. @returns it when the seat is ours; `undefined` when somebody else was faster. */
+  /** Writes the Lease. @returns the Lease when the seat is ours; `undefined` when somebody else was faster. */
   #write(
     { seat, lease }: { readonly seat: number; readonly lease: Lease | undefined },
     call: LockCall,
@@ -164,7 +164,7 @@ export class ShardSeat {
     if (term.remaining <= 0) return false;
     this.#lease = lease;
     this.#member = memberOf(seat, lease)!;
-    // A replica that returns before anybody has vacated its seat continues with what the Lease says.
+    // A replica that returns before anybody has vacated its seat continues with the publication in the Lease.
     this.#published = publicationOf(lease);
     this.#term = term;
     onTaken(this.#published);
@@ -187,7 +187,7 @@ export class ShardSeat {
           continue;
         }
         const since = momentOf(clocks);
-        // This leaves time for a second attempt on another connection.
+        // The timeout leaves time for a second attempt on another connection.
         const timeout = Math.max(1, Math.min(term.remaining, Math.max(retryPeriod, term.remaining / 2)));
         if (!(await this.#renew({ signal, timeout }))) return term.end("the seat is not this replica's any more");
         onSuccess();

@@ -7,11 +7,11 @@ import { deadlineOf, type Member, memberOf, type Publication, publicationOf } fr
 
 interface Seat {
   lease: Lease;
-  /** When the Lease was first seen in its present state. */
+  /** The time at which the Lease was first seen in its present state. */
   since: number;
   /** Whether the Lease was deleted; its holder may work until it would have expired. */
   isDeleted: boolean;
-  /** The Lease as it is now, when somebody else emptied it: its holder may work until it would have expired. */
+  /** The present Lease, when somebody else emptied it: its holder may work until it would have expired. */
   emptied?: Lease;
 }
 
@@ -24,8 +24,8 @@ export interface ShardViewOptions {
 }
 
 /**
- * The Leases of a group exactly as lists and watches have shown them; so a replica that sees its own Lease here also
- * sees everything that was written before it.
+ * The Leases of a group exactly as lists and watches have shown them. A replica that sees its own Lease here therefore
+ * also sees every earlier write.
  */
 export class ShardView {
   readonly #options: ShardViewOptions;
@@ -39,7 +39,7 @@ export class ShardView {
     this.#numbers = new Map(Array.from({ length: options.seats }, (_, seat) => [options.nameOf(seat), seat]));
   }
 
-  /** Takes a list. @param wasBlind whether renewals may have been missed; then all get their time again. */
+  /** Takes a list. @param wasBlind whether renewals may have been missed; then the time of every Lease begins again. */
   list(leases: readonly Lease[], wasBlind: boolean): void {
     const now = this.#options.clock.now();
     const seatsInList = new Set<number>();
@@ -84,7 +84,7 @@ export class ShardView {
     return known?.emptied ?? known?.lease;
   }
 
-  /** The members sorted by seat, including those whose Leases have expired, until somebody vacates their seats. */
+  /** The members sorted by seat, including those whose Leases have expired until somebody vacates their seats. */
   get members(): readonly Member[] {
     const members: Member[] = [];
     for (const [seat, { lease, isDeleted, emptied }] of this.#seats) {
@@ -103,7 +103,7 @@ export class ShardView {
     return publicationOf(this.#seats.get(seat)?.lease);
   }
 
-  /** The seats to vacate, whose holders have not renewed their Leases in time; those of `identity` never count. */
+  /** The seats to vacate: their holders have not renewed their Leases in time. Seats of `identity` never count. */
   expired(identity: string): readonly number[] {
     const expired: number[] = [];
     for (const [seat, { lease, isDeleted }] of this.#seats) {
@@ -148,7 +148,7 @@ export class ShardView {
   }
 }
 
-/** Its holder may work for longer than this replica would, because replicas get new durations one by one. */
+/** The time may be longer than this replica's own, because replicas get new durations one by one. */
 function expiryOfHolder(lease: Lease): number {
   const renewDeadline = deadlineOf(lease);
   return renewDeadline === undefined ? 0 : expiryOf({ leaseDuration: durationOf(lease, Infinity), renewDeadline });

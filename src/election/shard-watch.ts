@@ -82,7 +82,7 @@ export class ShardWatch {
     try {
       await leases.update(releasedLease(lease, wall.now()), { signal, timeout: Math.max(1_000, renewDeadline / 2) });
     } catch (error) {
-      // Somebody was faster, and the watch will show it.
+      // Another replica was faster, and the watch will show its write.
       if (!signal.aborted && !isConflict(error) && !isNotFound(error)) onFailure(error);
     } finally {
       this.#vacating.delete(seat);

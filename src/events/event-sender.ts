@@ -11,7 +11,7 @@ export interface EventSenderOptions {
   readonly transport: Pick<Transport, "request">;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called when an occurrence was not sent; its series continues anyway. */
+  /** Called when an occurrence was not sent; its series continues nevertheless. */
   readonly onDrop: (series: EventSeries, reason: EventDropReason) => void;
 }
 
@@ -76,7 +76,7 @@ export class EventSender {
     this.#running = undefined;
   }
 
-  /** Sends an Event; never throws. @returns why it was given up, if it was. */
+  /** Sends an Event; never throws. @returns why it was given up; `undefined` when it was sent. */
   async #deliver(series: EventSeries): Promise<EventDropReason | undefined> {
     for (let attempt = 1; ; attempt++) {
       if (this.#closed.signal.aborted) return "closed";
@@ -110,7 +110,7 @@ export class EventSender {
         this.#took(series, count);
         return;
       } catch (error) {
-        // The Event has expired on the server, so the series continues as a new one.
+        // The Event has expired on the server, so its series continues as a new Event.
         if (!isNotFound(error)) throw error;
       }
     }

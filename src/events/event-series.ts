@@ -1,4 +1,4 @@
-/** Series of Events: one that repeats is one Event with a count. */
+/** Series of Events: repeated Events become one Event with a count. */
 import type { WriteGate } from "../kube/transport/write-gate.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EventIdentity } from "./event.ts";
@@ -21,11 +21,11 @@ export interface EventSeries {
   sending: "no" | "waiting" | "in flight" | "again";
 }
 
-/** A series without an occurrence for this long is over: its count is sent a last time, and it is forgotten. */
+/** A series without an occurrence for this long is over: its count is sent a last time, and the series is forgotten. */
 const FINISH_AFTER = 6 * 60_000;
 /** A series that continues is sent at this interval. */
 const REFRESH_AFTER = 30 * 60_000;
-/** The maximum number of series; beyond it the least recent one is finished early. */
+/** The maximum number of series; beyond it the least recently used one is finished early. */
 const MAX_SERIES = 4096;
 
 /** The active series, the least recent first. */
@@ -111,8 +111,8 @@ export class SeriesCache {
 }
 
 /**
- * The second occurrence is sent at once, later ones with the next refresh or at the end; this also applies to a
- * rejected one.
+ * Whether the count must be sent: the second occurrence at once, later ones with the next refresh or at the end, even
+ * after a rejection.
  */
 export function isDue({ count, reported: told, toldAt }: EventSeries, now: number): boolean {
   return count > told && (told <= 1 || now - toldAt >= REFRESH_AFTER);

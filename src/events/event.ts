@@ -1,12 +1,12 @@
 /** Events in the form that the API server accepts: names, limits and bodies. */
 import type { AnyObject } from "../resource/handle.ts";
 
-/** What happened, as `kubectl events` and `kubectl describe` show it. */
+/** An occurrence, as `kubectl events` and `kubectl describe` show it. */
 export interface EventInput {
   readonly type: "Normal" | "Warning";
   /** A short word in UpperCamelCase, cut to 128 bytes. */
   readonly reason: string;
-  /** What the controller did or refused to do, cut to 128 bytes. @default the reason */
+  /** The action that the controller took or refused, cut to 128 bytes. @default the reason */
   readonly action?: string | undefined;
   /** A text for people, cut to 1024 bytes. */
   readonly message: string;
@@ -119,7 +119,7 @@ function eventName(objectName: string): string {
   return DNS_SUBDOMAIN.test(prefix) ? `${prefix}.${suffix}` : `event.${suffix}`;
 }
 
-/** Cuts a text to so many bytes of UTF-8, without splitting a character. */
+/** Cuts a text to this many bytes of UTF-8, without splitting a character. */
 function cut(value: unknown, bytes: number): string {
   // Modules in plain JavaScript may pass anything, and recording never throws.
   const text = String(value);

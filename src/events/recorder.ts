@@ -52,7 +52,7 @@ export class EventRecorder {
       clock,
       log,
       onDrop: (series, reason) => {
-        // A rejected Event stays known, because as a new one it would be sent at each occurrence.
+        // A rejected Event stays known; otherwise it would be sent as a new one at each occurrence.
         if (reason !== "failed") this.#series.forget(series);
         this.#drop(reason);
       },
@@ -88,7 +88,7 @@ export class EventRecorder {
     await (signal === undefined ? idle : abortable(idle, signal));
   }
 
-  /** Sends what is waiting, once and within 5 s, and stops; later Events are dropped. */
+  /** Sends the waiting Events, once and within 5 s, and stops; later Events are dropped. */
   close(): Promise<void> {
     return (this.#closed ??= this.#close());
   }
@@ -106,7 +106,7 @@ export class EventRecorder {
     const key = eventKey(occurrence, ofObject);
     const repeated = this.#series.repeat(key);
     if (repeated !== undefined) {
-      // When the queue is full, its count is sent later.
+      // When the queue is full, the count is sent later.
       if (isDue(repeated, this.#options.clock.now()) && !this.#sender.full) this.#sender.send(repeated);
       return;
     }

@@ -40,8 +40,9 @@ export const MOST_ANSWER_BYTES: number = 32 * MIB;
  */
 export const MOST_PAGE_BYTES: number = 32 * MIB;
 /**
- * A collection that is held as a whole before anything is done with it: on one page, which is asked for when its pages
- * took longer than the server keeps them, or as a stream of whole objects. A larger stream is given up for pages.
+ * A collection that is received as a whole before it is processed: as one page, which is requested when reading its
+ * pages took longer than the server keeps them, or as a stream of whole objects. A larger stream is given up in favour
+ * of pages.
  */
 export const MOST_COLLECTION_BYTES: number = 64 * MIB;
 /** Items of such a collection when only metadata is listed; Kubernetes supports at most 150,000 pods. */
@@ -68,20 +69,20 @@ export const MOST_MESSAGE_FRAMES = 1_000;
 /** The header section of a response over HTTP/1.1, which Node limits too. */
 export const MOST_HEAD_BYTES: number = 64 * KIB;
 /**
- * What has arrived of a container's log, or of a watch that an author reads, and nobody has read yet, beside what fits
- * into the window of its stream, 16 MiB. The server waits until it is read.
+ * Unread bytes of a container's log, or of a watch that an author reads, in addition to the 16 MiB that fit into the
+ * window of the stream. The server waits until they are read.
  */
 export const MOST_UNREAD_BYTES: number = MIB;
 /**
- * The output of a command that nobody has read. It ends the command: one stream may be read while nobody reads the
- * other, so that a server that waits could wait for ever.
+ * Unread output of a command. More of it ends the command: the reader may read one stream and ignore the other, so the
+ * server could otherwise wait for ever.
  */
 export const MOST_UNREAD_OUTPUT_BYTES: number = 64 * MIB;
 /** A line of a container's log. The container runtime splits lines at 16 KiB, and the kubelet joins them again. */
 export const MOST_LOG_LINE_BYTES: number = 16 * MIB;
 /**
- * Different warnings that are logged in a minute, and remembered so that none is logged twice. A healthy server has a
- * few.
+ * Different warnings that are logged in a minute, and that are remembered so that none is logged twice. A healthy
+ * server has a few.
  */
 export const MOST_WARNINGS = 100;
 /** The text of one warning; kube-apiserver itself truncates at 256 characters. */

@@ -1,11 +1,11 @@
-/** Collects the files of a module: its own and those that it imports by paths. */
+/** Collects the files of a module: its own files and those that it imports by paths. */
 import { readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { fingerprint } from "#runtime/digest";
 import { importsOf, resolveImport } from "#runtime/module-host";
 import { originsOf } from "./source-map.ts";
 
-/** The largest file that is read, in MiB; a larger one must be data that is here by mistake. */
+/** The maximum size of a file in MiB; a larger file must be data that is here by mistake. */
 const MOST_MEBIBYTES = 64;
 
 export interface Closure {
@@ -15,7 +15,7 @@ export interface Closure {
   readonly origins: readonly string[];
   /** The first of its files that must not be read, such as a device. */
   readonly unusable: { readonly path: string; readonly why: string } | undefined;
-  /** A hash of the files; it depends on their folder only where the code looks at its own place. */
+  /** A hash of the files; it depends on their folder only if the code refers to its own place. */
   readonly hash: string;
   /** The folders of the files, and of imported files that are missing. */
   readonly folders: ReadonlySet<string>;
@@ -29,7 +29,7 @@ function textOf(file: string): string {
   }
 }
 
-/** Returns why a path is no file of a module; `undefined` when it is one, or does not exist. */
+/** Returns why a path cannot be a file of a module; `undefined` when it can, or does not exist. */
 function whyUnusable(path: string): string | undefined {
   let stat: Stats | undefined;
   try {
@@ -46,7 +46,7 @@ function whyUnusable(path: string): string | undefined {
   return `is ${stat.isFIFO() ? "a pipe" : stat.isSocket() ? "a socket" : "a device"}, and no file`;
 }
 
-/** The imports of sources that were read before: a watcher looks at all modules whenever one has changed. */
+/** The imports of sources that were read before: a watcher examines all modules whenever one has changed. */
 const known = new Map<string, readonly string[]>();
 const MOST_KNOWN = 1_000;
 
@@ -88,7 +88,7 @@ export function closureOf(file: string): Closure {
   try {
     start = realpathSync(file);
   } catch {
-    // It is gone meanwhile, so the closure is empty.
+    // The file is gone meanwhile, so the closure is empty.
   }
   visit(start);
   const hash = hashOf(sources, { from: dirname(start), flaw: unusable?.why });
@@ -96,7 +96,7 @@ export function closureOf(file: string): Closure {
   return { sources, hash, unusable, origins, folders };
 }
 
-/** How code refers to its own place, which it may look at later. */
+/** Matches references of code to its own place, which it may use later. */
 const OWN_PLACE = /\bimport\s*\(|\bimport\.meta\b|\b__dirname\b|\b__filename\b|\brequire\s*\(/;
 
 /**

@@ -7,7 +7,9 @@ import type { ConfigFolder, ConfigPlace } from "../module/config/sources.ts";
 import { isFields } from "../resource/json.ts";
 import { readSteady, realFolders } from "./read-steady.ts";
 
-/** The largest file, which is more than any ConfigMap or Secret holds; a larger one must be here by mistake. */
+/**
+ * The maximum size of a file, which is more than any ConfigMap or Secret has; a larger file must be here by mistake.
+ */
 const MOST_BYTES = 4 * 2 ** 20;
 
 /** Thrown for a file or folder that cannot be read as configuration. */
@@ -15,7 +17,7 @@ class ConfigFileError extends Error {
   override readonly name = "UserError" as const;
 }
 
-/** @throws ConfigFileError that names the first one that cannot be read. */
+/** Reads all places. @throws ConfigFileError naming the first path that cannot be read. */
 export async function readPlaces(paths: readonly string[]): Promise<readonly ConfigPlace[]> {
   const places: ConfigPlace[] = [];
   for (const path of paths) {
@@ -24,7 +26,7 @@ export async function readPlaces(paths: readonly string[]): Promise<readonly Con
   return places;
 }
 
-/** Returns the folders whose changes may be changes of configuration. A file may be a link to one elsewhere. */
+/** Returns the folders whose changes may be changes of configuration. A file may be a link into another folder. */
 export function watchedFoldersOf(paths: readonly string[]): readonly string[] {
   return paths.flatMap((path) => {
     try {
@@ -60,7 +62,7 @@ function textOf(path: string, displayPath: string = path): string {
   }
 }
 
-/** The folder to which `..data` leads, whose files are of one time; without a mount the folder itself. */
+/** The folder to which `..data` leads, whose files have one version; without a mount, the folder itself. */
 function dataOf(folder: string): string {
   const link = join(folder, "..data");
   return existsSync(link) ? realpathSync(link) : folder;
@@ -91,8 +93,8 @@ function mapping(value: unknown, path: string, expected: string): Readonly<Recor
 }
 
 /**
- * A mounted ConfigMap or Secret: links that lead through `..data`, which is replaced as a whole. What a folder inside
- * holds is as if its name stood before that of each file.
+ * Reads a mounted ConfigMap or Secret: links that lead through `..data`, which is replaced as a whole. A file in an
+ * inner folder counts as if the folder's name were the first part of its own.
  */
 function folderAt(path: string): ConfigFolder {
   const texts = new Map<string, { text: string; file: string }>();
@@ -130,6 +132,6 @@ function entriesOf(folder: string): readonly string[] {
 }
 
 function innerFolders(path: string): readonly string[] {
-  // The kubelet removes the link of a key that is gone only after what it leads to.
+  // The kubelet removes the link of a removed key only after the file behind it.
   return entriesOf(path).filter((name) => statSync(join(path, name), { throwIfNoEntry: false })?.isDirectory());
 }

@@ -30,7 +30,7 @@ export class ConfigFollower {
     return watchedFoldersOf(this.#origin.paths);
   }
 
-  /** Whether the files that were read last cannot be used; another version of a module may make them usable. */
+  /** Whether the last read files cannot be used; another version of a module may make them usable. */
   get isRefused(): boolean {
     return this.#refused !== undefined;
   }

@@ -17,8 +17,8 @@ interface Home {
 }
 
 /**
- * Returns how a configuration is named that `own` declares by calls in these files, innermost first. A file that is no
- * module's, such as one that begins with `_`, counts for the module that is loaded.
+ * Returns a function that names a configuration which `own` declares by a call in these files, innermost first. A file
+ * of no module, such as one that begins with `_`, counts as one of the loaded module.
  */
 export function configNames(
   entries: readonly ModuleEntry[],

@@ -1,4 +1,4 @@
-/** Turns an error of loading a module into one message that says where it is and what to do. */
+/** Turns an error of loading a module into one message that names the place and the remedy. */
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, normalize, parse, relative } from "node:path";
 import { suggestion } from "../module/nearest.ts";
@@ -75,7 +75,7 @@ function isResolveMessage(
   return typeof error === "object" && error !== null && "specifier" in error && "referrer" in error;
 }
 
-/** Shows a real path as the user knows it: relative to the module's folder under its given name. */
+/** Shows a real path as the user knows it: relative to the module's folder, by the name that the user typed. */
 export function displayPath(path: string, { file, sources }: Pick<ExplainContext, "file" | "sources">): string {
   const [own] = sources.keys();
   if (own === undefined || path === own) return file;
@@ -88,14 +88,14 @@ export function displayPath(path: string, { file, sources }: Pick<ExplainContext
 function syntaxError(message: string, position: Position, context: ExplainContext): string {
   const { file, line, column, lineText } = position;
   const path = displayPath(file, context);
-  // A link may lead to a file elsewhere that is no code, and the parser's message would quote it.
+  // A link may lead to a distant file that is not code, and the parser's message would quote it.
   if (!isNear(file, context.file)) {
     return `${path}: it is not TypeScript, and is not shown, because it is in another place`;
   }
   return `${path}:${line}:${column}: ${message}\n    ${lineText.trim()}`;
 }
 
-/** Whether a file is in the folder of a module, in one below, or in one beside, as far as links lead nowhere else. */
+/** Whether a file is, with all links resolved, in the folder of a module, in one below it, or in one beside it. */
 function isNear(file: string, module: string): boolean {
   const folder = realpathSync(dirname(module));
   const around = dirname(folder) === parse(folder).root ? folder : dirname(folder);

@@ -17,7 +17,7 @@ export function findModules(folders: readonly string[]): readonly ModuleEntry[] 
   return entries;
 }
 
-/** Offers the binary's packages and begins to load all modules; a broken one says why. */
+/** Offers the binary's packages and begins to load all modules; the result of a broken module has the reason. */
 export function loadAll(entries: readonly ModuleEntry[], options: LoadOptions): readonly Promise<Loaded>[] {
   guardProcess();
   keepIntrinsics();

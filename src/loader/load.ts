@@ -17,11 +17,11 @@ import type { ModuleEntry } from "./scan.ts";
 export interface LoadOptions {
   /** The packages inside the binary that modules import, by exact name. */
   readonly offered: OfferedPackages;
-  /** Called with what a module's code threw outside of a call, or rejected without a handler. */
+  /** Called with an error that a module's code threw outside of a call, or rejected without a handler. */
   readonly onError: (module: string, error: unknown) => void;
   /** The version of this binnacle, which packages may require. @default not compared */
   readonly version?: string | undefined;
-  /** Milliseconds after which a module that has not finished loading is given up. @default 10_000 */
+  /** Milliseconds after which an attempt to load a module is given up. @default 10_000 */
   readonly timeout?: number | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
@@ -42,7 +42,7 @@ export type LoadResult = ({ readonly module: LoadedModule } | { readonly broken:
   readonly configs: readonly ModuleConfig[];
 };
 
-/** What became of a module. */
+/** The outcome of loading a module. */
 export interface Loaded {
   readonly entry: ModuleEntry;
   readonly result: LoadResult;

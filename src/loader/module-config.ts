@@ -24,7 +24,9 @@ export function loadConfigOf(sources: ConfigSources, entries: readonly ModuleEnt
   return { sources, nameFor: configNames(entries) };
 }
 
-/** Returns the configurations of all modules, and the names under which those that could not be loaded may have one. */
+/**
+ * Returns the configurations of all modules, and the names under which modules that could not be loaded may have one.
+ */
 export function knownConfigs(loaded: readonly Loaded[], missing: readonly ModuleEntry[] = []): KnownNames {
   const broken = loaded.filter(({ result }) => "broken" in result);
   return {
@@ -40,7 +42,7 @@ export interface FaultOptions {
   readonly missing?: readonly ModuleEntry[];
 }
 
-/** Returns all that is wrong with the configuration, one sentence each, with the module in front. */
+/** Returns all faults of the configuration, one sentence each, with the module in front. */
 export function configFaults(
   loaded: readonly Loaded[],
   sources: ConfigSources,
@@ -56,9 +58,10 @@ export function configFaults(
 }
 
 /**
- * Returns what is wrong with the values of a module.
+ * Returns the faults in the values of a module.
  *
- * @param among the modules of which one may have declared what this one imports: faults are told under its name.
+ * @param among the modules that may have declared a configuration which this module imports: faults are reported under
+ * the declaring module's name.
  */
 export function moduleFaults(
   { entry, result }: Loaded,

@@ -15,11 +15,11 @@ import { WatchedFolders } from "./watched-folders.ts";
 
 /** Milliseconds without an event before the folders are scanned, because editors write in several steps. */
 const SETTLE = 25;
-/** Milliseconds until a scan although events keep coming, such as those of a log file. */
+/** Milliseconds after which a scan begins although events keep coming, such as those of a log file. */
 const SETTLED_WITHIN = 500;
 /** Milliseconds in which changes usually take effect; a module that takes longer to load does not delay `onLook`. */
 const SYNCED_WITHIN = 250;
-/** Milliseconds between checks of the folders, because one that was deleted and made again sends no events. */
+/** Milliseconds between checks of the folders, because a folder that was deleted and made again sends no events. */
 const LOOK_EVERY = 2_000;
 /** Milliseconds for which a file must be gone: some editors delete a file before they write it anew. */
 const GONE_AFTER = 250;
@@ -55,7 +55,7 @@ interface Version {
   readonly hash: string;
   /** The sources of its configuration values; `undefined` where none is followed. */
   readonly sources: ConfigSources | undefined;
-  /** Whether its files are those of the version before, and its configuration is not. */
+  /** Whether only the configuration differs from the previous version, and the files do not. */
   readonly isReconfigured: boolean;
   /** The result of loading; `undefined` until then. */
   result: LoadResult | undefined;
@@ -77,7 +77,7 @@ export class ModuleWatcher implements AsyncDisposable {
   readonly #gone = new Map<string, number>();
   readonly #watched: WatchedFolders;
   #settling: ReturnType<typeof setTimeout> | undefined;
-  /** The time of the first event that no scan has followed yet, in milliseconds; `undefined` when there is none. */
+  /** The time of the first event after the last scan, in milliseconds; `undefined` when there is none. */
   #unsettled: number | undefined;
   readonly #looking: ReturnType<typeof setInterval>;
   #work: Promise<void> = Promise.resolve();
@@ -131,7 +131,7 @@ export class ModuleWatcher implements AsyncDisposable {
     return this.#work;
   }
 
-  /** Calls `onLook` only after running modules are replaced, because its work would take CPU from that. */
+  /** Calls `onLook` only after running modules are replaced, because its work would take CPU time from that. */
   async #tell(synced: Promise<void>): Promise<void> {
     await withinExpected(synced);
     if (!this.#closed) this.#options.onLook?.();
@@ -178,7 +178,7 @@ export class ModuleWatcher implements AsyncDisposable {
     return printOf(sources, names) !== printOf(before, names);
   }
 
-  /** The modules as they were at the start, because nobody asked to watch their files. */
+  /** The modules of the start, when nobody asked to watch their files. */
   #unwatched(): readonly ModuleFiles[] {
     return [...this.#versions.values()].map(({ entry, hash }) => ({ entry, hash, folders: new Set() }));
   }
@@ -230,7 +230,7 @@ export class ModuleWatcher implements AsyncDisposable {
     return Object.assign(version, { result });
   }
 
-  /** Hands over loaded versions. One that conflicts is tried again after the others: a save may change both. */
+  /** Passes on loaded versions. A version that conflicts is tried again after the others: one save may change both. */
   async #putAll(loaded: readonly LoadedVersion[]): Promise<void> {
     for (let left = loaded; left.length > 0;) {
       const refused: (readonly [LoadedVersion, unknown])[] = [];
@@ -248,7 +248,7 @@ export class ModuleWatcher implements AsyncDisposable {
   }
 
   /**
-   * Hands over a loaded version. If it is broken or refused, the old one keeps running.
+   * Passes on a loaded version. If it is broken or refused, the old one keeps running.
    *
    * @returns the error if only another module is in its way; trying again may then help.
    */
@@ -257,7 +257,7 @@ export class ModuleWatcher implements AsyncDisposable {
     const { entry, result } = one;
     const { name } = entry;
     if (this.#closed || this.#versions.get(name) !== one) {
-      // The process stops, or there is a newer version by now.
+      // The process stops, or a newer version exists by now.
       if ("module" in result) result.module.dispose();
       return undefined;
     }
@@ -286,7 +286,7 @@ export class ModuleWatcher implements AsyncDisposable {
   }
 }
 
-/** Why a module is not loaded again for its configuration. */
+/** The reason why a module is not loaded again for its configuration. */
 const OTHER_FILES =
   "its configuration has changed, and so have its files since the start, which nobody watches: restart the process, or run it with --watch";
 
@@ -294,7 +294,7 @@ function filesOf(entry: ModuleEntry): ModuleFiles {
   return { entry, ...closureOf(entry.file) };
 }
 
-/** A version whose configuration has faults is one that cannot be loaded. */
+/** A version whose configuration has faults counts as one that cannot be loaded. */
 function checked(entry: ModuleEntry, result: LoadResult): LoadResult {
   const faults = moduleFaults({ entry, result }, { isComplete: true });
   if (faults.length === 0) return result;

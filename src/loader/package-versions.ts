@@ -68,7 +68,7 @@ function packageFile(name: string, importer: string): PackageFile | undefined {
     try {
       return JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8")) as PackageFile;
     } catch {
-      // There is no readable one here; importing the package says what is wrong.
+      // There is no readable package.json here; importing the package reports the reason.
     }
     if (dirname(folder) === folder) return undefined;
   }

@@ -17,7 +17,7 @@ export function readSteady<T>(path: string, read: () => T): T {
   }
 }
 
-/** Returns where the links `..data` of a mount, and of the mounts in it, lead. */
+/** Returns the targets of the links `..data` of a mount, and of the mounts in it. */
 function versionsIn(path: string): string {
   const linkIn = (folder: string): string => {
     try {

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { printable } from "../observe/printable.ts";
 
 export interface ModuleEntry {
-  /** A short, printable and unique name: that of the entry, behind its folder's when there are several. */
+  /** A short, printable and unique name: the entry's, with the folder's in front when there are several folders. */
   readonly name: string;
   /** The file to load. */
   readonly file: string;
@@ -17,7 +17,7 @@ export class FolderError extends Error {
   override readonly name = "UserError" as const;
 }
 
-/** Returns what a path leads to; `undefined` for nothing. */
+/** Returns the type of a path's target; `undefined` when there is none. */
 function kindOf(path: string): "file" | "folder" | "other" | undefined {
   try {
     const stat = statSync(path, { throwIfNoEntry: false }) ?? lstatSync(path, { throwIfNoEntry: false });
@@ -49,7 +49,7 @@ function moduleFile(folder: string, { name }: Dirent): string | undefined {
   if (kindOf(path) === "folder") {
     return [join(path, "index.ts"), join(path, "index.js")].find((index) => ["file", "other"].includes(kindOf(index)!));
   }
-  // Anything but a file, or a dangling link, counts as a module, so that loading says what is wrong.
+  // Anything but a file, or a dangling link, counts as a module, so that loading reports the problem.
   return isModuleFile(name) ? path : undefined;
 }
 

@@ -5,7 +5,7 @@ import { freezeIntrinsics, type IntrinsicChange, restoreIntrinsics } from "../pl
 export interface Loading {
   /** Puts back what was changed since the last look, and notes who has changed it. */
   readonly restore: () => void;
-  /** Puts back what was changed since the last look. @throws Error when this module has changed it. */
+  /** Restores objects that were changed since the last check. @throws Error when this module has changed one. */
   check(): void;
   /** Called at the end of loading, however it went. @returns why the module is refused, if it is. */
   end(): string | undefined;
@@ -20,7 +20,7 @@ interface Suspect {
 /** The modules that are being loaded; there may be several. */
 const suspects = new Set<Suspect>();
 
-/** @param sources the module's files, by which it is told who did it when several load at the same time. */
+/** @param sources the module's files, which show the culprit when several modules load at the same time. */
 export function beginLoading(sources: ReadonlyMap<string, string>): Loading {
   const own: Suspect = { sources, changes: [] };
   suspects.add(own);
@@ -38,7 +38,7 @@ export function beginLoading(sources: ReadonlyMap<string, string>): Loading {
   };
 }
 
-/** Blames the modules whose files name what was changed; if none does, the one that is checked. */
+/** Blames the modules whose files name the changed objects; if none does, the module that is checked. */
 function blame(changes: readonly IntrinsicChange[], own: Suspect): void {
   for (const change of changes) {
     const word = change.property.replace(/^Symbol\(Symbol\.(\w+)\)$/, "$1");
@@ -56,14 +56,14 @@ function refusal(changes: readonly IntrinsicChange[]): string {
   );
 }
 
-/** Milliseconds between two looks at what cannot be protected from changes. */
+/** Milliseconds between two checks of the objects that cannot be protected from changes. */
 const LOOK_EVERY = 1_000;
 
 /**
  * Protects the built-in objects while modules run: most of them cannot be changed any more, and the others are restored
  * within a second.
  *
- * @param options.onChange called with the names of what was restored.
+ * @param options.onChange called with the names of the restored objects.
  */
 export function protectSharedObjects(options: {
   readonly onChange: (names: readonly string[]) => void;

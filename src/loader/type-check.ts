@@ -1,4 +1,4 @@
-/** Finds type errors of modules with nothing but this executable. */
+/** Finds type errors of modules with only this executable. */
 import { resolve } from "node:path";
 import { checkTypes } from "#runtime/type-checker";
 import { printable } from "../observe/printable.ts";
@@ -22,7 +22,7 @@ export interface TypeError {
   readonly reason: string;
 }
 
-/** Splits the result of {@link typeErrors} into errors; indented lines belong to the one before. */
+/** Splits the result of {@link typeErrors} into errors; indented lines belong to the line before them. */
 export function readTypeErrors(text: string): readonly TypeError[] {
   const errors: { file: string | undefined; reason: string }[] = [];
   for (const line of text.split("\n")) {

@@ -4,7 +4,10 @@ import { sep } from "node:path";
 
 interface Watched {
   readonly watcher: FSWatcher | undefined;
-  /** The inode of the folder, which tells one that was deleted and made again; `undefined` where there is no folder. */
+  /**
+   * The inode of the folder, which distinguishes a folder that was deleted and made again; `undefined` when there is no
+   * folder.
+   */
   readonly identity: string | undefined;
 }
 
@@ -14,7 +17,7 @@ export class WatchedFolders implements Disposable {
   readonly #watched = new Map<string, Watched>();
   #outside: ReadonlySet<string> = new Set();
 
-  /** @param roots are watched with all that is in them. */
+  /** @param roots the folders that are watched with everything in them. */
   constructor(roots: readonly string[], onEvent: () => void) {
     this.#roots = roots;
     this.#onEvent = onEvent;
@@ -22,9 +25,9 @@ export class WatchedFolders implements Disposable {
   }
 
   /**
-   * Watches these folders too, without what is in folders inside them, and no others than the roots any more.
+   * Watches these folders, without their subfolders, and besides them only the roots.
    *
-   * @returns whether one is watched that was not: it may have changed before.
+   * @returns whether a folder is newly watched: it may have changed before.
    */
   also(folders: readonly string[]): boolean {
     const inside = this.#roots.flatMap((root) => realPath(root) ?? []);
@@ -35,8 +38,8 @@ export class WatchedFolders implements Disposable {
   }
 
   /**
-   * Watches folders anew that are others than before, and those that could not be watched, such as for want of watches
-   * of the system.
+   * Watches folders again that were replaced, and those that could not be watched before, for example because the
+   * system had no watches left.
    *
    * @returns whether there were any.
    */

@@ -15,7 +15,7 @@ export interface AccessOptions {
   /** The Leases with which the account elects a leader. @default none */
   readonly leases?: Leases | undefined;
   /**
-   * Whether to create the account and its namespace too, so that people can see them and request tokens.
+   * Whether to create the account and its namespace too, so that users can see them and request tokens.
    *
    * @default false
    */
@@ -54,7 +54,7 @@ export class AccountAccess {
   /** The account and its namespace, until they have been created. */
   #unmade: readonly (readonly [collection: string, manifest: object])[];
   readonly #transport: Transport;
-  /** Revokes what only a replaced version has declared. */
+  /** Revokes permissions that only a replaced version has declared. */
   #narrowing: Promise<void> | undefined;
   readonly #around: Around;
   /** The permissions of each module that runs or is about to start. */
@@ -75,11 +75,11 @@ export class AccountAccess {
   }
 
   /**
-   * Starts a module with what it declares.
+   * Starts a module with the permissions that it declares.
    *
    * @param ended resolves when the version that it replaces has ended, which keeps its permissions until then.
    * @default at once
-   * @throws what `start` throws; then everything is as it was before.
+   * @throws the error of `start`; then everything is as it was before.
    */
   async run(
     module: LoadedModule,
@@ -111,7 +111,7 @@ export class AccountAccess {
     this.#narrowing = narrow().catch(() => {});
   }
 
-  /** Revokes what only this module declared. */
+  /** Revokes the permissions that only this module declared. */
   async leave(name: string): Promise<void> {
     if (this.#declared.delete(name)) await this.#grant();
   }
@@ -143,7 +143,7 @@ export class AccountAccess {
     await this.#transport.close();
   }
 
-  /** Writes what differs from the last write. */
+  /** Writes the manifests that differ from the last write. */
   #grant(): Promise<void> {
     return this.#inTurn(async () => {
       for (const [path, body] of this.#unmade) await this.#post(path, body);

@@ -17,7 +17,7 @@ interface StoredVersion {
   readonly schema?: { readonly openAPIV3Schema?: Schema | undefined } | undefined;
 }
 
-/** The parts of the server's object that are read here. */
+/** The fields of the server's object that are read here. */
 export interface StoredCrd {
   readonly metadata: {
     readonly name: string;
@@ -52,11 +52,11 @@ export interface StoredCrd {
 export interface Losses {
   /** Changes that are refused in any case. */
   readonly outright: readonly string[];
-  /** Changes that lose data only when there are objects. */
+  /** Changes that lose data only when objects exist. */
   readonly withObjects: readonly string[];
 }
 
-/** Describes, as parts of a sentence, what an update from the stored definition to the next one would lose. */
+/** Describes, as parts of a sentence, the data that an update from the stored definition to the next one would lose. */
 export function losses(stored: StoredCrd, next: Crd): Losses {
   const outright: string[] = [];
   const withObjects: string[] = [];
@@ -106,7 +106,7 @@ function prunedPaths(old: Schema | undefined, next: Schema | undefined, path = "
   return paths;
 }
 
-/** Returns the schema of fields that are not listed; an empty one allows everything. */
+/** Returns the schema of unlisted fields; an empty one allows everything. */
 function additional(schema: Schema | undefined): Schema | undefined {
   const value = schema?.additionalProperties;
   if (value === true) return { "x-kubernetes-preserve-unknown-fields": true };

@@ -1,4 +1,4 @@
-/** Creates what the parts of a process share. */
+/** Creates the parts that a whole process shares. */
 import { hostname } from "node:os";
 import { InformerRegistry } from "../cache/informer-registry.ts";
 import { alwaysLeader } from "../client/leadership.ts";
@@ -24,14 +24,14 @@ import type { ManagerOptions } from "./manager-options.ts";
 import type { Process } from "./process.ts";
 import { Sharding } from "./sharding.ts";
 
-/** Creates what the parts of a process share. Nothing listens or sends anything yet. */
+/** Creates the shared parts of a process. Nothing listens or sends anything yet. */
 export function createProcess(options: ManagerOptions, stopping: AbortSignal): Process {
   const { log, development = false } = options;
   const settings = runSettings(options.settings);
   const { namespace: namespaces = [], "kube-api-qps": qps, "kube-api-burst": burst } = settings;
   const health = { healthz: new HealthChecks(), livez: new HealthChecks(), readyz: new HealthChecks() };
   const metrics = createMetrics({ host: new URL(options.cluster.server).host });
-  // Modules call the SDK in their own context; what it opens for them must outlive them.
+  // Modules call the SDK in their own context; connections and timers that it opens for them must outlive them.
   const clock = hostClock(options.clock ?? systemClock);
   const connectionClock = options.connectionClock === undefined ? clock : hostClock(options.connectionClock);
   const access = options.access && new AccountAccess(options.access, { clock: connectionClock, namespaces });

@@ -15,7 +15,7 @@ import type { Leaderships } from "../module/leaderships.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { HealthChecks, HealthReport } from "../server/health-checks.ts";
 
-/** How a process takes part in elections. */
+/** The way in which a process takes part in elections. */
 export interface ElectionOptions extends ElectionDurations {
   /** Whether the process has one Lease, or each module has its own, so that replicas share the modules between them. */
   readonly mode: "process" | "module";
@@ -30,7 +30,7 @@ export interface ElectionOptions extends ElectionDurations {
   readonly takesOverFrom?: ((holder: string) => boolean) | undefined;
 }
 
-/** What the elections need of their process. */
+/** The parts of the process that the elections need. */
 export interface ElectionDependencies {
   readonly transport: Pick<Transport, "request" | "stream" | "endRefused">;
   /** The clock of timers, which is also the steady clock of a term. */
@@ -51,10 +51,10 @@ interface Election {
   readonly stopped: () => void;
 }
 
-/** Stands for a module's name where the process itself is meant; no module's name begins like this. */
+/** Replaces a module's name for the process itself; no module's name begins like this. */
 export const PROCESS = "_process";
 
-/** By how many milliseconds a Lease may be overdue before `/healthz` fails. */
+/** Milliseconds that a Lease may be overdue before `/healthz` fails. */
 const HEALTH_TOLERANCE = 20_000;
 
 export class Elections implements Leaderships, AsyncDisposable {
@@ -63,7 +63,7 @@ export class Elections implements Leaderships, AsyncDisposable {
   readonly #identity: string;
   /** The elections by the name of the Lease. */
   readonly #elections = new Map<string, Election>();
-  /** The modules that were there at the start and have not synced yet. */
+  /** The modules of the start that have not synced yet. */
   readonly #cold = new Set<string>();
   #loaded = false;
   readonly #slowPaths = new Map<string, number>();
@@ -109,7 +109,8 @@ export class Elections implements Leaderships, AsyncDisposable {
   }
 
   /**
-   * The leadership of what the process does for all of its modules; if each has a Lease, there is one more for that.
+   * The leadership for work that the process does for all of its modules; if each has a Lease, there is one more for
+   * that.
    */
   ofProcess(): Leadership {
     const { id, mode } = this.#options;
@@ -125,7 +126,7 @@ export class Elections implements Leaderships, AsyncDisposable {
     else this.#allWarm();
   }
 
-  /** Called when every module that was found at start has joined, or is known to be broken. */
+  /** Called when every module of the start has joined, or is known to be broken. */
   allLoaded(): void {
     this.#loaded = true;
     this.#allWarm();
@@ -138,7 +139,7 @@ export class Elections implements Leaderships, AsyncDisposable {
   }
 
   /**
-   * Gives up the lead of a module that has a Lease of its own; without one the process goes on to lead its other
+   * Gives up the lead of a module that has its own Lease. Without one the process stays the leader, for its other
    * modules.
    */
   yield(module: string): void {
@@ -152,7 +153,7 @@ export class Elections implements Leaderships, AsyncDisposable {
     if (this.#options.mode === "module") await this.#end(this.#leaseOf(module));
   }
 
-  /** Records that this process leads no more, because nothing of it works any more and Events can still be sent. */
+  /** Records that this process no longer leads: its work has ended, and Events can still be sent. */
   resigning(): void {
     for (const { stopped } of this.#elections.values()) stopped();
   }

@@ -10,7 +10,7 @@ export interface InformerMetricsSource {
   readonly connectionClock: Pick<Clock, "now">;
 }
 
-/** Adds what each informer holds, how old that is, and how often it had to list again. */
+/** Adds the number of objects of each informer, their age, and the number of its further lists. */
 export function addInformerMetrics({ metrics, informers, connectionClock: clock }: InformerMetricsSource): void {
   const add = (name: string, help: string, value: (informer: SharedInformer) => number | undefined): void => {
     const samples = (): { labels: Labels; value: number }[] =>
@@ -47,7 +47,7 @@ export function addInformerMetrics({ metrics, informers, connectionClock: clock 
   });
 }
 
-/** The label `selector` distinguishes informers of one kind. */
+/** Returns the labels of an informer; `selector` distinguishes informers of one kind. */
 function labelsOf({ resource, namespaces, namespaceLabels, labels, fields, portion }: SharedInformer): Labels {
   const { group, version, kind } = resource;
   const selector = [

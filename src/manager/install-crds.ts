@@ -26,7 +26,10 @@ const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const ASK_FIRST = 1;
 const ASK_EVERY = 25;
 const ESTABLISHED_WITHIN = 30_000;
-/** The server establishes definitions one after the other, so more of them at once would only wait longer. */
+/**
+ * The most installations at a time: the server establishes definitions one after the other, so more would only wait
+ * longer.
+ */
 const AT_ONCE = 8;
 
 export interface InstallOptions {
@@ -37,9 +40,9 @@ export interface InstallOptions {
   /** Shared by all installations on one server. */
   readonly gate: ListSemaphore;
   /**
-   * Where the conversion webhook is, as soon as it responds.
+   * The address of the conversion webhook, as soon as it responds.
    *
-   * @default nowhere: kinds with several versions are refused
+   * @default none: kinds with several versions are refused
    */
   readonly conversion?: ((signal: AbortSignal) => Promise<WebhookClientConfig>) | undefined;
   /** Called before a definition gets an address that belongs to this process alone. */
@@ -114,8 +117,8 @@ async function install(crd: Crd, options: InstallOptions): Promise<void> {
 }
 
 /**
- * Whether both addresses would be there afterwards, which the server refuses: an apply removes only what it applied
- * before.
+ * Whether both addresses would be set afterwards, which the server refuses: an apply removes only fields that it
+ * applied before.
  */
 function hasOtherAddress({ spec }: StoredCrd, wanted: Crd): boolean {
   const [before, after] = [spec, wanted.spec].map(({ conversion }) => conversion?.webhook?.clientConfig);

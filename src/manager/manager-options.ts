@@ -17,24 +17,24 @@ export interface ManagerOptions {
   /** The settings, by the names of their flags. @default those of `runSettings`: no listeners */
   readonly settings?: SomeSettings | undefined;
   /**
-   * Serves metrics over TLS with this certificate, to callers whom the API server lets read them.
+   * Serves metrics over TLS with this certificate, to callers whom the API server permits to read them.
    *
    * @default to everybody
    */
   readonly secureMetrics?: CertificateSource | undefined;
-  /** Where webhooks are served, with which certificate, and how the API server learns of them. @default nowhere */
+  /** The address and the certificate of webhooks, and their registration with the API server. @default no webhooks */
   readonly webhooks?: WebhooksOptions | undefined;
   /** Keeps the process below the limit of its memory. @default memory has no limit */
   readonly memory?: MemoryGuard | undefined;
   /** Keeps runs from beginning while it is on. @default nothing does */
   readonly pause?: Pause | undefined;
   /**
-   * Restricts the modules to exactly what they declare, when `cluster` is reached as this account.
+   * Restricts the modules to their declared permissions, when `cluster` is reached as this account.
    *
    * @default no restriction
    */
   readonly access?: AccessOptions | undefined;
-  /** The account that installs CustomResourceDefinitions where the modules' own may not. @default `cluster` */
+  /** The account that installs CustomResourceDefinitions when the modules' own may not. @default `cluster` */
   readonly installer?: ClusterConfig | undefined;
   /** Retries an installation that the server refuses, instead of throwing. @default true */
   readonly retryInstalling?: boolean | undefined;

@@ -19,7 +19,7 @@ import { Readiness } from "./readiness.ts";
 import { activeRuns, openParts, type StopStep, stopInOrder } from "./stop-steps.ts";
 import { Webhooks } from "./webhooks.ts";
 
-/** Milliseconds for taking the address of this process out of definitions. */
+/** Milliseconds for removing the address of this process from definitions. */
 const GIVE_BACK_WITHIN = 5_000;
 
 export class Manager implements AsyncDisposable {
@@ -70,10 +70,11 @@ export class Manager implements AsyncDisposable {
   }
 
   /**
-   * 1. Listeners: probes and scrapers get an answer while the rest starts, and a port in use is known before any work.
-   * 2. Registrations of webhooks that a process before this one left: they would be in the way of all that follows.
+   * 1. Listeners: probes and scrapers get a response while the process starts, and a port in use is noticed before any
+   * work.
+   * 2. Removal of webhook registrations that an earlier process left: they would block the following steps.
    * 3. Modules, each by {@link add}: its CustomResourceDefinitions (its controllers would only wait for them), its
-   *    plugins (its controllers may use what they set up), its controllers, its runnables.
+   * plugins (its controllers may use what they set up), its controllers, its runnables.
    * 4. {@link loaded}: webhooks are registered, and `/readyz` asks only whether the controllers have synced.
    *
    * @throws Error naming the flag and the address that cannot be listened on.
@@ -93,7 +94,7 @@ export class Manager implements AsyncDisposable {
     log.info("Listening", { health: this.address("health-probe") ?? "off", metrics: this.address("metrics") ?? "off" });
   }
 
-  /** The address of a listener, such as `127.0.0.1:8081`; that of webhooks exists once there are some. */
+  /** The address of a listener, such as `127.0.0.1:8081`; webhooks have one once a module defines some. */
   address(name: "health-probe" | "metrics" | "webhook"): string | undefined {
     return name === "webhook" ? this.webhooks.address : this.#listeners?.address(name);
   }
@@ -111,7 +112,7 @@ export class Manager implements AsyncDisposable {
   /**
    * Starts a module. If the server refuses its CustomResourceDefinitions, the module is postponed and tried again.
    *
-   * @throws what keeps it from running for good; then the caller disposes of it.
+   * @throws an error that prevents it from ever running; then the caller disposes of it.
    */
   add(module: LoadedModule): Promise<void> {
     return this.#start.begin(module, () => this.modules.add(module));
@@ -122,12 +123,12 @@ export class Manager implements AsyncDisposable {
     return this.#start.begin(module, () => this.modules.replace(module));
   }
 
-  /** Ends a module, and revokes what it was permitted. */
+  /** Ends a module, and revokes its permissions. */
   remove(name: string): Promise<void> {
     return this.#start.end(name);
   }
 
-  /** Called when all modules that were found at start have been added, or are known to be broken. */
+  /** Called when all modules of the start have been added, or are known to be broken. */
   loaded(): void {
     this.#readiness.loaded();
     this.#process.elections?.allLoaded();
@@ -182,7 +183,7 @@ export class Manager implements AsyncDisposable {
         what: "webhooks",
         why: "runs may need conversions until now; active admissions end while their modules and caches work",
         run: async (left) => {
-          // What keeps the registrations would put the address back.
+          // The registrar would otherwise put the address back.
           await this.webhooks.unregister({ grace: left });
           await this.#start.giveBack(Math.min(left, GIVE_BACK_WITHIN));
           await this.webhooks.stop({ grace: left });
@@ -245,7 +246,7 @@ export class Manager implements AsyncDisposable {
     else log.warn("Cannot reach the API server: trying again until it answers", { server });
   }
 
-  /** Answers a request as the health listener does: with its checks and the routes of plugins. */
+  /** Answers a request like the health listener, with its checks and the routes of plugins. */
   async answer(request: Request): Promise<Response> {
     return this.#healthApp().fetch(request);
   }

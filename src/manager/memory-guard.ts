@@ -1,8 +1,8 @@
 /**
  * Keeps a process below the limit of its memory, as far as that is possible, and says in time that it will be killed.
  *
- * The runtime does not know the limit: garbage may grow until the kernel ends the process. So the guard looks at what
- * counts towards the limit, more often the less is left, and collects garbage before it is too late.
+ * The runtime does not know the limit: garbage may grow until the kernel ends the process. So the guard measures the
+ * memory that counts towards the limit, more often the less is left, and collects garbage in time.
  */
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { ListRoom } from "../kube/api/list-room.ts";
@@ -23,7 +23,7 @@ export interface MemoryGuardOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** The places where the state of memory is shown, and the informers, which take most of it. */
+/** The displays of the state of memory, and the informers, which use most of it. */
 export interface MemoryDisplay {
   readonly metrics: Metrics;
   readonly health: { readonly readyz: HealthChecks };
@@ -32,28 +32,26 @@ export interface MemoryDisplay {
 
 const MIB = 2 ** 20;
 /**
- * The least limit within which a process can run: it takes 35 MiB without any object, and as much again for the pages
- * of the executable that it always needs.
+ * The least limit within which a process can run: it uses 35 MiB without any object, and as much again for the parts of
+ * the executable that it always needs.
  */
 const LEAST_LIMIT = 64 * MIB;
 const LOOK_SOON_FROM = 0.5;
-/** The part of the limit from which on garbage is collected. */
+/** The part of the limit above which garbage is collected. */
 const COLLECT_FROM = 0.75;
-/** The part from which on the process says that it may be killed, and below which it may say so again. */
+/** The part above which the process warns that it may be killed, and below which it may warn again. */
 const WARN_FROM = 0.9;
 const WARN_AGAIN_BELOW = 0.8;
-/**
- * The part from which on lists and watches that bring much end, so that the process, and the rest of what it does, goes
- * on.
- */
+/** The part above which large lists and watches end, so that the process and its other work can continue. */
 const FULL_FROM = 0.95;
 /**
- * A look is due when watches have brought this part of the limit, which takes several times as much when it is kept.
+ * The part of the limit after which another check is due when watches have brought it; stored objects take several
+ * times as much.
  */
 const LOOK_AFTER = 1 / 1024;
 /** Another collection waits until memory has grown by this part of the limit, because what is in use stays. */
 const GROWTH = 1 / 32;
-/** After a collection the next one waits for so many times its duration, so that they never take most of the time. */
+/** The pause after a collection, as a multiple of its duration, so that collections never take most of the time. */
 const REST = 3;
 /** Milliseconds between two looks: while less than half is in use, less than three quarters, and more. */
 const LOOK_MS = 1_000;
@@ -62,10 +60,10 @@ const LOOK_CLOSELY_MS = 50;
 /** The runtime gives memory back some milliseconds after a collection; a list waits for it at most this often. */
 const PAUSE_MS = 50;
 const MOST_PAUSES = 10;
-/** The part of the limit that one page of a list may take, and that one response may take which is read as a whole. */
+/** The part of the limit that one page of a list may take, or one response that is read as a whole. */
 const PAGE_PART = 1 / 64;
 const ANSWER_PART = 1 / 8;
-/** The limit allows one list at a time for each so many bytes, because each list holds a page or two. */
+/** The bytes of the limit for which one more list may run at a time, because each list holds a page or two. */
 const LIMIT_PER_LIST = 128 * MIB;
 const MOST_LISTS = 4;
 /** How many informers a warning names. */
@@ -109,7 +107,7 @@ export class MemoryGuard implements ListRoom, Disposable {
     this.#timer = this.#clock.setTimeout(() => this.#look(), LOOK_MS);
   }
 
-  /** Adds its measurements to the metrics and to `/readyz?verbose`, and learns what takes the memory. */
+  /** Adds its measurements to the metrics and to `/readyz?verbose`, and gets the informers, which use the memory. */
   show({ metrics, health, informers }: MemoryDisplay): void {
     this.#informers = informers;
     metrics.add({

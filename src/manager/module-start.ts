@@ -25,11 +25,11 @@ interface Beginning {
 
 interface Hindrance {
   readonly message: string;
-  /** Whether the listener of the module's webhooks is not there. */
+  /** Whether the modules' webhooks have no listener yet. */
   readonly lacksListener: boolean;
 }
 
-/** Milliseconds between two attempts to install what the server refuses: at first, and at most; with jitter. */
+/** Milliseconds between two attempts to install kinds that the server refuses: at first, and at most; with jitter. */
 const FIRST_RETRY = 1_000;
 const LAST_RETRY = 30_000;
 /** The response to a definition that the server would refuse again. */
@@ -50,7 +50,7 @@ export class ModuleStart {
   /**
    * Starts a module. If the server refuses its CustomResourceDefinitions, the module is postponed and tried again.
    *
-   * @throws what keeps it from running for good.
+   * @throws an error that prevents it from ever running.
    */
   async begin(module: LoadedModule, start: () => Promise<void>): Promise<void> {
     const { modules, retries } = this.#parts;
@@ -69,7 +69,7 @@ export class ModuleStart {
     });
   }
 
-  /** Ends a module, and revokes what it was permitted; one that drains keeps its permissions until it is gone. */
+  /** Ends a module, and revokes its permissions; a module that drains keeps them until it is gone. */
   async end(name: string): Promise<void> {
     await this.#parts.modules.remove(name, async () => this.#process.access?.leave(name));
   }
@@ -102,7 +102,7 @@ export class ModuleStart {
   }
 
   /**
-   * Takes the address of this process out of the definitions that got it. Never rejects.
+   * Removes the address of this process from the definitions that have it. Never rejects.
    *
    * @param within milliseconds.
    */
@@ -141,7 +141,7 @@ export class ModuleStart {
     }
   }
 
-  /** Starts a module. @returns what is in its way for now. @throws errors that will not go away by themselves. */
+  /** Starts a module. @returns the present obstacle. @throws errors that will not go away by themselves. */
   async #tryToBegin(module: LoadedModule, { start, signal }: Beginning): Promise<Hindrance | undefined> {
     try {
       const message = this.#lacking(module) ?? (await this.#install(module, signal));
@@ -149,7 +149,7 @@ export class ModuleStart {
       await this.#permitted(module, start);
       return undefined;
     } catch (error) {
-      // Another process may end and leave the port, as the one before this one does.
+      // Another process may end and free the port, as the previous process does.
       if (!(error instanceof ListenError) || !this.#parts.retries) throw error;
       return { message: error.message, lacksListener: true };
     }
@@ -158,7 +158,7 @@ export class ModuleStart {
   /**
    * Installs the kinds that a module defines.
    *
-   * @returns why the server refuses them for now; `undefined` when they exist, or when nobody asked for them.
+   * @returns why the server refuses them for now; `undefined` when they exist, or need not be installed.
    * @throws errors that will not go away by themselves.
    */
   async #install(module: LoadedModule, signal: AbortSignal): Promise<string | undefined> {

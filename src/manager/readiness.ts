@@ -4,7 +4,8 @@ import type { HealthReport } from "../server/health-checks.ts";
 import type { Process } from "./process.ts";
 
 /**
- * Milliseconds for which the server may be unreachable: a restart of it is no reason to take a process out of service.
+ * Milliseconds for which the server may be unreachable: a restart of the server is no reason to take a process out of
+ * service.
  */
 const LONGEST_SILENCE = 30_000;
 
@@ -19,16 +20,19 @@ export type ReadinessModules = Pick<ModuleRegistry, "controllers" | "noneRuns" |
 
 /**
  * The process is ready when every module that was found at the start has run once, so that a rollout does not go on
- * with a broken one, and every loaded controller has synced once. A controller that waits for a kind, or is refused
- * one, does not delay the others, once the server has responded at all.
+ * with a broken one, and every loaded controller has synced once. Once the server has responded at all, a controller
+ * whose kind is missing or refused does not delay the others.
  */
 export class Readiness implements Disposable {
   readonly #process: ReadinessProcess;
   readonly #modules: ReadinessModules;
   readonly #reachability: Disposable;
-  /** Whether every module that was found at the start was started or is known to be broken. */
+  /** Whether every module of the start was started or is known to be broken. */
   #loaded = false;
-  /** Whether every module has run at some moment; one that comes later and is broken takes nothing out of service. */
+  /**
+   * Whether every module of the start has run at some moment; a broken module that comes later takes nothing out of
+   * service.
+   */
   #allRan: boolean;
   /** Since when the API server cannot be reached. */
   #silentSince: number | undefined;
@@ -42,7 +46,7 @@ export class Readiness implements Disposable {
     });
   }
 
-  /** Called when every module that was found at the start was started or is known to be broken. */
+  /** Called when every module of the start was started or is known to be broken. */
   loaded(): void {
     this.#loaded = true;
     this.#neverRan();
@@ -81,7 +85,7 @@ export class Readiness implements Disposable {
     return this.#silentSince === undefined ? 0 : this.#process.connectionClock.now() - this.#silentSince;
   }
 
-  /** Returns why a module that was found at the start has never run; `undefined` when all have, or once they had. */
+  /** Returns why a module of the start has never run; `undefined` once all have. */
   #neverRan(): string | undefined {
     if (this.#allRan) return undefined;
     const reason = this.#modules.neverRan();

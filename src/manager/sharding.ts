@@ -12,12 +12,12 @@ import type { Log } from "../observe/log.ts";
 import type { HealthReport } from "../server/health-checks.ts";
 import { type ElectionDependencies, PROCESS } from "./elections.ts";
 
-/** How a process takes part in the division of the keys. */
+/** The way in which a process takes part in the division of the keys. */
 export interface ShardingOptions extends ElectionDurations {
   /** The prefix of the names of the Leases. */
   readonly id: string;
   readonly namespace: string;
-  /** How many replicas work; further ones stand by. */
+  /** The number of replicas that work; further ones stand by. */
   readonly seats: number;
   /** Releases the Lease at the end, instead of letting it expire. */
   readonly release: boolean;
@@ -25,10 +25,10 @@ export interface ShardingOptions extends ElectionDurations {
   readonly identity?: string | undefined;
 }
 
-/** What the division needs of its process. */
+/** The parts of the process that the division needs. */
 export type ShardingDependencies = Omit<ElectionDependencies, "events">;
 
-/** By how many milliseconds a Lease may be overdue before `/healthz` fails. */
+/** Milliseconds that a Lease may be overdue before `/healthz` fails. */
 const HEALTH_TOLERANCE = 20_000;
 
 export class Sharding implements Leaderships, AsyncDisposable {
@@ -96,7 +96,7 @@ export class Sharding implements Leaderships, AsyncDisposable {
     return this.#member.alone(`module ${module}`);
   }
 
-  /** The leadership that decides where work is done for all modules together. */
+  /** The leadership for work that is done once for all modules. */
   ofProcess(): Leadership {
     return this.#member.alone(PROCESS);
   }
@@ -179,7 +179,7 @@ export class Sharding implements Leaderships, AsyncDisposable {
   }
 
   /**
-   * A replica is ready when it has its share, or has found that all are taken; as with a leader, later losses do not
+   * A replica is ready when it has its share, or when all shares are taken; as with a leader, later losses do not
    * count.
    */
   #readiness(readyz: ShardingDependencies["readyz"]): Disposable {

@@ -10,9 +10,9 @@ const NAPS = 4;
 const EARLY = 0.98;
 
 /**
- * A beat wakes it from its nap at once, so that it knows when the event loop was last alive. It counts the naps without
- * a beat instead of the time: a process that was stopped, or got no CPU, has not stalled, and then this thread has not
- * run either.
+ * Watches the beats of the event loop; a beat wakes the thread at once, so that it knows when the loop was last alive.
+ * It counts naps without a beat instead of time: a process that was stopped, or had no CPU, has not stalled, and this
+ * thread has not run either.
  */
 async function watch({ memory, warnAfter, endAfter, format }: StallOrder): Promise<void> {
   const nap = ((warnAfter || endAfter) * EARLY) / NAPS;
@@ -52,7 +52,7 @@ async function watch({ memory, warnAfter, endAfter, format }: StallOrder): Promi
       await exitNow(1);
     }
     if (warnAfter <= 0 || stalled < warnAfter * EARLY) continue;
-    // What is slow at first may be over, without a beat in between, when somebody blocks the loop for good.
+    // A loop that is slow at first may recover and then be blocked by another module, without a beat in between.
     const isAnother = owner !== 0 && owner !== reportedOwner && owned >= warnAfter * EARLY;
     if (isReported && !isAnother) continue;
     isReported = true;
@@ -70,8 +70,8 @@ function ownerIn({ control }: LoopMarks): number {
 }
 
 /**
- * Describes who blocks the event loop. If nobody is marked, it names who continued last, and whose runs and loads
- * have not ended.
+ * Describes who blocks the event loop. If nobody is marked, it names the last one that continued, and the unfinished
+ * runs and loads.
  */
 function about(marks: LoopMarks, ms: number): object {
   const { control } = marks;

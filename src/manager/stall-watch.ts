@@ -7,7 +7,7 @@ import { loopMarks, PLACE } from "../platform/loop-marks.ts";
 import type { StallOrder, StallReport } from "./stall-order.ts";
 
 export interface StallWatchOptions {
-  /** The file of the thread, `stall-thread.ts`. @default there is no thread, and only the lag is measured */
+  /** The file of the thread, `stall-thread.ts`. @default none: only the lag is measured */
   readonly thread: string | undefined;
   /** Milliseconds after which it is reported that the event loop is blocked, and by whom; 0 for never. */
   readonly warnAfter: number;
@@ -22,9 +22,9 @@ export interface StallWatchOptions {
 
 const MOST_BEAT_MS = 500;
 /**
- * How many beats there are in the time after which a block is reported. The loop may be blocked at any moment between
- * two beats, and the thread counts from the earlier one: so a block of that length is always reported, and one that is
- * a fifth shorter never.
+ * The number of beats in the time after which a block is reported. The loop may be blocked at any moment between two
+ * beats, and the thread counts from the earlier one: so a block of that length is always reported, and one that is a
+ * fifth shorter never.
  */
 const BEATS = 5;
 /** The bounds of the histogram in seconds. */
@@ -100,7 +100,7 @@ export class StallWatch implements Disposable {
     const late = Math.max(0, now - this.#due);
     this.#observed.observe(late / 1_000);
     const { warnAfter, log } = this.#options;
-    // A process that was stopped from outside is late, too, and was not blocked: the thread has not told so.
+    // A process that was stopped from outside is late, too, but was not blocked: the thread has not reported a block.
     const wasTold = Atomics.exchange(loopMarks.control, PLACE.told, 0) === 1;
     if (wasTold && warnAfter > 0) {
       const seconds = Math.round(late + this.#beatEvery) / 1_000; // since it was last alive, as the thread counts

@@ -1,4 +1,4 @@
-/** Stops the parts of a process one after the other, in bounded time, and says what it waits for. */
+/** Stops the parts of a process one after the other, in bounded time, and reports what it waits for. */
 import { within } from "../controller/within.ts";
 import type { ModuleRegistry } from "../module/module-registry.ts";
 import type { Log } from "../observe/log.ts";
@@ -7,15 +7,15 @@ import { type Clock, monotonic } from "../platform/clock.ts";
 export interface StopStep {
   /** The name of the part. */
   readonly what: string;
-  /** Why it is stopped at this point. */
+  /** The reason why it is stopped at this point. */
   readonly why: string;
   /** @param left the milliseconds that it may take. */
   readonly run: (left: number) => unknown;
   /** The milliseconds that it gets even if nothing is left of the grace period. @default 1_000 */
   readonly atLeast?: number | undefined;
-  /** Names what has not ended yet, while the step runs. @default nothing that has a name */
+  /** Returns the names of the parts that have not ended yet, while the step runs. @default none */
   readonly open?: (() => readonly string[]) | undefined;
-  /** How many milliseconds it takes before the grace period begins. @default it is a part of the period */
+  /** Milliseconds of the step before the grace period begins. @default it is a part of the period */
   readonly before?: number | undefined;
 }
 
@@ -26,10 +26,10 @@ export interface StopOptions {
   readonly log: Pick<Log, "debug" | "info" | "warn" | "error">;
 }
 
-/** Milliseconds after which the log says for the first time, and then again, what the stop waits for. */
+/** Milliseconds after which the log first names the parts for which the stop waits, and between repetitions. */
 const TOLD_AFTER = 2_000;
 const TOLD_AGAIN = 10_000;
-/** Milliseconds that a step gets by default beyond the grace period, to end what was cut off with the period. */
+/** Milliseconds that a step has by default beyond the grace period, to end the work that the period cut off. */
 const LAST_MOMENT = 1_000;
 const MOST_SHOWN = 10;
 
@@ -54,7 +54,7 @@ export async function stopInOrder(
     before += step.before ?? 0;
     log.debug(`Stopping ${step.what}`, { why: step.why });
     active = step;
-    // The delay before the period is as long as somebody has said, so nothing is told of it.
+    // The user has set the delay before the period, so it is not reported.
     if (step.before !== undefined) {
       timer?.[Symbol.dispose]();
       timer = undefined;
@@ -87,7 +87,7 @@ export function activeRuns({ controllers }: Pick<ModuleRegistry, "controllers">)
   });
 }
 
-/** Returns the names of what the modules have not ended yet; where there are none, the names of the modules. */
+/** Returns the names of the modules' parts that have not ended yet; if there are none, the names of the modules. */
 export function openParts(modules: Pick<ModuleRegistry, "controllers" | "statuses">): readonly string[] {
   const parts = modules.statuses().flatMap(({ name, open }) => open.map((one) => `${name}: ${one}`));
   const open = [...activeRuns(modules), ...parts];

@@ -27,7 +27,7 @@ export interface RegistrationChoice {
         readonly host: string;
         readonly port?: number | undefined;
         /**
-         * The name of the configurations that replicas share, of which the one that leads registers itself.
+         * The name of the configurations that replicas share, in which the leader registers itself.
          *
          * @default none do
          */
@@ -36,14 +36,14 @@ export interface RegistrationChoice {
   /**
    * `apply` writes and maintains the configurations; `inject` adds the authorities to those that somebody else has
    * applied; `definitions` only keeps the address of this process in the definitions that were installed with it;
-   * `none` leaves all of that to others.
+   * `none` leaves everything to others.
    */
   readonly mode: "apply" | "inject" | "definitions" | "none";
-  /** Replaces what the webhooks declare. @default as declared */
+  /** Overrides the failure policy of the webhooks. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
-  /** Namespaces of the listener, whose objects the webhooks never get. */
+  /** Namespaces of the listener, whose objects the webhooks never receive. */
   readonly ownNamespaces: readonly string[];
-  /** The Leases of the process, which the webhooks never get. @default none */
+  /** The Leases of the process, which the webhooks never receive. @default none */
   readonly ownLeases?: OwnLeases | undefined;
   /** Milliseconds that API servers may take to learn that something is not registered any more. @default 250 */
   readonly learning?: number | undefined;
@@ -85,7 +85,7 @@ export class WebhookRegistrar {
   readonly #repairs = new Map<string, number>();
   readonly #errors = new Map<string, number>();
   #registration: Registration | undefined;
-  /** The namespaces that were last told to be left out. */
+  /** The last reported namespaces that webhooks leave out. */
   #leftOut = "";
   #loaded = false;
 
@@ -108,7 +108,7 @@ export class WebhookRegistrar {
     });
   }
 
-  /** Returns how the API server reaches a path, as soon as there is a certificate. @throws the signal's reason. */
+  /** Returns the client configuration for a path, as soon as there is a certificate. @throws the signal's reason. */
   async clientOf(path: string, signal: AbortSignal): Promise<ClientConfig> {
     await this.#certificate(signal);
     const { certificates } = this.#parts;
@@ -117,7 +117,7 @@ export class WebhookRegistrar {
 
   /** Whether every registration on the server has this authority (PEM). */
   async trusts(authority: string, signal: AbortSignal): Promise<boolean> {
-    // Until the modules are loaded it is unknown what is registered for them, by any process.
+    // Until the modules are loaded, the webhooks to register for them are unknown, for any process.
     if (!this.#loaded) return false;
     return (await this.#registration?.trusts(authority, signal)) ?? true;
   }
@@ -127,7 +127,7 @@ export class WebhookRegistrar {
     if (this.#choice.mode === "apply" && !("service" in this.#choice.reach)) await this.#removeLeft(signal);
   }
 
-  /** Whoever is killed leaves a registration that refuses all writes, until a process that lives on removes it. */
+  /** A killed process leaves a registration that refuses all writes, until a living process removes it. */
   async #removeLeftAgain(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
@@ -151,7 +151,7 @@ export class WebhookRegistrar {
   }
 
   /**
-   * Resolves when what is served now is registered, or when the signal fires.
+   * Resolves when the served webhooks are registered, or when the signal fires.
    *
    * @throws the signal's reason while there is no certificate.
    */
@@ -161,7 +161,7 @@ export class WebhookRegistrar {
     await this.#registration.inForce(signal);
   }
 
-  /** Removes what belongs to this process alone. @param signal ends the wait. */
+  /** Removes the registrations of this process alone. @param signal ends the wait. */
   async stop(signal: AbortSignal): Promise<void> {
     this.#stopping.abort(new Error("The process is stopping"));
     this.#cleanup.dispose();
@@ -178,7 +178,7 @@ export class WebhookRegistrar {
     const { webhooks: served, converted } = this.#parts.host.served;
     const webhooks = mode === "definitions" ? [] : served;
     if (this.#registration === undefined) {
-      // A shared registration may have webhooks of modules that are gone; one of this process alone cannot.
+      // A shared registration may have webhooks of removed modules; a registration of this process alone cannot.
       const mayHoldMore = mode === "apply" && ("service" in reach || reach.shared !== undefined);
       if (!mayHoldMore && webhooks.length + converted.length === 0) return;
       this.#registration = this.#begin();
@@ -230,7 +230,7 @@ export class WebhookRegistrar {
     await this.#learned(stopping);
   }
 
-  /** Resolves when API servers know what is not registered any more, or when the signal fires. */
+  /** Resolves when API servers have noticed the removed registrations, or when the signal fires. */
   async #learned(signal: AbortSignal): Promise<void> {
     await sleep(this.#choice.learning ?? LEARNING, { clock: this.#parts.clock, signal }).catch(() => {});
   }

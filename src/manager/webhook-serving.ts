@@ -31,7 +31,7 @@ export interface WebhookServingOptions {
 }
 
 export interface WebhookServingParts {
-  /** Serves routes of plugins, which this listener has too. */
+  /** Serves routes of plugins, which exist on this listener too. */
   readonly plugins: (request: Request, connection: Connection) => Promise<Response>;
   /** Called when a module's code threw, after that was logged. */
   readonly onError: (module: string) => void;
@@ -65,7 +65,7 @@ export class WebhookServing {
     });
   }
 
-  /** The listening address, such as `127.0.0.1:9443`; `undefined` while there is nothing to serve. */
+  /** The listening address, such as `127.0.0.1:9443`; `undefined` while no webhooks are served. */
   get address(): string | undefined {
     return this.#listener?.address;
   }

@@ -12,12 +12,12 @@ import { WebhookServing, type WebhookServingOptions, type WebhookServingParts } 
 export interface WebhooksOptions extends Omit<WebhookServingOptions, "certificates"> {
   /** The source of the certificate. */
   readonly certificates: CertificateChoice;
-  /** How the API server reaches the listener. @default it does not: nothing is registered */
+  /** The way in which the API server reaches the listener. @default none: nothing is registered */
   readonly registration?: RegistrationChoice | undefined;
 }
 
 export interface WebhooksParts extends WebhookServingParts {
-  /** Whether every module runs, so that a registered webhook which none of them serves belongs to nobody. */
+  /** Whether every module runs, so that a registered webhook that none of them serves is obsolete. */
   readonly isComplete: () => boolean;
 }
 
@@ -67,7 +67,7 @@ export class Webhooks {
     return this.#serving.host;
   }
 
-  /** The listening address, such as `127.0.0.1:9443`; `undefined` while there is nothing to serve. */
+  /** The listening address, such as `127.0.0.1:9443`; `undefined` while no webhooks are served. */
   get address(): string | undefined {
     return this.#serving.address;
   }
@@ -106,8 +106,8 @@ export class Webhooks {
   }
 
   /**
-   * Removes the registration of this process alone, and keeps up no other any more; what replicas share stays
-   * registered. All requests are still answered.
+   * Removes the registration of this process alone, and no longer maintains any other; shared registrations stay. All
+   * requests are still answered.
    */
   async unregister({ grace }: { readonly grace: number }): Promise<void> {
     const late = new AbortController();

@@ -27,12 +27,12 @@ export interface Health {
 }
 
 interface ContributionsOptions {
-  /** The process, with the leadership of what only one replica does. */
+  /** The process, with the leadership for work that only one replica does. */
   readonly runtime: Runtime;
   readonly health: Health;
   /** The board on which plugins put hooks, transforms and services, by {@link Contributions.place}. */
   readonly board: PluginBoard;
-  /** Called with what a runnable threw, and what a metric's function threw. */
+  /** Called with an error that a runnable or a metric's function threw. */
   readonly onError: (error: unknown, what: string) => void;
   /** The running version's, until {@link Contributions.takeOver}. @default none: registrations take effect at once */
   readonly before?: Contributions | undefined;
@@ -57,7 +57,7 @@ export class Contributions {
   readonly #leaving = new AbortController();
   readonly #gone = new AbortController();
   #open = true;
-  /** The objects with which the code of controllers writes its metrics. */
+  /** The objects through which the code of controllers writes its metrics. */
   readonly ofControllers: Map<ModuleDefinitions["controllers"][number], object> = new Map();
   /** The routes by the plugin's name. */
   readonly routes: Map<string, PluginRoutes> = new Map();
@@ -77,7 +77,7 @@ export class Contributions {
   /**
    * Calls the `setup` of each of the module's plugins, in the order in which they require each other.
    *
-   * @throws Error for a required plugin that does not exist, and for a circle; what a setup threw, also when it takes
+   * @throws Error for a required plugin that does not exist, and for a circle; the error of a setup, also when it takes
    * too long.
    */
   async setup(plugins: readonly Plugin[], wait: { readonly signal: AbortSignal }): Promise<void> {
@@ -92,7 +92,7 @@ export class Contributions {
     }
   }
 
-  /** Waits for the work. @throws what the work throws, or an Error when it takes too long. */
+  /** Waits for the work. @throws the error of the work, or an Error when it takes too long. */
   async #inTime(work: Promise<void>, what: string, signal?: AbortSignal): Promise<void> {
     const late = new AbortController();
     const tooLate = new Error(`${what} did not end within 10 s`);
@@ -108,8 +108,8 @@ export class Contributions {
   /**
    * Starts the runnables; one that fails is started again.
    *
-   * @param warm what those of the leader wait for besides the caches of plugins: the caches of the module's
-   * controllers.
+   * @param warm resolves when the caches of the module's controllers are warm; runnables of the leader wait for them,
+   * and for the caches of plugins.
    */
   start(warm: Promise<void>): void {
     const all = Promise.all([warm, ...this.#clients.map((client) => client.warm(this.#leaving.signal))]);
@@ -141,7 +141,7 @@ export class Contributions {
     this.#placed = this.#options.board.put(this.#module.name, places);
   }
 
-  /** Removes what clients use: routes and checks. */
+  /** Removes the parts that clients use: routes and checks. */
   withdraw(): void {
     this.#open = false;
     this.#placed?.[Symbol.dispose]();
@@ -156,7 +156,7 @@ export class Contributions {
     this.#leaving.abort(new Error(`The module ${this.#module.name} is leaving`));
     await Promise.all([this.#runnables.ended(), ...this.#calls]);
     for (const parts of this.#parts.toReversed()) {
-      // A plugin that does not end must not block what comes after it.
+      // A plugin that does not end must not block later steps.
       const what = `the end of plugin ${parts.place.plugin.name}`;
       await this.#inTime(parts.leave(), what).catch((error: unknown) => this.#options.onError(error, what));
     }
@@ -186,7 +186,7 @@ export class Contributions {
     return routes && this.#calledByOthers(() => routes.answer(request, this.#options.board.bodies));
   }
 
-  /** Calls the module's code for others; its end waits for the end of such calls. */
+  /** Calls the module's code for other modules; the module's end waits for such calls. */
   readonly #calledByOthers = <T>(work: () => T): T => {
     const answer = this.#module.invoke(work);
     if (!(answer instanceof Promise)) return answer;

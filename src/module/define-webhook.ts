@@ -66,22 +66,14 @@ const options: check.OptionTable = {
  * Defines an admission webhook: `default` completes objects before they are stored, `validate` refuses them by throwing
  * `Denied`.
  *
- * The binary serves it under kubebuilder's paths. Every replica answers, whether it leads or not. What the code throws,
- * other than `Denied` and errors of the API server, is answered as an error 500 and counted.
+ * The binary serves it under kubebuilder's paths. Every replica answers, whether it leads or not. Errors other than
+ * `Denied` and those of the API server are answered with status 500 and counted.
  *
  * @throws TypeError that names a wrong option and its value.
- * @example
- * export const guestbookPolicy = defineWebhook({
- *   for: Guestbook,
- *   default(draft) {
- *     draft.metadata.labels = { ...draft.metadata.labels, team: "web" };
- *   },
- *   validate(guestbook, { old }) {
- *     if (old !== undefined && old.spec.message !== guestbook.spec.message) {
- *       throw new Denied("the message is fixed", { fields: { "spec.message": "cannot change" } });
- *     }
- *   },
- * });
+ * @example export const guestbookPolicy = defineWebhook({ for: Guestbook, default(draft) { draft.metadata.labels = {
+ * ...draft.metadata.labels, team: "web" }; }, validate(guestbook, { old }) { if (old !== undefined && old.spec.message
+ * !== guestbook.spec.message) { throw new Denied("the message is fixed", { fields: { "spec.message": "cannot change" }
+ * }); } }, });
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
  */
 export function defineWebhook<S extends Shape = UntypedShape, const Sub extends string = never>(

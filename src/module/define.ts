@@ -1,4 +1,4 @@
-/** The functions with which an author defines what runs: they check definitions, which stay inert. */
+/** The functions with which an author defines controllers and plugins: they check definitions, which stay inert. */
 import { type AnyObjectController, type KeyController, type ObjectController } from "../controller/definition.ts";
 import { kindWatch, type Target } from "../controller/watch.ts";
 import type { MetricDeclaration } from "../observe/author-metric.ts";
@@ -105,16 +105,12 @@ const pluginOptions: check.OptionTable = {
 };
 
 /**
- * Defines a controller of one kind of object: `reconcile` is called for an existing object that is not being deleted,
- * `finalize` for one that is.
+ * Defines a controller of one kind of object: `reconcile` is called for an object that is not being deleted, `finalize`
+ * for one that is.
  *
  * @throws TypeError that names a wrong option and its value.
- * @example
- * export const guestbook = defineController({
- *   for: Guestbook,
- *   owns: [Deployment],
- *   async reconcile(guestbook, { children, status }) { … },
- * });
+ * @example export const guestbook = defineController({ for: Guestbook, owns: [Deployment], async reconcile(guestbook, {
+ * children, status }) { … }, });
  * @see https://kubernetes.io/docs/concepts/architecture/controller/
  */
 export function defineController<

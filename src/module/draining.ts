@@ -1,8 +1,8 @@
 /**
- * Drains a module whose file is gone while objects have its finalizers: its controllers only finalize, until no
- * object has any.
+ * Drains a module whose file is gone while objects have its finalizers: its controllers only finalize, until no object
+ * has any.
  *
- * A module that takes over its controllers, because the file was renamed or is back, takes over its objects too.
+ * If the file was renamed or is back, the module that takes over its controllers takes over its objects too.
  */
 import type { RunningController } from "../controller/controller.ts";
 import { controllerName, declarationsOf, isObjectController } from "../controller/declarations.ts";
@@ -44,8 +44,8 @@ export class Draining {
   }
 
   /**
-   * Ends everything of a module except what its controllers need to finalize. Resolves when none of these reconciles
-   * any more.
+   * Ends every part of a module except those that its controllers need to finalize. Resolves when none of these
+   * reconciles any more.
    *
    * @returns undefined when none of its controllers has a finalizer; then it keeps running.
    */
@@ -97,7 +97,7 @@ export class Draining {
     return `objects that carry its finalizers: ${this.objects}, being deleted: ${deleting}${such}`;
   }
 
-  /** Returns the definitions that no other module may have: the controllers that these do not succeed. */
+  /** Returns the definitions that no other module may have: the controllers without one of these successors. */
   definitionsBeside(successors: readonly AnyController[]): ModuleDefinitions {
     const controllers = this.#retired.flatMap(({ definition }) =>
       successors.some((one) => succeeds(one, definition)) ? [] : [definition],
@@ -119,7 +119,10 @@ export class Draining {
   }
 }
 
-/** Whether a controller finalizes what another one has left: it reconciles the same kind, and has or had its name. */
+/**
+ * Whether a controller finalizes the objects that another one has left: it reconciles the same kind, and has or had its
+ * name.
+ */
 function succeeds(one: AnyController, other: AnyController): boolean {
   if (!isObjectController(one)) return false;
   const { name, formerly, for: primary } = declarationsOf(one);
@@ -128,7 +131,9 @@ function succeeds(one: AnyController, other: AnyController): boolean {
   return name === left || formerly.includes(left);
 }
 
-/** Calls what follows the end of a module, and logs a failure, for which the next module is not to blame. */
+/**
+ * Calls the function that follows the end of a module, and logs a failure, for which the next module is not to blame.
+ */
 export async function cleanUp(
   gone: () => Promise<void>,
   { module, log }: { readonly module: string; readonly log: Pick<Log, "error"> },

@@ -1,4 +1,4 @@
-/** A grace period: how long the end of something may take. */
+/** A grace period: the time that an end may take. */
 import { within } from "../controller/within.ts";
 import { type Clock, monotonic } from "../platform/clock.ts";
 

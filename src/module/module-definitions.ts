@@ -67,7 +67,7 @@ function collectNamed(exports: Readonly<Record<string, unknown>>): ModuleDefinit
   }
 }
 
-/** Returns what controllers, webhooks and plugins may do according to their declarations. */
+/** Returns the permissions of controllers, webhooks and plugins according to their declarations. */
 export function permissionsOf({ controllers, webhooks, plugins }: ModuleDefinitions): readonly Permissions[] {
   const ofControllers = controllers.map((one) => declarationsOf(one).permissions);
   return [...ofControllers, ...webhooks.map(permissionsOfWebhook), ...plugins.map(permissionsOfPlugin)];

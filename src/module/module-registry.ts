@@ -60,10 +60,10 @@ export class ModuleRegistry {
   }
 
   /**
-   * Starts what a module defines, in place of a broken or postponed module with its name.
+   * Starts the definitions of a module, in place of a broken or postponed module with its name.
    *
-   * @throws when the name is taken, ModuleConflict, what a plugin's setup threw, or once the registry stops; then
-   * nothing of it runs, and the caller disposes of the module.
+   * @throws Error when the name is taken or the registry stops, ModuleConflict, or the error of a plugin's setup; then
+   * nothing of the module runs, and the caller disposes of it.
    */
   add(module: LoadedModule): Promise<void> {
     return this.#inTurn(async () => {
@@ -95,17 +95,16 @@ export class ModuleRegistry {
     });
   }
 
-  /** Resolves when the running version is the only one that is left of the module. */
+  /** Resolves when no version of the module is left but the running one. */
   settled(name: string): Promise<void> {
     return this.#leaving.ended(name);
   }
 
   /**
-   * Removes everything that a module registered. While objects have finalizers of its controllers, these stay and
-   * only finalize: the module drains. A broken module is forgotten.
+   * Removes everything that a module registered. While objects have finalizers of its controllers, these stay and only
+   * finalize: the module drains. A broken module is forgotten. Resolves when it drains or is gone.
    *
-   * @param gone called when nothing of it runs any more, unless another version took its place. @returns when it
-   * drains or is gone.
+   * @param gone called when nothing of it runs any more, unless another version took its place.
    */
   remove(name: string, gone: () => Promise<void> = async () => {}): Promise<void> {
     return this.#inTurn(async () => {
@@ -119,7 +118,7 @@ export class ModuleRegistry {
     });
   }
 
-  /** Records a module that could not be loaded, so that it is shown. A running version keeps running. */
+  /** Records a module that could not be loaded, so that it is displayed. A running version keeps running. */
   markBroken(name: string, broken: { readonly file: string; readonly message: string }): void {
     this.#postponed.drop(name);
     this.#broken.set(name, { name, ...broken });
@@ -132,7 +131,7 @@ export class ModuleRegistry {
   }
 
   /**
-   * Records a module that cannot be started yet, for want of its webhooks' listener if so, which is shown as
+   * Records a module that cannot be started yet, for example because its webhooks lack a listener. It is displayed as
    * unavailable. A running version keeps running.
    *
    * @returns a signal that fires when it need not be tried any more; by then it is disposed of.

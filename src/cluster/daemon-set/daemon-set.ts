@@ -149,7 +149,7 @@ async function truncate(old: readonly ControllerRevision[], set: DaemonSet, clie
   await truncateHistory(client, unused, Math.max(0, limit));
 }
 
-/** Milliseconds before a failed pod is replaced, at first. */
+/** Milliseconds before a failed pod is replaced: at first, and at most. */
 const FIRST = 1_000;
 const LONGEST = 15 * 60_000;
 

@@ -1,12 +1,15 @@
-/** Finds what is malformed in an object from the server, so that it spoils only itself and not its list or watch. */
+/**
+ * Finds flaws of an object from the server, so that a malformed object affects only itself and not its list or watch.
+ */
 import { isFields } from "../../resource/json.ts";
 
 const TEXTS = ["namespace", "uid", "resourceVersion", "generateName", "deletionTimestamp"] as const;
 const MAPS = ["labels", "annotations"] as const;
 
 /**
- * @param isVersioned whether it needs a version, without which its states cannot be put in order.
- * @returns such as `metadata.labels is a list`; undefined when its metadata is what the rest of the program relies on.
+ * @param isVersioned whether the object needs a version, without which its states cannot be ordered.
+ * @returns a text such as `metadata.labels is a list`; undefined when its metadata has the form on which the program
+ * relies.
  */
 export function flawOf(object: unknown, isVersioned: boolean): string | undefined {
   if (!isFields(object)) return `it is ${nameOf(object)}`;
@@ -31,7 +34,7 @@ export function flawOf(object: unknown, isVersioned: boolean): string | undefine
   );
 }
 
-/** As {@link flawOf}, of the object of a bookmark, which has a version and hardly more. */
+/** Like {@link flawOf}, for the object of a bookmark, which has hardly more than a version. */
 export function flawOfBookmark(object: unknown): string | undefined {
   const metadata = isFields(object) ? object["metadata"] : undefined;
   if (!isFields(metadata)) return `metadata is ${nameOf(metadata)}`;

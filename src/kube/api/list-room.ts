@@ -8,15 +8,18 @@ export interface ListRoom {
   /** How many lists may run at the same time. */
   readonly lists: number;
   /**
-   * Makes room for a page before it is requested. It waits a moment when there is little room left, but never until
-   * there is enough: a list that waited for ever would be no better than a process that is killed and says why.
+   * Makes room for a page before it is requested. It waits a moment when little room is left, but never for ever: being
+   * killed, with a message that says why, is better than a list that never ends.
    */
   make(signal?: AbortSignal): Promise<void> | undefined;
   /**
    * Whether so little is left that lists and watches that have brought much end. They are tried again after a while.
    */
   readonly isFull: boolean;
-  /** Notes what a watch brings, which nobody asked for; many bytes are reason enough to look how much is left. */
+  /**
+   * Counts the bytes that a watch has brought without a request; many bytes are a reason to check how much room is
+   * left.
+   */
   brought(bytes: number): void;
 }
 
@@ -24,7 +27,7 @@ export interface ListRoom {
 export class NoRoomError extends Error {
   override readonly name = "NoRoomError";
 
-  /** @param what is told to the user, such as `the watch of /api/v1/pods`. */
+  /** @param what the operation in messages, such as `the watch of /api/v1/pods`. */
   constructor(what: string) {
     super(`There is no memory for more of ${what}: the limit is nearly reached. Raise the limit, or watch less`);
   }

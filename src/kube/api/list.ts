@@ -15,7 +15,7 @@ import { metadataPageSize, METADATA_PAGE_SIZE, PAGE_SIZE, type SoFar, wholePageS
 import { type ReceivedPage, receivedPage } from "./received-page.ts";
 import type { Transport } from "../transport/transport.ts";
 
-/** A page that is too large is requested again with its size divided by this. */
+/** The divisor for the size of a page that was too large, before it is requested again. */
 const SMALLER = 8;
 
 export interface Page {
@@ -24,30 +24,30 @@ export interface Page {
   readonly apiVersion: string;
   /** The kind of the items. */
   readonly kind: string;
-  /** How many items follow this page; the server does not say with a selector. */
+  /** The number of items after this page; the server does not report it with a selector. */
   readonly remaining: number | undefined;
   /** Whether another page follows. */
   readonly hasNext: boolean;
   /** The estimated size of this page's items in bytes. */
   readonly bytes: () => number;
-  /** The server has shown the part that `shards` asked for, and not everything. */
+  /** Whether the server has sent only the part that `shards` requested, and not everything. */
   readonly isPart: boolean;
-  /** Whether the items are whole, as they also are when a server cannot list metadata only. */
+  /** Whether the items are whole objects; they also are when a server cannot list metadata only. */
   readonly isWhole: boolean;
 }
 
 export interface ListOptions<T> {
   /** The path of the collection. */
   readonly path: string;
-  /** The most items of every page; 0 asks for everything at once. @default 500, and more of long lists */
+  /** The maximum number of items of every page; 0 requests everything at once. @default 500, and more for long lists */
   readonly limit?: number | undefined;
   /** A label selector. */
   readonly labels?: string | undefined;
   /** A field selector. */
   readonly fields?: string | undefined;
-  /** Ranges of hashes, for servers that divide collections; others show everything. */
+  /** Ranges of hashes, for servers that divide collections; other servers send everything. */
   readonly shards?: string | undefined;
-  /** The list is not older than this resource version. @default the newest state */
+  /** The resource version that the list must have reached. @default the newest state */
   readonly notOlderThan?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
@@ -125,7 +125,7 @@ interface Paging<T> {
 async function eachPage<T>(options: ListOptions<T>, { read, first, next }: Paging<T>): Promise<ListResult> {
   const pages = new PageCount(options.path);
   const { room } = options;
-  /** The largest page that is still requested: what was too large once is not requested again. */
+  /** The largest page that is still requested: a size that was too large is not requested again. */
   let most = Infinity;
   let limit = first;
   let token: string | undefined;
@@ -185,12 +185,13 @@ function queryOf<T>(
   return query;
 }
 
-/** Counts the pages of one list, which are to come to an end. */
+/** Counts the pages of one list, and fails when they do not end. */
 class PageCount {
   readonly #path: string;
   #empty = 0;
   /**
-   * A token from earlier, a later one each time that the count has doubled: so every circle is found, and none is kept.
+   * An earlier token, replaced each time that the count has doubled: so every circle is found, although only one token
+   * is kept.
    */
   #earlier: string | undefined;
   count = 0;

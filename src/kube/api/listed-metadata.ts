@@ -46,8 +46,8 @@ const SECONDS = numberTagOf(1);
 const METADATA = tagOf(1);
 
 /**
- * The state of reading one answer: the type of its objects, and the namespace of the last one, as lists are sorted by
- * it.
+ * The state of reading one response: the type of its objects, and the namespace of the last one, because lists are
+ * sorted by it.
  */
 export class MetadataContext {
   readonly apiVersion: string;
@@ -78,7 +78,7 @@ export function readMetadata(reader: ProtobufReader, end: number, context: Metad
   return { apiVersion: context.apiVersion, kind: context.kind, metadata };
 }
 
-/** The object as it would have come as JSON, without `managedFields`, which holds on to nothing. */
+/** The object as JSON would have brought it, without `managedFields`. It keeps no bytes of the response in memory. */
 export function plainObject(object: AnyObject): AnyObject {
   const { apiVersion, kind, metadata } = object;
   return metadata instanceof ListedMetadata ? { apiVersion, kind, metadata: metadata.whole } : object;

@@ -6,7 +6,7 @@ import type { Key } from "../../resource/meta.ts";
 import { ApiError, isNotFound } from "../errors/api-error.ts";
 import type { Transport } from "../transport/transport.ts";
 
-/** How long a kind that was not there is taken to be still absent. */
+/** Milliseconds for which an absent kind counts as still absent. */
 const MISS_MS = 1_000;
 
 export interface Mapping {
@@ -29,7 +29,10 @@ interface Discovery {
   readonly at: number;
 }
 
-/** Finds the paths of kinds: handles that know theirs cost no request, the rest one request per group and version. */
+/**
+ * Finds the paths of kinds: a handle that knows its path costs no request, the others one request per group and
+ * version.
+ */
 export class RestMapper {
   readonly #transport: Pick<Transport, "request">;
   readonly #fromHandles = new WeakMap<Resource, Mapping>();
@@ -57,7 +60,7 @@ export class RestMapper {
   }
 
   /**
-   * Asks the server where a kind is, unless that is known.
+   * Asks the server for the path of a kind, unless it is known.
    *
    * @throws ApiError 404 when the server has no such kind.
    */
@@ -81,7 +84,7 @@ export class RestMapper {
     });
   }
 
-  /** Forgets what was discovered: after a CustomResourceDefinition came, changed or went. */
+  /** Forgets the discovered kinds, after a CustomResourceDefinition was created, changed or deleted. */
   invalidate(): void {
     this.#discovered.clear();
     this.#running.clear();
@@ -95,7 +98,7 @@ export class RestMapper {
       });
       this.#running.set(apiVersion, running);
     }
-    // Others may wait for the same answer: the signal ends the waiting, not the request.
+    // Other callers may wait for the same response: the signal ends the waiting, not the request.
     return signal ? abortable(running, signal) : running;
   }
 
@@ -161,7 +164,7 @@ export function objectPath(mapping: Mapping, key: Key, subresource?: string): st
   return subresource === undefined ? path : `${path}/${subresource}`;
 }
 
-/** Names of which every character stands for itself in a path: nearly all. */
+/** Names that need no escaping in a path: nearly all. */
 const PLAIN = /^[a-z0-9-][a-z0-9.-]*$/;
 
 /** Encodes a name for a path. One that no object can have would lead to another place: `..` to the namespace itself. */

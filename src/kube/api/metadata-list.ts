@@ -1,4 +1,4 @@
-/** Lists of metadata alone, as the server encodes them: in protocol buffers, or as JSON where it has none. */
+/** Lists of metadata alone, as the server encodes them: in protocol buffers, or in JSON by servers without those. */
 import type { AnyObject } from "../../resource/handle.ts";
 import { checkValues } from "../transport/answer.ts";
 import { MetadataContext, readMetadata } from "./listed-metadata.ts";

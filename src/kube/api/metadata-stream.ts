@@ -1,4 +1,4 @@
-/** A streaming list of metadata: what a watch begins with, up to the bookmark that ends it. */
+/** A streaming list of metadata: the beginning of a watch, up to the bookmark that ends the list. */
 import type { AnyObject } from "../../resource/handle.ts";
 import { ApiError, type Status } from "../errors/api-error.ts";
 import { ProtobufFrameReader } from "../encoding/protobuf-frame-reader.ts";
@@ -25,7 +25,7 @@ export interface MetadataStreamOptions {
   onDeleted(object: AnyObject): void;
 }
 
-/** Accepts protocol buffers only: a server without them would send JSON, which costs more by events than in pages. */
+/** Accepts protocol buffers only: a server without them would send JSON, which costs more as events than in pages. */
 const ACCEPT = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 const EVENT = { type: tagOf(1), object: tagOf(2) } as const;
 const RAW = tagOf(1);
@@ -36,9 +36,9 @@ export const END_OF_LIST = "k8s.io/initial-events-end";
 /**
  * Lists the metadata of a collection on one connection, in the newest state.
  *
- * @returns the resource version of the list, from which a watch goes on; `undefined` when the server ended the stream
+ * @returns the resource version of the list, from which a watch continues; `undefined` when the server ended the stream
  * before the list.
- * @throws ApiError, also where the server has no streaming lists; UnreachableError; the signal's reason.
+ * @throws ApiError, also when the server has no streaming lists; UnreachableError; the signal's reason.
  */
 export async function streamMetadata(
   transport: Pick<Transport, "stream">,
@@ -106,7 +106,7 @@ function pass(type: string, object: AnyObject, { options, context }: Taking): vo
   if (context.objects++ > MOST_PAGE_ITEMS) {
     throw new Error(`Cannot list ${options.path}: the list has more than ${MOST_PAGE_ITEMS} items`);
   }
-  // A page of the list says so in the log, should the server go on with this.
+  // If the server continues in this way, a page of the list reports it in the log.
   const { name, resourceVersion } = object.metadata;
   if ((type === "ADDED" || type === "MODIFIED") && name !== "" && resourceVersion !== "") options.onObject(object);
 }

@@ -20,7 +20,8 @@ interface OpenApi {
  * Asks for the schema of a kind in a group. Only schemas of CustomResourceDefinitions are complete: those of built-in
  * kinds refer to others.
  *
- * @returns `undefined` while the server does not publish one, or keeps it from us: a new kind's follows a moment later.
+ * @returns `undefined` while the server does not publish the schema, or does not let us read it. The schema of a new
+ * kind follows a moment later.
  * @see https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3
  */
 export async function publishedSchema(

@@ -5,9 +5,9 @@ import { flawOf } from "./flaws.ts";
 export interface ReceivedPage<T> {
   /** Empty for kinds without versions, such as metrics. */
   readonly resourceVersion: string;
-  /** The token of the page after it; `undefined` when there is none. */
+  /** The token of the next page; `undefined` when there is none. */
   readonly next: string | undefined;
-  /** Items that follow this page, as far as the server knows: it does not with a selector. */
+  /** The number of items after this page, if the server reports it; with a selector it does not. */
   readonly remaining: number | undefined;
   readonly items: T[];
   readonly apiVersion: string;
@@ -21,24 +21,24 @@ export interface ReceivedPage<T> {
   readonly bytes: () => number;
 }
 
-/** Metadata alone comes as a kind of its own. */
+/** The kind of lists that consist of metadata alone. */
 const METADATA_KIND = "PartialObjectMetadataList";
-/** Items from which the size of all is estimated. */
+/** The number of items from which the size of all is estimated. */
 const SAMPLES = 4;
 
 export interface ReceivedPageOptions {
   readonly path: string;
   /** Called for a malformed item, which is left out, with its flaw. */
   readonly onLeftOut?: ((item: unknown, flaw: string) => void) | undefined;
-  /** The type of the items where the list does not tell it. @default the one that it tells */
+  /** The type of the items for a list that does not name it. @default the one in the list */
   readonly type?: { readonly apiVersion: string; readonly kind: string } | undefined;
 }
 
 /**
- * Reads a list that came as JSON. Its items get the apiVersion and kind that those of built-in lists come without; one
- * that is malformed costs itself alone.
+ * Reads a list in JSON. Its items get the apiVersion and kind that items of built-in lists lack; a malformed item is
+ * left out alone.
  *
- * @throws Error when it is no list.
+ * @throws Error when the value is not a list.
  */
 export function receivedPage<T>(answer: unknown, options: ReceivedPageOptions): ReceivedPage<T> {
   const refuse = (why: string): never => {
@@ -74,7 +74,7 @@ export function receivedPage<T>(answer: unknown, options: ReceivedPageOptions): 
   };
 }
 
-/** Nearly always all of them, and then the same array. */
+/** Returns the well-formed items: nearly always all of them, as the same array. */
 function wellFormed(
   items: unknown[],
   { onLeftOut, isVersioned }: Pick<ReceivedPageOptions, "onLeftOut"> & { readonly isVersioned: boolean },
@@ -96,7 +96,7 @@ function bytesOf(items: readonly unknown[]): number {
   try {
     for (let index = 0; index < items.length; index += step) bytes += JSON.stringify(items[index]).length;
   } catch {
-    // One that is nested too deeply to be written is rare enough not to count.
+    // An object that is nested too deeply to be encoded is rare enough not to count.
   }
   return bytes * step;
 }

@@ -26,11 +26,11 @@ export interface WatchOptions {
   readonly labels?: string | undefined;
   /** A field selector. */
   readonly fields?: string | undefined;
-  /** Ranges of hashes, for servers that divide collections; others show everything. */
+  /** Ranges of hashes, for servers that divide collections; other servers send everything. */
   readonly shards?: string | undefined;
   /** Seconds after which the server closes the watch in order. @default the server's, 30 to 60 minutes */
   readonly timeoutSeconds?: number | undefined;
-  /** A streaming list: the objects first, then a bookmark annotated `k8s.io/initial-events-end`. */
+  /** Requests a streaming list: the objects first, then a bookmark annotated `k8s.io/initial-events-end`. */
   readonly sendInitialEvents?: boolean | undefined;
   /** The kind of the objects; events of other kinds are ignored. @default any kind */
   readonly of?: ObjectType | undefined;
@@ -38,7 +38,7 @@ export interface WatchOptions {
   readonly metadataOnly?: ObjectType | undefined;
   /** Milliseconds without a byte after which the watch fails. @default none */
   readonly idleTimeout?: number | undefined;
-  /** Headers for this watch, added to every request's. */
+  /** Headers for this watch, in addition to every request's. */
   readonly headers?: HeaderValues | undefined;
   readonly signal: AbortSignal;
   /** Called synchronously; an error that it throws ends the watch. A bookmark has only a resource version. */
@@ -63,7 +63,7 @@ export interface WatchOptions {
 const METADATA: ObjectType = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
 const METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
-/** White space may stand between the events. */
+/** Matches the white space that may separate events. */
 const BLANK = /^\s*$/;
 
 /** The most characters of an unknown type that a message quotes. */

@@ -21,7 +21,8 @@ export function validityOf(pem: string): Validity {
 }
 
 /**
- * The public key of the first certificate of a PEM text: the modulus of RSA, the point of an elliptic curve.
+ * Returns the public key of the first certificate in a PEM text: the modulus of an RSA key, the point of an elliptic
+ * curve.
  *
  * @throws Error when there is none.
  */

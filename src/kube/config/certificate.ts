@@ -12,7 +12,7 @@ export interface PemSource {
   readonly what: string;
 }
 
-/** @returns the PEM text; undefined when neither the data nor a file is given. */
+/** @returns the PEM text; undefined when there is neither data nor a file. */
 export async function readPem(source: PemSource): Promise<string | undefined> {
   if (source.data) {
     const text = Buffer.from(source.data, "base64").toString("utf8");
@@ -46,9 +46,9 @@ export function stampOf(file: string | undefined): string {
 }
 
 /**
- * Reads a file that was replaced, at once: a connection is about to be opened with it.
+ * Reads a replaced file, synchronously: a connection is about to be opened with it.
  *
- * @throws Error when it cannot be used as it is now; the replacement may be under way.
+ * @throws Error when its present content cannot be used; the replacement may be under way.
  */
 export function readPemNow(file: string): string {
   const stats = statSync(file);
@@ -58,7 +58,7 @@ export function readPemNow(file: string): string {
   return text;
 }
 
-/** @throws ConfigError when the certificate is no certificate, has expired, or is not valid yet. */
+/** @throws ConfigError when the text is not a certificate, or when the certificate has expired or is not valid yet. */
 export function checkValidity(pem: string, options: { what: string; now: number; advice: string }): void {
   let validity: Validity;
   try {

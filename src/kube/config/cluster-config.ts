@@ -1,4 +1,4 @@
-/** The result of reading a kubeconfig: how to reach a cluster, and as whom. */
+/** The result of reading a kubeconfig: how to reach a cluster, and as which user. */
 
 /** A list is sent as one header line per value, as `Impersonate-Group` needs it. */
 export type HeaderValues = Readonly<Record<string, string | readonly string[]>>;
@@ -23,13 +23,13 @@ export interface ClusterConfig {
   readonly user: string;
   /** The context's namespace. @default "default" */
   readonly namespace: string;
-  /** Read it after `headers()`: a credential plugin may change it. */
+  /** The TLS settings; read them after `headers()`, because a credential plugin may change them. */
   readonly tls: TlsSettings;
   /** An http or https proxy. */
   readonly proxy?: string | undefined;
   /**
-   * Answers every request instead of a connection to `server`: a server in this process. It behaves as `fetch`: it
-   * rejects when there is no answer, and when the request's signal fires.
+   * Answers every request in place of a connection to `server`: a server in this process. It behaves like `fetch`: it
+   * rejects when there is no response, and when the request's signal fires.
    */
   readonly answer?: ((request: Request) => Promise<Response>) | undefined;
   /**
@@ -42,7 +42,7 @@ export interface ClusterConfig {
   /**
    * Reads the credentials again, after the server refused them.
    *
-   * @returns whether they changed, so that another attempt makes sense.
+   * @returns whether they changed, so that another attempt may succeed.
    */
   reload(): Promise<boolean>;
 }

@@ -1,7 +1,7 @@
 /** The error of wrong settings for reaching a cluster. */
 import { messageOf } from "../../platform/message-of.ts";
 
-/** A kubeconfig, certificate or credential that cannot be used; the message says which, where, and what to do. */
+/** A kubeconfig, certificate or credential that cannot be used; the message names it, its place, and the remedy. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }

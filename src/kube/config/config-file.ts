@@ -2,16 +2,18 @@
 import { open } from "node:fs/promises";
 import { whyUnreadable } from "./config-error.ts";
 
-/** The most bytes of a kubeconfig: one of thousands of clusters stays far below. */
+/** The maximum size of a kubeconfig in bytes: a file with thousands of clusters stays far below. */
 export const MOST_KUBECONFIG_BYTES: number = 16 * 1024 * 1024;
-/** The most bytes of a token, a certificate or a key; a bundle of all public authorities has a fifth of it. */
+/**
+ * The maximum size of a token, a certificate or a key in bytes; a bundle of all public authorities has a fifth of it.
+ */
 export const MOST_CREDENTIAL_BYTES: number = 1024 * 1024;
 
 const PIECE_BYTES = 64 * 1024;
 
 /** A file that cannot be read, with the reason as its message. */
 export class UnreadableFile extends Error {
-  /** There is no such file. */
+  /** Whether the file does not exist. */
   readonly isMissing: boolean;
 
   constructor(error: unknown) {
@@ -21,7 +23,7 @@ export class UnreadableFile extends Error {
 }
 
 /**
- * Reads a file as UTF-8, whatever it is: pipes are welcome, devices without an end are not.
+ * Reads a file as UTF-8, whatever its type: pipes are allowed, endless devices are not.
  *
  * @throws UnreadableFile
  */

@@ -1,14 +1,13 @@
-/**
- * Credentials that something else supplies: exec plugins, and the auth providers of client-node, loaded only when
- * needed.
- */
+/** Credentials from other programs: exec plugins, and the auth providers of client-node, loaded only when needed. */
 import type { User } from "@kubernetes/client-node";
 import { ConfigError } from "./config-error.ts";
 import { type ExecCredential, MissingCommand, runExecPlugin } from "./exec-plugin.ts";
 import { belongTogether } from "./key-pair.ts";
 import type { ExecEntry, UserEntry } from "./kubeconfig-fields.ts";
 
-/** How long an answer is used before client-node is asked again, which keeps it as long as it says it is valid. */
+/**
+ * Milliseconds for which an answer is used before client-node is asked again; client-node keeps it until it expires.
+ */
 const FRESH_MS = 10_000;
 const LEAST_MS = 1_000;
 /** The time limit of an auth provider, which may ask a server of its own. */
@@ -38,7 +37,7 @@ interface Supplier {
   readonly advice: string;
   /** Asks for credentials, whatever the last answer was. */
   ask(): Promise<ExecCredential>;
-  /** Makes the next answer a new one. */
+  /** Discards the last answer, so that the next one is new. */
   forget(): void;
 }
 
@@ -130,7 +129,7 @@ async function providerClass(provider: string, user: string): Promise<() => Auth
   }
 }
 
-/** A reason in our own words, which may be shown; messages of client-node may quote what a command printed. */
+/** A reason in our own words, which is safe to show; messages of client-node may quote the output of a command. */
 class PlainReason extends Error {}
 
 function codeOf(error: unknown): string {
@@ -167,13 +166,13 @@ export class CredentialPlugin {
     return this.#options.now() < this.#freshUntil;
   }
 
-  /** Makes the next refresh ask the plugin itself, whatever it said before. */
+  /** Makes the next refresh ask the plugin itself, whatever its last answer was. */
   forget(): void {
     this.#supplier.forget();
     this.#freshUntil = -Infinity;
   }
 
-  /** Asks the plugin, once for all who ask at the same time. @throws ConfigError when it fails. */
+  /** Asks the plugin, once for all simultaneous callers. @throws ConfigError when it fails. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#ask().finally(() => {
       this.#refreshing = undefined;

@@ -29,7 +29,7 @@ export class Credentials {
   #token: string | undefined;
   /** When the token file was last read. */
   #readAt = 0;
-  /** Kept as one object while nothing changes: callers compare identities. */
+  /** One object while the headers do not change: callers compare identities. */
   #headers: HeaderValues = {};
 
   /** @throws ConfigError when a file is missing, a certificate has expired, or the combination makes no sense. */

@@ -7,7 +7,7 @@ const GENERALIZED_TIME = 0x18;
 /**
  * Reads the first block of a PEM text.
  *
- * @param label such as `CERTIFICATE`; a pattern matches several.
+ * @param label the block's type, such as `CERTIFICATE`; a pattern matches several.
  * @throws Error when there is none.
  */
 export function pemReader(pem: string, label: string): DerReader {
@@ -31,7 +31,7 @@ export class DerReader {
     return this.#bytes[this.#at];
   }
 
-  /** The values within the next one. */
+  /** Returns a reader for the values within the next value. */
   enter(tag: number): DerReader {
     if (this.tag !== tag) throw new Error("another structure");
     return new DerReader(this.value());
@@ -60,7 +60,7 @@ export class DerReader {
     const parts = /^(\d{2,4}?)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(text);
     if (parts === null) throw new Error("no time");
     const [year = 0, month = 0, ...rest] = parts.slice(1).map(Number);
-    // Two digits stand for the years from 1950 to 2049.
+    // Two-digit years mean 1950 to 2049.
     const full = tag === GENERALIZED_TIME ? year : year + (year < 50 ? 2000 : 1900);
     return Date.UTC(full, month - 1, ...(rest as [number, number, number, number]));
   }

@@ -1,7 +1,7 @@
 /**
  * Runs the exec plugin of a kubeconfig.
  *
- * Nothing that a plugin prints is ever repeated: a plugin that fails in the middle may have printed half a token.
+ * A plugin's output is never repeated in messages: a plugin that fails halfway may have printed half a token.
  *
  * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
  */
@@ -10,7 +10,7 @@ import { access, constants, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import type { ExecEntry } from "./kubeconfig-fields.ts";
 
-/** A request waits for its credentials at most half of its own time, so that it is the plugin that is named. */
+/** A request waits for its credentials for at most half of its own timeout, so that the error names the plugin. */
 const DEADLINE_MS = 30_000;
 /** A token of the largest OIDC provider has 16 KiB, a chain of certificates 32. */
 const MOST_OUTPUT_BYTES = 1024 * 1024;
@@ -27,16 +27,13 @@ export interface ExecCredential {
 export interface ExecOptions {
   readonly entry: ExecEntry & { readonly command: string };
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Properties of the cluster, for a plugin that asks for them. */
+  /** Properties of the cluster, for a plugin that needs them. */
   readonly cluster: object | undefined;
   /** Milliseconds. @default 30_000 */
   readonly deadline?: number | undefined;
 }
 
-/**
- * @throws Error whose message completes "Cannot get credentials from the plugin:" and holds nothing that the plugin
- * printed.
- */
+/** @throws Error whose message completes "Cannot get credentials from the plugin:" and contains none of its output. */
 export async function runExecPlugin(options: ExecOptions): Promise<ExecCredential> {
   const { entry } = options;
   const apiVersion = entry.apiVersion ?? DEFAULT_VERSION;
@@ -58,7 +55,10 @@ export async function runExecPlugin(options: ExecOptions): Promise<ExecCredentia
   return credentialOf(output, apiVersion);
 }
 
-/** A name alone is looked for on PATH, but never in the working directory: whoever may write there is not trusted. */
+/**
+ * Finds the command. A name without a path is searched on PATH, but never in the working directory, whose writers are
+ * not trusted.
+ */
 async function locate(command: string, path = ""): Promise<string> {
   const places = command.includes(sep) ? [command] : folders(path).map((folder) => join(folder, command));
   let isThere = false;
@@ -69,7 +69,7 @@ async function locate(command: string, path = ""): Promise<string> {
       await access(place, constants.X_OK);
       return place;
     } catch {
-      // The next one may do.
+      // This file cannot be run, but the next one may.
     }
   }
   if (isThere) throw new Error("the file may not be executed. Check its permissions");
@@ -98,7 +98,7 @@ async function outputOf(command: string, { args, env, deadline }: Run): Promise<
   return new Promise((resolve, reject) => {
     const pieces: Uint8Array[] = [];
     let bytes = 0;
-    // In a process group of its own, so that what the plugin starts ends with it.
+    // The plugin has its own process group, so that processes that it starts end with it.
     const child = spawn(command, [...args], { env, stdio: ["ignore", "pipe", "ignore"], detached: true });
     const kill = (): void => killGroup(child);
     const timer = setTimeout(() => fail(`it has not answered within ${deadline / 1_000} s`), deadline);
@@ -133,7 +133,7 @@ function killGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {
-    // It has ended.
+    // The process has ended already.
   }
 }
 

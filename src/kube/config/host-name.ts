@@ -5,8 +5,8 @@ const LABEL = /^(?!-)[-a-z0-9_]{1,63}(?<!-)$/;
 const LONGEST_NAME = 253;
 
 /**
- * Returns a host as clients ask for it: names in lower case and in Punycode, and addresses in the one form in which
- * URLs write them, without brackets. `undefined` for what is neither, such as `a b` and `-a`.
+ * Returns a host in the form in which clients request it: names in lower case and in Punycode, and addresses in the
+ * single form that URLs have, without brackets. `undefined` for text that is neither, such as `a b` and `-a`.
  */
 export function plainHost(text: string): string | undefined {
   const bare = /^\[(.*)\]$/s.exec(text)?.[1] ?? text;

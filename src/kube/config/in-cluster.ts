@@ -8,6 +8,8 @@ const DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 const NAME = "in-cluster";
 
 /**
+ * Returns the kubeconfig of the pod that this process runs in.
+ *
  * @returns undefined when this is not a pod with a service account.
  * @see https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/
  */

@@ -7,20 +7,20 @@ export function isIPv4(text: string): boolean {
   return IPV4.test(text);
 }
 
-/** Whether a host without brackets is an IPv6 address: no name has a colon, and a port takes one at most. */
+/** Whether a host without brackets is an IPv6 address: names have no colons, and a port adds only one. */
 export function isIPv6(text: string): boolean {
   return text.split(":").length > 2;
 }
 
 /**
- * Returns the 4 or 16 bytes of an address, the same ones for each way in which it can be written; `undefined` for a
- * name. An address of IPv6 may not have a zone.
+ * Returns the 4 or 16 bytes of an address, the same ones for each of its spellings; `undefined` for a name. An IPv6
+ * address may not have a zone.
  */
 export function addressBytes(host: string): readonly number[] | undefined {
   if (isIPv4(host)) return host.split(".").map(Number);
   const url = `https://[${host}]`;
   if (!isIPv6(host) || !URL.canParse(url)) return undefined;
-  // The URL parser reads every form of an address and writes one, with at most one run of zeros omitted.
+  // The URL parser reads every spelling of an address and writes only one, with at most one run of zeros omitted.
   const [head = "", tail] = new URL(url).hostname.slice(1, -1).split("::");
   const groups = (text: string | undefined): string[] => (text ? text.split(":") : []);
   const [first, last] = [groups(head), groups(tail)];

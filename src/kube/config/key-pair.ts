@@ -3,10 +3,10 @@ import { publicKeyOf } from "./certificate-validity.ts";
 import { pemReader } from "./der-reader.ts";
 
 /**
- * Keys of RSA and of elliptic curves hold their public half, and it is enough to find it there. `node:crypto` is only
- * loaded for the rest: it costs 2 MiB.
+ * Whether a key belongs to a certificate. Keys of RSA and of elliptic curves contain their public half, so it suffices
+ * to search it. `node:crypto` is loaded only for other keys: it costs 2 MiB.
  *
- * @returns false also for what is no certificate or no key that can be read without a password.
+ * @returns false also for an unreadable certificate, and for a key that is unreadable or needs a password.
  */
 export function belongTogether(cert: string, key: string): boolean {
   try {

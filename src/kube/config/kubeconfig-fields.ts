@@ -1,6 +1,5 @@
 /**
- * The types of the fields of a kubeconfig. As in kubectl, a field of another type is refused, and nothing guesses its
- * meaning.
+ * The types of the fields of a kubeconfig. As in kubectl, a field of the wrong type is refused instead of interpreted.
  */
 import { ConfigError } from "./config-error.ts";
 
@@ -85,14 +84,14 @@ export type UserEntry = ValueOf<(typeof ENTRIES)["user"]>;
 export type ContextEntry = ValueOf<(typeof ENTRIES)["context"]>;
 export type ExecEntry = NonNullable<UserEntry["exec"]>;
 
-/** The longest part of a value that a message repeats. */
+/** The maximum number of characters of a value that a message repeats. */
 const LONGEST_SHOWN = 40;
 
 /**
  * Checks the entry of a named cluster, user or context.
  *
- * @param where such as `cluster "kind" of kubeconfig.yaml`.
- * @throws ConfigError naming the field. A value is only repeated where it cannot be a secret.
+ * @param where the entry in messages, such as `cluster "kind" of kubeconfig.yaml`.
+ * @throws ConfigError naming the field. A value is only repeated when it cannot be a secret.
  */
 export function checkEntry(item: keyof typeof ENTRIES, entry: unknown, where: string): void {
   check(entry, ENTRIES[item], { where, path: "" });

@@ -1,4 +1,4 @@
-/** Reads kubeconfig files and merges them as kubectl does: what comes first wins. */
+/** Reads kubeconfig files and merges them as kubectl does: the first value wins. */
 import { dirname, isAbsolute, resolve, sep } from "node:path";
 import { parseYaml } from "#runtime/yaml";
 import { ConfigError } from "./config-error.ts";
@@ -11,7 +11,7 @@ import {
   type UserEntry,
 } from "./kubeconfig-fields.ts";
 
-/** One entry with the file it stands in, for messages. */
+/** One entry with the file that contains it, for messages. */
 export interface Located<T> {
   readonly entry: T;
   readonly file: string;
@@ -19,7 +19,7 @@ export interface Located<T> {
 
 /** The merged content of one or more kubeconfig files; relative paths are made absolute. */
 export interface Kubeconfig {
-  /** Whether it describes the account of the pod that this process runs in. @default false */
+  /** Whether the kubeconfig describes the account of the pod in which this process runs. @default false */
   readonly isInCluster?: boolean | undefined;
   readonly files: readonly string[];
   readonly currentContext: string | undefined;
@@ -31,8 +31,8 @@ export interface Kubeconfig {
 /**
  * Reads and merges kubeconfig files.
  *
- * @param options.skipMissing passes over files that do not exist, as kubectl does with those of `$KUBECONFIG`.
- * @throws ConfigError when a file cannot be read or is no kubeconfig.
+ * @param options.skipMissing whether to skip files that do not exist, as kubectl does for `$KUBECONFIG`.
+ * @throws ConfigError when a file cannot be read or is not a kubeconfig.
  */
 export async function readKubeconfig(
   files: readonly string[],

@@ -19,7 +19,7 @@ export interface LoadOptions {
   readonly context?: string | undefined;
   /** @default process.env */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Where a pod finds its service account. @default "/var/run/secrets/kubernetes.io/serviceaccount" */
+  /** The folder of the service account in a pod. @default "/var/run/secrets/kubernetes.io/serviceaccount" */
   readonly inClusterDirectory?: string | undefined;
   /** Milliseconds since the epoch. @default Date.now */
   readonly now?: (() => number) | undefined;
@@ -66,7 +66,7 @@ export async function loadKubeconfig(options: LoadOptions = {}): Promise<Cluster
   }
   const { server, login } = serverOf(cluster.entry, clusterName ?? "", cluster.file);
   checkTrust(cluster.entry, clusterName ?? "", cluster.file);
-  // A proxy of the environment leads out of the cluster; what the pod needs inside must not depend on it.
+  // A proxy of the environment leads out of the cluster; connections inside must not depend on it.
   const proxy = kubeconfig.isInCluster ? undefined : proxyFor(server, { proxyUrl: cluster.entry["proxy-url"], env });
   const caStamp = stampOf(caFileOf(cluster.entry));
   const ca = await readCa(cluster.entry, clusterName ?? "", now);
@@ -154,7 +154,10 @@ function decoded(text: string): string {
   }
 }
 
-/** Refuses an authority beside `insecure-skip-tls-verify`: whoever gives one wants it to be used. */
+/**
+ * Refuses an authority together with `insecure-skip-tls-verify`: somebody who configures an authority wants it to be
+ * used.
+ */
 function checkTrust(entry: ClusterEntry, name: string, file: string): void {
   if (entry["insecure-skip-tls-verify"] !== true) return;
   if (!entry["certificate-authority"] && !entry["certificate-authority-data"]) return;
@@ -200,7 +203,7 @@ class LoadedCluster implements ClusterConfig {
   #ca: string | undefined;
   /** The state of the file from which the authority was read. */
   #caStamp: string;
-  /** Replaced only when what it holds changed: connections are shared by its identity. */
+  /** Replaced only when its content changed: connections are shared by its identity. */
   #tls: TlsSettings;
 
   constructor(init: LoadedClusterInit) {
@@ -238,7 +241,7 @@ class LoadedCluster implements ClusterConfig {
       this.#ca = ca;
       this.#caStamp = stamp;
     } catch {
-      // The old one serves until it does not know the server any more; then the reason is told.
+      // The old certificate stays in use until the server no longer accepts it; then the reason is reported.
     }
   }
 

@@ -1,13 +1,13 @@
-/** Which proxy, if any, stands between us and a server. */
+/** Determines the proxy, if any, between us and a server. */
 import { ConfigError } from "./config-error.ts";
 import { addressBytes, isIPv4, isIPv6 } from "./ip-address.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy for a server: the kubeconfig's `proxy-url`, else the environment's, read as Go reads it.
+ * Returns the proxy for a server: the kubeconfig's `proxy-url`, else the environment's, with Go's rules.
  *
- * @throws ConfigError for a URL that is none, or of a kind that is not supported.
+ * @throws ConfigError for an invalid URL, or one of an unsupported kind.
  */
 export function proxyFor(server: string, options: { proxyUrl?: string | undefined; env: Env }): string | undefined {
   const { proxyUrl, env } = options;
@@ -44,7 +44,7 @@ function matches(pattern: string, host: string, port: string): boolean {
   if (onlyPort !== undefined && onlyPort !== port) return false;
   const address = addressBytes(name);
   if (address !== undefined) return addressBytes(host)?.join() === address.join();
-  // As in Go, a pattern that begins with a dot stands for what is below the name, and not for the name itself.
+  // As in Go, a pattern that begins with a dot matches names below the domain, but not the domain itself.
   const suffix = name.startsWith("*.") ? name.slice(1) : name;
   if (suffix === "" || suffix === ".") return false;
   return suffix.startsWith(".") ? host.endsWith(suffix) : host === suffix || host.endsWith(`.${suffix}`);

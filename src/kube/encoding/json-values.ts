@@ -38,7 +38,7 @@ function estimate(bytes: Uint8Array): number {
   return (count / (WINDOWS * WINDOW_CHARACTERS)) * bytes.length;
 }
 
-/** Counts values up to the limit: each value except the first follows a comma or the beginning of its container. */
+/** Counts values up to the limit, by the commas between them and the beginnings of containers. */
 function countValues(bytes: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < bytes.length && count <= MOST_VALUES; at++) {

@@ -1,7 +1,7 @@
-/** Splits a stream of bytes into lines, wherever its chunks begin and end. */
+/** Splits a stream of bytes into lines, whatever its chunks are. */
 
 const STREAM = { stream: true };
-/** The pieces of an incomplete line may be this short on average; shorter ones are joined as they arrive. */
+/** The least average length of an incomplete line's pieces; shorter ones are joined as they arrive. */
 const PIECE_CHARACTERS = 64;
 const FEW_PIECES = 1_000;
 

@@ -1,4 +1,4 @@
-/** Splits a stream of bytes into length-prefixed frames, wherever its chunks begin and end. */
+/** Splits a stream of bytes into length-prefixed frames, whatever its chunks are. */
 import { MOST_EVENT_BYTES } from "../limits.ts";
 import { ProtobufReader } from "./protobuf-reader.ts";
 

@@ -1,6 +1,6 @@
 /** Reads protocol buffers field by field, without a schema and without a copy. */
 
-/** How a field is encoded: the lowest bits of its tag. */
+/** The encodings of a field: the lowest bits of its tag. */
 const VARINT = 0;
 const FIXED64 = 1;
 const LENGTH = 2;
@@ -81,7 +81,7 @@ export class ProtobufReader {
   }
 }
 
-/** The tag of a field whose length comes first: a text, a message, or one element of a list or map of them. */
+/** The tag of a field that begins with its length: a text, a message, or one element of a list or map of them. */
 export function tagOf(field: number): number {
   return field * 8 + LENGTH;
 }

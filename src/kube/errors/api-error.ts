@@ -46,8 +46,8 @@ export interface ApiErrorInit {
 /**
  * A response of the API server other than success.
  *
- * The message names what was tried, the server's reason and message, and the way out. Recognise it with
- * {@link isApiError} and its kin, never with `instanceof`: there may be several copies of this class.
+ * The message names the request, the server's reason and message, and the remedy. Recognise it with {@link isApiError}
+ * and the related functions, never with `instanceof`: there may be several copies of this class.
  */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -60,7 +60,7 @@ export class ApiError extends Error {
   readonly verb: string;
   readonly path: string;
   readonly target: RequestTarget;
-  /** The seconds after which the server asks for a retry. */
+  /** The seconds after which the server permits a retry. */
   readonly retryAfter: number | undefined;
   /** Finds the request in the server's audit log. */
   readonly auditId: string | undefined;
@@ -85,8 +85,8 @@ export class ApiError extends Error {
 export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
   /**
-   * Such as `ECONNREFUSED`, `ECONNRESET`, `ENETRESET` (no answer to a ping), `EMSGSIZE` and `EBADMSG` (it sends more
-   * than it may, or what it may not), `ENOTFOUND`, `ETIMEDOUT` or a TLS code.
+   * The code of the failure, such as `ECONNREFUSED`, `ECONNRESET`, `ENETRESET` (no answer to a ping), `EMSGSIZE` (the
+   * server sends too much), `EBADMSG` (it breaks the protocol), `ENOTFOUND`, `ETIMEDOUT` or a TLS code.
    */
   readonly code: string;
   readonly server: string;
@@ -132,7 +132,7 @@ function adviceFor(target: RequestTarget, code: number, status: Status): string 
     case 401:
       return "The credentials were refused: check the kubeconfig's user, or renew its token or certificate";
     case 403: {
-      // Quotas, admission and terminating namespaces also answer 403, and no role helps there.
+      // Quotas, admission and terminating namespaces also answer 403, and no role helps against these.
       if (status.message !== undefined && !/ cannot | not allowed /.test(` ${status.message} `)) return "";
       // An apply to an absent object may be refused for lack of "create", and a watch for lack of "list".
       const verb = / cannot ([a-z]+) resource /.exec(status.message ?? "")?.[1] ?? target.verb;

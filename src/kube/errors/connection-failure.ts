@@ -34,7 +34,7 @@ export function connectionLost(server: string): UnreachableError {
   return new UnreachableError(server, { code: "ECONNRESET", message: WORDS["ECONNRESET"]! });
 }
 
-/** The error of whatever is in flight, or comes, when the transport is closed. */
+/** The error of every request, present or future, when the transport is closed. */
 export function transportClosed(server: string): UnreachableError {
   return new UnreachableError(server, { code: "ECONNABORTED", message: "the transport was closed" });
 }

@@ -1,4 +1,4 @@
-/** Parses the path of a request into what it is about, for messages, metrics and audit. */
+/** Parses the path of a request into its subject, for messages, metrics and audit. */
 
 export interface RequestTarget {
   /** The Kubernetes verb: get, list, watch, create, update, patch, delete, deletecollection. */
@@ -10,7 +10,7 @@ export interface RequestTarget {
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly subresource: string | undefined;
-  /** As text, such as `deployments.apps/status shop/web`. */
+  /** The text for messages, such as `deployments.apps/status shop/web`. */
   readonly what: string;
 }
 

@@ -17,8 +17,9 @@ export interface HttpRequest {
  */
 export interface ResponseHandlers {
   /**
-   * Called just before the first byte is sent, which may be long after the request was started, and again where the
-   * rest had to wait. A request that may not be sent cancels itself. @default true
+   * Whether the request may still be sent. Called just before the first byte, which may be long after the request was
+   * started, and again before each remaining part that had to wait. A request that may not be sent cancels itself.
+   * @default true
    */
   mayBeSent?(): boolean;
   onResponse(status: number, header: (name: string) => string | undefined): void;
@@ -32,7 +33,7 @@ export interface ResponseHandlers {
 export interface OpenRequest {
   /** Ends the request; its handlers are not called again. */
   cancel(): void;
-  /** Makes the server wait with the rest of the body; what is on its way still arrives. */
+  /** Makes the server wait before it sends more of the body; bytes under way still arrive. */
   pause(): void;
   resume(): void;
 }

@@ -7,7 +7,7 @@ import { connectionLost, unreachable } from "../errors/connection-failure.ts";
 import { tlsOptions } from "../../platform/tls-options.ts";
 import type { HttpRequest, ResponseHandlers, OpenRequest } from "./http-request.ts";
 
-/** After how much silence the operating system probes whether the peer is still there. */
+/** Milliseconds of silence after which the operating system probes whether the peer still exists. */
 const KEEP_ALIVE_MS = 5_000;
 
 /** Starts a request. Every failure is reported to the handlers. */

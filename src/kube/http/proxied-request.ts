@@ -1,6 +1,6 @@
 /**
- * Sends one request over HTTP/1.1 through a proxy by `fetch`, because `node:http` on Bun cannot write to a given tunnel.
- * A process has at most 256 such requests in flight; servers with HTTP/2 never need this.
+ * Sends one request over HTTP/1.1 through a proxy by `fetch`, because `node:http` on Bun cannot write to an existing
+ * tunnel. A process has at most 256 such requests in flight; servers with HTTP/2 never need this.
  */
 import { openFetchSession } from "#runtime/fetch-session";
 import type { ClusterConfig } from "../config/cluster-config.ts";

@@ -1,6 +1,6 @@
 /**
- * Writes what a connection sends: everything of one turn of the event loop at once, and later what the socket did not
- * take.
+ * Writes the frames of a connection: all those of one turn of the event loop at once, and later the bytes that the
+ * socket did not accept.
  */
 import type { SecureSocket } from "../../platform/secure-socket.ts";
 import { FrameWriter } from "./h2-frames.ts";
@@ -51,7 +51,7 @@ export class FrameOutput {
       if (!this.#mayWrite()) return;
       const bytes = this.frames.take();
       const taken = socket.write(bytes);
-      // The writer reuses its buffer.
+      // The writer reuses its buffer, so unwritten bytes are copied.
       if (taken < bytes.length) this.#unwritten = bytes.slice(taken);
     }
     if (this.#unwritten !== undefined) return;
@@ -59,7 +59,7 @@ export class FrameOutput {
     onWritten();
   }
 
-  /** Writes the rest when the socket takes bytes again. */
+  /** Writes the remaining bytes when the socket accepts more. */
   drained(): void {
     const rest = this.#unwritten;
     if (rest === undefined || this.#isClosed || !this.#mayWrite()) return;

@@ -5,7 +5,7 @@
  */
 import { DATA, END_STREAM, type FrameWriter, LARGEST } from "./h2-frames.ts";
 
-/** The values that hold until the server's settings say otherwise: RFC 9113, section 6.5.2. */
+/** The values that apply until the server's settings replace them: RFC 9113, section 6.5.2. */
 const WINDOW = 65_535;
 const FRAME_BYTES = 16_384;
 const MOST_FRAME_BYTES = 2 ** 24 - 1;
@@ -17,7 +17,7 @@ export interface Outgoing {
   window: number;
   /** The rest of the body; `undefined` once everything is sent. */
   unsent: Uint8Array | undefined;
-  /** Whether the rest may follow; asked each time, because it may have waited for long. */
+  /** Whether the remaining bytes may be sent; called each time, because they may have waited for long. */
   mayGoOn(): boolean;
 }
 
@@ -42,7 +42,7 @@ export class BodySender {
   /** Sends a body; called once, after the headers. */
   send(outgoing: Outgoing, body: string): void {
     outgoing.window = this.#initial;
-    // Nearly every body fits whatever its characters are, and is encoded directly into the write buffer.
+    // Nearly every body fits however its characters are encoded, and is written directly into the buffer.
     if (body.length * 3 <= Math.min(this.#window, outgoing.window, this.#frameBytes)) {
       const sent = this.#frames.body(outgoing.id, body);
       this.#window -= sent;
@@ -57,7 +57,7 @@ export class BodySender {
   /**
    * Opens the window of one body, or the connection's window when there is none.
    *
-   * @returns whether something was sent.
+   * @returns whether any bytes were sent.
    * @throws Error when the window would exceed 2^31-1 bytes: FLOW_CONTROL_ERROR, RFC 9113, section 6.9.1.
    */
   open(outgoing: Outgoing | undefined, bytes: number): boolean {
@@ -96,7 +96,7 @@ export class BodySender {
     this.#frameBytes = bytes;
   }
 
-  /** Drops the rest of a body. @returns whether there was any. */
+  /** Drops the unsent bytes of a body. @returns whether there were any. */
   forget(outgoing: Outgoing): boolean {
     outgoing.unsent = undefined;
     return this.#waiting.delete(outgoing);

@@ -384,7 +384,10 @@ export class H2Connection implements SecureSocketHandlers, FrameListener {
     this.#output.writeSoon();
   }
 
-  /** Bytes that wait cannot be taken apart: where they may hold a request that is refused by now, all are discarded. */
+  /**
+   * Whether waiting bytes may be written. They cannot be separated: if they may contain a request that is refused by
+   * now, all are discarded.
+   */
   #mayWriteLate(): boolean {
     let isRefused = false;
     for (const { handlers } of this.#streams.values()) if (handlers.mayBeSent?.() === false) isRefused = true;

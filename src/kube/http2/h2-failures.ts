@@ -10,7 +10,7 @@ export function closed({ origin }: URL, error?: Error): UnreachableError {
   return error === undefined ? connectionLost(origin) : unreachable(origin, error);
 }
 
-/** A request on the connection may not be sent any more, and could not be told from the others. */
+/** A request on the connection must not be sent any more, and cannot be separated from the others. */
 export function dropped({ origin }: URL): UnreachableError {
   const message = "the connection was dropped with a request that may not be sent any more";
   return new UnreachableError(origin, { code: "ECONNRESET", message });
@@ -28,7 +28,7 @@ export function refused({ origin }: URL): UnreachableError {
 }
 
 /**
- * A connection error (RFC 9113, section 5.4.1): what the server sent breaks the protocol, or is far more than it has a
+ * A connection error (RFC 9113, section 5.4.1): the server's bytes break the protocol, or are far more than it has a
  * reason to send.
  */
 export function broken({ origin }: URL, cause: unknown): UnreachableError {

@@ -1,8 +1,4 @@
-/**
- * Counts what a server sends without answering, so that no server can use up this process's time or memory.
- *
- * @see https://www.rfc-editor.org/rfc/rfc9113#section-10.5
- */
+/** Counts frames of a server that carry no response, so that no server can use up this process's time or memory. */
 import {
   MOST_HEADER_BYTES,
   MOST_HEADER_FRAMES,
@@ -11,10 +7,13 @@ import {
   MOST_UNWANTED_BYTES,
 } from "../limits.ts";
 
-/** The server sends more than it has a reason to send; the message says of what. The request is not retried at once. */
+/**
+ * The server sends more than it has a reason to send; the message names the kind of frames. The request is not retried
+ * at once.
+ */
 export class Flood extends Error {}
 
-/** Guards one connection. A `Flood` that it throws ends the connection and is the reason given for that. */
+/** Guards one connection. A `Flood` that it throws ends the connection and becomes its error. */
 export class FloodGuard {
   /** Consecutive frames that brought no response nearer. */
   #idle = 0;
@@ -54,7 +53,10 @@ export class FloodGuard {
     if (this.#unwanted > MOST_UNWANTED_BYTES) throw new Flood("it keeps sending responses that were cancelled");
   }
 
-  /** A PING or SETTINGS frame is about to be acknowledged. What the server does not read stays in our buffer. */
+  /**
+   * A PING or SETTINGS frame is about to be acknowledged. Acknowledgements that the server does not read stay in our
+   * buffer.
+   */
   acknowledge(): void {
     this.unproductive();
     if (++this.#acks > MOST_UNREAD_ACKS) {
@@ -62,7 +64,7 @@ export class FloodGuard {
     }
   }
 
-  /** The socket has taken everything that was to be written. */
+  /** The socket has accepted all waiting bytes. */
   written(): void {
     this.#acks = 0;
   }

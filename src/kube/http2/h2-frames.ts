@@ -45,7 +45,7 @@ export const LARGEST = 0x7fffffff;
 
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const START_BYTES = 16_384;
-/** A buffer that a large body has made larger is not kept. */
+/** The largest buffer that is kept; a larger one, made for a large body, is dropped. */
 const KEPT_BYTES = 262_144;
 const utf8 = new TextEncoder();
 
@@ -92,7 +92,8 @@ export class FrameWriter {
   }
 
   /**
-   * Encodes a header block. One of more than `most` bytes, such as one with a large token, continues in other frames.
+   * Encodes a header block. A block of more than `most` bytes, such as one with a large token, continues in further
+   * frames.
    */
   headers(stream: number, block: { flags: number; parts: readonly Uint8Array[]; most: number }): void {
     const { flags, parts, most } = block;
@@ -122,7 +123,7 @@ export class FrameWriter {
     return written;
   }
 
-  /** @returns where the frame begins. There is room for the payload after it. */
+  /** Begins a frame. @returns its position. There is room for the payload after it. */
   #head(length: number, type: number, flags: number, stream: number): number {
     this.#reserve(HEADER_BYTES + length);
     const buffer = this.#buffer;
@@ -159,24 +160,27 @@ export class FrameWriter {
   }
 }
 
-/** Receives frames in their order; what it throws is thrown by `take`. */
+/** Receives frames in their order; `take` rethrows its errors. */
 export interface FrameListener {
-  /** A piece of a body; the last one, which may be empty, ends its stream when the frame says so. */
+  /** Receives a piece of a body. The last one, which may be empty, ends its stream when the frame says so. */
   onPiece(stream: number, piece: Uint8Array, isEnd: boolean): void;
-  /** Bytes of a body's frame that are not the body's, and count all the same. */
+  /** Receives the number of padding bytes of a body's frame, which count for flow control. */
   onPadding(stream: number, bytes: number): void;
   /** Every other frame, as a whole. */
   onFrame(type: number, flags: number, stream: number, payload: Uint8Array): void;
 }
 
-/** Cuts what arrives into frames. Bodies are handed on as they come, without waiting for the end of their frame. */
+/**
+ * Splits the received bytes into frames. Bodies are passed on as they arrive, without waiting for the end of their
+ * frame.
+ */
 export class H2FrameReader {
   readonly #listener: FrameListener;
   readonly #largest: number;
-  /** A frame of which only the beginning has come: first its head, then a buffer of its size. */
+  /** A frame that has arrived only in part: at first its head, then a buffer of its size. */
   #begun: Uint8Array | undefined;
   #have = 0;
-  // The body under way.
+  // The bytes of the present body that have not arrived yet.
   #left = 0;
   #stream = 0;
   #isEnd = false;
@@ -212,7 +216,7 @@ export class H2FrameReader {
     if (at < end) this.#complete(bytes.subarray(at));
   }
 
-  /** Continues the incomplete frame, or begins one. @returns how many of the bytes belong to it. */
+  /** Continues the incomplete frame, or begins one. @returns the number of bytes that belong to it. */
   #complete(bytes: Uint8Array): number {
     let used = 0;
     for (;;) {
@@ -243,7 +247,7 @@ export class H2FrameReader {
     return length;
   }
 
-  /** Begins a body that is handed on as it arrives. @returns whether the frame is one. */
+  /** Begins a body that is passed on as it arrives. @returns whether the frame contains a body. */
   #beginBody(bytes: Uint8Array, at: number, length: number): boolean {
     const flags = bytes[at + 4]!;
     const stream = readNumber(bytes, at + 5) & LARGEST;
@@ -268,7 +272,7 @@ export class H2FrameReader {
   }
 }
 
-/** Frames that concern the connection have stream ID 0 and no others do; the length of some is fixed. */
+/** Frames about the connection have stream ID 0, all others do not; some have a fixed length. */
 function checkFrame(type: number, length: number, stream: number): void {
   switch (type) {
     case SETTINGS: // RFC 9113, section 6.5

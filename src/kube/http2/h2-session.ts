@@ -27,7 +27,7 @@ export interface H2SessionOptions {
   readonly connect: (to: Connecting) => () => void;
   /** Another stream may fit, here or on a new session. */
   readonly onRoom: () => void;
-  /** The server has no HTTP/2: the session is closed, and these streams need another carrier. */
+  /** Called when the server has no HTTP/2: the session is closed, and these streams need another carrier. */
   readonly onOtherProtocol: (session: H2Session, streams: readonly H2Stream[]) => void;
   /** Called before the handlers of the streams. */
   readonly onClose: (session: H2Session, failure: UnreachableError) => void;
@@ -74,7 +74,7 @@ export class H2Session implements StreamOwner {
     return this.#connection !== undefined;
   }
 
-  /** Whether it takes another stream, now or once others have ended. */
+  /** Whether the session takes another stream, now or once others have ended. */
   get isOpen(): boolean {
     return !this.#draining && !this.#closed;
   }

@@ -33,7 +33,7 @@ export interface H2SessionsOptions {
 export class H2Sessions implements StreamOwner {
   readonly #options: H2SessionsOptions;
   readonly #server: URL;
-  /** The prefix of every path: clusters behind a gateway have one. */
+  /** The prefix of every path, for clusters behind a gateway. */
   readonly #prefix: string;
   readonly #sessions = new Set<H2Session>();
   /** Streams that wait for a session, in order. */

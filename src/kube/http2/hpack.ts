@@ -35,9 +35,9 @@ export function encodeTarget(method: string, authority: string): Uint8Array {
 }
 
 /**
- * Several values of one name become several fields.
+ * Encodes header fields; several values of one name become several fields.
  *
- * @throws TypeError when a value holds what no header may.
+ * @throws TypeError when a value contains characters that no header may have.
  */
 export function encodeHeaders(headers: HeaderValues): Uint8Array {
   const parts: ArrayLike<number>[] = [];
@@ -124,9 +124,9 @@ class HeaderBlock {
   #at = 0;
   /** The table entry of the current field; `undefined` when its name is a literal. */
   #entry: readonly [name: string, value: string] | undefined;
-  /** Where the literal name begins, at its length. */
+  /** The position of the literal name, at its length. */
   #name = 0;
-  /** Where the literal value begins; -1 when the table entry holds the value. */
+  /** The position of the literal value; -1 when the table entry has the value. */
   #value = 0;
 
   constructor(bytes: Uint8Array, before: Table) {
@@ -138,7 +138,7 @@ class HeaderBlock {
   /** The dynamic table after this block. */
   after(): Table {
     this.#begin();
-    // An indexed field takes one byte, and up to 4 KiB once it is decoded.
+    // The decoded size is limited: an indexed field takes one byte, but may decode to 4 KiB.
     for (let bytes = 0; this.#next();) {
       if (this.#value < 0) bytes += sizeOf(this.#entry!);
       if (bytes > MOST_HEADER_BYTES) throw new Flood(`field section of more than ${MOST_HEADER_BYTES / 1024} KiB`);
@@ -164,7 +164,10 @@ class HeaderBlock {
     return value;
   }
 
-  /** Every response is asked for `warning` and hardly any has one: this rules a name out without decoding the block. */
+  /**
+   * Whether the block may contain a field. Every response is searched for `warning` and hardly any has one; this
+   * excludes a name without decoding the block.
+   */
   #mayHold(name: string): boolean {
     if (this.#before.most > 0 || STATIC_NAMES.has(name)) return true;
     const bytes = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length);
@@ -244,7 +247,7 @@ class HeaderBlock {
     return this.#value < 0 ? this.#entry![1] : this.#decode(this.#value);
   }
 
-  /** An integer with a prefix of so many bits: RFC 7541, section 5.1. */
+  /** Decodes an integer with a prefix of so many bits: RFC 7541, section 5.1. */
   #integer(bits: number): number {
     const most = 2 ** bits - 1;
     let value = this.#byte() & most;
@@ -263,7 +266,7 @@ class HeaderBlock {
     if (this.#at > this.#bytes.length) throw new Error("truncated field block");
   }
 
-  /** A string literal: RFC 7541, section 5.2. */
+  /** Decodes a string literal: RFC 7541, section 5.2. */
   #decode(place: number): string {
     const next = this.#at;
     this.#at = place;
@@ -281,7 +284,7 @@ class HeaderBlock {
   }
 }
 
-/** Evicts the oldest entries until the rest fits: RFC 7541, sections 4.3 and 4.4. */
+/** Evicts the oldest entries until the others fit: RFC 7541, sections 4.3 and 4.4. */
 function fitting(entries: Table["entries"], bytes: number, most: number): Table {
   let kept = entries.length;
   let left = bytes;
@@ -334,7 +337,7 @@ function unpacked(packed: Uint8Array): string {
   return result;
 }
 
-/** Field names that were asked for, Huffman-encoded, so that names are compared without decoding those in the block. */
+/** Requested field names, Huffman-encoded, so that names are compared without decoding those in the block. */
 const packedNames = new Map<string, Uint8Array>();
 
 function packedName(name: string): Uint8Array {

@@ -1,5 +1,5 @@
 /**
- * Read pacing: while responses are slow, everything that arrives within a few milliseconds is read together.
+ * Read pacing: while responses are slow, bytes that arrive within a few milliseconds are read together.
  *
  * Waking up for a message costs more than processing it: a system call, and code and data that have left the CPU
  * caches. So a busy connection pauses after a read, but never longer than a small part of a round trip: a server that
@@ -8,10 +8,10 @@
  */
 import type { Clock } from "../../platform/clock.ts";
 
-/** A pause is at most a round trip divided by this. */
+/** The divisor of a round trip that gives the longest pause. */
 const PART = 5;
 const LONGEST_MS = 8;
-/** A shorter pause would cost more for its timer than it saves. */
+/** The shortest pause in milliseconds; a shorter one would cost more for its timer than it saves. */
 const SHORTEST_MS = 2;
 /** The longest round trip that counts, so that one request that hangs does not dominate the mean. */
 const LONGEST_TRIP_MS = PART * LONGEST_MS;

@@ -1,4 +1,4 @@
-/** Takes note of responses: counts for metrics, and the server's warnings. */
+/** Records responses: counts for metrics, and the server's warnings. */
 import type { Clock } from "../../platform/clock.ts";
 import { MOST_WARNING_CHARACTERS, MOST_WARNINGS } from "../limits.ts";
 
@@ -42,10 +42,10 @@ export class AnswerLog {
 const MINUTE_MS = 60_000;
 
 /**
- * Tells each text once.
+ * Reports each text once.
  *
- * **Guarantees.** No more than {@link MOST_WARNINGS} texts are told in a minute, and as many are remembered: of a
- * server that always has new ones, the oldest may be told again.
+ * **Guarantees.** At most {@link MOST_WARNINGS} texts are reported in a minute, and as many are remembered: if a server
+ * always sends new ones, the oldest may be reported again.
  *
  * @see https://kubernetes.io/blog/2020/09/03/warnings/
  */
@@ -87,7 +87,7 @@ class Warnings {
   #remember(text: string): void {
     if (this.#texts.size >= MOST_WARNINGS)
       for (const oldest of this.#texts.values().take(1)) this.#texts.delete(oldest);
-    // A part of the header would keep all of it.
+    // The text is copied, because a part of the header would keep all of it in memory.
     this.#texts.add(Buffer.from(text).toString());
   }
 }

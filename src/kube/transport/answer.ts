@@ -38,7 +38,7 @@ function statusOf(body: string): Status {
       const parsed = JSON.parse(body) as Status;
       if (parsed.kind === "Status") return parsed;
     } catch {
-      // It is not JSON after all, so its text is the message.
+      // The body is not JSON after all, so its text is the message.
     }
   }
   return { message: body.trim().slice(0, LONGEST_EXCERPT) || undefined };

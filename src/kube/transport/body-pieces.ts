@@ -2,7 +2,7 @@
 
 /** The overhead of a chunk, so that a body of single bytes cannot become a hundred times as large. */
 const PIECE_BYTES = 256;
-/** A chunk keeps the whole buffer of its read in memory; a chunk that is a small part of it is copied. */
+/** A chunk keeps the whole buffer of its read in memory, so a chunk that is a small part of its buffer is copied. */
 const WORTH_COPYING = 4;
 
 export class BodyPieces {

@@ -1,4 +1,4 @@
-/** One call with all its attempts: its remaining time, and its error when it is given up. */
+/** One call with all its attempts, its remaining time, and its error when it is given up. */
 import { messageOf } from "../../platform/message-of.ts";
 import { sleep, type Clock } from "../../platform/clock.ts";
 import { UnreachableError } from "../errors/api-error.ts";
@@ -63,7 +63,7 @@ export class BoundedCall implements Disposable {
     return true;
   }
 
-  /** The error of a call that its caller gave up: the reason, and the error of the last attempt. */
+  /** The error of a call that its caller has aborted: the reason, with the error of the last attempt. */
   interrupted(): unknown {
     const reason: unknown = this.#request.signal?.reason;
     if (this.#last === undefined) return reason;

@@ -19,7 +19,7 @@ export interface ChannelsRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers?: HeaderValues | undefined;
-  /** Asked just before the request is sent. @default it is always sent */
+  /** Checked just before the request is sent. @default it is always sent */
   readonly gate?: WriteGate | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called synchronously for each message, with its channel. */
@@ -28,7 +28,7 @@ export interface ChannelsRequest {
 
 export interface Channels {
   send(channel: number, bytes: Uint8Array): Promise<void>;
-  /** Says that nothing more comes on the channel. @throws Error when the server is too old to be told. */
+  /** Announces the end of the channel. @throws Error when the server is too old to understand that. */
   end(channel: number): Promise<void>;
   close(): void;
   /** Resolves when the server has closed in order. @throws UnreachableError when the connection is lost. */
@@ -166,7 +166,7 @@ class SocketChannels implements Channels {
     else if (opcode === OPCODE.binary && payload.length > 1) onMessage(payload[0]!, payload.subarray(1));
   }
 
-  /** Answers a ping, unless the server does not read: only the last ping needs an answer, and answers would pile up. */
+  /** Answers a ping. While the server does not read, answers would pile up, so only the last ping is answered. */
   #pong(payload: Uint8Array): void {
     if (!this.#isOver && !this.#socket.writableNeedDrain) this.#socket.write(encodeFrame(OPCODE.pong, payload));
   }

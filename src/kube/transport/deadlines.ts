@@ -32,7 +32,7 @@ export class Deadlines {
       this.#queues.set(ms, queue);
     }
     queue.ends.set(item, this.#clock.now() + ms);
-    // A timer that is set finds the next deadline when it fires; one timer for each request would be expensive.
+    // A running timer finds the next deadline when it fires; one timer for each request would be expensive.
     if (queue.timer === undefined) this.#arm(queue, ms, ms);
   }
 

@@ -81,9 +81,9 @@ class FailingResource {
 }
 
 /**
- * Counts failures by resource. Each caller backs off by itself; the throttle bounds what all of them do together. While
- * a resource fails, 3 of its requests are sent per second, including those in flight when the throttling began. The
- * first success ends the throttling.
+ * Counts failures by resource. Each caller backs off by itself; the throttle limits all of them together. While a
+ * resource fails, 3 of its requests are sent per second, including those in flight when the throttling began. The first
+ * success ends the throttling.
  */
 export class FailureThrottle {
   readonly #clock: Clock;

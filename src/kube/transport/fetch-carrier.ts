@@ -26,8 +26,8 @@ export class FetchCarrier {
   }
 
   /**
-   * Starts a request to a server without HTTP/2; one with several values of a header, which `fetch` would join, takes
-   * `node:http`.
+   * Starts a request to a server without HTTP/2. A request with several values of one header, which `fetch` would join,
+   * goes through `node:http`.
    */
   readonly http1: OpenHttp1 = (config, request, handlers) =>
     Object.values(request.headers).some((value) => typeof value !== "string")

@@ -72,7 +72,7 @@ export class HttpCarrier {
     this.renew();
   }
 
-  /** Closes the connections at once, and discards what was written but not sent. */
+  /** Closes the connections at once, and discards bytes that were written but not sent. */
   drop(): void {
     this.#sessions.drop();
   }

@@ -6,7 +6,7 @@ import type { WriteGate } from "./write-gate.ts";
 export interface AttemptListener {
   /** An attempt is about to be sent. */
   onSend(): void;
-  /** The attempt has failed, and another one follows later: until then nothing is under way. */
+  /** Called when the attempt has failed and another one follows later; until then no request is under way. */
   onRetry(): void;
 }
 
@@ -16,29 +16,29 @@ export interface KubeRequest {
   readonly path: string;
   /** The query without the question mark. */
   readonly query?: string | URLSearchParams | undefined;
-  /** A string goes out as it is, anything else as JSON. */
+  /** The body: a string is sent as it is, any other value as JSON. */
   readonly body?: unknown;
   /** @default "application/json" when there is a body */
   readonly contentType?: string | undefined;
   /** @default "application/json" */
   readonly accept?: string | undefined;
-  /** Headers of this request, added to every request's, such as `Impersonate-User`. */
+  /** Headers of this request, in addition to every request's, such as `Impersonate-User`. */
   readonly headers?: HeaderValues | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The most bytes of an answer, after decompression. @default 64 MiB */
   readonly mostBytes?: number | undefined;
   /** Whether the answer is returned as bytes instead of being parsed. @default false */
   readonly binary?: boolean | undefined;
-  /** Milliseconds for the call: its attempts and the waits between them. @default 60_000 for each attempt */
+  /** Milliseconds for the whole call: its attempts and the waits between them. @default 60_000 for each attempt */
   readonly timeout?: number | undefined;
   readonly attempts?: AttemptListener | undefined;
-  /** Refuses the request until its first byte is sent. @default nothing does */
+  /** May refuse the request until its first byte is sent. @default never refuses */
   readonly gate?: WriteGate | undefined;
-  /** A `lease` has a connection to itself, and so have lists, whose answers are long. @default "request" */
+  /** The connections to use: a `lease` has its own, and so have lists, whose responses are long. @default "request" */
   readonly traffic?: "request" | "list" | "lease" | undefined;
 }
 
-/** Lets a server wait whose answer comes faster than it is used. */
+/** Pauses a server whose response arrives faster than it is processed. */
 export interface StreamFlow {
   pause(): void;
   resume(): void;

@@ -1,4 +1,4 @@
-/** The streams of a transport that are open or about to be, each with what ends it. */
+/** The streams of a transport that are open or about to be, each with the function that ends it. */
 import { type WriteGate, WritesRefused } from "./write-gate.ts";
 
 export interface OpenStream {

@@ -1,4 +1,4 @@
-/** Tracks whether a cluster is reachable: one probe stands in for everything that waits for it. */
+/** Tracks whether a cluster is reachable: one probe serves all who wait for it. */
 import { abortable } from "../../platform/abortable.ts";
 import { sleep, type Clock } from "../../platform/clock.ts";
 
@@ -10,7 +10,7 @@ export interface Reachability {
   readonly reachable: boolean;
   /**
    * Resolves when the server answers, at once if it is reachable. After an UnreachableError it waits for the probe that
-   * the error has started. Callers add a delay of their own, because many are woken together.
+   * the error has started. Callers add a delay of their own, because many of them continue at once.
    *
    * @throws the signal's reason.
    */
@@ -52,7 +52,7 @@ export class ReachabilityProbe implements Reachability {
     this.#probing = this.#probe().finally(() => {
       this.#probing = undefined;
     });
-    // Only close() makes it reject, and then those who wait have been told.
+    // Only close() makes it reject, and by then the waiting callers have been notified.
     this.#probing.catch(() => {});
   }
 
@@ -62,7 +62,7 @@ export class ReachabilityProbe implements Reachability {
   }
 
   onChange(listener: (reachable: boolean) => void): Disposable {
-    // A listener that is added twice is told twice, and each registration is its own to remove.
+    // A listener that is added twice is called twice, and each registration can be removed on its own.
     const own = (reachable: boolean) => listener(reachable);
     this.#listeners.add(own);
     return { [Symbol.dispose]: () => void this.#listeners.delete(own) };

@@ -9,7 +9,7 @@ export interface RateLimit {
   readonly burst?: number | undefined;
 }
 
-/** A bucket of tokens, and a line of those who wait for one, each for its turn. */
+/** A bucket of tokens, and a queue of callers that wait for one. */
 export class RequestRate implements Disposable {
   readonly #clock: Clock;
   readonly #gap: number;
@@ -26,7 +26,7 @@ export class RequestRate implements Disposable {
     this.#empty = clock.now() - burst * this.#gap;
   }
 
-  /** Waits for a turn; `undefined` when it has come at once. @throws the signal's reason. */
+  /** Waits for a turn; `undefined` when no wait is needed. @throws the signal's reason. */
   take(signal: AbortSignal | undefined): Promise<void> | undefined {
     if (this.#waiting.length === 0 && this.#draw()) return undefined;
     return this.#turn(signal);

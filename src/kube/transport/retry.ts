@@ -2,9 +2,11 @@
 import { isApiError, isUnreachable, type UnreachableError } from "../errors/api-error.ts";
 import { wasNotBegun } from "../errors/connection-failure.ts";
 
-/** @see https://pkg.go.dev/k8s.io/client-go/rest#Request.MaxRetries */
+/** The maximum number of retries. @see https://pkg.go.dev/k8s.io/client-go/rest#Request.MaxRetries */
 const MOST_RETRIES = 10;
-/** A server may ask for more; a caller with a deadline of its own should not wait that long unseen. */
+/**
+ * The longest delay that a server may request; a caller with a deadline of its own should not wait longer unnoticed.
+ */
 const LONGEST_DELAY_MS = 60_000;
 /** Codes of connections that were cut off, or whose server did not answer a ping. */
 const LOST = new Set(["ECONNRESET", "EPIPE", "ENETRESET"]);
@@ -22,10 +24,10 @@ export interface Attempts {
 /**
  * Says how long to wait before another attempt.
  *
- * 429 and 5xx only with `Retry-After`; lost connections only for GET, unless the server
- * says that it did not begin; a refused connection never.
+ * 429 and 5xx are retried only with `Retry-After`; lost connections only for GET, unless the server reports that it did
+ * not begin; refused connections never.
  *
- * @param attempts is counted up.
+ * @param attempts the counters, which are incremented.
  * @returns milliseconds, or undefined when the error is final.
  */
 export function retryDelay(error: unknown, options: { method: string; attempts: Attempts }): number | undefined {
@@ -33,7 +35,7 @@ export function retryDelay(error: unknown, options: { method: string; attempts: 
   if (isApiError(error)) {
     const isRetried = error.code === 429 || error.code >= 500;
     if (!isRetried || error.retryAfter === undefined || attempts.refused >= MOST_RETRIES) return undefined;
-    // Repeated `Retry-After: 0` must not become a storm of requests.
+    // A repeated `Retry-After: 0` must not cause a storm of requests.
     const least = Math.min(100 * 2 ** attempts.refused++, 1_000);
     return Math.min(Math.max(error.retryAfter * 1_000, least), LONGEST_DELAY_MS);
   }

@@ -72,7 +72,7 @@ export class ShortRequest implements ResponseHandlers, Expiring {
     }
   }
 
-  /** Asks the gate; a request that it refuses fails at once. */
+  /** Asks the gate; a refused request fails at once. */
   mayBeSent(): boolean {
     const refused = this.request.gate?.refused;
     if (refused !== undefined) this.abort(new WritesRefused(refused));

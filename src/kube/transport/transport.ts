@@ -71,14 +71,11 @@ export interface Transport {
    * @throws ApiError for a response other than success, UnreachableError when there is none, or the signal's reason.
    */
   channels(request: ChannelsRequest): Promise<Channels>;
-  /** Fails the requests that their gate refuses by now. The server may still receive one and carry it out. */
+  /** Fails the requests that their gate refuses by now. The server may still receive and process one of them. */
   abortRefused(): void;
-  /**
-   * Like `abortRefused`, and drops the connections, with what has been written to them for refused requests and not
-   * been sent.
-   */
+  /** Like `abortRefused`, but also drops the connections, so that unsent bytes of refused requests are discarded. */
   endRefused(): void;
-  /** Fails what is in flight, and closes every connection and timer. */
+  /** Fails requests in flight, and closes every connection and timer. */
   close(): Promise<void>;
 }
 
@@ -95,7 +92,7 @@ export interface TransportOptions {
   readonly userAgent?: string | undefined;
   /** The client-side rate limit for requests; watches and the Lease are exempt. @default none */
   readonly rate?: RateLimit | undefined;
-  /** Switches optimizations off. @default what the environment says */
+  /** Switches optimizations off. @default the environment's switches */
   readonly switches?: Partial<Pick<Switches, "http2" | "readPacing">> | undefined;
 }
 
@@ -368,7 +365,7 @@ class KubeTransport implements Transport, AsyncDisposable {
     }
   }
 
-  /** Counts a failure, and adds the user and context that only this side knows. */
+  /** Counts a failure, and adds the user and context, which only this side knows. */
   #failure(request: KubeRequest, failure: unknown): unknown {
     if (isUnreachable(failure) && !this.#closed) this.#log.failed(request.method);
     // The server names the user in a 403, but not in a 401.

@@ -1,4 +1,4 @@
-/** Asks a server to go on as a WebSocket: HTTP/1.1 by hand, because a refusal has a body that says why. */
+/** Requests a WebSocket from a server, with HTTP/1.1 written by hand, because a refusal has a body with the reason. */
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import { refusal } from "./answer.ts";
@@ -68,7 +68,7 @@ function requestText({ server, path, headers, protocols }: UpgradeRequest, key: 
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** Reads until `enough` gives something, the socket ends, the time is over, or there is more than anybody needs. */
+/** Reads until `enough` returns a value, the socket ends, the time is over, or the bytes are too many. */
 function read<T>(
   socket: Socket,
   start: Uint8Array,

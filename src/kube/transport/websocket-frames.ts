@@ -27,12 +27,11 @@ export function encodeFrame(opcode: number, payload: Uint8Array): Uint8Array {
   return frame;
 }
 
-/** Puts messages together from what arrives, however it is cut. */
+/** Joins received bytes into messages, however they were split. */
 export class WebSocketFrameReader {
   readonly #onMessage: (opcode: number, payload: Uint8Array) => void;
   /**
-   * A frame of which only the beginning has come: first as much of its head as tells how long it is, then a buffer of
-   * its size.
+   * A frame that has arrived only in part: at first as much of its head as shows its length, then a buffer of its size.
    */
   #begun = new Uint8Array(SHORTEST_HEAD);
   #have = 0;
@@ -45,7 +44,7 @@ export class WebSocketFrameReader {
     this.#onMessage = onMessage;
   }
 
-  /** @throws Error for what is no WebSocket, or for a message without an end. */
+  /** @throws Error for bytes that are not a WebSocket's, or for a message without an end. */
   push(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.length;) {
       const control = this.#have === 0 ? controlFrame(chunk, at) : undefined;
@@ -63,7 +62,7 @@ export class WebSocketFrameReader {
     }
   }
 
-  /** The buffer is full: with a head, or with a whole frame. */
+  /** Called when the buffer is full, with a head or with a whole frame. */
   #next(): void {
     const begun = this.#begun;
     const head = headBytes(begun);
@@ -99,8 +98,8 @@ export class WebSocketFrameReader {
 }
 
 /**
- * The payload of a control frame that is whole in what arrived: nothing is copied of it, because nobody keeps it, and a
- * server may send millions.
+ * The payload of a control frame that has arrived completely. It is not copied, because nobody keeps it, and a server
+ * may send millions.
  */
 function controlFrame(chunk: Uint8Array, at: number): Uint8Array | undefined {
   const first = chunk[at]!;
@@ -110,7 +109,7 @@ function controlFrame(chunk: Uint8Array, at: number): Uint8Array | undefined {
   return end > chunk.length ? undefined : chunk.subarray(at + SHORTEST_HEAD, end);
 }
 
-/** The size of the head of a frame whose first two bytes have arrived. A server masks nothing. */
+/** The size of the head of a frame whose first two bytes have arrived. Servers do not mask frames. */
 function headBytes(frame: Uint8Array): number {
   if ((frame[1]! & MASKED) !== 0) throw new Error("the server's answer is no WebSocket of its side");
   return frame[1]! < 126 ? 2 : frame[1] === 126 ? 4 : 10;

@@ -1,8 +1,9 @@
 /** A gate that can refuse a write at any moment until it is sent. */
 
 /**
- * Asked before each attempt of a request, and again just before its first byte is sent. Losing the Lease closes the
- * gate of the process before anything else happens; a run closes its own gate at its end.
+ * Permits or refuses writes. It is checked before each attempt of a request, and again just before its first byte is
+ * sent. Losing the Lease closes the gate of the process before anything else happens; a run closes its own gate at its
+ * end.
  */
 export interface WriteGate {
   /** Why requests are refused now; `undefined` while they are allowed. */

@@ -1,4 +1,4 @@
-/** Checks what concerns the configurations of all modules together: their sources, and each other. */
+/** Checks the configurations of all modules together: their sources, and their relations to each other. */
 import { suggestion } from "../nearest.ts";
 import type { ModuleConfig } from "./config.ts";
 import type { ConfigField } from "./fields.ts";
@@ -27,7 +27,7 @@ export function unknownKeys({ places }: Pick<ConfigSources, "places">, known: Kn
   return faults;
 }
 
-/** Returns the keys of folders that no module takes: those of a Secret that others use too, or mistakes. */
+/** Returns the keys of folders that no module takes: mistakes, or keys of a Secret for other programs. */
 export function unusedKeys({ places }: Pick<ConfigSources, "places">, known: KnownNames): readonly string[] {
   const keys = known.configs.flatMap(({ name, fields }) => fields.map(({ key }) => `${name}.${key}`));
   const unused: string[] = [];
@@ -65,7 +65,7 @@ function namesOf({ configs, unknown = [] }: KnownNames): readonly string[] {
   return [...new Set([...configs.map(({ name }) => name), ...unknown])];
 }
 
-/** Returns the fields of all configurations of a name, because two modules may share one; `undefined` for none. */
+/** Returns the fields of all configurations with a name, because two modules may share one; `undefined` for none. */
 function fieldsFor(name: string, { configs }: KnownNames): readonly ConfigField[] | undefined {
   const ofName = configs.filter((one) => one.name === name);
   return ofName.length === 0 ? undefined : ofName.flatMap(({ fields }) => fields);

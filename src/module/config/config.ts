@@ -23,7 +23,7 @@ export interface ConfigOptions {
   readonly name?: string | undefined;
 }
 
-/** The configuration of a module, with the values that were given when the module was loaded. */
+/** The configuration of a module, with its values from when the module was loaded. */
 export interface ModuleConfig extends DeclaredConfig, Resolved {
   /** Whether the author has given it its name. */
   readonly isNamed: boolean;
@@ -32,14 +32,14 @@ export interface ModuleConfig extends DeclaredConfig, Resolved {
 /** A module that is being loaded, and the configurations that it declares meanwhile. */
 interface ConfigLoad {
   readonly sources: ConfigSources;
-  /** The name for a configuration that is declared in one of these files, innermost first. */
+  /** Returns the name of a configuration that is declared in one of these files, innermost first. */
   readonly nameFor: (files: readonly string[]) => string;
   readonly configs: ModuleConfig[];
   readonly secrets: DisposableStack;
   hasEnded: boolean;
 }
 
-/** The loads, by the object that stands for the running module. */
+/** The loads, by the object that represents the running module. */
 const loads = new WeakMap<object, ConfigLoad>();
 
 export interface BegunLoad extends Disposable {
@@ -49,7 +49,10 @@ export interface BegunLoad extends Disposable {
   end(): void;
 }
 
-/** Gives values to what code of a module declares. Its secrets are kept out of the log until it is disposed of. */
+/**
+ * Determines the values of the configurations that a module's code declares. Its secrets are kept out of the log until
+ * it is disposed of.
+ */
 export function beginConfigLoad(module: object, origin: Pick<ConfigLoad, "sources" | "nameFor">): BegunLoad {
   const load: ConfigLoad = { ...origin, configs: [], secrets: new DisposableStack(), hasEnded: false };
   loads.set(module, load);
@@ -66,7 +69,7 @@ interface State {
   readonly resolved: Resolved;
   /** Whether no module is being loaded, as in tests. */
   readonly isFree: boolean;
-  /** The values that a test gives. */
+  /** The values that a test sets. */
   override: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -80,12 +83,12 @@ export function stateOf(settings: unknown): State {
 }
 
 /**
- * Says what a module can be configured with, and returns the values.
+ * Declares a module's configuration, and returns its values.
  *
  * They come from the environment (`apiToken` of `guestbook.ts` from `GUESTBOOK_API_TOKEN`), then from the files and
- * folders of `--module-config`, then from the schema's defaults. All faults of all modules are told when the process
- * starts, and it does not run with one. A module is reloaded when its values change in a file or folder, and the
- * version before keeps running when the new values have a fault.
+ * folders of `--module-config`, then from the schema's defaults. All faults of all modules are reported when the
+ * process starts, and it does not run with any. A module is reloaded when its values change in a file or folder, and
+ * the version before keeps running when the new values have a fault.
  *
  * Fields whose names end with `password`, `secret`, `token`, `credentials`, `apiKey` and the like are secret: their
  * values are not shown, and `manifests deploy` expects them in a Secret. `.meta({ sensitive: true })` makes any field
@@ -93,11 +96,9 @@ export function stateOf(settings: unknown): State {
  *
  * Call it while the module loads, at the top of the file.
  *
- * @throws TypeError when it is called later, or with anything else than an object of zod.
- * @example
- * export const settings = config(
- *   z.object({ replicas: z.coerce.number().int().default(2), apiToken: z.string() }),
- * );
+ * @throws TypeError when it is called later, or with anything other than a zod object.
+ * @example export const settings = config( z.object({ replicas: z.coerce.number().int().default(2), apiToken:
+ * z.string() }), );
  */
 export function config<S extends z.ZodObject>(schema: S, options: ConfigOptions = {}): Config<S> {
   if (!(schema instanceof z.ZodObject)) {
@@ -168,7 +169,7 @@ function valueOf({ declared, resolved, isFree, override }: State, property: stri
   throw new Error(`Cannot read the configuration of '${declared.name}': ${message}`);
 }
 
-/** Returns the values for logs, without those of secret fields. */
+/** Returns the values for logs, without secret ones. */
 function printableValues({ declared, resolved, override }: State): object {
   const values = override ?? resolved.values;
   const printable: Record<string, unknown> = {};

@@ -1,7 +1,7 @@
 /** The fields of a module's configuration: their names, types, defaults, and which are secret. */
 import { z } from "zod";
 
-/** A single value. Objects in the schema are fields of fields, and everything else is one value. */
+/** A field with a single value. Objects in the schema become nested fields, and everything else is one value. */
 export interface ConfigField {
   readonly path: readonly string[];
   /** The path as one text: `db.host`. */
@@ -10,7 +10,7 @@ export interface ConfigField {
   readonly variable: string;
   /** Whether its value is never shown, and belongs into a Secret. */
   readonly isSecret: boolean;
-  /** Whether there must be a value: it has no default, and neither it nor what it is in is optional. */
+  /** Whether the field must have a value: it has no default, and neither it nor an enclosing object is optional. */
   readonly isRequired: boolean;
   /** Its JSON Schema, draft 7. */
   readonly json: JsonSchema;
@@ -34,7 +34,7 @@ export function fieldsOf(schema: z.ZodObject, name: string): readonly ConfigFiel
   return [...fieldsBelow(schema, { name, path: [], isRequired: true, isSecret: undefined })];
 }
 
-/** A position in the schema, with what holds for everything below it. */
+/** A position in the schema, with the properties that apply to everything below it. */
 interface Position {
   readonly name: string;
   readonly path: readonly string[];
@@ -65,7 +65,7 @@ function* fieldsBelow(schema: z.ZodObject, at: Position): Generator<ConfigField>
   }
 }
 
-/** Returns the object type with fields of its own that is behind optionality, defaults and the like. */
+/** Returns the object type with nested fields, without wrappers such as optionality and defaults. */
 export function objectIn(type: z.core.$ZodType): z.ZodObject | undefined {
   if (type instanceof z.ZodObject) return type._zod.def.catchall === undefined || isClosed(type) ? type : undefined;
   const { innerType } = type._zod.def as { readonly innerType?: z.core.$ZodType };
@@ -118,7 +118,7 @@ function typeOf(value: unknown): string {
   return value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
 }
 
-/** Names the type of a field as people say it: `a whole number`, `one of "a", "b"`. */
+/** Returns the type of a field in plain words: `a whole number`, `one of "a", "b"`. */
 export function shownType(json: JsonSchema): string {
   if (json.enum !== undefined) return `one of ${json.enum.map((one) => JSON.stringify(one)).join(", ")}`;
   if (json.const !== undefined) return JSON.stringify(json.const);

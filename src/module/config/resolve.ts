@@ -1,5 +1,5 @@
 /**
- * Determines the values of a configuration; a fault names the field, the source of its value, and what was expected.
+ * Determines the values of a configuration; a fault names the field, the source of its value, and the expected type.
  */
 import type { z } from "zod";
 import { innerSecrets, isTokenAsUser } from "../../resource/inner-secrets.ts";
@@ -14,14 +14,14 @@ import { setField } from "../../resource/any-key.ts";
 export interface ConfigFault {
   /** `undefined` for the configuration as a whole. */
   readonly field: string | undefined;
-  /** Whether nothing is given for a field that must have a value. */
+  /** Whether a required field has no value. */
   readonly isMissing: boolean;
   /** A sentence without the name of the configuration. It repeats no secret. */
   readonly message: string;
 }
 
 export interface Resolved {
-  /** The values, frozen; `undefined` where there are faults. */
+  /** The values, frozen; `undefined` when there are faults. */
   readonly values: Readonly<Record<string, unknown>> | undefined;
   readonly faults: readonly ConfigFault[];
   /** The values from the sources, by the key of the field. */
@@ -72,12 +72,12 @@ export function resolveConfig({ name, schema, fields }: DeclaredConfig, sources:
   const place = ({ field }: ConfigFault): number => fields.findIndex(({ key }) => key === field);
   faults.sort((a, b) => place(a) - place(b));
   const values = faults.length === 0 ? frozen(data as Readonly<Record<string, unknown>>) : undefined;
-  // A schema may decode its input, and so make new secrets.
+  // A schema may decode its input, which makes new secrets.
   for (const { isSecret, path } of fields) if (isSecret) secrets.push(...textsIn(valueAt(values, path)));
   return { values, faults, provisions, secrets, input };
 }
 
-/** Returns one property on its own, where others may have faults; `undefined` where it has one itself. */
+/** Returns one property on its own, when others may have faults; `undefined` when it has one itself. */
 export function resolveProperty(
   { schema }: DeclaredConfig,
   { input }: Resolved,
@@ -101,7 +101,7 @@ function parsed(
   }
 }
 
-/** Objects whose fields are given one by one are there even if none is. */
+/** An object whose fields have separate values exists even if none of them has one. */
 function makeRoom(schema: z.ZodObject, input: Record<string, unknown>): void {
   for (const [property, type] of Object.entries(schema.shape)) {
     const inner = type._zod.optin === undefined ? objectIn(type) : undefined;
@@ -121,7 +121,7 @@ function put(input: Record<string, unknown>, path: readonly string[], value: unk
 
 type Read = { readonly value: unknown } | { readonly expected: string };
 
-/** Converts a text to what the field takes. */
+/** Converts a text to the type of the field. */
 function fromText(text: string, json: JsonSchema): Read {
   const types = typesOf(json);
   const trimmed = text.trim();
@@ -154,7 +154,7 @@ function listFrom(text: string, { items }: JsonSchema): Read {
   return { value };
 }
 
-/** The field that an issue is about: a list's or record's own for something inside of it. */
+/** Returns the field of an issue; an issue inside a list or record belongs to the list or record. */
 function fieldAt(fields: readonly ConfigField[], at: readonly PropertyKey[]): ConfigField | undefined {
   return fields.find(({ path }) => path.every((property, index) => at[index] === property));
 }
@@ -176,12 +176,15 @@ function faultOf(issue: z.core.$ZodIssue, field: ConfigField | undefined, contex
   const provided = context.provisions.get(field.key);
   if (provided === undefined) return { field: field.key, isMissing: true, message: missing(field, context) };
   const inner = issue.path.slice(field.path.length).join(".");
-  // A message about several fields may repeat the secret of another one; a short secret occurs in messages by chance.
+  // A message about several fields may repeat the secret of another field; short secrets are not replaced, because they
+  // occur by chance.
   const others = context.secrets.filter(({ length }) => length >= SHORTEST_SECRET);
   return wrong(field, provided, withoutAny(inner === "" ? expected : `at ${inner}: ${expected}`, others));
 }
 
-/** `Invalid input: expected number, received NaN` names a value that nobody has written. */
+/**
+ * The received value is removed: `Invalid input: expected number, received NaN` names a value that nobody has written.
+ */
 function expectedBy({ message }: z.core.$ZodIssue): string {
   return message.replace(/^Invalid (?:input|option): (expected .*)$/, "$1").replace(/, received (NaN|undefined)$/, "");
 }
@@ -218,12 +221,12 @@ function shortText(value: unknown): string {
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
 }
 
-/** A message of the author's own may repeat the value. */
+/** Removes secrets from a message, because an author's own message may repeat the value. */
 function withoutAny(message: string, secrets: readonly string[]): string {
   return secrets.some((secret) => repeats(message, secret)) ? "it is refused" : printable(message);
 }
 
-/** The digits of a number are also those of longer ones, such as of a limit. */
+/** The digits of a number may also be part of a longer number, such as a limit. */
 function repeats(message: string, secret: string): boolean {
   if (!/^\d+$/.test(secret)) return secret !== "" && message.includes(secret);
   return message.split(/\D+/).includes(secret);
@@ -246,7 +249,7 @@ function missing(
   return `${key} is missing: set ${variable}${similar === undefined ? "" : ` (there is ${similar})`}, or ${elsewhere}`;
 }
 
-/** Freezes what is plain; objects of classes, which a schema may make, stay as they are. */
+/** Freezes plain values; objects of classes, which a schema may make, stay as they are. */
 function frozen<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   const prototype: unknown = Object.getPrototypeOf(value);

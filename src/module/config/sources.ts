@@ -1,10 +1,10 @@
-/** Where the values of configurations come from, as they were read at one time. */
+/** The sources of configuration values, as they were read at one time. */
 
 /** The values that `--module-config` names, and the environment. */
 export interface ConfigSources {
-  /** `undefined` where it does not count. */
+  /** The environment; `undefined` when it does not count. */
   readonly env: Readonly<Record<string, string | undefined>> | undefined;
-  /** A later one wins over an earlier one. */
+  /** The files and folders; later ones take precedence. */
   readonly places: readonly ConfigPlace[];
 }
 
@@ -13,7 +13,7 @@ export type ConfigPlace = ConfigFile | ConfigFolder;
 /** A YAML or JSON file: values by field, by the name of the configuration. */
 export interface ConfigFile {
   readonly kind: "file";
-  /** As the user named it. */
+  /** The path as the user named it. */
   readonly path: string;
   readonly sections: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
@@ -22,13 +22,13 @@ export interface ConfigFile {
 export interface ConfigFolder {
   readonly kind: "folder";
   readonly path: string;
-  /** By `NAME.FIELD`, with the path of the file. */
+  /** The texts by `NAME.FIELD`, with the path of the file. */
   readonly texts: ReadonlyMap<string, { readonly text: string; readonly file: string }>;
 }
 
 export const NO_SOURCES: ConfigSources = { env: undefined, places: [] };
 
-/** A value as it was given, and where. */
+/** A value and its origin. */
 export interface SourceValue {
   readonly value: unknown;
   /** Whether the value is a text for any type, as variables and the files of a folder are. */
@@ -56,7 +56,7 @@ export function sourceValue(
   return undefined;
 }
 
-/** Returns what is at a path of own properties. */
+/** Returns the value at a path of own properties. */
 export function valueAt(section: unknown, path: readonly string[]): unknown {
   let value = section;
   for (const property of path) {
@@ -66,14 +66,14 @@ export function valueAt(section: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/** Whether everything that is given is the same. */
+/** Whether two sets of sources have the same values. */
 export function isSame(a: ConfigSources, b: ConfigSources): boolean {
   const all = ({ places }: ConfigSources): string =>
     JSON.stringify(places.map((place) => (place.kind === "file" ? place.sections : [...place.texts])));
   return all(a) === all(b);
 }
 
-/** Returns a text that differs whenever something that is given for these configurations differs. */
+/** Returns a text that changes whenever a source value of these configurations changes. */
 export function printOf({ places }: ConfigSources, names: Iterable<string>): string {
   const entries = [...names].map((name) =>
     places.map((place) =>
