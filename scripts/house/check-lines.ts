@@ -23,7 +23,9 @@ function longProse(lines: readonly string[]): number[] {
   let isCode = false;
   return lines.flatMap((text, index) => {
     if (text.trimStart().startsWith("```")) isCode = !isCode;
-    return !isCode && text.length > MOST ? [index + 1] : [];
+    // What pads the cells of a table is not read.
+    const length = text.startsWith("|") ? text.replaceAll(/ {2,}|-{4,}/g, " ").length : text.length;
+    return !isCode && length > MOST ? [index + 1] : [];
   });
 }
 

@@ -9,6 +9,7 @@ const options = [
   { name: "strict", type: "boolean", default: false, describe: "" },
   { name: "concurrency", type: "number", describe: "" },
   { name: "name", type: "string", describe: "" },
+  { name: "memory", type: "bytes", describe: "" },
 ] as const satisfies readonly Option[];
 
 function resolve(flags: object, env: object = {}, values?: Readonly<Record<string, unknown>>) {
@@ -47,6 +48,13 @@ test("resolveOptions takes the options of other commands in the file for theirs"
   expect(resolve({}, {}, { data: true, strict: true })).toMatchObject({ strict: true });
 });
 
+test("resolveOptions reads bytes as a quantity, or as a number", () => {
+  expect(resolve({ memory: "0.5Ki" })["memory"]).toBe(512);
+  expect(resolve({ memory: "0" })["memory"]).toBe(0);
+  expect(resolve({}, { BINNACLE_MEMORY: "256Mi" })["memory"]).toBe(256 * 2 ** 20);
+  expect(resolve({}, {}, { memory: 4096 })["memory"]).toBe(4096);
+});
+
 test("resolveOptions lets what the file says for this command win over what it says for all", () => {
   expect(resolve({}, {}, { concurrency: 2, run: { concurrency: 3 }, dev: { concurrency: 4 } })["concurrency"]).toBe(3);
   expect(resolve({}, {}, { concurrency: 2, run: null })["concurrency"]).toBe(2);
@@ -61,6 +69,9 @@ const wrong: readonly [object, object, Readonly<Record<string, unknown>> | undef
     undefined,
     "--grace-period is 'soon': expected a duration such as 500ms, 30s or 1m30s",
   ],
+  [{ memory: "much" }, {}, undefined, "--memory is 'much': expected a quantity such as 256Mi"],
+  [{ memory: "100m" }, {}, undefined, "--memory is '100m': expected a quantity such as 256Mi"],
+  [{}, {}, { memory: true }, "'memory' in c.yaml is 'true': expected a text"],
   [
     {},
     { BINNACLE_CONCURRENCY: "many" },

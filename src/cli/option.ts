@@ -5,6 +5,7 @@
  * section with the name of the command takes precedence over options for all commands.
  */
 import { type Duration, parseDuration } from "../resource/duration.ts";
+import { quantity } from "../resource/quantity.ts";
 import { nearest } from "../module/nearest.ts";
 import type { Option, OptionType, TypeOf } from "../settings/option.ts";
 import { UsageError } from "./usage-error.ts";
@@ -120,6 +121,8 @@ function read(option: Option, value: unknown, from: string): TypeOf[OptionType] 
     }
     case "duration":
       return duration(value, from);
+    case "bytes":
+      return bytes(single(value, from), from);
     default:
       return text(single(value, from) || (option.bare ?? ""), { choices: option.choices, from });
   }
@@ -138,6 +141,12 @@ function single(value: unknown, from: string): string {
   if (typeof value === "object") throw new UsageError(`${from}: expected a single value`);
   if (typeof value === "boolean") throw new UsageError(`${from} is '${value}': expected a text`);
   return String(value);
+}
+
+function bytes(text: string, from: string): number {
+  const number = text === "0" ? 0 : quantity(text);
+  if (number !== undefined && Number.isInteger(number)) return number;
+  throw new UsageError(`${from} is '${text}': expected a quantity such as 256Mi`);
 }
 
 function duration(value: unknown, from: string): number {

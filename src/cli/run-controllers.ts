@@ -17,7 +17,6 @@ import { messageOf } from "../platform/error-message.ts";
 import type { Host } from "./command.ts";
 import { sourcesOf, tellUnusedKeys } from "./config-messages.ts";
 import { electionOf, shardingOf } from "./election-options.ts";
-import { memoryOf } from "./memory-option.ts";
 import { metricsCertificates } from "./metrics-options.ts";
 import type { RunSettings } from "../settings/run-options.ts";
 import { startModules } from "./start-modules.ts";
@@ -61,7 +60,7 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
     log,
     format: options.format,
   });
-  const limit = memoryLimit(memoryOf(values));
+  const limit = memoryLimit(values["memory-limit"]);
   using memory = limit && new MemoryGuard({ limit, log });
   if (values["kube-api-burst"] !== undefined && values["kube-api-qps"] === undefined) {
     throw new UsageError("--kube-api-burst is given without --kube-api-qps: add it, or leave both out for no limit");

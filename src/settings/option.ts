@@ -1,6 +1,6 @@
 /** The form of an option of a command, and the types of the values that follow from a table of options. */
 
-export type OptionType = "string" | "boolean" | "number" | "list" | "duration";
+export type OptionType = "string" | "boolean" | "number" | "list" | "duration" | "bytes";
 
 export interface Option {
   readonly name: string;
@@ -22,6 +22,8 @@ export interface TypeOf {
   readonly list: readonly string[];
   /** A duration in milliseconds. */
   readonly duration: number;
+  /** A number of bytes, written as a quantity such as `256Mi`. */
+  readonly bytes: number;
 }
 
 type ValueOf<O extends Option> = O extends { readonly choices: readonly (infer C)[] } ? C : TypeOf[O["type"]];

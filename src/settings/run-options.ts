@@ -6,6 +6,7 @@
  * process reads it, by the same name, from the settings of its `Runtime`: `runtime.settings["grace-period"]`.
  */
 import { type Duration, parseDuration } from "../resource/duration.ts";
+import { quantity } from "../resource/quantity.ts";
 import type { Option, ValuesOf } from "./option.ts";
 
 export const runOptions = [
@@ -77,7 +78,7 @@ export const runOptions = [
   },
   {
     name: "memory-limit",
-    type: "string",
+    type: "bytes",
     describe: "Memory to stay below, such as 256Mi; the container's limit when left out, 0 for none",
   },
   {
@@ -228,5 +229,6 @@ export function runSettings(values: SomeSettings = {}): RunSettings {
 }
 
 function defaultOf({ name, type, default: value }: Option): unknown {
-  return type === "duration" && value !== undefined ? parseDuration(value as Duration, name) : value;
+  if (type === "duration" && value !== undefined) return parseDuration(value as Duration, name);
+  return type === "bytes" && typeof value === "string" ? quantity(value) : value;
 }

@@ -29,7 +29,7 @@ export interface RequestProblem {
 
 export interface ReviewEndpoint {
   readonly path: string;
-  /** The largest body that is read. @default 7 MiB, as in controller-runtime */
+  /** The largest body that is read. @default that of the routes */
   readonly mostBytes?: number | undefined;
   /** Called when a request has arrived; its review may follow until {@link answered}, once its body has been read. */
   requested?(): void;

@@ -1,5 +1,5 @@
 /** Parses the pod's resource limits from the command line. */
-import { quantity } from "../quantity.ts";
+import { quantity } from "../../resource/quantity.ts";
 import { UsageError } from "../usage-error.ts";
 import type { DeployPlan } from "./deploy-plan.ts";
 

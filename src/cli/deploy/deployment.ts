@@ -1,6 +1,6 @@
 /** The Deployment that runs the modules, and its disruption budget. */
 import { createHash } from "node:crypto";
-import { quantity } from "../quantity.ts";
+import { quantity } from "../../resource/quantity.ts";
 import { WEBHOOK_PORT } from "../webhook-manifests.ts";
 import type { MountedFile } from "./config-map-files.ts";
 import { configInPod } from "./deployed-config.ts";

@@ -4,9 +4,16 @@ import type { Clock } from "../../../src/platform/clock.ts";
 import type { ElectionDurations } from "../../../src/election/durations.ts";
 import { type Lease, type LeaseSpec, wasNeverHeld } from "../../../src/election/lease.ts";
 import type { LeaseLock, LeaseName, LockCall, WatchFrom } from "../../../src/election/lease-lock.ts";
+import { runSettings } from "../../../src/settings/run-options.ts";
 
-/** What kubebuilder's projects elect by. */
-export const defaultDurations: ElectionDurations = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000 };
+const settings = runSettings();
+
+/** The durations of elections that nobody has set. */
+export const defaultDurations: ElectionDurations = {
+  leaseDuration: settings["leader-election-lease-duration"],
+  renewDeadline: settings["leader-election-renew-deadline"],
+  retryPeriod: settings["leader-election-retry-period"],
+};
 
 interface Scheduled {
   readonly at: number;

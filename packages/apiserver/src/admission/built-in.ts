@@ -1,4 +1,4 @@
-/** kube-apiserver's own plugins that are enabled by default, in its order. */
+/** The admission plugins, in the order of kube-apiserver; those that it enables by default are here. */
 import type { AdmissionAttributes } from "../hooks.ts";
 import { defaultIngressClass, defaultStorageClass } from "./default-classes.ts";
 import { limitRanger } from "./limit-ranger.ts";

@@ -9,6 +9,7 @@ import { configSchema } from "./config-template.ts";
 const OWN_FLAGS =
   /^(controllers|namespace|kubeconfig|context|install-crds|shards|leader-elect|leader-election-(id|namespace)|health-probe-bind-address|metrics-(bind-address|secure)|webhook-.*|register-webhooks)$/;
 const QUANTITY = "^\\d+(\\.\\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$";
+const BYTES = "^\\d+(\\.\\d+)?(k|M|G|Ki|Mi|Gi)?$";
 const DURATION = "^(\\d+(\\.\\d+)?(ms|s|m|h))+$";
 const NAMESPACE = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
 
@@ -86,6 +87,8 @@ function valueSchema(type: Option["type"], choices: Option["choices"]): object {
       return { type: "integer", minimum: 1 };
     case "duration":
       return { ...text, pattern: DURATION };
+    case "bytes":
+      return { ...text, pattern: BYTES };
     case "list":
       return { type: "array", items: text };
     default:
