@@ -53,6 +53,7 @@ test("resolveOptions reads bytes as a quantity, or as a number", () => {
   expect(resolve({ memory: "0" })["memory"]).toBe(0);
   expect(resolve({}, { BINNACLE_MEMORY: "256Mi" })["memory"]).toBe(256 * 2 ** 20);
   expect(resolve({}, {}, { memory: 4096 })["memory"]).toBe(4096);
+  expect(resolve({ memory: "0.7Gi" })["memory"]).toBe(Math.floor(0.7 * 2 ** 30));
 });
 
 test("resolveOptions lets what the file says for this command win over what it says for all", () => {
@@ -69,8 +70,9 @@ const wrong: readonly [object, object, Readonly<Record<string, unknown>> | undef
     undefined,
     "--grace-period is 'soon': expected a duration such as 500ms, 30s or 1m30s",
   ],
-  [{ memory: "much" }, {}, undefined, "--memory is 'much': expected a quantity such as 256Mi"],
-  [{ memory: "100m" }, {}, undefined, "--memory is '100m': expected a quantity such as 256Mi"],
+  [{ memory: "much" }, {}, undefined, "--memory is 'much': expected a quantity such as 256Mi, or 0 for no limit"],
+  [{ memory: "100m" }, {}, undefined, "--memory is '100m': expected a quantity such as 256Mi, or 0 for no limit"],
+  [{ memory: "" }, {}, undefined, "--memory needs a value"],
   [{}, {}, { memory: true }, "'memory' in c.yaml is 'true': expected a text"],
   [
     {},

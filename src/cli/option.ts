@@ -143,10 +143,12 @@ function single(value: unknown, from: string): string {
   return String(value);
 }
 
-function bytes(text: string, from: string): number {
-  const number = text === "0" ? 0 : quantity(text);
-  if (number !== undefined && Number.isInteger(number)) return number;
-  throw new UsageError(`${from} is '${text}': expected a quantity such as 256Mi`);
+/** Returns whole bytes; a quantity such as `0.7Gi` is rounded down. */
+function bytes(value: string, from: string): number {
+  if (value === "") throw new UsageError(`${from} needs a value`);
+  const number = Math.floor(quantity(value) ?? 0);
+  if (number > 0 || value === "0") return number;
+  throw new UsageError(`${from} is '${value}': expected a quantity such as 256Mi, or 0 for no limit`);
 }
 
 function duration(value: unknown, from: string): number {
