@@ -1,5 +1,5 @@
 /** `binnacle apiserver` */
-import { messageOf } from "../platform/message-of.ts";
+import { messageOf } from "../platform/error-message.ts";
 import { readFileSync } from "node:fs";
 import { listenApiServer, type ListeningApiServer } from "binnacle-apiserver";
 import { isLoopback } from "binnacle-apiserver";

@@ -1,5 +1,5 @@
 /** Serves `/healthz`, `/livez` and `/readyz` like the API server. */
-import { messageOf } from "../platform/message-of.ts";
+import { messageOf } from "../platform/error-message.ts";
 import { Hono, type Context } from "hono";
 import { onOneLine } from "../observe/printable.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";

@@ -1,5 +1,5 @@
 /** The error of wrong settings for reaching a cluster. */
-import { messageOf } from "../../platform/message-of.ts";
+import { messageOf } from "../../platform/error-message.ts";
 
 /** A kubeconfig, certificate or credential that cannot be used; the message names it, its place, and the remedy. */
 export class ConfigError extends Error {

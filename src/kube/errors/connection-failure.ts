@@ -1,5 +1,5 @@
 /** Converts the platform's connection errors to one form. */
-import { messageOf } from "../../platform/message-of.ts";
+import { messageOf } from "../../platform/error-message.ts";
 import { UnreachableError } from "./api-error.ts";
 
 const WORDS: Readonly<Record<string, string>> = {

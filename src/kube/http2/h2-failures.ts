@@ -1,5 +1,5 @@
 /** Turns the ways in which an HTTP/2 stream or connection fails into the errors that every transport throws. */
-import { messageOf } from "../../platform/message-of.ts";
+import { messageOf } from "../../platform/error-message.ts";
 import { UnreachableError } from "../errors/api-error.ts";
 import { connectionLost, unreachable } from "../errors/connection-failure.ts";
 import { Flood } from "./h2-flood.ts";

@@ -1,5 +1,5 @@
 /** One call with all its attempts, its remaining time, and its error when it is given up. */
-import { messageOf } from "../../platform/message-of.ts";
+import { messageOf } from "../../platform/error-message.ts";
 import { sleep, type Clock } from "../../platform/clock.ts";
 import { UnreachableError } from "../errors/api-error.ts";
 import type { KubeRequest } from "./kube-request.ts";

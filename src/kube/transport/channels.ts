@@ -3,7 +3,7 @@
  *
  * @see https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/4006-transition-spdy-to-websockets
  */
-import { messageOf } from "../../platform/message-of.ts";
+import { messageOf } from "../../platform/error-message.ts";
 import net, { type Socket } from "node:net";
 import type { Clock } from "../../platform/clock.ts";
 import { UnreachableError } from "../errors/api-error.ts";
