@@ -1,11 +1,11 @@
-/** The program, which the entry of each runtime starts: the only file that knows what is embedded. */
+/** The program, which the entry of each runtime starts: the only file that knows the embedded files. */
 import { cli } from "./cli/cli.ts";
 import type { Embedded } from "./cli/command.ts";
 import { writeToStandardError, writeToStandardOutput } from "./observe/standard-streams.ts";
 import type { OfferedPackages } from "./platform/module-host.ts";
 import project from "../package.json" with { type: "json" };
 
-/** Returns what modules may import from inside the binary, by exact names. */
+/** Returns the packages that modules may import from inside the binary, by exact names. */
 export async function offered(): Promise<OfferedPackages> {
   const [binnacle, cache, resources, zod, hono] = await Promise.all([
     import("./index.ts"),
@@ -20,12 +20,12 @@ export async function offered(): Promise<OfferedPackages> {
     "binnacle/resources": resources,
     // Few modules have fields of built-in types, and their schemas are large.
     "binnacle/schemas": () => import("./resource/builtin/schemas.ts"),
-    // It brings an API server and a cluster, which only tests need, so controllers do not load it.
+    // The package contains an API server and a cluster, which only tests need, so controllers do not load it.
     "binnacle/testing": () => import("./testing/index.ts"),
     zod,
     hono,
-    // Few modules make pages, so this is loaded with the first one that does. Once these names are offered they lead to
-    // this very offer where nothing is bundled, so each is imported by another name.
+    // Few modules make pages, so this package is loaded with the first that does. Each is imported by another name:
+    // without a bundle, its own name would lead back to this offer once it is made.
     "hono/jsx": () => import("#hono/jsx"),
     "hono/jsx/jsx-runtime": () => import("#hono/jsx/jsx-runtime"),
     "hono/jsx/jsx-dev-runtime": () => import("#hono/jsx/jsx-dev-runtime"),

@@ -146,23 +146,23 @@ export class ModuleRegistry {
     return signal;
   }
 
-  /** Why none of the modules runs; `undefined` when one does, or when there are none. */
+  /** Returns why none of the modules runs; `undefined` when one does, or when there are none. */
   noneRuns(): string | undefined {
     return this.#running.size > 0 ? undefined : noneRuns(this.statuses());
   }
 
-  /** Why a module does not run at all: it is broken, or lacks the listener of its webhooks. */
+  /** Returns why a module does not run at all: it is broken, or lacks the listener of its webhooks. */
   neverRan(): string | undefined {
     return neverRan([...this.#broken.values(), ...this.#postponed.withoutListener()], this.#running);
   }
 
-  /** Counts and logs what a module's code threw outside of a run. */
+  /** Counts and logs an error that a module's code threw outside of a run. */
   reportError(name: string, error: unknown, what = "code outside of a run"): void {
     this.countError(name);
     this.#runtime.log.error(`A module failed: ${what}`, { module: name, error });
   }
 
-  /** Counts what a module's code threw and something else has logged. */
+  /** Counts an error that a module's code threw and another part has logged. */
   countError(name: string): void {
     const running = this.#running.get(name);
     if (running !== undefined) running.errors++;
@@ -188,7 +188,7 @@ export class ModuleRegistry {
     await this.#ending?.within(() => Promise.all(this.controllers.map((controller) => controller.drained())));
   }
 
-  /** Removes every module, all at the same time, within the rest of the grace period. */
+  /** Removes every module, all at the same time, within the remaining grace period. */
   stop(): Promise<void> {
     this.quiesce();
     return this.#inTurn(async () => {
@@ -252,12 +252,11 @@ export class ModuleRegistry {
   }
 
   /**
-   * 1. The new version's plugins are set up and its caches filled: what is wrong with it keeps the version before
-   * running.
-   * 2. Its checks, metrics, kinds and webhooks come in place of those before, and its routes with it.
-   * 3. Controllers hand over to those of the same name, each in one step: no event and no key is between them.
+   * 1. The new version's plugins are set up and its caches filled: if that fails, the previous version keeps running.
+   * 2. Its checks, metrics, kinds and webhooks, and with them its routes, replace the previous ones.
+   * 3. Controllers hand over to those of the same name, each in one step: no event and no key is lost in between.
    * 4. Controllers that are not continued end, because another one may do their work from here on.
-   * 5. The others start. Runnables do when those before have ended: both may need the same port.
+   * 5. The others start. Runnables start when the previous ones have ended: both may need the same port.
    */
   async #follow(old: ModuleVersion, module: LoadedModule): Promise<void> {
     const version = await this.#setUp(module, old);
@@ -304,7 +303,7 @@ export class ModuleRegistry {
     };
   }
 
-  /** @throws when it cannot run beside the others. */
+  /** @throws Error when it cannot run beside the others. */
   #setUp(module: LoadedModule, before: ModuleVersion | undefined): Promise<ModuleVersion> {
     const accept = (definitions: ModuleDefinitions): void => {
       this.#refuseWhenStopping(module);
@@ -377,7 +376,7 @@ export class ModuleRegistry {
     await grace.within((signal) => this.#options.webhooks?.remove(module.name, { signal }));
     await version.end(grace);
     this.#running.delete(module.name);
-    // This comes last: nothing of the module is called any more.
+    // The module is disposed of last, when nothing calls it any more.
     if (!keepGraph) module.dispose();
     this.#runtime.log.info("Module stopped", { module: module.name });
   }

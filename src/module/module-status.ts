@@ -17,13 +17,13 @@ export interface ModuleStatus {
   readonly name: string;
   readonly file: string;
   readonly state: ModuleState;
-  /** The reason, for states other than `loading` and `running`; and what is stuck. */
+  /** The reason, for states other than `loading` and `running`; and the names of stuck runs. */
   readonly message: string | undefined;
-  /** How often its code has failed outside of runs. */
+  /** The number of failures of its code outside of runs. */
   readonly errors: number;
-  /** How many new versions have taken its place, and how many could not. */
+  /** The number of new versions that have replaced it, and of those that could not. */
   readonly reloads: Reloads;
-  /** How many objects have its finalizers, while it drains. */
+  /** The number of objects with its finalizers, while it drains. */
   readonly left?: number | undefined;
   /** The parts of its plugins that have not ended: runnables, and requests to their routes. */
   readonly open: readonly string[];
@@ -36,12 +36,12 @@ export interface ModuleProblem {
   readonly message: string;
 }
 
-/** Says why none of the modules runs; `undefined` when there are none. */
+/** Explains why none of the modules runs; `undefined` when there are none. */
 export function noneRuns([first]: readonly ModuleStatus[]): string | undefined {
   return first && `no module runs: ${first.name} is ${first.state}: ${first.message}`;
 }
 
-/** Says why a module is not running in any version; `undefined` when all are. */
+/** Explains why a module is not running in any version; `undefined` when all are. */
 export function neverRan(
   problems: readonly ModuleProblem[],
   running: Pick<ReadonlyMap<string, unknown>, "has">,
@@ -137,7 +137,7 @@ export class ModuleListing {
   add(name: string): void {
     if (this.#listed.has(name)) return;
     const { readyz, strict, statuses } = this.#options;
-    // A module that waited has no status while its plugins are set up, nor has one that is leaving.
+    // A module that waited has no status while its plugins are set up; neither has one that is leaving.
     const status = (): Pick<ModuleStatus, "state" | "message"> =>
       statuses().find((one) => one.name === name) ?? { state: "loading", message: undefined };
     const entry = strict

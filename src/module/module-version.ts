@@ -22,10 +22,10 @@ export interface VersionSurroundings {
   readonly health: Health;
   readonly board: PluginBoard;
   readonly leadership: Leadership;
-  /** The leadership of what only one replica does. */
+  /** The leadership for work that only one replica does. */
   readonly alone: Leadership;
   readonly start: typeof startController;
-  /** Called with what the module's code threw outside of a run. */
+  /** Called with an error that the module's code threw outside of a run. */
   readonly onError: (error: unknown, what: string) => void;
   /** Called when the controllers have synced, or cannot. */
   readonly onWarm: () => void;
@@ -42,19 +42,19 @@ type Controller = ModuleDefinitions["controllers"][number];
 
 export class ModuleVersion {
   readonly module: LoadedModule;
-  /** Its exports and what its plugins added. */
+  /** The exports of the module, and the definitions that its plugins added. */
   readonly definitions: ModuleDefinitions;
   readonly contributions: Contributions;
   readonly controllers: RunningController[] = [];
   /** How often the module's code failed outside of runs, including previous versions. */
   errors = 0;
-  /** Of this version and those before. */
+  /** The numbers of reloads of this version and earlier ones. */
   readonly reloads: { succeeded: number; failed: number } = { succeeded: 0, failed: 0 };
-  /** Set once it was removed while objects have its finalizers. */
+  /** Set when it was removed while objects have its finalizers. */
   draining: { readonly drain: Draining; readonly gone: () => Promise<void> } | undefined;
   readonly #around: VersionSurroundings;
   readonly #listeners = new DisposableStack();
-  /** The rate limiters that the `retry.limiter` functions of its controllers have made. */
+  /** The rate limiters that the `retry.limiter` functions of its controllers returned. */
   readonly #limiters: ReadonlyMap<Controller, RateLimiter>;
   /** The definition from which each of {@link controllers} was started. */
   readonly #started: Controller[] = [];
@@ -81,9 +81,10 @@ export class ModuleVersion {
   }
 
   /**
-   * Sets the plugins up. If there is a previous version, nothing of them is visible until {@link takeOver}.
+   * Sets the plugins up. If there is a previous version, their registrations are invisible until {@link takeOver}.
    *
-   * @throws what a setup, a `retry.limiter` and `accept` throw, and the signal's reason; then nothing of it is left.
+   * @throws the error of a setup, a `retry.limiter` or `accept`, and the signal's reason; then nothing of the version
+   * is left.
    */
   static async setUp(
     module: LoadedModule,
@@ -113,7 +114,7 @@ export class ModuleVersion {
     }
   }
 
-  /** Shows its kinds, checks and metrics in place of the previous ones. @throws when one is taken. */
+  /** Registers its kinds, checks and metrics in place of the previous ones. @throws Error when a name is taken */
   takeOver(before: ModuleVersion | undefined): void {
     if (before !== undefined) this.contributions.takeOver(before.contributions);
     this.contributions.place();
@@ -160,7 +161,7 @@ export class ModuleVersion {
     if (!this.#isLeaving) this.contributions.start(this.#warm.promise);
   }
 
-  /** Ends its controllers, whose runs may use what the plugins offer, and then the plugins; its code stays. */
+  /** Ends its controllers, whose runs may use the plugins' services, and then the plugins; its code stays loaded. */
   async end(grace: GracePeriod): Promise<void> {
     this.#isLeaving = true;
     await Promise.all(this.controllers.map((controller) => controller.stop({ grace: grace.left })));
@@ -187,7 +188,7 @@ export class ModuleVersion {
     });
   }
 
-  /** Starts a controller; if the one `before` hands over, no key is lost and none runs in both. */
+  /** Starts a controller. If the controller `before` hands over, no key is lost and none runs in both. */
   #startController(controller: Controller, before?: RunningController): void {
     const { module, controllers } = this;
     const { runtime, leadership, start } = this.#around;
@@ -260,7 +261,7 @@ function stateLog(controller: Pick<RunningController, "name" | "module" | "state
 /** Versions that others have replaced, until they have ended. */
 export class LeavingVersions {
   readonly #log: Pick<Log, "error">;
-  /** The ends of all leaving versions, by module. */
+  /** The promised ends of all leaving versions, by module. */
   readonly #ends = new Map<string, Promise<void>>();
 
   constructor(log: Pick<Log, "error">) {

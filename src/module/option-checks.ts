@@ -8,7 +8,7 @@ import { isFields } from "../resource/json.ts";
 import { labelKeyProblem } from "../resource/label-name.ts";
 import { suggestion } from "./nearest.ts";
 
-/** Returns what is wrong with a present value, as the end of a sentence; `undefined` when it is valid. */
+/** Returns the problem of a present value, as the end of a sentence; `undefined` when it is valid. */
 export interface Check {
   (value: unknown): string | undefined;
   readonly isRequired?: boolean;
@@ -27,9 +27,9 @@ export function required(check: Check): Check {
 /**
  * Checks the options of a definition.
  *
- * @param what such as `controller`, for messages.
- * @returns what is defined, such as `controller 'guestbook'`.
- * @throws TypeError that names the option and the value, or the called function when these are no options.
+ * @param what the kind of definition in messages, such as `controller`.
+ * @returns the name of the definition, such as `controller 'guestbook'`.
+ * @throws TypeError that names the option and the value, or the called function when its argument has no options.
  */
 export function checkOptions(
   options: unknown,
@@ -139,7 +139,7 @@ export function wholeNumber(least: number, most: number = Infinity): Check {
       : expected(`a whole number ${range}`, value);
 }
 
-/** One of a few texts. */
+/** Accepts one of a few texts. */
 export function oneOf(texts: readonly string[]): Check {
   const names = texts.map((text) => `'${text}'`).join(", ");
   return (value) => (texts.includes(value as string) ? undefined : expected(`one of ${names}`, value));
@@ -149,7 +149,7 @@ export function text(value: unknown): string | undefined {
   return typeof value === "string" ? undefined : expected("a text", value);
 }
 
-/** Milliseconds, or a text such as `1m30s`. */
+/** Accepts milliseconds, or a text such as `1m30s`. */
 export function duration(value: unknown): string | undefined {
   try {
     return parseDuration(value as Duration, "duration") > 0 ? undefined : expected("a duration of more than 0", value);
@@ -158,12 +158,12 @@ export function duration(value: unknown): string | undefined {
   }
 }
 
-/** An object whose fields have a table of their own. */
+/** Accepts an object whose fields have a table of their own. */
 export function objectOf(table: OptionTable): Check {
   return (value) => (isFields(value) ? firstFault(value, { table, noun: "field" }) : expected("an object", value));
 }
 
-/** An object with any names, whose fields are all checked in the same way. */
+/** Accepts an object with any names, and checks all its fields in the same way. */
 export function recordOf(check: Check): Check {
   return (value) => {
     if (!isFields(value)) return expected("an object", value);
@@ -177,7 +177,7 @@ export function recordOf(check: Check): Check {
 
 const NAME = /^[A-Za-z][-A-Za-z0-9]{0,62}$/;
 
-/** A record whose names become labels of metrics, and parts of causes and messages. */
+/** Accepts a record whose names become labels of metrics, and parts of causes and messages. */
 export function namedRecordOf(check: Check): Check {
   const record = recordOf(check);
   return (value) => {
@@ -199,13 +199,13 @@ export function listOf(check: Check): Check {
   };
 }
 
-/** The same as {@link listOf}, with at least one entry. */
+/** Like {@link listOf}, with at least one entry. */
 export function filledListOf(check: Check): Check {
   const list = listOf(check);
   return (value) => (Array.isArray(value) && value.length === 0 ? "the list is empty" : list(value));
 }
 
-/** A handle, and not `watch(…)` of one. */
+/** Accepts a handle, but not `watch(…)` of one. */
 export function kind(value: unknown): string | undefined {
   return isKind(value) && "kind" in (value as object)
     ? undefined
@@ -226,7 +226,7 @@ export function target(value: unknown): string | undefined {
     : "a watch with 'enqueue' belongs into 'watches'";
 }
 
-/** A {@link target} of whole objects, because all of a reconciled object is compared. */
+/** Accepts a {@link target} of whole objects, because every field of a reconciled object is compared. */
 export function wholeTarget(value: unknown): string | undefined {
   const problem = target(value);
   if (problem !== undefined) return problem;
@@ -234,7 +234,7 @@ export function wholeTarget(value: unknown): string | undefined {
   return select === undefined && keep === undefined ? undefined : "select and keep are for watches and reads";
 }
 
-/** `watch(handle, { enqueue })`, or one of `source`. */
+/** Accepts `watch(handle, { enqueue })`, or a source of `source`. */
 export function mappedWatch(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return expected("watch(kind, { enqueue }) or source.…", value);
   if (keySource(value as MappedWatch) !== undefined) return undefined;

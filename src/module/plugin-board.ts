@@ -1,4 +1,4 @@
-/** The hooks, transforms and services of all modules' plugins, in the order in which these require each other. */
+/** The hooks, transforms and services of all modules' plugins, in the order of the plugins' requirements. */
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { RunHook, RunHooks } from "../controller/run-hooks.ts";
 import { type AnyObject, groupKind, type Resource } from "../resource/handle.ts";
@@ -50,7 +50,7 @@ export class PluginBoard {
     this.#options = options;
   }
 
-  /** Returns which required plugin neither these plugins nor another module has; `undefined` when all exist. */
+  /** Returns a required plugin that neither these plugins nor another module has; `undefined` when all exist. */
   missing(plugins: readonly Plugin[], module: string): string | undefined {
     if (plugins.every(({ requires = [] }) => requires.length === 0)) return undefined;
     const there = new Set([...this.#others(module), ...plugins].map(({ name }) => name));

@@ -15,14 +15,17 @@ function declarations(plugin: Plugin): Declarations {
   return readerDeclarations(plugin, plugin);
 }
 
-/** Returns what a plugin's `reads` and `uses` permit. */
+/** Returns the permissions of a plugin's `reads` and `uses`. */
 export function permissionsOfPlugin(plugin: Plugin): Permissions {
   return declarations(plugin).permissions;
 }
 
 export interface PluginClientOptions {
   readonly module: string;
-  /** Called with what is read and written, so that nothing the plugin says repeats a sensitive value of it. */
+  /**
+   * Called with every object that is read and written, so that the plugin's messages contain none of its sensitive
+   * values.
+   */
   readonly keep: (resource: Resource, object: unknown) => void;
   /** Fires when the plugin has left; then it sends nothing any more. */
   readonly gone: AbortSignal;
@@ -31,7 +34,10 @@ export interface PluginClientOptions {
 /** A plugin's client and the caches from which it reads; they are released when the plugin has left. */
 export interface PluginClient {
   readonly client: Client;
-  /** Keeps an index of a kind that the plugin reads. @throws TypeError for another kind, and for no index. */
+  /**
+   * Keeps an index of a kind that the plugin reads. @throws TypeError for another kind, and for a value that is not an
+   * index.
+   */
   keepIndex(index: Index<Shape>): void;
   /** Resolves when its caches have synced, or cannot. */
   warm(signal: AbortSignal): Promise<void>;
@@ -68,7 +74,7 @@ export function pluginClient(
   };
 }
 
-/** Resolves when the lease has what it needs, or cannot get it, and when the signal fires. */
+/** Resolves when the lease has the objects that it needs, or cannot get them, and when the signal fires. */
 async function synced(lease: InformerLease, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const look = (): void => {

@@ -39,8 +39,8 @@ export function missingPlugin(plugins: Iterable<Required>, isThere: (name: strin
 }
 
 /**
- * Returns the modules in the order in which they can start: each after those whose plugins its own require, and
- * otherwise as given. Modules that cannot be satisfied come last.
+ * Returns the modules in the order in which they can start: each after the modules whose plugins its own plugins
+ * require, otherwise in the order of the argument. Modules whose requirements cannot be met come last.
  */
 export function moduleOrder<M>(modules: readonly M[], pluginsOf: (module: M) => readonly Required[]): readonly M[] {
   const left = [...modules];

@@ -14,9 +14,9 @@ export interface PluginPartsOptions {
   readonly sources: NamedSources | undefined;
   /** Fires when the module has left. */
   readonly gone: AbortSignal;
-  /** Called with what a hook, a transform or an end threw; it contains nothing sensitive. */
+  /** Called with an error of a hook, a transform or an end; it contains nothing sensitive. */
   readonly onError: (error: unknown, what: string) => void;
-  /** Calls the module's code, and has the module wait for the end of what that began. */
+  /** Calls the module's code; the module waits for the end of work that the call began. */
   readonly call: Provided["call"];
 }
 
@@ -81,7 +81,7 @@ export class PluginParts {
         try {
           invoke(() => call(draft));
         } catch (error) {
-          // It may throw for each object of the cluster.
+          // The transform may throw for each object of the cluster, so only its first error is reported.
           if (!hasTold)
             onError(
               error,
@@ -120,7 +120,7 @@ export class PluginParts {
     this.#ends.push(end);
   };
 
-  /** Calls what was passed to `onLeave`. Never rejects. */
+  /** Calls the functions that were passed to `onLeave`. Never rejects. */
   async leave(): Promise<void> {
     const { plugin, invoke, onError } = this.#options;
     for (const end of this.#ends.splice(0).toReversed()) {

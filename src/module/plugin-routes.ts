@@ -18,7 +18,10 @@ export class PluginRoutes {
   readonly #options: RouteOptions;
   readonly #onError: (error: unknown) => void;
 
-  /** Creates the routes. @param onError gets what the app throws unhandled. @throws TypeError for wrong options. */
+  /**
+   * Creates the routes. @param onError called with errors that the app does not handle. @throws TypeError for wrong
+   * options.
+   */
   constructor(app: Hono, options: RouteOptions, onError: (error: unknown) => void) {
     const { largestBody = LARGEST_BODY } = options;
     if (!Number.isSafeInteger(largestBody) || largestBody < 0) {
@@ -29,7 +32,7 @@ export class PluginRoutes {
     this.#onError = onError;
   }
 
-  /** Never rejects: the client gets a plain 500 for what the app throws. */
+  /** Never rejects: the client gets a plain 500 for an error of the app. */
   async answer({ request, connection }: RouteRequest, bodies: BodyBudget): Promise<Response> {
     const { largestBody = LARGEST_BODY, crossSite: answersAll = false } = this.#options;
     const refusal = answersAll ? undefined : (misdirected(request, connection) ?? crossSite(request));
@@ -38,7 +41,7 @@ export class PluginRoutes {
     try {
       return await this.#app.fetch(await limitedBody(request, { most: largestBody, share }));
     } catch (error) {
-      // Hono does not handle a thrown value that is no Error.
+      // Hono does not handle a thrown value that is not an Error.
       return this.#failed(error, request);
     }
   }
@@ -47,7 +50,7 @@ export class PluginRoutes {
     if (error instanceof Error && "getResponse" in error && typeof error.getResponse === "function") {
       return error.getResponse() as Response;
     }
-    // A client that ends a request in the middle of its body is no error of the plugin, and could fill the log.
+    // A client that ends a request in the middle of its body is not an error of the plugin, and could fill the log.
     if (!(signal.aborted && error instanceof Error && error.name === "AbortError")) this.#onError(error);
     return new Response("500 internal server error\n", { status: 500 });
   }

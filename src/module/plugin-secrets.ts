@@ -1,9 +1,14 @@
-/** Remembers the sensitive values that a plugin has lately read and written, so that nothing it says repeats one. */
+/**
+ * Remembers the sensitive values that a plugin has lately read and written, so that none of its messages repeats one.
+ */
 import { KeptSecrets } from "../reconcile/kept-secrets.ts";
 import type { Resource } from "../resource/handle.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
 
-/** A plugin runs as long as its module, and must not keep everything that it ever read. */
+/**
+ * The maximum number of remembered objects: a plugin runs as long as its module, and must not keep everything that it
+ * ever read.
+ */
 const MOST = 100;
 
 export class PluginSecrets {
@@ -16,7 +21,7 @@ export class PluginSecrets {
 
   readonly clean = (text: string): string => this.#secrets.clean(text);
 
-  /** Runs the plugin's code; what it throws repeats no sensitive value. */
+  /** Runs the plugin's code; its errors contain no sensitive value. */
   async guarded<T>(call: () => T | Promise<T>): Promise<T> {
     try {
       return await call();
@@ -25,7 +30,7 @@ export class PluginSecrets {
     }
   }
 
-  /** Returns the error, or one without secrets if its message has some; a text of what is no error. */
+  /** Returns the error, or a copy without secrets if its message has some; the text of a value that is not an error. */
   cleaned(error: unknown): unknown {
     if (!(error instanceof Error)) return this.#secrets.clean(textOf(error));
     const clean = this.#secrets.clean(error.message);
@@ -36,7 +41,7 @@ export class PluginSecrets {
   }
 }
 
-/** Returns the text of a thrown value that is no error and may be anything. */
+/** Returns the text of a thrown value that is not an error and may be anything. */
 function textOf(thrown: unknown): string {
   try {
     return typeof thrown === "object" ? JSON.stringify(thrown) : String(thrown);

@@ -12,10 +12,10 @@ import type { Resource, Shape } from "../resource/handle.ts";
 import type { Draft, ObjectMeta } from "../resource/meta.ts";
 import type { Definition } from "./definition.ts";
 
-/** Throws, or rejects, when something is wrong; the message is shown. */
+/** A check: it throws, or rejects, when it fails; the message is displayed. */
 export type Check = () => void | Promise<void>;
 
-/** Runs beside the controllers until the signal aborts. One that rejects is started again after a while. */
+/** Runs beside the controllers until the signal aborts. A runnable that rejects is started again after a while. */
 export type Runnable = (context: RunnableContext) => Promise<void>;
 
 export interface RunnableContext {
@@ -29,7 +29,7 @@ export interface RunnableContext {
 }
 
 export interface RunnableOptions {
-  /** Whether it runs only on the leader, as controllers do, or on every replica. @default true */
+  /** Whether it runs only on the leader, like controllers, or on every replica. @default true */
   readonly leaderOnly?: boolean | undefined;
 }
 
@@ -48,27 +48,27 @@ export interface AroundOptions {
   /** The names of the controllers. @default all of the process, including those of other modules */
   readonly controllers?: readonly string[] | undefined;
   /**
-   * What happens to a run when the hook fails before it has called `next`: with `"Ignore"` it continues without the
+   * The effect on a run when the hook fails before it has called `next`: with `"Ignore"` the run continues without the
    * hook, with `"Fail"` it counts as failed and is tried again. @default "Ignore"
    */
   readonly failurePolicy?: FailurePolicy | undefined;
 }
 
-/** What the routes of a plugin accept. */
+/** Limits on the requests that the routes of a plugin accept. */
 export interface RouteOptions {
   /**
-   * The largest body in bytes; larger ones get 413. All bodies that are being handled take no more than 64 MiB and one
-   * body, and what does not fit within a second gets 429. @default 1 MiB
+   * The largest body in bytes; larger ones get 413. Together, all bodies in progress may have 64 MiB and one body; a
+   * request that finds no room within a second gets 429. @default 1 MiB
    */
   readonly largestBody?: number | undefined;
   /**
-   * Whether the routes answer what pages of other sites send, and what comes by a name of the internet that leads to
-   * this machine. Then the app has to decide, as with Hono's `cors` and `csrf`. @default false
+   * Whether the routes answer requests of other sites' pages, and requests by a name of the internet that resolves to
+   * this machine. The app must then decide itself, for example with Hono's `cors` and `csrf`. @default false
    */
   readonly crossSite?: boolean | undefined;
 }
 
-/** What a transform may change of an object: everything that does not identify objects, versions and owners. */
+/** The fields of an object that a transform may change: all except those that identify objects, versions and owners. */
 export type Transformed<S extends Shape> = Draft<Omit<S["read"], "apiVersion" | "kind" | "metadata">> & {
   readonly apiVersion: S["apiVersion"];
   readonly kind: S["kind"];
@@ -80,11 +80,14 @@ export interface PluginSource {
   /**
    * Queues these keys, or the keys of these objects, for every controller that names the source.
    *
-   * @throws TypeError for other values, and {@link TryElsewhere} when another replica works one of them, after the
-   * others were queued; a route that lets it pass answers 503 with `Retry-After`
+   * @throws TypeError for other values, and {@link TryElsewhere} when another replica works on one of them, after the
+   * others were queued; a route that does not catch it answers 503 with `Retry-After`
    */
   enqueue(...keys: readonly Enqueued[]): void;
-  /** Whether this replica works a key, so that `enqueue` takes it; so every replica finds its own keys of a stream. */
+  /**
+   * Whether this replica works on a key, so that `enqueue` takes it; each replica can thereby select its own keys from
+   * a stream.
+   */
   takes(key: Enqueued): boolean;
 }
 
@@ -108,11 +111,11 @@ export interface Registry {
   /** Adds a check to `/readyz`, as `<plugin name>/<name>`. */
   readyCheck(name: string, check: Check): void;
   /**
-   * Adds a runnable, which starts after the module's controllers; one for the leader alone starts when their caches
-   * have synced. One that fails is logged and counted, shows its module as unavailable, and is started again after 1
-   * s, then after twice as long with each failure in a row, up to 5 minutes; it stops nothing else. With an election
-   * it runs on the leader, and its signal fires when the lead is lost; it runs again in the next term unless it had
-   * ended by itself.
+   * Adds a runnable, which starts after the module's controllers; a leader-only runnable starts when their caches have
+   * synced. A runnable that fails is logged and counted, shows its module as unavailable, and is started again after 1
+   * s, then after twice as long with each failure in a row, up to 5 minutes; it stops nothing else. With an election, a
+   * leader-only runnable's signal fires when the lead is lost; it runs again in the next term unless it had ended by
+   * itself.
    */
   run(runnable: Runnable, options?: RunnableOptions): void;
   /**
@@ -121,10 +124,10 @@ export interface Registry {
    */
   around(hook: AroundHook, options?: AroundOptions): void;
   /**
-   * Changes what the caches keep of each object of a kind, for all modules of the process: in place, and at once. What
-   * it drops must not be needed: controllers compare what they apply with what is cached. Several plugins may transform
-   * one kind, each in turn, in the order of their hooks. What is cached already is listed again when a transform comes
-   * or goes.
+   * Changes what the caches keep of each object of a kind, for all modules of the process: in place, and at once. It
+   * may drop only fields that nobody needs: controllers compare applied objects with cached ones. Several plugins may
+   * transform one kind, each in turn, in the order of their hooks. Cached objects are listed again when a transform
+   * comes or goes.
    *
    * @example transform(ConfigMap, (draft) => delete draft.binaryData);
    */
@@ -134,16 +137,15 @@ export interface Registry {
   /** Offers a source of keys to the controllers of all modules. */
   source(name: string): PluginSource;
   /**
-   * Provides a service of `provides` to the code of all modules, in place of the one of the plugin's previous version,
-   * from when all setups of the module are over. Its methods are called as a part of this module, and calls that are
-   * under way are waited for before `onLeave`.
+   * Provides a service of `provides` to the code of all modules, in place of the previous version's, as soon as all
+   * setups of the module are done. Its methods run as a part of this module, and `onLeave` waits for calls under way.
    *
-   * @throws TypeError for a service that `provides` does not name, and for what is no object.
+   * @throws TypeError for a service that `provides` does not name, and for a value that is not an object.
    */
   provide<T extends object>(service: Service<T>, instance: T): void;
   /**
-   * Returns what a plugin provides under this name; `requires` makes sure that it is there. It may be kept: it always
-   * leads to what the plugin's running version provides.
+   * Returns a service of a plugin; `requires` ensures that it exists. The result may be kept: it always calls the
+   * service of the plugin's running version.
    */
   readonly service: UseService;
   /** Calls the function when the module leaves, after runs and runnables, in reverse order of the setup. */
@@ -161,7 +163,7 @@ export interface Registry {
 
 export interface Plugin {
   readonly name: string;
-  /** Plugins that are set up before this one; its module waits until a module has each. @default none */
+  /** Plugins that are set up before this one; its module waits until each of them exists. @default none */
   readonly requires?: readonly string[];
   /** The services that its setup provides, named by `service("<plugin>/<name>")`. @default none */
   readonly provides?: readonly Service<object>[];

@@ -30,9 +30,9 @@ export class PostponedModules {
   }
 
   /**
-   * Called when it is being started; a module that waited under its name before is disposed of.
+   * Called when the module is being started; a module that waited under its name before is disposed of.
    *
-   * @throws when it has been dropped meanwhile; then a newer version goes on to wait.
+   * @throws Error when it has been dropped meanwhile; then a newer version continues to wait.
    */
   take(module: LoadedModule): void {
     if (this.#dropped.has(module)) throw new Error(`Cannot start the module ${module.name}: it has left meanwhile`);
@@ -40,7 +40,7 @@ export class PostponedModules {
     else this.drop(module.name);
   }
 
-  /** Called when it leaves: it is disposed of, and not tried any more. */
+  /** Called when the module leaves: it is disposed of, and not tried any more. */
   drop(name: string): void {
     const known = this.#byName.get(name);
     if (known === undefined) return;

@@ -8,12 +8,11 @@ const CONFIGURATIONS = {
 } as const;
 
 /**
- * Returns the rules for the configurations with this name, and for the definitions whose objects the process
- * converts.
+ * Returns the rules for the configurations with this name, and for the definitions whose objects the process converts.
  *
- * @param name `undefined` for a process outside the cluster: it names its registration after itself, and removes
- * those that others left behind.
- * @param mayCreate `false` where the configurations come with the manifests, and are removed with them.
+ * @param name the configurations' name; `undefined` for a process outside the cluster, which names its registration
+ * after itself, and removes those that others left behind.
+ * @param mayCreate `false` when the configurations come with the manifests, and are removed with them.
  */
 export function registrationRules(
   name: string | undefined,
@@ -40,7 +39,7 @@ export function registrationRules(
   ];
 }
 
-/** Returns the rules for the Secret that replicas share. A rule cannot name what is to be created. */
+/** Returns the rules for the Secret that replicas share. A rule cannot name an object that does not exist yet. */
 export function certificateRules(secret: string): readonly Rule[] {
   const secrets = { apiGroup: "", resources: ["secrets"] };
   return [

@@ -9,11 +9,11 @@ export interface ServiceAccount {
 
 export interface RbacOptions {
   readonly account: ServiceAccount;
-  /** The namespaces that each get a Role; empty for one ClusterRole. */
+  /** The namespaces, each of which gets a Role; empty for one ClusterRole. */
   readonly namespaces: readonly string[];
-  /** Rules for the whole cluster, besides what the permissions need. @default none */
+  /** Rules for the whole cluster, in addition to those of the permissions. @default none */
   readonly more?: readonly Rule[] | undefined;
-  /** Rules for single namespaces, besides what the permissions need. @default none */
+  /** Rules for single namespaces, in addition to those of the permissions. @default none */
   readonly local?: readonly { readonly namespace: string; readonly rules: readonly Rule[] }[] | undefined;
   /** The Leases with which its replicas elect a leader. @default none */
   readonly leases?: Leases | undefined;
@@ -22,7 +22,7 @@ export interface RbacOptions {
 export interface Leases {
   readonly namespace: string;
   readonly names: readonly string[];
-  /** Whether they are found by a label, which no rule can name. @default false */
+  /** Whether the Leases are found by a label, which no rule can name. @default false */
   readonly areListed?: boolean | undefined;
 }
 
@@ -48,8 +48,9 @@ function leaseRules({ names, areListed }: Leases): readonly Rule[] {
 /**
  * Returns the manifests for the permissions and for the Leases of leader election.
  *
- * With namespaces, a ClusterRole remains only for kinds without namespaces. What a controller watches in namespaces
- * of its own is granted only there; what it watches in namespaces by their labels is granted everywhere.
+ * With namespaces, a ClusterRole remains only for kinds without namespaces. Kinds that a controller watches in
+ * namespaces of its own are granted only there; kinds that it watches in namespaces selected by labels are granted
+ * everywhere.
  *
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/
  */
@@ -81,7 +82,7 @@ const OF_EVERY_CLUSTER: ReadonlySet<string> = new Set(["default", "kube-system",
 
 /**
  * Returns the namespace of the service account, which may not exist yet. A namespace that every cluster has is left
- * out, because manifests that hold it would change and delete what others depend on.
+ * out, because manifests that contain it would change or delete a namespace on which others depend.
  */
 export function namespaceManifest(namespace: string): readonly object[] {
   if (OF_EVERY_CLUSTER.has(namespace)) return [];

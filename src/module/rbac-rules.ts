@@ -1,4 +1,4 @@
-/** Derives RBAC rules from what controllers declare: nothing more, and no wildcard. */
+/** Derives RBAC rules from the declarations of controllers: no further rules, and no wildcard. */
 import type { Permissions } from "../client/permissions.ts";
 import { crdOf } from "../resource/crd.ts";
 import type { Resource } from "../resource/handle.ts";
@@ -17,13 +17,13 @@ export interface Rule {
 const ORDER = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
 
 export interface RuleOptions {
-  /** The permissions to return: those in a namespace, or those in the whole cluster. @default both */
+  /** The scope of the returned permissions: a namespace, or the whole cluster. @default both */
   readonly scope?: "Namespaced" | "Cluster" | undefined;
-  /** The namespace whose own permissions are returned; `undefined` for those wherever the process watches. */
+  /** The namespace whose own permissions are returned; `undefined` for the permissions in all watched namespaces. */
   readonly namespace?: string | undefined;
 }
 
-/** What is permitted for one resource. */
+/** The permissions for one resource. */
 interface Access {
   readonly apiGroup: string;
   readonly name: string;
@@ -80,8 +80,8 @@ function compare(a: string, b: string): number {
 }
 
 /**
- * Returns what `--install-crds` needs for these kinds: their definitions, and listing objects, because a change of a
- * definition could lose data of existing ones.
+ * Returns the rules of `--install-crds` for these kinds: writing their definitions, and listing objects, because a
+ * change of a definition could lose data of existing ones.
  */
 export function installRules(resources: readonly Resource[]): readonly Rule[] {
   const defined = resources.map((resource) => ({ crd: crdOf(resource), group: resource.group }));

@@ -1,4 +1,4 @@
-/** What one version of a module registers with the process under names of its own: checks and metrics. */
+/** The named registrations of one version of a module with the process: checks and metrics. */
 
 export class Registrations {
   readonly #makers: (() => Disposable)[] = [];
@@ -6,19 +6,25 @@ export class Registrations {
   /** The registrations of the version that is still registered. */
   #before: Registrations | undefined;
 
-  /** @param before those that {@link takeOver} replaces. @default none: each registration takes effect at once */
+  /**
+   * @param before the registrations that {@link takeOver} replaces. @default none: each registration takes effect at
+   * once
+   */
   constructor(before?: Registrations) {
     this.#before = before;
   }
 
-  /** Registers one thing, or makes sure that it can be registered later. @throws what `make` throws. */
+  /** Registers one check or metric, or ensures that it can be registered later. @throws the error of `make`. */
   add(make: () => Disposable): void {
     if (this.#before === undefined) this.#active.push(make());
     else this.#rehearse(make);
     this.#makers.push(make);
   }
 
-  /** Replaces the previous version's registrations. @throws what one throws; then the previous ones are back. */
+  /**
+   * Replaces the previous version's registrations. @throws the error of a registration; then the previous ones are
+   * back.
+   */
   takeOver(): void {
     const before = this.#before;
     if (before === undefined) return;
@@ -55,7 +61,7 @@ export class Registrations {
     return () => this.#register();
   }
 
-  /** Nothing sees what is registered meanwhile, because nothing else runs. */
+  /** Nobody sees the temporary registration, because nothing else runs meanwhile. */
   #rehearse(make: () => Disposable): void {
     const restore = this.#before!.#suspend();
     try {

@@ -13,7 +13,7 @@ export interface RunnablesOptions {
   readonly log: Log;
   readonly invoke: <T>(call: () => T) => T;
   readonly leadership: Leadership;
-  /** Called with what one threw. */
+  /** Called with an error that a runnable threw. */
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -28,14 +28,14 @@ interface Entry extends Owner {
   readonly leaderOnly: boolean;
   /** Why it failed last, until it has worked for a while. */
   failure: string | undefined;
-  /** Whether its code has been called and has not ended. */
+  /** Whether the runnable's code has been called and has not ended. */
   isActive: boolean;
 }
 
 /** Milliseconds before a failed runnable is started again, doubled with each failure in a row. */
 const FIRST = 1_000;
 const MOST = 300_000;
-/** After this time without a failure, the next one counts as the first again. */
+/** Milliseconds without a failure after which the next failure counts as the first again. */
 const WELL_AFTER = 60_000;
 
 export class Runnables {
@@ -61,7 +61,7 @@ export class Runnables {
     return this.#entries.filter(({ isActive }) => isActive).map(({ plugin }) => `a runnable of plugin ${plugin}`);
   }
 
-  /** Starts the runnables. @param warm what those of the leader wait for besides the lead. */
+  /** Starts the runnables. @param warm resolves when the leader's runnables may start; they also wait for the lead. */
   start(signal: AbortSignal, warm: Promise<void>): void {
     this.#running = this.#entries.map((entry) => this.#keepRunning(entry, { signal, warm }));
   }
@@ -70,7 +70,7 @@ export class Runnables {
     await Promise.all(this.#running);
   }
 
-  /** Never rejects: what a runnable throws is reported, and stays here. */
+  /** Never rejects: an error of a runnable is reported, and not passed on. */
   async #keepRunning(entry: Entry, { signal, warm }: { signal: AbortSignal; warm: Promise<void> }): Promise<void> {
     const { clock, log, invoke, onError } = this.#options;
     const { plugin, secrets, runnable, leaderOnly } = entry;

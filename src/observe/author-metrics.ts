@@ -35,7 +35,7 @@ class Labelled<S> {
     const key = JSON.stringify(values);
     let series = this.#series.get(key);
     if (series === undefined) {
-      // In the order of the declaration, by which the family tells series apart.
+      // In the order of the declaration, by which the family distinguishes series.
       const ordered = Object.fromEntries(this.#labels.map((label, index) => [label, values[index]])) as Labels;
       this.#series.set(key, (series = this.#family.series(ordered)));
     }
@@ -60,7 +60,7 @@ export class AuthorMetrics {
     this.#register = register;
   }
 
-  /** Creates those of a controller, by their names there. */
+  /** Creates the metrics that a controller declares, by their names in the declaration. */
   declared(
     declarations: Readonly<Record<string, MetricDeclaration>>,
   ): Readonly<Record<string, Counter<string> | Gauge<string> | Histogram<string>>> {

@@ -51,7 +51,7 @@ export class ControllerFamilies {
   );
 }
 
-/** The labels of a controller's series, and how many of its runs are active at most. */
+/** The labels of a controller's series, and the maximum number of its active runs. */
 export interface ControllerInMetrics {
   readonly controller: string;
   readonly concurrency: number;
@@ -71,7 +71,7 @@ export class ControllerMetrics implements Disposable {
   readonly #seconds;
   readonly #active;
   readonly #stuck;
-  /** The part of a shared gauge that is this user's; it is subtracted when the user leaves before its runs end. */
+  /** This user's part of a shared gauge; it is subtracted when the user leaves before its runs end. */
   #activeHere = 0;
   #stuckHere = 0;
 
@@ -92,7 +92,7 @@ export class ControllerMetrics implements Disposable {
     families.concurrency.series(labels, user).value = concurrency;
   }
 
-  /** Counts a success that took this many seconds; so do {@link error} and {@link requeueAfter}. */
+  /** Counts a success that took this many seconds; {@link error} and {@link requeueAfter} count likewise. */
   success(seconds: number): void {
     this.#success.value++;
     this.#seconds.observe(seconds);
@@ -134,7 +134,7 @@ export class ControllerMetrics implements Disposable {
     this.#activeHere += delta;
   }
 
-  /** Sets the number of runs whose signal fired and that have not settled. */
+  /** Sets the number of cancelled runs that have not settled. */
   stuck(count: number): void {
     this.#stuck.value += count - this.#stuckHere;
     this.#stuckHere = count;

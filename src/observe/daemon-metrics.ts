@@ -7,7 +7,7 @@ export interface DaemonReading {
   /** Daemons that wait for another one to end, because no more may run at the same time. */
   readonly waiting: number;
   readonly backingOff: number;
-  /** Daemons that were asked to end, and have not by the end of the grace period. */
+  /** Daemons that were asked to end, but have not by the end of the grace period. */
   readonly stuck: number;
 }
 

@@ -16,14 +16,14 @@ export interface Readable {
 
 /** Formats Prometheus text, or OpenMetrics 1.0 when the `Accept` header prefers it. */
 export async function exposition(metrics: Iterable<Readable>, accept: string | undefined): Promise<Exposition> {
-  // The library is loaded with the first scrape, because it takes 6 MiB that a process without one does not need.
+  // The library is loaded at the first scrape: it takes 6 MiB, which a process without scrapes does not need.
   const { default: Registry } = await import("@prometheus-io/client/lib/registry.js");
   const openMetrics = prefersOpenMetrics(accept);
   const contentType = openMetrics ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE;
   const registry = new Registry(contentType);
   for (const metric of metrics) {
     const entry = openMetrics && metric.type === "counter" ? withoutSuffix(metric) : metric;
-    // This is all that the registry reads of a metric.
+    // The registry reads only these fields of a metric.
     registry.registerMetric(entry as unknown as Metric<string>);
   }
   return { body: await registry.metrics(), contentType };

@@ -1,5 +1,5 @@
 /**
- * The secret values that the whole process knows, such as those of the modules' configuration: no line of the log
+ * The secret values that the whole process knows, such as those of the modules' configuration; no line of the log
  * repeats one.
  */
 import { SecretSearch } from "./secret-search.ts";
@@ -8,7 +8,7 @@ import { SecretSearch } from "./secret-search.ts";
 const valuesByOwner = new Map<symbol, readonly string[]>();
 let search = new SecretSearch();
 
-/** Keeps values out of what is logged and reported, until it is disposed of. */
+/** Keeps values out of logs and reports, until it is disposed of. */
 export function keepSecret(values: Iterable<string>): Disposable {
   const owner = Symbol("owner");
   const own = [...values];

@@ -9,7 +9,7 @@ export interface Line {
   /** A text, but modules in plain JavaScript may pass anything. */
   readonly message: unknown;
   readonly fields: object | undefined;
-  /** Removes from each text what must not be written. */
+  /** Removes secrets from each text. */
   readonly clean?: ((text: string) => string) | undefined;
 }
 
@@ -48,8 +48,8 @@ const PLAIN = "\u001b[0m";
 /**
  * Formats `time level message  name=value …`, with stacks of errors on lines of their own.
  *
- * Whatever the texts contain, it is one line, with indented lines below it for stacks, and a terminal acts on nothing
- * in it but our colours.
+ * Whatever the texts contain, it is one line, with indented lines below it for stacks, and a terminal obeys nothing in
+ * it but our colours.
  */
 export function prettyLine(line: Line, color: boolean): string {
   const time = localTime(line.time);
@@ -110,7 +110,7 @@ function stackOf(value: unknown): string {
   return isRenderedError(value.cause) ? `${own}    caused by:\n${stackOf(value.cause)}` : own;
 }
 
-/** A place in the binary: there, our own sources have relative paths, and those of modules absolute ones. */
+/** Matches a place in the binary: there, our own sources have relative paths, and those of modules absolute ones. */
 const OWN_PLACE = /^\s+at [^(]*\((?:src\/[^)]*|unknown)\)$/;
 
 /** Removes the frames that called the module. An API server's error keeps none, because its message says everything. */

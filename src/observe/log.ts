@@ -21,8 +21,8 @@ export interface Log {
   /**
    * Returns a log whose lines have these fields too, and that follows the level of this one.
    *
-   * @param clean is applied to each text of its lines, in place of the default, which leaves out the secret values that
-   * the whole process knows.
+   * @param clean the function for each text of its lines. @default leaves out the secret values that the whole process
+   * knows
    */
   with(fields: object, clean?: (text: string) => string): Log;
   /** Whether a line of this level would be written, for callers whose fields are costly to compute. */

@@ -2,7 +2,7 @@
 
 const MAX_DEPTH = 12;
 /**
- * The maximum length of a text: container runtimes split lines at 16 KiB, and what a server sends is otherwise
+ * The maximum length of a text: container runtimes split lines at 16 KiB, and texts from a server are otherwise
  * unlimited.
  */
 const MAX_TEXT = 16_384;
@@ -12,7 +12,7 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** Replaces a value of a Secret. */
 const REDACTED = "[redacted]";
 
-/** The property of an object whose value is logged instead of the object. */
+/** The property of an object whose value is logged in place of the object. */
 export const LOGGED_AS: unique symbol = Symbol.for("binnacle.loggedAs");
 
 /**
@@ -85,7 +85,7 @@ function plainObject(value: object, at: Position): unknown {
 function plainEntries(entries: readonly (readonly [string, unknown])[], at: Position): object {
   const out: Record<string, unknown> = {};
   for (const [name, item] of entries) {
-    // Only `items` of a list are its objects.
+    // Only the `items` of a list are objects of its kind.
     out[at.clean(name)] = plain(item, at.secret && name !== "items" ? { ...at, secret: false } : at);
   }
   return out;
@@ -111,7 +111,7 @@ function plainError(error: Error, at: Position): object {
   const message = shortened(at.clean(error.message), MAX_MESSAGE);
   const out: Record<string, unknown> = { name: shortened(at.clean(error.name), MAX_MESSAGE), message };
   if ("code" in error && (typeof error.code === "string" || typeof error.code === "number")) out["code"] = error.code;
-  // A stack begins with the message, and only its places are wanted.
+  // A stack begins with the message, of which only the places are needed.
   const stack = (error.stack ?? `${error.name}: ${error.message}`).replace(error.message, () => message);
   out["stack"] = shortened(at.clean(stack), MAX_TEXT);
   if (error.cause !== undefined) out["cause"] = plain(error.cause, at);
@@ -119,7 +119,9 @@ function plainError(error: Error, at: Position): object {
   return out;
 }
 
-/** Returns the beginning of a text that is too long, and how much of it is left out. Any other value stays as it is. */
+/**
+ * Returns the beginning of a text that is too long, and the length of the omitted part. Any other value stays as it is.
+ */
 export function shortened<T>(text: T, most: number): T | string {
   if (typeof text !== "string" || text.length <= most) return text;
   return `${text.slice(0, most)}… (${text.length - most} more characters)`;

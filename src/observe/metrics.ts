@@ -57,7 +57,7 @@ export class Metrics {
     for (const family of families) this.#families.set(family.name, family);
   }
 
-  /** Returns what `/metrics` serves: Prometheus text, or OpenMetrics when `accept` asks for it. */
+  /** Returns the content of `/metrics`: Prometheus text, or OpenMetrics when `accept` asks for it. */
   async text(accept?: string): Promise<Exposition> {
     this.#eventLoopLag = await measureEventLoopLag();
     return exposition(this.#families.values(), accept);
@@ -92,7 +92,7 @@ export class Metrics {
     return this.addFamily(new ReadFamily(metric));
   }
 
-  /** Adds a family of series that its owner updates, until it is disposed of. @throws as {@link add}. */
+  /** Adds a family of series that its owner updates, until it is disposed of. @throws like {@link add}. */
   addFamily(family: Readable): Disposable {
     const { name } = family;
     if (!METRIC_NAME.test(name)) {

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { ReadFamily, type ReadMetric } from "./series.ts";
 
 /**
- * Everything here is read together with the metrics; nothing runs in between. What the platform does not tell is left
- * out.
+ * Every value is read together with the metrics; nothing runs in between. Values that the platform does not provide are
+ * left out.
  */
 export function processFamilies(eventLoopLag: () => number): ReadFamily[] {
   const metrics: readonly ReadMetric[] = [
@@ -62,7 +62,7 @@ function maxDescriptors(): number | undefined {
 }
 
 function openDescriptors(): number {
-  // One of them belongs to the listing itself.
+  // One of the descriptors belongs to the listing itself.
   return readdirSync("/proc/self/fd").length - 1;
 }
 

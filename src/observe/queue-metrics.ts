@@ -86,7 +86,7 @@ export class QueueMetrics implements Disposable {
   readonly #retries;
   readonly #waited;
   readonly #worked;
-  /** Known priorities stay at 0, because a gauge that vanishes looks like one that does not change. */
+  /** Priorities that were used stay at 0, because a gauge that vanishes looks like one that does not change. */
   readonly #priorities = new Set<number>();
   #others = false;
 
@@ -133,7 +133,7 @@ export class QueueMetrics implements Disposable {
       else others += keys;
     }
     this.#others ||= others > 0;
-    // The priority of most keys is shown from the beginning, but counts only once it was used.
+    // The usual priorities are shown from the beginning; they count towards the maximum only once they were used.
     const depths = [...new Set([0, ...this.#priorities])].map((priority) =>
       this.#depth(String(priority), now.get(priority) ?? 0),
     );

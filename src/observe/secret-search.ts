@@ -8,11 +8,11 @@ const INSTEAD_OF_SECRET = "[redacted]";
 /** Replaces a whole text that cannot be searched within the bounds. */
 export const INSTEAD_OF_TEXT = "[redacted: there are more secret values here than a text is searched for]";
 
-/** How many characters of a value are looked for; where they occur, the rest of a longer value is compared. */
+/** The number of characters of a value that are searched for; at a match, the rest of a longer value is compared. */
 const BEGINNING = 64;
 /** The most comparisons in one text, so that values which all begin alike cost no more than others. */
 const MOST_STEPS = 2 ** 17;
-/** A comparison of a whole value costs one step for so many characters. */
+/** The number of characters for which a comparison costs one step. */
 const STEP = 64;
 const TABLE_BITS = 14;
 const FACTOR = 0x0100_0193;
@@ -20,7 +20,7 @@ const FACTOR_OUT = Array.from({ length: SHORTEST_SECRET }).reduce<number>((power
 
 interface Spelling {
   readonly of: (text: string) => string;
-  /** The spelling of a beginning is the beginning of a spelling up to a multiple of so many characters. */
+  /** The divisor of lengths up to which the spelling of a beginning is the beginning of the value's spelling. */
   readonly unit: number;
 }
 
@@ -44,7 +44,7 @@ const SPELLINGS = [AS_IT_IS, ...ESCAPED, ...IN_BASE64];
 /** The spellings of a text in which nothing has to be escaped. */
 const PLAIN_SPELLINGS = [AS_IT_IS, ...IN_BASE64];
 
-/** A text that is looked for: a whole value, or the beginning of longer ones. */
+/** A text to search for: a whole value, or the common beginning of longer ones. */
 interface Needle {
   readonly text: string;
   isWhole: boolean;
@@ -63,10 +63,10 @@ export class SecretSearch {
   readonly #needles = new Map<string, Needle>();
   /** The needles by their first characters. */
   readonly #byStart = new Map<string, Needle[]>();
-  /** Says by a hash of the next characters of most places that no needle begins there. */
+  /** Shows, by a hash of the next characters, that no needle begins at most places. */
   #table: Uint8Array | undefined;
 
-  /** Adds a value in plain form, in base64, and as escaped in JSON and URLs; not one that is too short. */
+  /** Adds a value in plain form, in base64, and as escaped in JSON and URLs. A value that is too short is not added. */
   add(value: string): void {
     this.#add(value);
     this.#add(value.trim()); // a value that was made with `echo` ends with a line break
@@ -75,7 +75,7 @@ export class SecretSearch {
   /**
    * Returns the text without any of the values.
    *
-   * @param isCut whether the text was cut, so that a value may go on behind its end
+   * @param isCut whether the text was cut, so that a value may continue beyond its end
    */
   clean(text: string, isCut = false): string {
     const table = this.#table;
@@ -100,7 +100,7 @@ export class SecretSearch {
       if (at >= done) clean += text.slice(done, at) + INSTEAD_OF_SECRET;
       done = Math.max(done, end);
     }
-    // Of a text that was cut, the last characters could be the first ones of a value.
+    // The last characters of a cut text may be the beginning of a value.
     return clean + text.slice(done, isCut ? Math.max(done, text.length - SHORTEST_SECRET + 1) : undefined);
   }
 
@@ -143,8 +143,8 @@ function placeOf(hash: number): number {
 }
 
 /**
- * Returns where the longest value ends that begins at a place, which is the place itself if none does, and what the
- * answer cost.
+ * Returns the end of the longest value that begins at a place (the place itself if none does), and the cost of the
+ * search.
  */
 function endOf({ text: needle, isWhole, longer }: Needle, place: Place): { end: number; steps: number } {
   const { text, at } = place;

@@ -1,8 +1,8 @@
 /**
  * Counters, gauges and histograms whose label sets are resolved once.
  *
- * The library's own ones look up their labels with each call; here a caller holds the series itself, and the
- * library's registry only writes it.
+ * The library's own metrics look up their labels at each call. Here a caller holds the series itself, and the library's
+ * registry only prints it.
  */
 
 export type Labels = Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export class Series {
 export class HistogramSeries {
   readonly labels: Labels;
   readonly #bounds: readonly number[];
-  /** The counts, which are not cumulative; there is one more than there are bounds. */
+  /** The counts by bucket, which are not cumulative; there is one more than there are bounds. */
   readonly counts: Float64Array;
   sum = 0;
 
@@ -85,7 +85,7 @@ export abstract class Family<S extends { readonly labels: Labels }> {
   /**
    * Returns the series of these labels; a new one starts at 0.
    *
-   * @param user the series is shown until this is disposed of. What its user counts after that is not shown.
+   * @param user the series is published until this is disposed of. Later counts of this user are not published.
    */
   series(labels: Labels, user?: DisposableStack): S {
     if (user?.disposed === true) return this.make(labels);
@@ -158,7 +158,10 @@ export interface ReadMetric extends FamilyInfo {
   readonly name: string;
   /** @default "gauge" */
   readonly type?: "gauge" | "counter" | undefined;
-  /** Returns the samples; of a metric without labels, its value. It is left out while this throws or is `undefined`. */
+  /**
+   * Returns the samples; for a metric without labels, its value. The metric is left out while this throws or returns
+   * `undefined`.
+   */
   readonly read: () => number | undefined | Iterable<{ readonly labels: Labels; readonly value: number }>;
 }
 

@@ -3,7 +3,7 @@ import { writeSync } from "node:fs";
 
 const STANDARD_OUTPUT = 1;
 const STANDARD_ERROR = 2;
-/** How many milliseconds a line of standard error waits for a reader whose pipe is full. */
+/** Milliseconds for which a line on standard error waits for a reader whose pipe is full. */
 const PATIENCE = 1000;
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
@@ -26,7 +26,7 @@ export function writeToStandardError(line: string): void {
   try {
     write(STANDARD_ERROR, line, PATIENCE);
   } catch {
-    // Nobody could be told.
+    // There is nobody who could be told.
   }
 }
 
@@ -39,7 +39,7 @@ export function writeToStandardOutput(text: string): void {
   }
 }
 
-/** @param patience milliseconds in all to wait while a non-blocking pipe is full. @throws what the system says. */
+/** @param patience the total milliseconds to wait while a non-blocking pipe is full. @throws the system's error */
 function write(descriptor: number, text: string, patience: number): void {
   let rest: Uint8Array = Buffer.from(text);
   let waited = 0;

@@ -1,9 +1,6 @@
 /** Addresses in messages. */
 
-/**
- * Returns an address without a user and a password, or whatever else stands before the last `@` where nobody escaped
- * it.
- */
+/** Returns an address without user and password; if they are not escaped, without everything before the last `@`. */
 export function withoutLogin(address: string): string {
   const [start, end] = [address.indexOf("://"), address.lastIndexOf("@")];
   return end < start || start < 0 ? address : `${address.slice(0, start + 3)}${address.slice(end + 1)}`;

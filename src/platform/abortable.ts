@@ -20,7 +20,7 @@ export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/** A signal that fires with the first of the given ones; `undefined` when there is none. */
+/** Returns a signal that fires with the first of these signals; `undefined` when there is none. */
 export function anySignal(first: AbortSignal, ...more: readonly (AbortSignal | undefined)[]): AbortSignal;
 export function anySignal(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined;
 export function anySignal(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {

@@ -1,4 +1,7 @@
-/** Leaves a module's context, because what the SDK opens on behalf of a module must not be closed together with it. */
+/**
+ * Leaves a module's context, because connections and timers that the SDK opens for a module must not be closed together
+ * with it.
+ */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "./clock.ts";
 import { ownedByCaller } from "./error-owner.ts";
@@ -13,7 +16,7 @@ const snapshot = AsyncLocalStorage.snapshot();
  */
 export function hostBound<T extends object>(object: T): T {
   const bound: object = {};
-  // This is no Proxy, because every request would go through its traps.
+  // A Proxy would be slower, because every request would go through its traps.
   for (let owner: object = object; owner !== Object.prototype; owner = Object.getPrototypeOf(owner) as object) {
     for (const name of Reflect.ownKeys(owner)) {
       if (Object.hasOwn(bound, name)) continue;

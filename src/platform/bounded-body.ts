@@ -16,7 +16,7 @@ function sizeOf(bytes: number): string {
 }
 
 /**
- * Reads a body after decompression, but no more than `most` bytes.
+ * Reads a decompressed body of at most `most` bytes.
  *
  * @throws BodyTooLarge, after which the connection is given up, or the errors of reading.
  */

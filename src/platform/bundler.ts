@@ -1,7 +1,7 @@
-/** The options and results of a bundler: of modules with all that they import, and of whole programs as executables. */
+/** The options and results of a bundler, for modules with all their imports and for whole programs. */
 
 export interface BundleOptions {
-  /** A folder that all modules are below: paths in source maps are relative to it. */
+  /** A folder that contains all modules: paths in source maps are relative to it. */
   readonly root: string;
   /** Imports that are not bundled, by exact name. */
   readonly external: readonly string[];
@@ -19,7 +19,7 @@ export interface Bundle {
 }
 
 export interface BundleModuleOptions extends BundleOptions {
-  /** The folder that the code will be in, with a slash at its end: what refers to assets begins with it. */
+  /** The future folder of the code, with a slash at its end: references to assets begin with it. */
   readonly destination: string;
 }
 
@@ -32,7 +32,10 @@ export interface CompileOptions extends BundleOptions {
   readonly modules: readonly string[];
   /** Constants that are put in place of names. */
   readonly define: Readonly<Record<string, string>>;
-  /** The runtime to build for, and what it runs on, such as `linux-arm64-musl`. @default those of this program */
+  /**
+   * The executable of the runtime to build for, and its platform, such as `linux-arm64-musl`. @default those of this
+   * program
+   */
   readonly runtime?: { readonly path: string; readonly target: string } | undefined;
   /** A file that says in which order bytecode is laid out. @default as the bundler likes */
   readonly bytecodeOrder?: string | undefined;

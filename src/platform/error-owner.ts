@@ -2,7 +2,7 @@
 import { currentModule, moduleInStack } from "#runtime/current-module";
 import { loopMarks } from "./loop-marks.ts";
 
-/** The calling module by the error of the SDK with which its call was rejected. */
+/** The module whose call an error of the SDK has rejected, by that error. */
 const owners = new WeakMap<object, object>();
 
 /** The loaded modules with their files and their error handlers. */

@@ -2,14 +2,15 @@
 
 export interface FetchSession extends Disposable {
   /**
-   * @throws what `fetch` throws; its `code` is `HTTP2Unsupported` or `EPROTO` when HTTP/2 is asked for and not spoken.
+   * @throws the error of `fetch`; its `code` is `HTTP2Unsupported` or `EPROTO` when HTTP/2 is required and the server
+   * does not speak it.
    */
   fetch(url: string, init: FetchInit): Promise<Response>;
   /** Closes idle connections; active requests finish. */
   close(): void;
 }
 
-/** A request as `fetch` takes it, with what the platforms offer beyond the web's. */
+/** A request in the form of `fetch`, with options that the platforms add to the web's. */
 export interface FetchInit extends RequestInit {
   /** An http or https proxy. */
   readonly proxy?: string | false | undefined;

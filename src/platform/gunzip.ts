@@ -2,18 +2,20 @@
 import { gunzipWhole } from "#runtime/compression";
 import { BodyTooLarge } from "./bounded-body.ts";
 
-/** The most bytes that deflate makes of one byte. @see https://www.zlib.net/zlib_tech.html */
+/** The maximum number of bytes that deflate makes of one byte. @see https://www.zlib.net/zlib_tech.html */
 const MOST_RATIO = 1_032;
 /** Data that cannot exceed this size is decompressed at once and checked afterwards. */
 const SAFE_BYTES = 64 * 1024 * 1024;
-/** One buffer is twice as fast as several; the sender names the size, but may lie. */
+/**
+ * The size up to which one buffer is used, which is twice as fast as several; the sender names the size, but may lie.
+ */
 const LARGEST_BUFFER = 16 * 1024 * 1024;
 const SMALLEST_BUFFER = 64 * 1024;
 
 /**
  * Decompresses the bytes.
  *
- * @throws BodyTooLarge when the result exceeds `most` bytes, or Error when the data is no gzip.
+ * @throws BodyTooLarge when the result exceeds `most` bytes, or Error when the data is not gzip.
  */
 export function gunzip(bytes: Uint8Array<ArrayBuffer>, most: number): Uint8Array<ArrayBuffer> {
   if (bytes.length * MOST_RATIO <= SAFE_BYTES) {

@@ -1,11 +1,11 @@
 /** An HTTP server that answers requests of the web platform. */
 
 export interface ServeOptions {
-  /** @default all interfaces */
+  /** The address to listen on. @default all interfaces */
   readonly hostname?: string | undefined;
   /** The port; 0 takes a free one. */
   readonly port: number;
-  /** Whether other servers may listen on the same port: then a port in use is no error. */
+  /** Whether other servers may listen on the same port: then a port in use is not an error. */
   readonly reusePort: boolean;
   /** PEM texts. HTTP/2 is offered only over TLS. @default neither TLS nor HTTP/2 */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;

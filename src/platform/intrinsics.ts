@@ -2,11 +2,11 @@
  * Detects changes of the built-in objects of the language and the runtime, which all modules share with the SDK.
  *
  * It checks the functions that the SDK and its packages use, and properties that were added to prototypes and that
- * loops over keys would meet. Checking all of them would create each of the runtime's functions, which do not exist
- * before their first use, and take 9 MiB.
+ * loops over keys would meet. Checking all functions would create each of the runtime's, which do not exist before
+ * their first use, and take 9 MiB.
  *
- * The code that detects changes must not depend on what could have been changed: it uses no iterators, and only the
- * methods that are kept here.
+ * The code that detects changes must not depend on objects that could have been changed: it uses no iterators, and only
+ * methods that are saved here.
  */
 
 interface Snapshot {
@@ -29,7 +29,7 @@ const { getOwnPropertyDescriptor, defineProperty, deleteProperty } = Reflect;
 const hasOwn = Object.hasOwn;
 const toText = String;
 
-/** Prototypes whose keys a loop over any object would meet, if somebody added some. */
+/** Prototypes whose added keys a loop over any object would meet. */
 const LOOPED = [
   { name: "Object.prototype", object: Object.prototype },
   { name: "Array.prototype", object: Array.prototype },
@@ -44,7 +44,7 @@ export function keepIntrinsics(): void {
   snapshots ??= intrinsics();
 }
 
-/** Restores what has changed since {@link keepIntrinsics} was called. @returns what was changed. */
+/** Restores objects that have changed since {@link keepIntrinsics} was called. @returns the changes. */
 export function restoreIntrinsics(): readonly IntrinsicChange[] {
   const changes: IntrinsicChange[] = [];
   const add = (name: string, key: PropertyKey): void => {
@@ -62,17 +62,17 @@ export function restoreIntrinsics(): readonly IntrinsicChange[] {
   }
   for (let place = 0; place < LOOPED.length; place++) {
     const { name, object } = LOOPED[place]!;
-    // oxlint-disable-next-line typescript/no-for-in-array -- what such loops meet is looked for, not elements
+    // oxlint-disable-next-line typescript/no-for-in-array -- the check is for added keys that such loops meet, not for
+    // elements
     for (const key in object) if (hasOwn(object, key) && deleteProperty(object, key)) add(name, key);
   }
   return changes;
 }
 
 /**
- * From now on most of them cannot be changed at all: who tries gets an error, where it is tried. {@link
- * restoreIntrinsics} restores the rest: what programs replace in objects of their own by assignment, which a property
- * of the prototype that cannot be written would prevent, and what the engine treats as changed, and runs slowly, once
- * it has been redefined in any way.
+ * Makes most built-in objects unchangeable: an attempt throws where it is made. {@link restoreIntrinsics} restores the
+ * others. These are properties that programs override in their own objects by assignment, which a read-only property of
+ * the prototype would prevent, and functions that the engine runs slowly once they have been redefined in any way.
  */
 export function freezeIntrinsics(): void {
   const loose: Snapshot[] = [];

@@ -1,5 +1,5 @@
 /**
- * Marks whose code has the event loop, in memory that another thread reads while this one does not come round.
+ * Marks the code that occupies the event loop, in memory that another thread reads while this one is blocked.
  *
  * A mark is a text in a slot: fields of a JSON object, without its braces. Entering and leaving code writes a number.
  */
@@ -16,9 +16,9 @@ export const PLACE = {
   module: 3,
   /** The mark of the run that began and has not waited yet. */
   run: 4,
-  /** The last mark that went on: what follows is likely its code, although nothing says so for certain. */
+  /** The last mark that continued: the running code is likely its own, although that is not certain. */
   last: 5,
-  /** Becomes 1 when the other thread has told that the event loop is blocked. */
+  /** Becomes 1 when the other thread has reported that the event loop is blocked. */
   told: 6,
 } as const;
 
@@ -28,14 +28,14 @@ const SLOTS = 256;
 /** The bytes of a slot, with the zero byte that ends its text. */
 const SLOT_BYTES = 512;
 
-/** The marks of a process; the thread that reads them makes another one of the same memory. */
+/** The marks of a process; the thread that reads them makes another object on the same memory. */
 export class LoopMarks {
   readonly memory: SharedArrayBuffer;
   readonly control: Int32Array;
   readonly #texts: Uint8Array;
   readonly #encoder = new TextEncoder();
   readonly #free: number[] = [];
-  /** Slot 0 is nobody's. */
+  /** The number of used slots; slot 0 belongs to nobody. */
   #used = 1;
 
   constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(4 * NUMBERS + SLOTS * SLOT_BYTES)) {
@@ -48,7 +48,7 @@ export class LoopMarks {
     return this.control[PLACE.isWatched] === 1;
   }
 
-  /** @returns the slot; 0, which is nobody's, when nobody watches, there is none, or the text is too long for it. */
+  /** @returns the slot; 0, which belongs to nobody, when nobody watches, no slot is free, or the text is too long. */
   take(text: string): number {
     if (!this.isWatched) return 0;
     const slot = this.#free.pop() ?? (this.#used < SLOTS ? this.#used++ : 0);
@@ -81,7 +81,7 @@ export class LoopMarks {
     this.control[PLACE.module] = before;
   }
 
-  /** Marks that code of the slot goes on, because what it waited for has come. */
+  /** Marks that code of the slot continues, because the result that it waited for has come. */
   goOn(slot: number): void {
     this.control[PLACE.last] = slot;
   }
@@ -91,7 +91,8 @@ export class LoopMarks {
   }
 
   /**
-   * A run waits for the first time, or has ended. It goes on before another one begins if what it waits for is there.
+   * Called when a run waits for the first time, or has ended. It continues before another run begins if its result is
+   * already there.
    */
   leaveRun(): void {
     this.control[PLACE.last] = this.control[PLACE.run]!;

@@ -1,14 +1,15 @@
 /**
- * How much memory this process may take before the kernel ends it: the limit of its container, or of any group above.
+ * Determines how much memory this process may use before the kernel ends it: the limit of its container, or of any
+ * group above.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A limit on memory, and how much of it is taken. */
+/** A limit on memory, and the present use of it. */
 export interface MemoryLimit {
   /** The present limit in bytes: a container may be resized while it runs. Infinite when the limit is gone. */
   readonly bytes: number;
-  /** Where the limit comes from: the file of the control group, or the option that sets it. */
+  /** The origin of the limit: the file of the control group, or the option that sets it. */
   readonly source: string;
   /** The bytes that count towards the limit and that the kernel cannot take back, so that they grow until it kills. */
   used(): number;
@@ -23,7 +24,7 @@ const UNLIMITED = 2 ** 60;
  * Both versions are read. A container sees its own group at the mount point and nothing above it; a process of the
  * machine sees the whole tree.
  *
- * @param root is the root of the file system.
+ * @param root the root of the file system.
  * @returns `undefined` without a limit, and on systems without control groups.
  */
 function readMemoryLimit(root: string): MemoryLimit | undefined {
@@ -48,13 +49,13 @@ function readMemoryLimit(root: string): MemoryLimit | undefined {
   return lowest;
 }
 
-/** The path of a group below what is mounted; a group that the mount does not show is not looked for. */
+/** Returns the path of a group below the mounted one; `undefined` for a group that the mount does not show. */
 function below(mounted: string, path: string): string {
   if (mounted === "/") return path;
   return path === mounted || path.startsWith(`${mounted}/`) ? path.slice(mounted.length) : "/";
 }
 
-/** A path and all above it, such as `/a/b`, `/a` and the root. */
+/** Yields a path and all paths above it, such as `/a/b`, `/a` and the root. */
 function* groupsAbove(path: string): Generator<string> {
   // Behind a namespace, a group elsewhere in the tree shows as `/../other`.
   const parts = path.split("/").filter((part) => part !== "" && part !== "..");
@@ -66,7 +67,7 @@ function unified(group: string): MemoryLimit | undefined {
   return limitOf(join(group, "memory.max"), () => {
     const stat = statOf(group);
     const current = numberIn(join(group, "memory.current")) ?? 0;
-    // What is shared counts among the files, but can only be swapped.
+    // Shared memory counts as file pages, but can only be swapped.
     return current - stat("file") + stat("shmem") - stat("slab_reclaimable");
   });
 }
@@ -103,7 +104,7 @@ function statOf(group: string): (name: string) => number {
   };
 }
 
-/** Reads a number from a file; `undefined` where there is no such file, or it says `max`. */
+/** Reads a number from a file; `undefined` when the file does not exist, or contains `max`. */
 function numberIn(file: string): number | undefined {
   const text = readText(file)?.trim();
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
@@ -126,17 +127,16 @@ function ownMemory(): number {
 }
 
 /**
- * The limit that holds: the lower one of what was given and of the control group's.
+ * The limit in force: the lower one of the option's and the control group's.
  *
- * @param flag in bytes; 0 turns the limit off. @default the control group's
- * @param root is the root of the file system. @default "/"
+ * @param flag the option's limit in bytes; 0 turns the limit off. @default the control group's
+ * @param root the root of the file system. @default "/"
  */
 export function memoryLimit(flag: number | undefined, root = "/"): MemoryLimit | undefined {
   if (flag === 0) return undefined;
   const group = readMemoryLimit(root);
   if (flag === undefined) return group;
-  // A group may have other processes than this one, and then its use says nothing about a limit that is only this
-  // one's.
+  // A group may contain other processes, so its use says nothing about a limit for this one alone.
   const own: MemoryLimit = { bytes: flag, source: "--memory-limit", used: ownMemory };
   if (group === undefined) return own;
   const lower = (): MemoryLimit => (group.bytes <= flag ? group : own);

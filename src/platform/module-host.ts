@@ -6,7 +6,9 @@ import { removeProcessListeners } from "./process-listeners.ts";
 
 export interface LoadedGraph {
   readonly exports: Readonly<Record<string, unknown>>;
-  /** Calls user code: what it opens belongs to the module, and errors that it does not catch reach `onError`. */
+  /**
+   * Calls user code: resources that it opens belong to the module, and errors that it does not catch reach `onError`.
+   */
   readonly run: <T>(fn: () => T) => T;
   /** Closes timers, servers and requests of the module's code; promises that wait for them never settle. */
   readonly dispose: () => void;
@@ -15,15 +17,15 @@ export interface LoadedGraph {
 export interface LoadGraphOptions {
   /** The name of the module, for reports of who blocks the event loop. @default the file */
   readonly name?: string | undefined;
-  /** Called with what the module's code threw outside of a call, or rejected without a handler. */
+  /** Called with an error that the module's code threw outside of a call, or rejected without a handler. */
   readonly onError: (error: unknown) => void;
-  /** The real paths of the module's files, its own first. @default its own */
+  /** The real paths of the module's files, its own file first. @default its own file */
   readonly files?: readonly string[] | undefined;
   /** The timeout in milliseconds. @default 10_000 */
   readonly timeout?: number | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
-  /** Called, before any of its code runs, with what `currentModule` returns while the module's code does. */
+  /** Called before any of the module's code runs, with the object that `currentModule` returns for it. */
   readonly onCreated?: ((module: object) => void) | undefined;
   /**
    * Called when the module's code has run up to its first `await`, before code of another module runs. Only a runtime in

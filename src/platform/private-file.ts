@@ -7,12 +7,12 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 /**
  * Writes a file completely or not at all, for this user only.
  *
- * It is written beside its place as a new file with an unpredictable name, and then renamed, so a link that somebody
- * has placed there is not followed.
+ * It is written beside its place as a new file with an unpredictable name, and then renamed, so an existing link is not
+ * followed.
  */
 export function writePrivate(file: string, text: string): void {
   const draft = `${file}.${randomBytes(8).toString("hex")}`;
-  // This is not available on Windows.
+  // This flag does not exist on Windows.
   const descriptor = openSync(draft, O_CREAT | O_EXCL | O_WRONLY | (O_NOFOLLOW ?? 0), 0o600);
   try {
     try {

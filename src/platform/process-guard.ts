@@ -4,7 +4,7 @@ import { isModuleCode } from "./error-owner.ts";
 import { followProcessListeners } from "./process-listeners.ts";
 import type { Refused } from "./refused.ts";
 
-/** Functions of `process`, each with what it would do. */
+/** Functions of `process`, each with a description of its effect. */
 const REFUSED: Readonly<Record<string, string>> = {
   exit: "end the process",
   reallyExit: "end the process",
@@ -30,14 +30,14 @@ export function guardProcess(): void {
   followProcessListeners();
   const kill = process.kill.bind(process);
   process.kill = (pid, signal) => {
-    // Zero and negative numbers are groups to which this process may belong.
+    // Zero and negative numbers mean groups to which this process may belong.
     if ((pid <= 0 || pid === process.pid) && signal !== 0 && isModuleCode())
       throw refusal("process.kill", "end the process");
     return kill(pid, signal);
   };
 }
 
-/** Makes a function throw where code of a module calls it. */
+/** Makes a function throw when code of a module calls it. */
 function refuse(owner: object, { name, call, deed }: Refused): void {
   const functions = owner as Record<string, ((...args: unknown[]) => unknown) | undefined>;
   const own = functions[name];

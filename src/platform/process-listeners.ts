@@ -1,6 +1,6 @@
 /**
- * Removes with a module what it has the process call: listeners for signals and for the end outlive a module graph
- * otherwise.
+ * Removes the process listeners of a module together with it: listeners for signals and for the end would otherwise
+ * outlive a module graph.
  */
 import { currentModule } from "#runtime/current-module";
 
@@ -11,7 +11,7 @@ interface Added {
   readonly listener: Listener;
 }
 
-/** From how many on those are looked for that are gone already; doubled when few are. */
+/** The number of listeners from which on those that are gone are searched; doubled when few are. */
 const FIRST_LOOK = 64;
 
 /** The listeners that one module has added. */

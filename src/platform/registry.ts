@@ -1,4 +1,4 @@
-/** How this runtime asks the registry of npm. */
+/** The options for asking the registry of npm. */
 
 export interface TaggedVersionOptions {
   /** The tag, such as `latest`. */

@@ -28,7 +28,7 @@ export interface SecureSocket {
   /** Stops reading, including the end, until `resume`. */
   pause(): void;
   resume(): void;
-  /** Closes the connection after what was written. */
+  /** Closes the connection after the written bytes have been sent. */
   close(): void;
 }
 
@@ -42,7 +42,7 @@ export interface SecureSocketHandlers {
 
 /** Receives the outcome of a connection. */
 export interface SecureSocketOpener {
-  /** Called once, after the handshake. @returns the handlers of what happens to the connection. */
+  /** Called once, after the handshake. @returns the handlers of the connection's events. */
   readonly open: (socket: SecureSocket) => SecureSocketHandlers;
   /** Called once, instead of `open`. */
   readonly failed: (error: Error) => void;

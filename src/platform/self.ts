@@ -1,4 +1,4 @@
-/** How this runtime runs its own tools as other processes. */
+/** Runs this runtime's own tools as other processes. */
 
 export interface ToolResult {
   readonly status: number;
@@ -19,7 +19,7 @@ export interface StartOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A process whose standard output is that of this one. */
+/** A process that shares the standard output of this one. */
 export interface StartedTool {
   readonly stderr: AsyncIterable<Uint8Array>;
   /** The exit status. */

@@ -10,7 +10,7 @@ export interface Switches {
   readonly readPacing: boolean;
 }
 
-/** The variable that disables each of them; client-go uses the first one too. */
+/** The variable that disables each optimization; client-go uses the first one too. */
 const VARIABLES: Readonly<Record<keyof Switches, string>> = {
   http2: "DISABLE_HTTP2",
   readPacing: "DISABLE_READ_PACING",

@@ -28,6 +28,6 @@ export interface RunnerCall {
   readonly args: readonly string[];
   /** Variables to set in addition to the environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Called once when the runner has ended: whether there was no test. @default what the runner prints says so */
+  /** Called once when the runner has ended: whether there was no test. @default the runner's output shows it */
   readonly ranNothing?: (() => boolean) | undefined;
 }

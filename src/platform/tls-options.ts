@@ -1,4 +1,4 @@
-/** How settings of TLS are said to `node:tls`, so that every server is verified in the same way. */
+/** Converts settings of TLS for `node:tls`, so that every server is verified in the same way. */
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { checkServerIdentity, type ConnectionOptions } from "node:tls";
@@ -18,7 +18,7 @@ export function tlsOptions(host: string, tls: FetchTls): ConnectionOptions {
     ...(cert !== undefined && { cert }),
     ...(key !== undefined && { key }),
     rejectUnauthorized,
-    // An address is no server name that a client may send; the certificate has to be for it all the same.
+    // A client may not send an address as server name, but the certificate must still be for that address.
     servername: isIP(name) === 0 ? name : "",
     checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
   };
@@ -28,8 +28,8 @@ export function tlsOptions(host: string, tls: FetchTls): ConnectionOptions {
 let last: { readonly text: string; readonly certificates: string[] } | undefined;
 
 /**
- * Returns the certificates of a file without those that cannot be read, as client-go does: one of them may throw in the
- * middle of a handshake, where nobody can catch it.
+ * Returns the certificates of a file without unreadable ones, as client-go does: one of them may throw during a
+ * handshake, where nobody can catch the error.
  */
 function authorities(text: string): string[] {
   if (last?.text === text) return last.certificates;

@@ -1,5 +1,5 @@
 /**
- * Files that are embedded as one asset: a line with the digest of all of them, then JSON with one text per path,
+ * Files that are embedded as one asset: a line with the digest of all files, then JSON with one text per path,
  * compressed with zstd.
  */
 import { createHash } from "node:crypto";
@@ -9,7 +9,7 @@ import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { zstdCompress, zstdDecompress } from "#runtime/compression";
 
-/** The name of the file beside the program's code that says in which order it uses its bytecode. */
+/** The name of the file beside the program's code that contains the order in which it uses its bytecode. */
 export const BYTECODE_ORDER = "bytecode.order";
 
 /** The permissions of the group and of others. */
@@ -23,7 +23,7 @@ export function pack(files: Readonly<Record<string, string>>): Uint8Array {
   return Buffer.concat([Buffer.from(`${digestOf(texts)}\n`), packed]);
 }
 
-/** Reads what {@link pack} has made. */
+/** Reads the files from the result of {@link pack}. */
 export function filesIn(packed: Uint8Array<ArrayBuffer>): Readonly<Record<string, string>> {
   const text = new TextDecoder().decode(zstdDecompress(packed.subarray(DIGEST_LENGTH + 1)));
   return JSON.parse(text) as Record<string, string>;
@@ -43,7 +43,7 @@ export function cacheFolder(env: Readonly<Record<string, string | undefined>>): 
  * @returns the folder.
  */
 export async function unpack(asset: string, env: Readonly<Record<string, string | undefined>>): Promise<string> {
-  // A handle cannot be opened on what is embedded, so it is read as a whole.
+  // An embedded file cannot be opened by a handle, so it is read as a whole.
   const packed = await readFile(asset);
   const digest = packed.toString("latin1", 0, DIGEST_LENGTH);
   const cache = cacheFolder(env);
@@ -72,7 +72,7 @@ async function write(folder: string, files: Readonly<Record<string, string>>): P
   await Promise.all(Object.entries(files).map(([path, text]) => writeFile(join(folder, path), text)));
 }
 
-/** Whether a folder that only this user can write to holds exactly the files of this digest. */
+/** Whether a folder to which only this user can write contains exactly the files of this digest. */
 function holds(folder: string, digest: string): boolean {
   try {
     const stat = lstatSync(folder);

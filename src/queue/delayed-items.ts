@@ -1,6 +1,6 @@
 /**
- * Delays of keys: items that are due later, with one timer for the first; the time that a key must be left alone; the
- * interval between runs.
+ * Delays of keys: items that are due later, with one timer for the first of them; the debounce time; the interval
+ * between runs.
  */
 import type { Clock } from "../platform/clock.ts";
 import { Heap, type HeapElement } from "./heap.ts";
@@ -75,7 +75,7 @@ export class DelayedItems<T extends DelayedItem> {
   }
 }
 
-/** A key that is never left alone becomes ready after this many times the debounce time. */
+/** The multiple of the debounce time after which a key becomes ready even if changes go on. */
 const MOST_DEBOUNCES = 10;
 
 export class Debouncer {
@@ -84,8 +84,8 @@ export class Debouncer {
   readonly #since: Map<string, number>;
 
   /**
-   * @param ms how long a key must be left alone, in milliseconds.
-   * @param before the debouncer whose delays go on.
+   * @param ms the milliseconds without a change after which a key is ready.
+   * @param before the debouncer whose delays continue.
    */
   constructor(ms: number, before?: Debouncer) {
     this.#ms = ms;
@@ -116,7 +116,7 @@ export class MinInterval {
   readonly #began: Map<string, number>;
 
   /**
-   * @param ms milliseconds between the beginnings of two runs.
+   * @param ms the milliseconds between the beginnings of two runs.
    * @param before the interval whose runs count too.
    */
   constructor(ms: number, before?: MinInterval) {

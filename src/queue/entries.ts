@@ -2,7 +2,7 @@
 import type { Cause } from "../resource/cause.ts";
 import type { ReadyItem } from "./ready-items.ts";
 
-/** All entries by key: of each key at most one that is queued and one that a worker has. */
+/** All entries by key: for each key at most one that is queued and one that a worker has. */
 export class Entries {
   readonly #entries = new Map<string, Entry>();
   #queued = 0;
@@ -93,7 +93,7 @@ export class Entries {
 export interface QueueItem {
   readonly key: string;
   readonly priority: number;
-  /** Why the key was queued: newest last, at most 8 causes. */
+  /** The reasons why the key was queued: newest last, at most 8 causes. */
   readonly causes: readonly Cause[];
   /** The number of consecutive failures so far, plus one. */
   readonly attempt: number;
@@ -125,9 +125,9 @@ export class Entry implements QueueItem, ReadyItem {
   /** The position among ready items; for a running entry the attempt. */
   order = 0;
   place = -1;
-  /** For a delayed entry when it becomes ready; for a ready or running one since when it is. */
+  /** The time at which a delayed entry becomes ready, or since which another one is ready or running. */
   at = 0;
-  /** For a running entry what was added since it was taken. */
+  /** The additions to a running entry since it was taken. */
   again: Entry | undefined = undefined;
 
   constructor(key: string, priority: number) {
@@ -144,12 +144,12 @@ export class Entry implements QueueItem, ReadyItem {
   }
 }
 
-/** How many causes are kept; for a key under constant change the newest are the most useful. */
+/** The maximum number of causes; for a key under constant change the newest are the most useful. */
 const MAX_CAUSES = 8;
 
 /**
- * Adds a cause, newest last; one from the same object replaces the earlier one. Of too many, those go first
- * that hand over nothing.
+ * Adds a cause, newest last; one from the same object replaces the earlier one. If there are too many, causes without a
+ * value are dropped first.
  */
 export function withCause(causes: readonly Cause[] = NO_CAUSES, cause: Cause | undefined): readonly Cause[] {
   if (cause === undefined) return causes;
@@ -168,12 +168,12 @@ export function withCause(causes: readonly Cause[] = NO_CAUSES, cause: Cause | u
   return merged;
 }
 
-/** Adds the causes of a run whose key runs again; what has come since counts as newer. */
+/** Adds the causes of a run whose key runs again; causes since then count as newer. */
 export function withEarlier(causes: readonly Cause[] = NO_CAUSES, earlier: readonly Cause[]): readonly Cause[] {
   return causes.reduce<readonly Cause[]>(withCause, earlier);
 }
 
-/** Returns the causes that hand over a value; `undefined` when none does. */
+/** Returns the causes that carry a value; `undefined` when none does. */
 export function causesWithValues(causes: readonly Cause[]): readonly Cause[] | undefined {
   const some = causes.filter(({ value }) => value !== undefined);
   return some.length === 0 ? undefined : some;

@@ -1,4 +1,4 @@
-/** Guards a queue against the author's rate limiter: what it throws must cost no key its retries. */
+/** Guards a queue against the author's rate limiter: an error of it must not cost a key its retries. */
 import { exponential, type RateLimiter } from "./rate-limiter.ts";
 
 export interface GuardedLimiterOptions {

@@ -1,4 +1,4 @@
-/** A binary heap whose elements know their place, so that any element can be removed in logarithmic time. */
+/** A binary heap whose elements know their index, so that any element can be removed in logarithmic time. */
 
 export interface HeapElement {
   /** The element's index in its heap; -1 while it is in no heap. */

@@ -1,6 +1,6 @@
-/** Rate limiters: how long a key waits before it is retried. */
+/** Rate limiters, which compute how long a key waits before it is retried. */
 
-/** Counts the failures of keys and says how long each waits. All times are in milliseconds. */
+/** Counts the failures of keys and computes how long each waits. All times are in milliseconds. */
 export interface RateLimiter {
   /** Counts one more failure of the key. @returns how long it waits. */
   delay(key: string): number;
@@ -8,13 +8,13 @@ export interface RateLimiter {
   forget(key: string): void;
   failures(key: string): number;
   /**
-   * Sets the count of a key that another limiter has counted so far: a controller was reloaded with other options. A
-   * limiter without it counts from 0 again.
+   * Takes over the count of a key from another limiter, after a controller was reloaded with other options. A limiter
+   * without this function counts from 0 again.
    */
   restore?(key: string, failures: number): void;
 }
 
-/** Counts the failures of each key and computes the delay from how many there were before. */
+/** Counts the failures of each key and computes the delay from the number of earlier ones. */
 class CountingLimiter implements RateLimiter {
   readonly #delayAfter: (failures: number) => number;
   readonly #counts = new Map<string, number>();
@@ -104,7 +104,7 @@ export function maxOf(...limiters: readonly RateLimiter[]): RateLimiter {
   };
 }
 
-/** Bounds the delays of another limiter. */
+/** Limits the delays of another limiter. */
 export function withMaxWait(limiter: RateLimiter, max: number): RateLimiter {
   return {
     delay: (key) => Math.min(limiter.delay(key), max),

@@ -1,6 +1,6 @@
 /**
- * The keys that can be taken: higher priorities first, within a priority in the order in which they became ready; and
- * how many there are.
+ * The keys that can be taken, and their number: higher priorities first, within a priority in the order in which they
+ * became ready.
  */
 import { Heap, type HeapElement } from "./heap.ts";
 
@@ -106,7 +106,7 @@ export class DepthByPriority {
     this.#last.keys += change;
   }
 
-  /** The counts by priority. A priority that was used stays, at 0, while there are few. */
+  /** The counts by priority. While there are few priorities, a used one stays, at 0. */
   byPriority(): ReadonlyMap<number, number> {
     return new Map(this.#depths.map(({ priority, keys }) => [priority, keys]));
   }
@@ -134,10 +134,7 @@ interface FifoItem extends HeapElement {
 /** The array is compacted when this many places at its front are empty. */
 const SPARE = 1_024;
 
-/**
- * Nearly all items arrive in order, so an array is enough; an item that arrives out of order goes into a heap beside
- * it.
- */
+/** A queue for items that nearly all arrive in order: an array for these, and a heap for the others. */
 class FifoQueue<T extends FifoItem> {
   #items: (T | undefined)[] = [];
   /** The place of the array's first element, counted from the first item ever pushed. */

@@ -18,19 +18,19 @@ export interface AddOptions {
   /** Counts a failure of the key and delays it as long as the limiter says. @default false */
   readonly rateLimited?: boolean | undefined;
   readonly cause?: Cause | undefined;
-  /** Causes of the run that ends with this add; what was added since is newer than they are. */
+  /** Causes of the run that ends with this addition; causes that were added since are newer. */
   readonly earlier?: readonly Cause[] | undefined;
 }
 
-/** What may change while keys are queued. */
+/** Settings that may change while keys are queued. */
 export interface WorkQueueSettings {
   /** @default exponential(5, 1_000_000) */
   readonly limiter?: RateLimiter | undefined;
   /** The minimum number of milliseconds between the beginnings of two runs of a key. @default 0 */
   readonly minInterval?: number | undefined;
   /**
-   * Milliseconds for which a key must be left alone before it is ready, so that a burst of changes is one run. A key
-   * waits at most ten times as long. It does not apply to retries and to keys with a delay of their own. @default 0
+   * Milliseconds without a change before a key is ready, so that a burst of changes causes one run. A key waits at most
+   * ten times as long. It does not apply to retries and to keys with a delay of their own. @default 0
    */
   readonly debounce?: number | undefined;
   /** Called when an item becomes ready: synchronously by `add`, `done` and `expedite`, or by a timer. */
@@ -50,7 +50,7 @@ const NOW: AddOptions = Object.freeze({});
  * A queue of keys for workers.
  *
  * **Guarantees.** A key is queued at most once and never with two workers: if it is added while a worker has it, it
- * returns once after `done`. Low priorities do not starve. Nothing is kept of a key that is done and forgotten.
+ * returns once after `done`. Low priorities do not starve. A key that is done and forgotten leaves nothing behind.
  */
 export class WorkQueue {
   readonly name: string;
@@ -81,7 +81,7 @@ export class WorkQueue {
   }
 
   /**
-   * Goes on with other settings, and with none of the earlier ones.
+   * Continues with other settings, and with none of the earlier ones.
    *
    * **Guarantees.** Every key keeps its place or its time, its causes and its attempt; a key that a worker has stays
    * with it.
@@ -98,12 +98,12 @@ export class WorkQueue {
     this.#set(settings);
   }
 
-  /** How many keys are ready, including those that wait only for their own run to end. */
+  /** The number of ready keys, including those that wait only for their own run to end. */
   get depth(): number {
     return this.#depth.total;
   }
 
-  /** The depth by priority. A priority that was used stays, at 0, while there are few. */
+  /** The depth by priority. While there are few priorities, a used one stays, at 0. */
   get depths(): ReadonlyMap<number, number> {
     return this.#depth.byPriority();
   }

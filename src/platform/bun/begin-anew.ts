@@ -3,7 +3,7 @@ import { passEnvironment } from "./self.ts";
 import { hasRuntimeVariables, withoutRuntimeVariables } from "../runtime-variables.ts";
 
 /**
- * Settings of the runtime for a process that mostly waits for a server. Whatever the environment sets takes precedence.
+ * Settings of the runtime for a process that mostly waits for a server. Settings of the environment take precedence.
  *
  * - Without the last compiler, which pays off only for loops that compute for seconds: it takes a fifth of the CPU of
  * 2,000   reconciles and 2 MiB at the start, without a gain.
@@ -15,11 +15,14 @@ const SETTINGS: Readonly<Record<string, string>> = {
   BUN_JSC_useFTLJIT: "0",
 };
 /**
- * In bytes, as is what follows from a limit: half of it, because the rest is the program and what the heap points to.
+ * The assumed memory in bytes. With a limit it is half of that, because the other half is for the program and for
+ * memory outside of the heap.
  */
 const RAM_SIZE = 128 * 1024 * 1024;
 const PART_OF_LIMIT = 1 / 2;
-/** Names the settings of ours with which a process was restarted; its children must not inherit them. */
+/**
+ * The variable with the names of the settings with which we restarted the process; its children must not inherit them.
+ */
 const MARK = "_BINNACLE_STARTED_ANEW";
 
 export interface BeginOptions {
@@ -56,7 +59,7 @@ export function beginAnew(args: readonly string[], { isTuned, memory }: BeginOpt
   try {
     process.execve(process.execPath, [process.argv0, ...args], env);
   } catch {
-    // The program runs as it is.
+    // The restart failed, so the program runs without these settings.
   }
 }
 

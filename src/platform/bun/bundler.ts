@@ -1,14 +1,17 @@
-/** The bundler of the runtime: modules with all that they import as one file, and whole programs as executables. */
+/**
+ * The bundler of the runtime: bundles modules with all their imports into one file, and compiles programs to
+ * executables.
+ */
 import { isBuiltin } from "node:module";
 import { join, parse } from "node:path";
 import type { Bundle, BundledText, BundleModuleOptions, CompileOptions } from "../bundler.ts";
 
-/** Whether an import is of a module that the runtime itself has, beside those of Node. */
+/** Whether an import names a module of the runtime, besides those of Node. */
 export function isRuntimeModule(specifier: string): boolean {
   return specifier === "bun" || specifier.startsWith("bun:");
 }
 
-/** Makes a module and what it imports into one file. @throws what the bundler says, as importing the module would. */
+/** Bundles a module and its imports into one file. @throws the bundler's error, like an import of the module */
 export async function bundleModule(
   entry: string,
   { root, external, destination }: BundleModuleOptions,
@@ -43,7 +46,7 @@ export async function bundleModule(
   };
 }
 
-/** Makes a module and the packages that it imports into one file without a source map, if they become one. */
+/** Bundles a module and the packages that it imports into one file without a source map, if one file suffices. */
 export async function bundleText(file: string, external: readonly string[]): Promise<BundledText> {
   const inputs = new Set<string>();
   const built = await Bun.build({
@@ -63,7 +66,7 @@ export async function bundleText(file: string, external: readonly string[]): Pro
         },
       },
     ],
-    // Names are kept, because people read stack traces.
+    // Names are kept, because users read stack traces.
     minify: { whitespace: true, syntax: true },
     throw: false,
   });
@@ -76,11 +79,11 @@ export async function bundleText(file: string, external: readonly string[]): Pro
   return { outputs, inputs, problem };
 }
 
-/** Makes an executable. @throws what the bundler says. */
+/** Makes an executable. @throws the bundler's error */
 export async function compileExecutable(options: CompileOptions): Promise<void> {
   const { program, threads, modules, define, root, external, runtime, bytecodeOrder, outfile } = options;
   const ofProgram = [...program].map(([name, text]) => [join(root, PROGRAM, name), text] as const);
-  // A file that is only given goes below the program by its whole path, whatever `root` is.
+  // A file that is only listed goes below the program by its whole path, whatever `root` is.
   const begun = threads.map((name) => {
     return [join(parse(root).root, name), `import ${JSON.stringify(join(root, PROGRAM, name))};`] as const;
   });
@@ -111,7 +114,7 @@ export async function compileExecutable(options: CompileOptions): Promise<void> 
   });
 }
 
-/** The bundler would put the value that the variable has during the build in its place. */
+/** Variables to be read at run time; the bundler would replace them by their values during the build. */
 const ASKED_AT_RUN_TIME: Readonly<Record<string, string>> = { "process.env.NODE_ENV": "process.env.NODE_ENV" };
 
 /** Source maps name files relative to the working directory, whatever `root` is. */
@@ -121,9 +124,7 @@ function workingIn(folder: string): Disposable {
   return { [Symbol.dispose]: () => process.chdir(before) };
 }
 
-/**
- * A folder that is not there: the program's files are given by name, so that nothing depends on where they are kept.
- */
+/** A folder that does not exist: the program's files are passed by name, so that nothing depends on their place. */
 const PROGRAM = ".binnacle-program";
 
 interface Witness {
@@ -132,7 +133,7 @@ interface Witness {
   readonly addons: Set<string>;
 }
 
-/** Leaves what is offered as imports, and writes down what is read. */
+/** Leaves imports of offered packages as they are, and records the files that are read. */
 function witness(external: readonly string[]): Witness {
   const inputs = new Set<string>();
   const addons = new Set<string>();

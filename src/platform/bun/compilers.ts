@@ -1,8 +1,8 @@
-/** Keeps the compilers from working on what runs only while a process starts. */
+/** Prevents the compilers from working on code that runs only while a process starts. */
 
 /**
- * How many times as often as usual something must run before it is compiled. Most of a start runs too seldom for that;
- * what goes through thousands of listed objects does not.
+ * The factor by which code must run more often than usual before it is compiled. Most code of a start runs too seldom
+ * for that; the loops over thousands of listed objects do not.
  */
 const RELUCTANCE = 16;
 /** Milliseconds after which code is compiled as usual in any case. */
@@ -12,7 +12,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 
 /**
  * Compiles less until {@link compileAsUsual} is called, and for 5 seconds at most. It saves 3 MiB and a twelfth of the
- * CPU of a start, because what would be compiled is hardly run again.
+ * CPU time of a start, because the code that would be compiled hardly runs again.
  */
 export function compileReluctantly(): void {
   Bun.unsafe.setJITPolicy(RELUCTANCE);

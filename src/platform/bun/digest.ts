@@ -5,7 +5,10 @@ export function sha256(text: string, encoding: "base64url" | "hex" = "base64url"
   return new Bun.CryptoHasher("sha256").update(text).digest(encoding);
 }
 
-/** Returns a short text that differs for different texts, for use in this process only: nobody may try to forge it. */
+/**
+ * Returns a short text that differs for different texts. It is not safe against forgery, so use it only inside this
+ * process.
+ */
 export function fingerprint(text: string): string {
   return Bun.hash(text).toString(36);
 }

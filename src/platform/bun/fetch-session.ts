@@ -10,7 +10,7 @@ export function openFetchSession(tls: FetchTls): FetchSession {
   return new Bun.FetchSession({ tls: tls as BunFetchRequestInitTLS });
 }
 
-/** Sends one request; those with the same settings share connections. */
+/** Sends one request; requests with the same settings share connections. */
 export function fetchOnce(url: string, init: FetchInit, tls: FetchTls): Promise<Response> {
   return fetch(url, { ...(init as BunFetchRequestInit), tls: tls as BunFetchRequestInitTLS });
 }

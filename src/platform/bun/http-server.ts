@@ -1,15 +1,15 @@
 /** HTTP servers by `Bun.serve`. */
 import type { HttpServer, ListenAddress, Peers, ServeOptions } from "../http-server.ts";
 
-/** Returns the host for which a request is, with its port. */
+/** Returns the host of a request's URL or `Host` header, with its port. */
 export function hostOf({ headers }: Request): string {
   return headers.get("host") ?? "";
 }
 
 /**
- * Returns where a server could listen, with a free port for port 0.
+ * Returns an address at which a server could listen, with a free port for port 0.
  *
- * @throws Error with the code of the system when nobody can, or somebody does already.
+ * @throws Error with the system's code when none could, or another one does already.
  */
 export function freeAddress(where: Pick<ServeOptions, "hostname" | "port">): ListenAddress {
   const probe = serve({ ...where, reusePort: false, fetch: () => new Response(null, { status: 503 }) });
@@ -25,7 +25,7 @@ export function serve(options: ServeOptions): HttpServer {
   const server = Bun.serve({
     port,
     ...(hostname !== undefined && { hostname }),
-    // Bun enables it together with `development: false` unless it is given.
+    // Bun enables this option together with `development: false` unless it is set here.
     reusePort,
     development: false,
     ...(tls !== undefined && { http2: true, tls: { cert: tls.cert, key: tls.key } }),

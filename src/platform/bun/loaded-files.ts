@@ -1,4 +1,4 @@
-/** Lists the files that this process has loaded, with what they export. */
+/** Lists the files that this process has loaded, with their exports. */
 import { createRequire } from "node:module";
 import type { LoadedFile } from "../loaded-files.ts";
 

@@ -21,7 +21,7 @@ export function offerModules(packages: OfferedPackages): void {
 /**
  * Loads a file and what it imports, fresh from disk.
  *
- * @throws what the module's top-level code threw, the errors of the bundler and resolver, LoadTimeout.
+ * @throws the error of the module's top-level code, the errors of the bundler and resolver, LoadTimeout.
  */
 export async function loadGraph(file: string, options: LoadGraphOptions): Promise<LoadedGraph> {
   const graph = new Bun.ModuleGraph({ onError: (error) => options.onError(error) });

@@ -1,9 +1,9 @@
-/** Asks the registry of npm as Bun's package manager, which knows the user's registry, proxy and tokens. */
+/** Asks the registry of npm by Bun's package manager, which knows the user's registry, proxy and tokens. */
 import { withoutRuntimeVariables } from "../runtime-variables.ts";
 import type { TaggedVersionOptions } from "../registry.ts";
 import { runTool } from "./self.ts";
 
-/** The version of a package that has a tag. @throws Error with what the package manager says. */
+/** Returns the version of a package with a tag. @throws Error with the message of the package manager. */
 export async function taggedVersion(name: string, { tag, signal, env }: TaggedVersionOptions): Promise<string> {
   const variables = Object.entries(withoutRuntimeVariables(env)).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,

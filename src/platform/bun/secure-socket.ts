@@ -38,8 +38,8 @@ export function connectSecurely(options: SecureSocketOptions, to: SecureSocketOp
         },
         handshake(socket, isTrusted, error) {
           if (over) return;
-          // A server that is not trusted is reported as a failure even when verification is off; without a cipher it
-          // is one.
+          // An untrusted server is reported as a failure even when verification is off; only a connection without a
+          // cipher is a real one.
           const mayPass = !tls.rejectUnauthorized && hasCipher(socket);
           if (!isTrusted && !mayPass) return fail(error ?? new Error("the TLS handshake failed"));
           // Small frames must not wait for each other.

@@ -1,13 +1,16 @@
-/** Runs this executable as its runtime's tools, type checker and test runner, and says what children inherit. */
+/**
+ * Runs this executable as one of its runtime's tools (type checker, test runner), and determines the environment of
+ * children.
+ */
 import { withoutRuntimeVariables } from "../runtime-variables.ts";
 import type { StartedTool, StartOptions, ToolOptions, ToolResult } from "../self.ts";
 
-/** Whether a debugger may stop the program: then it does not come round because somebody looks at it. */
+/** Whether a debugger may stop the program: the event loop then pauses because somebody examines it. */
 export function isDebugged(): boolean {
   return process.execArgv.some((argument) => argument.startsWith("--inspect"));
 }
 
-/** Runs a command of the runtime, such as `bun <args>`, with nothing but this executable. The signal kills it. */
+/** Runs a command of the runtime, such as `bun <args>`, with only this executable. The signal kills it. */
 export async function runTool(args: readonly string[], { signal, cwd, env }: ToolOptions = {}): Promise<ToolResult> {
   const child = Bun.spawn([process.execPath, ...args], {
     ...(signal !== undefined && { signal }),
@@ -25,7 +28,7 @@ export async function runTool(args: readonly string[], { signal, cwd, env }: Too
   return { status, stdout, stderr };
 }
 
-/** Starts `bun <args>` with nothing but this executable. */
+/** Starts `bun <args>` with only this executable. */
 export function startTool(args: readonly string[], { env }: StartOptions): StartedTool {
   const child = Bun.spawn([process.execPath, ...args], {
     env: { ...withoutRuntimeVariables(env), BUN_BE_BUN: "1" },
@@ -36,7 +39,7 @@ export function startTool(args: readonly string[], { env }: StartOptions): Start
   return { stderr: child.stderr, exited: child.exited, kill: (signal) => child.kill(signal) };
 }
 
-/** Gives children the environment as it is. By default `Bun.spawn` gives them the one with which this process began. */
+/** Passes the present environment to children. By default `Bun.spawn` passes the one with which this process began. */
 export function passEnvironment(): void {
   for (const name of ["spawn", "spawnSync"] as const) {
     const spawn = Bun[name] as (...args: unknown[]) => unknown;

@@ -1,7 +1,7 @@
 /** Runs tests by the test runner of Bun. */
 import type { RunnerCall, TestRun } from "../test-runner.ts";
 
-/** Flags of `binnacle test` that this runner does not know. */
+/** Flags of `binnacle test` that this runner does not support. */
 export const unknownFlags: readonly string[] = [];
 
 /** Returns how the runner is called. */

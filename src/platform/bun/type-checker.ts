@@ -8,7 +8,7 @@ import { runTool } from "./self.ts";
 /** Whether types can be checked only with the declarations of the SDK. */
 export const needsDeclarations: boolean = true;
 
-/** Checks files, by absolute paths. @returns what the compiler prints; empty when there are no errors. */
+/** Checks files, by absolute paths. @returns the compiler's output; empty when there are no errors. */
 export async function checkTypes(files: readonly string[], { sdk, signal }: CheckTypesOptions): Promise<string> {
   if (sdk === undefined) throw new Error("Cannot check types: there are no declarations of the SDK");
   const folder = await mkdtemp(join(await realpath(tmpdir()), "binnacle-check-"));

@@ -1,10 +1,10 @@
 /**
- * What tests import as "bun:test", on the test runner of Deno: a test that keeps to these functions runs on both
- * runtimes without a change.
+ * The "bun:test" of tests on Deno's test runner: a test that uses only these functions runs on both runtimes without a
+ * change.
  */
 import { expect as base } from "expect";
 
-/** Those of Bun and of `binnacle/testing`, after `expect.extend(matchers)`. */
+/** The matchers of Bun and of `binnacle/testing`, after `expect.extend(matchers)`. */
 declare module "expect" {
   interface Matchers<R extends void | Promise<void>, T = unknown> {
     toStartWith(start: string): R;
@@ -19,7 +19,7 @@ declare module "expect" {
   }
 }
 
-/** As `binnacle/testing` has it. */
+/** The condition of `binnacle/testing`. */
 interface ExpectedCondition {
   readonly status?: "True" | "False" | "Unknown" | undefined;
   readonly reason?: string | undefined;
@@ -101,7 +101,7 @@ export function afterEachTest(callback: (hasFailed: boolean | undefined) => void
   witnesses.push(callback);
 }
 
-/** Tests that are filtered out never end, so what is left over is done at the end of the file. */
+/** Tests that are filtered out never end, so remaining work is done at the end of the file. */
 function followEnd(): void {
   if (isEndFollowed) return;
   isEndFollowed = true;
@@ -202,7 +202,9 @@ interface Test extends DefineTest {
   readonly concurrent: DefineTest;
   skipIf(condition: unknown): Test;
   if(condition: unknown): Test;
-  /** Defines a test for each row: an array is the arguments of the body, anything else its only one. */
+  /**
+   * Defines a test for each row: an array is the list of the body's arguments, any other value is its only argument.
+   */
   each<Row>(
     rows: readonly Row[],
   ): (name: string, body: (...args: RowArguments<Row>) => unknown, options?: number | TestOptions) => void;
@@ -311,12 +313,12 @@ function isEmpty(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
-/** Takes a second argument as Bun does, which says more of a failure there. */
+/** Accepts a second argument like Bun, which adds it to a failure's message. */
 function expectOf<T>(value: T, _more?: string): ReturnType<typeof base<T>> {
   return base<T>(value);
 }
 
-/** Matchers of an interface have no index signature, which the library's own type asks for. */
+/** A matcher interface has no index signature, which the library's own type requires. */
 interface Extensible {
   extend(matchers: object): void;
 }

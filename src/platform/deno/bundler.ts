@@ -1,7 +1,7 @@
-/** Deno brings no bundler of its own. */
+/** Replaces the bundler on Deno, which has none. */
 import type { Bundle, BundledText, BundleModuleOptions, CompileOptions } from "../bundler.ts";
 
-/** Whether an import is of a module that the runtime itself has, beside those of Node: Deno has none. */
+/** Whether an import names a module of the runtime, besides those of Node: Deno has none. */
 export function isRuntimeModule(_specifier: string): boolean {
   return false;
 }
@@ -21,7 +21,7 @@ export function compileExecutable(_options: CompileOptions): Promise<void> {
   return Promise.reject(none());
 }
 
-/** Names what cannot be done, which the command line shows as it is. */
+/** Names the operation that Deno does not support; the command line prints the message alone. */
 class NoBundler extends Error {
   override readonly name = "UserError" as const;
 }

@@ -1,6 +1,6 @@
-/** Collects garbage at once, where the runtime can be asked to. */
+/** Collects garbage at once, if the runtime offers that. */
 
-/** V8 offers this only with `--expose-gc`; without it, nothing happens, and the runtime collects when it sees fit. */
+/** Collects garbage. V8 offers that only with `--expose-gc`; without it, this function does nothing. */
 export function collectGarbage(): void {
   (globalThis as { readonly gc?: () => void }).gc?.();
 }

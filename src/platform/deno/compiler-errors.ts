@@ -1,16 +1,17 @@
-/** Reads what `deno check` prints. */
+/** Parses the output of `deno check`. */
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { projectFolder } from "./project.ts";
 
 /**
- * Rewrites what `deno check` prints: one line for each error, with its place first, and indented lines that explain it.
+ * Rewrites the output of `deno check`: one line for each error, with its place first, and indented lines that explain
+ * it.
  *
- * Errors in the program's own files are left out, because another compiler and other declarations check those.
+ * Errors in the program's own files are left out, because another compiler with other declarations checks those.
  */
 export function compilerErrors(printed: string, files: readonly string[]): string {
   const parts = printed.split(/^(?=TS\d+ \[ERROR\]: )/m);
-  // The output may begin with an error, or with something else before the first one.
+  // The output may begin with an error, or with other text before the first one.
   const blocks = parts.filter((part) => /^TS\d+ \[ERROR\]: /.test(part));
   if (blocks.length === 0) return printed.replace(/^error: /, "").trim();
   return blocks.flatMap((block) => compilerError(block, files)).join("\n");
@@ -26,7 +27,7 @@ function compilerError(block: string, files: readonly string[]): readonly string
   if (url === "") return [`error ${code}: ${message}`];
   const file = fileURLToPath(url);
   if (file.startsWith(projectFolder) && !files.includes(file)) return [];
-  // Between the message and the place there is the line of the source, with marks below it.
+  // The line of the source, with marks below it, is between the message and the place.
   const source = lines.findIndex((text, index) => index < at && /^\s*~+\s*$/.test(text)) - 1;
   const more = lines.slice(1, source < 0 ? at : source).filter((text) => /^\s+\S/.test(text));
   return [
@@ -35,7 +36,7 @@ function compilerError(block: string, files: readonly string[]): readonly string
   ];
 }
 
-/** Names files as the rest of the output does. */
+/** Replaces the addresses of files by paths, as in all other output. */
 function withPaths(text: string): string {
   return text.replaceAll(/file:\/\/\/[^"'\s]+/g, (url) => relative(process.cwd(), fileURLToPath(url)));
 }

@@ -1,4 +1,4 @@
-/** V8 decides by itself what it compiles, so nothing is done here. */
+/** Does nothing: V8 decides by itself what it compiles. */
 
 export function compileReluctantly(): void {}
 

@@ -3,7 +3,7 @@ import { constants, gunzipSync, zstdCompressSync, zstdDecompressSync } from "nod
 
 const STRONGEST = 19;
 
-/** Decompresses gzip, whatever size it becomes. @throws Error when the data is no gzip. */
+/** Decompresses gzip, whatever size the result has. @throws Error when the data is not gzip. */
 export function gunzipWhole(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return gunzipSync(bytes);
 }
@@ -13,7 +13,7 @@ export function zstdCompress(text: string): Uint8Array {
   return zstdCompressSync(text, { params: { [constants.ZSTD_c_compressionLevel]: STRONGEST } });
 }
 
-/** Decompresses zstd. @throws Error when the data is none. */
+/** Decompresses zstd. @throws Error when the data is not zstd. */
 export function zstdDecompress(bytes: Uint8Array<ArrayBuffer>): Uint8Array {
   return zstdDecompressSync(bytes);
 }

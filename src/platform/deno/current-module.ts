@@ -1,7 +1,7 @@
-/** Knows whose code runs, by the asynchronous context. */
+/** Identifies the module whose code runs, by the asynchronous context. */
 import { moduleInContext } from "./module-context.ts";
 
-/** Returns the module whose code runs, as an object that stands for it; `undefined` outside of modules. */
+/** Returns the module whose code runs, as an object that represents it; `undefined` outside of modules. */
 export function currentModule(): object | undefined {
   return moduleInContext();
 }

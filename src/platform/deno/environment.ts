@@ -1,8 +1,8 @@
-/** Makes variables of the environment that this process may not read look as if they were not set. */
+/** Makes environment variables that this process may not read appear unset. */
 
 /**
- * With `--allow-env` for some variables only, reading any other one throws, and programs and packages ask for many
- * that are not there anyway.
+ * With `--allow-env` for some variables only, reading any other one throws, and programs and packages read many that
+ * are not set anyway.
  */
 export function readOnlyPermittedVariables(): void {
   const all = process.env;
@@ -13,7 +13,7 @@ export function readOnlyPermittedVariables(): void {
       return otherwise;
     }
   };
-  // The object that stands for it is empty, because the runtime compares what it is told with the object itself.
+  // The target of the proxy is empty, because the runtime compares the results of traps with the target.
   process.env = new Proxy(
     {},
     {

@@ -1,6 +1,6 @@
 /**
  * Sessions of `fetch` by `node:http`: Deno's own `fetch` knows no server name other than the URL's, cannot leave a
- * server unverified, and does not tell by a code why a request failed.
+ * server unverified, and its errors have no code for the reason.
  */
 import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
@@ -20,7 +20,7 @@ export function openFetchSession(tls: FetchTls): FetchSession {
     }
   };
   return {
-    // Every server speaks HTTP/1.1 too; what needs HTTP/2 has a client of its own.
+    // Every server also speaks HTTP/1.1; requests that need HTTP/2 have a client of their own.
     fetch: async (text, init) => {
       const { signal } = init;
       signal?.throwIfAborted();
@@ -38,7 +38,7 @@ export function openFetchSession(tls: FetchTls): FetchSession {
 const sessions = new Map<string, FetchSession>();
 const MOST_SESSIONS = 32;
 
-/** Sends one request; those with the same settings share connections. */
+/** Sends one request; requests with the same settings share connections. */
 export function fetchOnce(url: string, init: FetchInit, tls: FetchTls): Promise<Response> {
   const id = JSON.stringify(tls);
   let session = sessions.get(id);

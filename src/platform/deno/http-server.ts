@@ -3,8 +3,7 @@ import type { HttpServer, ListenAddress, Peers, ServeOptions } from "../http-ser
 import { deno, type DenoHandler, type DenoListener, type DenoServer } from "./deno.ts";
 
 /**
- * Returns the host for which a request is, with its port. HTTP/2 has it as a pseudo-header, which Deno puts only into
- * the URL.
+ * Returns the host of a request, with its port. HTTP/2 sends it as a pseudo-header, which Deno puts only into the URL.
  */
 export function hostOf({ headers, url }: Request): string {
   const host = headers.get("host");
@@ -14,13 +13,13 @@ export function hostOf({ headers, url }: Request): string {
 }
 
 /**
- * Returns where a server could listen, with a free port for port 0.
+ * Returns an address at which a server could listen, with a free port for port 0.
  *
- * @throws Error with the code of the system when nobody can, or somebody does already.
+ * @throws Error with the system's code when none could, or another one does already.
  */
 export function freeAddress({ hostname, port }: Pick<ServeOptions, "hostname" | "port">): ListenAddress {
   const listen = (name: string): DenoListener => deno.listen({ hostname: name, port });
-  // A server would end only later, and its port would be in use until then.
+  // A plain listener probes the port: a server would end only later and keep the port in use until then.
   const probe = hostname === undefined ? everywhere(listen) : listen(hostname);
   const free = { hostname: hostname ?? "localhost", port: probe.addr.port };
   probe.close();
@@ -56,7 +55,7 @@ export function serve(options: ServeOptions): HttpServer {
     return fetch(request.headers.has("content-length") ? request : bounded(request, largestBody), peers);
   };
   const server = hostname === undefined ? everywhere((name) => listen(name, answer)) : listen(hostname, answer);
-  // What has ended must not be aborted any more: Deno would throw where nobody can catch it.
+  // A server that has ended must not be aborted: Deno would throw an error that nobody can catch.
   let hasEnded = false;
   const ended = server.finished.finally(() => (hasEnded = true));
   return {
@@ -72,7 +71,7 @@ export function serve(options: ServeOptions): HttpServer {
   };
 }
 
-/** Listens on all interfaces: for both versions of IP, or for the older one where there is no other. */
+/** Listens on all interfaces: for both versions of IP, or for IPv4 when IPv6 is not available. */
 function everywhere<T>(listen: (hostname: string) => T): T {
   try {
     return listen("::");

@@ -1,4 +1,4 @@
-/** Says what is wrong with a module in the words that the loader knows. */
+/** Rewrites errors of loading a module in the words that the loader knows. */
 import { moduleFile, withPaths } from "./module-address.ts";
 import { isOffered, takeFailure } from "./module-hooks.ts";
 import { lineOf, SourceError } from "./module-source.ts";

@@ -1,4 +1,4 @@
-/** Deno does not tell which files it has loaded. */
+/** Deno does not reveal which files it has loaded. */
 import type { LoadedFile } from "../loaded-files.ts";
 
 /** Yields nothing. */

@@ -1,4 +1,4 @@
-/** The asynchronous context of modules: what their code waits for and starts goes on as code of theirs. */
+/** The asynchronous context of modules: code that theirs waits for or starts also counts as theirs. */
 import { AsyncLocalStorage } from "node:async_hooks";
 
 const modules = new AsyncLocalStorage<object>();
@@ -8,7 +8,7 @@ export function runAs<T>(module: object, fn: () => T): T {
   return modules.run(module, fn);
 }
 
-/** Returns what {@link runAs} was given; `undefined` outside of modules. */
+/** Returns the module of {@link runAs}; `undefined` outside of modules. */
 export function moduleInContext(): object | undefined {
   return modules.getStore();
 }

@@ -1,4 +1,4 @@
-/** Makes the runtime load files of modules by way of this process: fresh, and with the packages that it offers. */
+/** Makes the runtime load files of modules through this process: fresh, and with the packages that it offers. */
 import { readFileSync } from "node:fs";
 import Module, { isBuiltin, registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -18,16 +18,22 @@ const END = "binnacle-end:";
 const offered = new Map<string, object | (() => Promise<object>)>();
 /** The offered packages that are loaded, by name. */
 const namespaces = new Map<string, object>();
-/** The scripts that export them, by address, made before any module can change what making them needs. */
+/**
+ * The scripts that export the offered packages, by address, made before any module can change the objects that making
+ * them needs.
+ */
 const scripts = new Map<string, string>();
-/** The addresses of those scripts, by the name of the package; another one when it is offered anew. */
+/** The addresses of those scripts, by the name of the package; a package that is offered anew gets another one. */
 const addresses = new Map<string, string>();
-/** Addresses of packages that modules have imported, and of what those import: the offered packages are theirs, too. */
+/**
+ * Addresses of packages that modules have imported, and of their imports: the offered packages are available to these,
+ * too.
+ */
 const packages = new Set<string>();
 /** The errors thrown while versions of modules were loaded, because the runtime wraps them in errors of its own. */
 const failures = new Map<string, Error>();
 
-/** The versions whose evaluation has ended: what they import now is evaluated by itself. */
+/** The versions whose evaluation has ended: their later imports are evaluated separately. */
 const evaluated = new Set<string>();
 
 let areRegistered = false;
@@ -60,7 +66,7 @@ export function offerModules(packages: OfferedPackages): void {
   registerModuleHooks();
 }
 
-/** Loads those of the named packages that are offered, and that nobody has loaded yet. */
+/** Loads those of the named packages that are offered and not loaded yet. */
 export async function loadOffered(names: Iterable<string>): Promise<void> {
   for (const name of names) {
     const offer = offered.get(name);
@@ -93,12 +99,12 @@ export async function importModule(file: ModuleFile, onRun: () => void): Promise
   return module;
 }
 
-/** To be called outside of modules when an import has ended, in whatever way. */
+/** Called outside of modules when an import has ended, in whatever way. */
 export async function endImport(id: string): Promise<void> {
   entries.delete(id);
   runs.delete(id);
   evaluated.add(id);
-  // Where a script throws, the one that is evaluated behind it is not.
+  // When a script throws, the one behind it is not evaluated.
   await import(`${END}${id}/outside`);
 }
 
@@ -108,7 +114,10 @@ const runs = new Map<string, () => void>();
 const LEAVE = Symbol.for("binnacle.modules.leave");
 const leaving = 'globalThis[Symbol.for("binnacle.modules.leave")]();';
 
-/** Scripts have no access to anything but globals. @param id the version that has run, where it is told. */
+/**
+ * Ends the context of a script; scripts have access only to globals. @param id the version that has run, if it is
+ * known.
+ */
 function leave(id?: string): void {
   leaveModule();
   if (id !== undefined) runs.get(id)?.();
@@ -120,11 +129,11 @@ function ownScript(url: string): string | undefined {
   if (url.startsWith(END)) return leaving.replace("()", `("${url.slice(END.length)}")`);
   if (!url.startsWith(ENTRY)) return undefined;
   const id = url.slice(ENTRY.length);
-  // The second import is evaluated as soon as the first one is, or waits for something.
+  // The second import is evaluated as soon as the first one has finished, or waits for something.
   return `import * as module from ${JSON.stringify(entries.get(id))};\nimport "${END}${id}";\nexport { module };`;
 }
 
-/** Returns what was thrown while this version was loaded, and forgets it. */
+/** Returns the error that was thrown while this version was loaded, and forgets it. */
 export function takeFailure(id: string): Error | undefined {
   const failure = failures.get(id);
   failures.delete(id);
@@ -137,7 +146,7 @@ interface Context {
   readonly parentURL?: string | undefined;
 }
 
-/** Addresses that no file has; modules that name one get an error of the runtime. */
+/** Matches addresses that no file has; modules that name one get an error of the runtime. */
 const OWN = /^binnacle-(module|entry|end):/;
 
 interface Resolved {
@@ -187,7 +196,7 @@ export function registerModuleHooks(): void {
   offerToCommonJs();
 }
 
-/** Keeps what is thrown for {@link takeFailure}. */
+/** Records thrown errors for {@link takeFailure}. */
 function noting<T>(id: string, fn: () => T): T {
   try {
     return fn();
@@ -224,10 +233,10 @@ function ofPackage(
   const parent = pathToFileURL(importer.path).href;
   try {
     const target = resolve(specifier, parent);
-    // Where the runtime knows no package of the name, it may take the name for that of a file beside the module.
+    // If the runtime knows no package of the name, it may look for a file of that name beside the module.
     if (target.url !== new URL(specifier, parent).href) return target;
   } catch {
-    // It may still be there for CommonJS.
+    // CommonJS may still find it.
   }
   try {
     const path = Module.createRequire(importer.path).resolve(specifier);

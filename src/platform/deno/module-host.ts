@@ -1,8 +1,8 @@
 /**
  * Loads modules from disk at run time, each version under addresses of its own.
  *
- * All modules share one realm, and what was loaded stays in memory until the process ends: a version that is replaced
- * leaves its code behind. What it opened by the runtime's own functions is closed with it.
+ * All modules share one realm, and loaded code stays in memory until the process ends, even that of a replaced version.
+ * Resources that a version opened by the runtime's own functions are closed with it.
  */
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
@@ -22,12 +22,12 @@ export { importsOf } from "./scan-imports.ts";
 
 let versions = 0;
 
-/** Resolves when the module whose turn it was last has run up to its first `await`, or will not run. */
+/** Resolves when the module that had the last turn has run up to its first `await`, or will not run. */
 let lastTurn: Promise<void> = Promise.resolve();
 
 /**
- * Lets scripts of modules run one after the other, so that what one changes of built-in objects is put back before the
- * next runs.
+ * Lets scripts of modules run one after the other, so that one module's changes of built-in objects are undone before
+ * the next runs.
  */
 function nextTurn(): { readonly begins: Promise<void>; readonly end: () => void } {
   const begins = lastTurn;
@@ -39,7 +39,7 @@ function nextTurn(): { readonly begins: Promise<void>; readonly end: () => void 
 /**
  * Loads a file and what it imports, fresh from disk.
  *
- * @throws what the module's top-level code threw, the errors of the parser and resolver, LoadTimeout.
+ * @throws the error of the module's top-level code, the errors of the parser and resolver, LoadTimeout.
  */
 export async function loadGraph(file: string, options: LoadGraphOptions): Promise<LoadedGraph> {
   registerModuleHooks();
@@ -73,7 +73,7 @@ async function load(path: string, { id, files, resources, onEvaluated }: Version
   await loadOffered(packagesOf(files));
   const turn = nextTurn();
   await turn.begins;
-  // A module that imports from another host may wait for it before it runs; the next one does not.
+  // A module that imports from another host may wait for it before it runs; the next module does not wait for that.
   using _late = systemClock.setTimeout(turn.end, MOST_WAITED);
   try {
     const onRun = (): void => {
@@ -89,10 +89,10 @@ async function load(path: string, { id, files, resources, onEvaluated }: Version
   }
 }
 
-/** Milliseconds that a module waits for the one before it to run. */
+/** Milliseconds that a module waits for the previous one to run. */
 const MOST_WAITED = 2_000;
 
-/** Returns the packages that the files import, and those that scripts of JSX do. */
+/** Returns the packages that the files import, and those that compiled JSX imports. */
 function packagesOf(files: readonly string[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const file of files) {
@@ -101,7 +101,7 @@ function packagesOf(files: readonly string[]): ReadonlySet<string> {
     try {
       for (const name of importsOf(readFileSync(file, "utf8"))) names.add(name);
     } catch {
-      // Importing it says what is wrong.
+      // Importing the package reports the problem.
     }
   }
   return names;

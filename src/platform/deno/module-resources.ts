@@ -25,7 +25,10 @@ export class ModuleResources {
     return this.#leaving.signal;
   }
 
-  /** Closes it when the module leaves. @param key what {@link forget} is told when it has ended by itself. */
+  /**
+   * Closes the resource when the module leaves. @param key identifies it for {@link forget}, once it has ended by
+   * itself
+   */
   add(key: unknown, close: Close): void {
     if (this.#leaving.signal.aborted) close();
     else this.#open.set(key, close);
@@ -41,7 +44,7 @@ export class ModuleResources {
       try {
         close();
       } catch {
-        // It has ended meanwhile.
+        // The resource has ended meanwhile.
       }
     }
     this.#open.clear();
@@ -77,8 +80,7 @@ interface ErrorEvents {
 }
 
 /**
- * What code of a module throws, or rejects without a handler, is reported to the module before anybody else hears of
- * it.
+ * An error that code of a module throws, or rejects without a handler, is reported to the module before anybody else.
  */
 function followErrors(): void {
   const events = globalThis as unknown as ErrorEvents;
@@ -102,7 +104,7 @@ type Callback = (...args: unknown[]) => unknown;
 type SetTimer = (callback: Callback, ...rest: unknown[]) => unknown;
 type ClearTimer = (timer: unknown) => void;
 
-/** The runtime has no owner for what a timer's callback throws, so the callback itself reports it. */
+/** The runtime assigns no owner to an error of a timer's callback, so the callback itself reports it. */
 function followTimers(): void {
   const functions = globalThis as unknown as Record<string, SetTimer & ClearTimer>;
   for (const [set, clear] of [
@@ -133,7 +135,7 @@ function followTimers(): void {
       stop(timer);
     };
   }
-  // At its first call Deno puts another function in its place, which must not happen once it is protected.
+  // At its first call Deno replaces the function by another, which must not happen once it is protected.
   globalThis.queueMicrotask(() => {});
   const queue = globalThis.queueMicrotask;
   globalThis.queueMicrotask = (callback) => {
@@ -188,7 +190,9 @@ function followServers(): void {
   };
 }
 
-/** Children that are started by Deno's own functions; those of Node are followed in {@link followedBuiltins}. */
+/**
+ * Follows children that are started by Deno's own functions; those of Node are followed in {@link followedBuiltins}.
+ */
 function followChildren(): void {
   interface Child {
     readonly status: Promise<unknown>;

@@ -65,7 +65,7 @@ function valueScript(value: unknown): string {
   return `const value = ${JSON.stringify(value)};\nexport default value;\n${properties.join("\n")}`;
 }
 
-/** A script that exports what a CommonJS file does, run anew. */
+/** Returns a script that exports the exports of a CommonJS file, which it runs anew. */
 function commonScript(path: string): string {
   const require = createRequire(path);
   delete require.cache[path];
@@ -74,7 +74,7 @@ function commonScript(path: string): string {
   return objectScript(isObject ? exports : {}, exports);
 }
 
-/** A script that exports the properties of an object of this process, and `main` as its default. */
+/** Returns a script that exports the properties of an object of this process, and `main` as its default. */
 export function objectScript(object: object, main?: unknown): string {
   const id = keep({ object, main });
   const names = Object.keys(object).filter((name) => isExportable(name));
@@ -88,7 +88,7 @@ const KEPT = "binnacle.modules.take";
 const objects = new Map<number, { readonly object: object; readonly main: unknown }>();
 let lastId = 0;
 
-/** Scripts have no access to anything but globals, so theirs takes the object from there when it is evaluated. */
+/** Scripts have access only to globals, so the script takes the object from there when it is evaluated. */
 function keep(one: { readonly object: object; readonly main: unknown }): number {
   const take = (id: number) => {
     const existing = objects.get(id);
@@ -113,7 +113,7 @@ const RESERVED = new Set(
   ).split(" "),
 );
 
-/** Replaces types by blanks, so that places stay; what is more than types is rewritten. */
+/** Replaces types by blanks, so that positions stay the same; syntax that is more than types is rewritten. */
 function withoutTypes(source: string, path: string): string {
   try {
     return stripTypeScriptTypes(source);
@@ -149,7 +149,7 @@ function unparsable(error: unknown, file: string): Error {
     : new SourceError(message, { file, line: Number(at[1]), column: Number(at[2]) });
 }
 
-/** Lets a script that asks where it is find the place of its file. */
+/** Lets a script that asks for its own place find that of its file. */
 function inPlace(path: string, script: string): string {
   if (!script.includes("import.meta")) return script;
   const place = { url: pathToFileURL(path).href, filename: path, dirname: path.slice(0, path.lastIndexOf("/")) || "/" };

@@ -8,7 +8,7 @@ type Prepare = (error: Error, frames: readonly unknown[]) => unknown;
 
 let areFollowed = false;
 
-/** From now on stack traces are as described. They are made when somebody reads them, so an error costs no more. */
+/** From now on stack traces have these forms. They are made when somebody reads them, so an error costs no more. */
 export function followStacks(): void {
   if (areFollowed) return;
   areFollowed = true;
@@ -33,20 +33,21 @@ function heading(error: Error): string {
 /** The loaded versions. */
 const modules = new Map<string, object>();
 
-/** From now on errors of a version are its module's, until it is disposed of. */
+/** From now on errors of a version belong to its module, until it is disposed of. */
 export function ownVersion(version: string, module: object): Disposable {
   modules.set(version, module);
   return { [Symbol.dispose]: () => void modules.delete(version) };
 }
 
 /**
- * Returns the module in whose code an error was created, or that called what created it; `undefined` when it is gone.
+ * Returns the module in whose code an error was created, or which called the code that created it; `undefined` when it
+ * is gone.
  */
 export function moduleInStack(error: object): object | undefined {
   try {
     void (error as { readonly stack?: unknown }).stack; // which has it made
   } catch {
-    // a getter of somebody's that throws
+    // A getter of the module throws.
   }
   const [innermost] = seen.get(error) ?? [];
   return innermost === undefined ? undefined : modules.get(innermost);

@@ -19,7 +19,7 @@ export function absoluteForm(url: URL, proxy: string, headers: Record<string, st
 /**
  * Returns an agent whose connections lead through the proxy to `target`, such as `10.0.0.1:6443`, for one request.
  *
- * @throws Error of the connection to the proxy, or with what the proxy answered instead of a tunnel.
+ * @throws Error of the connection to the proxy, or with the proxy's response when that is not a tunnel.
  */
 export async function tunnelTo(target: string, { proxy, signal }: TunnelOptions): Promise<https.Agent> {
   const socket = await openTunnel(target, { proxy, signal });

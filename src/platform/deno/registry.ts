@@ -1,7 +1,7 @@
-/** Asks the registry of npm that Deno is set up for by a variable. It has no command that would ask another one. */
+/** Asks the registry of npm that a variable sets for Deno, which has no command for that. */
 import type { TaggedVersionOptions } from "../registry.ts";
 
-/** The version of a package that has a tag. @throws Error where the registry does not tell. */
+/** Returns the version of a package with a tag. @throws Error when the registry does not have it. */
 export async function taggedVersion(name: string, { tag, signal, env }: TaggedVersionOptions): Promise<string> {
   const registry = env["NPM_CONFIG_REGISTRY"] ?? env["npm_config_registry"] ?? "";
   if (registry === "") throw new Error("NPM_CONFIG_REGISTRY does not say where it is");

@@ -1,6 +1,4 @@
-/**
- * Finds the file that an import by a path means, as Bun does: endings may be left out, and `.js` may stand for `.ts`.
- */
+/** Finds the file of an import by a path, as Bun does: endings may be left out, and `.js` may stand for `.ts`. */
 import { realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, isAbsolute, join } from "node:path";
@@ -8,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const ENDINGS = [".tsx", ".ts", ".jsx", ".js", ".mts", ".mjs", ".cts", ".cjs", ".json"];
 
-/** Returns the file that a path means; `undefined` when there is none. */
+/** Returns the file at a path; `undefined` when there is none. */
 function findFile(path: string): string | undefined {
   if (isFile(path)) return path;
   const source = /^(.+)\.([cm]?)js(x?)$/.exec(path);
@@ -17,7 +15,7 @@ function findFile(path: string): string | undefined {
   return named ?? ENDINGS.map((ending) => join(path, `index${ending}`)).find(isFile);
 }
 
-/** Also what is no file to read, such as a device, which is said of it later. */
+/** Whether the path is a file; devices, which cannot be read, count too and are reported later. */
 function isFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;

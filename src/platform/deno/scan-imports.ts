@@ -1,8 +1,8 @@
-/** Lists what a source imports. */
+/** Lists the imports of a source. */
 import { parse } from "es-module-lexer/js";
 
 /**
- * Imports as they are written, for sources with JSX, whose texts are none that the lexer reads. No clause goes beyond
+ * Matches imports as they are written, for sources with JSX, whose text the lexer cannot read. No clause goes beyond
  * the next import.
  */
 const WRITTEN =

@@ -43,7 +43,7 @@ export function connectSecurely(options: SecureSocketOptions, to: SecureSocketOp
     socket.on("error", (error: Error) => end(inCommonTerms(error)));
     socket.once("close", () => end(undefined));
   };
-  /** Whether bytes were refused, so that somebody waits for room. */
+  /** Whether bytes were refused, so that the caller waits for room. */
   let isAwaited = false;
   const opened = (it: TLSSocket): Parameters<SecureSocketOpener["open"]>[0] => {
     it.on("drain", () => {
@@ -59,7 +59,7 @@ export function connectSecurely(options: SecureSocketOptions, to: SecureSocketOp
           isAwaited = true;
           return 0;
         }
-        // The caller may use its buffer again, and the stream keeps what it is given.
+        // The bytes are copied: the caller may reuse its buffer, and the stream keeps its argument.
         it.write(Buffer.from(bytes));
         return bytes.length;
       },
@@ -72,7 +72,8 @@ export function connectSecurely(options: SecureSocketOptions, to: SecureSocketOp
         it.resume();
         it.end(() => handlers?.onClose(undefined));
         it.once("end", () => it.destroy());
-        // The other side may be dead, and what it sends now is not read: the socket must not keep the process alive.
+        // The other side may be dead, and further bytes from it are not read: the socket must not keep the process
+        // alive.
         it.setTimeout(LINGER, () => it.destroy());
         it.unref();
       },

@@ -1,10 +1,10 @@
-/** Runs Deno, which runs this program, as its type checker and its test runner. */
+/** Runs Deno, the runtime of this program, as its type checker and its test runner. */
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { withoutRuntimeVariables } from "../runtime-variables.ts";
 import type { StartedTool, StartOptions, ToolOptions, ToolResult } from "../self.ts";
 
-/** Whether a debugger may stop the program: then it does not come round because somebody looks at it. */
+/** Whether a debugger may stop the program: the event loop then pauses because somebody examines it. */
 export function isDebugged(): boolean {
   return process.execArgv.some((argument) => argument.startsWith("--inspect"));
 }
@@ -18,7 +18,7 @@ export async function runTool(args: readonly string[], { signal, cwd, env }: Too
     stdio: ["ignore", "pipe", "pipe"],
   });
   const { promise: ended, resolve, reject } = Promise.withResolvers<number>();
-  // The signal's error comes before the end that it causes, and says nothing more than the status.
+  // The signal's error comes before the end that it causes, and adds nothing to the status.
   child.on("error", (error) => (signal?.aborted === true ? undefined : reject(error)));
   child.once("close", (status) => resolve(status ?? 1));
   const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
@@ -36,5 +36,5 @@ export function startTool(args: readonly string[], { env }: StartOptions): Start
   return { stderr: child.stderr, exited, kill: (signal) => void child.kill(signal) };
 }
 
-/** Gives children the environment as it is, which is what this runtime does anyway. */
+/** Does nothing: this runtime passes the present environment to children anyway. */
 export function passEnvironment(): void {}

@@ -6,7 +6,7 @@ import type { RunnerCall, TestRun } from "../test-runner.ts";
 import { TIMEOUT } from "./bun-test.ts";
 import { projectConfig } from "./project.ts";
 
-/** Flags of `binnacle test` that this runner does not know. */
+/** Flags of `binnacle test` that this runner does not support. */
 export const unknownFlags: readonly string[] = ["bunfig", "coverage", "tsconfig", "update-snapshots"];
 
 /** Returns how the runner is called. */

@@ -1,4 +1,4 @@
-/** `node:timers/promises` for modules: what they wait for ends with them. */
+/** `node:timers/promises` for modules: their waits end with them. */
 import * as timers from "node:timers/promises";
 
 /** The module whose code runs; the signal is aborted when it leaves. */
@@ -9,8 +9,8 @@ interface Waiting {
 }
 
 /**
- * Returns a promise that does not settle any more once the module has left: code that tries again whenever it fails
- * would never let go of the process if it failed at once from then on.
+ * Returns a promise that does not settle any more once the module has left: otherwise code that retries each failure
+ * would fail at once again and again, and keep the process busy.
  */
 export function whileLoaded<T>(leaving: AbortSignal, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {

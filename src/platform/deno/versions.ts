@@ -1,7 +1,7 @@
 /** Versions of packages in the form of npm. */
 
 type Version = readonly [major: number, minor: number, patch: number];
-/** At least the first, and below the second. */
+/** A range of versions: at least the first, and below the second. */
 type Span = readonly [from: Version, below: Version];
 
 const EVERY: Span = [
@@ -10,8 +10,8 @@ const EVERY: Span = [
 ];
 
 /**
- * Whether a released version, such as `1.2.3`, is in a range of npm's: comparators, `^`, `~`, `x`, hyphens and `||`.
- * What is no range holds every version, because it says nothing about one.
+ * Whether a released version, such as `1.2.3`, is in a range of npm's: comparators, `^`, `~`, `x`, hyphens and `||`. An
+ * invalid range includes every version, because it excludes none.
  */
 export function satisfies(version: string, range: string): boolean {
   const own = parse(version);
@@ -62,7 +62,7 @@ function spanOf(text: string): Span | undefined {
   }
 }
 
-/** The first version behind all those that the given fields stand for. */
+/** Returns the first version after all those that the fields stand for. */
 function endOf(major: number | undefined, minor: number | undefined, patch: number | undefined): Version {
   if (major === undefined) return EVERY[1];
   if (minor === undefined) return [major + 1, 0, 0];
