@@ -62,8 +62,7 @@ export function restoreIntrinsics(): readonly IntrinsicChange[] {
   }
   for (let place = 0; place < LOOPED.length; place++) {
     const { name, object } = LOOPED[place]!;
-    // oxlint-disable-next-line typescript/no-for-in-array -- the check is for added keys that such loops meet, not for
-    // elements
+    // oxlint-disable-next-line typescript/no-for-in-array -- such loops meet added keys, which this one looks for
     for (const key in object) if (hasOwn(object, key) && deleteProperty(object, key)) add(name, key);
   }
   return changes;
