@@ -213,7 +213,7 @@ export class WorkQueue {
   }
 
   /**
-   * Parks a key: it is not retried until it is added again, which resets its back-off. A key that was added since it
+   * Parks a key: it is not retried until it is added again, which resets its back-off. A key that was added after it
    * was taken is not parked.
    *
    * @returns whether it is parked now.
@@ -282,7 +282,7 @@ export class WorkQueue {
     this.#delayed.add(entry);
   }
 
-  /** Delays a key until it has been left alone for a while and its minimum interval is over. */
+  /** Delays a key until its debounce time and its minimum interval are over. */
   #debounce(entry: Entry, debouncer: Debouncer, isNew: boolean): void {
     const wasDelaying = debouncer.isDelaying(entry.key);
     const now = this.#clock.now();
@@ -337,7 +337,7 @@ export class WorkQueue {
     }
   }
 
-  /** An item can be taken: the first waiter of `get` receives it, otherwise `onReady` is called. */
+  /** Called when an item can be taken: the first waiter of `get` receives it, otherwise `onReady` is called. */
   #offer(): void {
     const waiter = this.#waiters.next();
     if (waiter !== undefined) waiter(this.take());

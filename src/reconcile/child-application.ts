@@ -1,8 +1,8 @@
 /**
  * Brings one child to its desired state, and never an object of another owner.
  *
- * Whether a write is needed is decided by comparing values. The write is the cheapest one with the effect of a forced
- * apply, and the object that the server answers with counts as right.
+ * A comparison of values decides whether a write is needed. The write is the cheapest one with the effect of a forced
+ * apply, and the object in the server's response counts as the desired state.
  */
 import { isStub } from "../cache/object-transformer.ts";
 import type { AppliedState } from "../client/applied-memory.ts";
@@ -47,9 +47,9 @@ import type { ObjectRunState } from "./run.ts";
 const ATTEMPTS = 5;
 
 /**
- * Finds the object of the child's name, in the cache or, where the cache cannot tell, at the server.
+ * Finds the object with the child's name, in the cache or, if the cache cannot know, on the server.
  *
- * @throws NotOwned, AlreadyOwned when it is neither this owner's child nor may be adopted.
+ * @throws NotOwned, AlreadyOwned when the object is neither this owner's child nor may be adopted.
  */
 export function knownChild(run: ObjectRunState, child: PlannedChild): Live | Promise<Live> {
   const { informer } = child.kind;
@@ -61,7 +61,7 @@ export function knownChild(run: ObjectRunState, child: PlannedChild): Live | Pro
 
 type Live = AnyObject | undefined;
 
-/** Whether the child differs from what is desired. It sends no request. */
+/** Whether the child differs from its desired state. It sends no request. */
 export function isDue(run: ObjectRunState, child: PlannedChild): boolean {
   const { log } = run.environment;
   const { live } = child;
@@ -76,12 +76,12 @@ export function isDue(run: ObjectRunState, child: PlannedChild): boolean {
   return true;
 }
 
-/** Brings a child that differs to its desired state. */
+/** Brings a child to its desired state. */
 export async function applyChild(run: ObjectRunState, child: PlannedChild): Promise<void> {
   const { memory, clock } = run.environment;
   const before = child.live;
   let answer: AnyObject;
-  // The cache may lag, so each write names the object that it is meant for, or that there is none.
+  // The cache may lag, so each write names the object that it expects, or that it expects none.
   for (let attempt = 1; ; attempt++) {
     try {
       answer = await write(run, child);
@@ -127,7 +127,7 @@ async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObjec
     const replaced = await replace(run, child, { live, ownership });
     const now = ownershipOf(run, child, replaced);
     if (isThere(run, child, now) && !isUnclaimed(run, child, now)) return replaced;
-    // The rest can be merged now, and what cannot be merged even so is as good as it gets.
+    // The other fields can be merged now; fields that still cannot be merged stay as they are.
     child.live = replaced;
     child.refused = undefined;
     return write(run, child).catch((error: unknown) => (isInvalid(error) ? replaced : Promise.reject(error)));
@@ -136,7 +136,7 @@ async function write(run: ObjectRunState, child: PlannedChild): Promise<AnyObjec
   if (patch !== undefined) return core.writer.patch(resource, child.identity, patch, run);
   const isClaimed = isUnclaimed(run, child, ownership);
   if (ownership.isUpdated || isClaimed) {
-    // An apply removes what is no longer desired, but only among applied fields.
+    // An apply removes fields that are no longer desired, but only among applied ones.
     child.live = await checkedChild(
       run,
       child,
@@ -162,15 +162,15 @@ function apply(run: ObjectRunState, child: PlannedChild): Promise<AnyObject> {
 }
 
 /**
- * Remembers the field names in the child's annotation, which the next write replaces: if another one has to follow,
- * they may be all that says which fields to remove.
+ * Remembers the field names in the child's annotation, because the next write replaces them: if a further write must
+ * follow, nothing else may show which fields to remove.
  */
 function keepNames({ environment }: ObjectRunState, child: PlannedChild, live: AnyObject): void {
   const names = child.namesOn(live);
   if (names !== undefined) environment.memory.keepNames(child.id, { uid: live.metadata.uid, names });
 }
 
-/** Patches a child that is applied. What it sets is owned by an update then, and becomes applied like the rest. */
+/** Patches an applied child. An update then owns the patched fields; they become applied like the others. */
 async function patchApplied(
   run: ObjectRunState,
   child: PlannedChild,
@@ -181,13 +181,13 @@ async function patchApplied(
   const { uid, resourceVersion } = live.metadata;
   const body = { ...patch, metadata: { ...(patch as Patched).metadata, uid } };
   const answer = await core.writer.patch(resource, child.identity, { type: "merge", body, resourceVersion }, run);
-  // The author's own updates stay his.
+  // Fields that the author's own updates own stay with them.
   if (entryOf(live, { manager: controller, operation: "Update" }) !== undefined) return answer;
   if (entryOf(answer, { manager: controller, operation: "Update" }) === undefined) return answer;
   return (await takeOver(run, child, { object: answer, asApplied: true })) ?? answer;
 }
 
-/** Removes fields that are no longer desired where an apply would remove more than these. */
+/** Removes fields that are no longer desired when an apply would remove too many. */
 async function removeSurplus(
   run: ObjectRunState,
   child: PlannedChild,
@@ -196,7 +196,7 @@ async function removeSurplus(
   const { core, controller } = run.environment;
   const { resource } = child.kind;
   const { desired, fields } = ownershipOf(run, child, live).state;
-  // Of built-in kinds what is left of a map would often be defaults.
+  // In built-in kinds, the remainder of a map would often be defaults.
   const isOpen = isClaimed || !child.isBuiltIn ? () => child.refused === undefined : isOpenName;
   if (fields === undefined || !removesTooMuch({ desired, live, fields, isOpen })) return;
   const now = await core.reader.findLive(resource, child.identity);
@@ -228,8 +228,8 @@ function isThere(run: ObjectRunState, child: PlannedChild, { state, isUpdated }:
   const { desired, live, fields } = state;
   if (run.environment.memory.isAnswered(child.id, live as AnyObject, state)) return true;
   if (fields === undefined || !new Containment(child.isBuiltIn).has(desired, live, fields)) return false;
-  // The creator of an object also owns its defaults; there the names of the desired fields, which are compared too,
-  // tell.
+  // The creator of an object also owns its defaults; the names of the desired fields, which are compared too, show the
+  // difference.
   return isUpdated || !holdsMore(desired, fields);
 }
 
@@ -253,8 +253,8 @@ function updateOf(run: ObjectRunState, child: PlannedChild, { state, apiVersion 
 }
 
 /**
- * Whether another write may bring about what the server has refused: first one of the refused fields alone, then one of
- * the lists that hold them.
+ * Whether another write may succeed where the server has refused one: first with only the refused fields, then with
+ * whole lists that contain them.
  */
 function isReplaceable(child: PlannedChild, error: unknown): boolean {
   if (child.live === undefined || !isApiError(error) || !(isInvalid(error) || isUnreadable(error))) return false;
@@ -277,10 +277,7 @@ function isUnreadable({ status }: ApiError): boolean {
   return status.code === 500 && /typed|associative list/.test(status.message ?? "");
 }
 
-/**
- * Sets what the server has refused to exactly what is desired. @throws what it was refused for when that changes
- * nothing.
- */
+/** Sets the refused fields to exactly their desired values. @throws the original refusal when that changes nothing. */
 async function replace(
   run: ObjectRunState,
   child: PlannedChild,
@@ -291,8 +288,8 @@ async function replace(
   const surplus = child.givenUp === undefined && fields !== undefined ? undesired(desired, fields) : undefined;
   child.givenUp = surplus && refusedOf(surplus, places);
   if (child.givenUp !== undefined) {
-    // What is no longer desired may be what cannot be removed, such as a default that is immutable: it stays, as
-    // nobody's.
+    // A field that is no longer desired may be impossible to remove, such as an immutable default: it stays, without an
+    // owner.
     child.live = (await takeOver(run, child, { object: live, asApplied: true })) ?? live;
     return apply(run, child);
   }
@@ -318,8 +315,8 @@ async function readChild(run: ObjectRunState, child: PlannedChild): Promise<Live
 }
 
 /**
- * The object, if it is this owner's child. One that an earlier owner has left behind is remembered, and counts as
- * absent.
+ * Returns the object if it is this owner's child. An object that an earlier owner has left behind is remembered, and
+ * counts as absent.
  */
 function checkedChild(run: ObjectRunState, child: PlannedChild, object: Live): Live | Promise<Live> {
   child.earlier = undefined;
@@ -345,7 +342,7 @@ function checkedChild(run: ObjectRunState, child: PlannedChild, object: Live): L
 async function earlier(run: ObjectRunState, child: PlannedChild, object: AnyObject): Promise<undefined> {
   const { kind, metadata } = run.object;
   const refused = (owner: string) => new AlreadyOwned(`Cannot take over ${child.what}: it is controlled by ${owner}`);
-  // A server that only checks would still find the name taken.
+  // A dry run does not delete it, so the name would still be taken.
   if (run.dryRun === true || !isCollectable(run, object)) {
     throw refused(`an earlier ${kind} ${metadata.name}, and will be collected`);
   }

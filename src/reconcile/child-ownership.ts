@@ -1,4 +1,4 @@
-/** The fields of a child that its controller owns, and those that it claims where the managed fields do not tell. */
+/** The fields of a child that its controller owns, and fields that it claims when managed fields are missing. */
 import type { AppliedState } from "../client/applied-memory.ts";
 import { CHILD_ANNOTATION, isMadeBy, updatesOf } from "../client/child-entry.ts";
 import { holdsMore, undesired } from "../client/field-changes.ts";
@@ -16,7 +16,7 @@ import type { ObjectRunState } from "./run.ts";
 /** The fields of a child that a controller owns. */
 export interface Ownership {
   readonly state: AppliedState;
-  /** Whether some are owned by an update, as those of a created object are. */
+  /** Whether an update owns some of them, as with a newly created object. */
   readonly isUpdated: boolean;
   /** The apiVersion of that update. */
   readonly apiVersion: string | undefined;
@@ -37,7 +37,7 @@ export function ownershipOf(run: ObjectRunState, child: PlannedChild, live: AnyO
 }
 
 /**
- * The names of the fields that were desired: from the child's annotation, or from memory if somebody has changed it.
+ * The names of the fields that were desired: from the child's annotation, or from memory if somebody has changed that.
  */
 export function namesOn({ environment }: ObjectRunState, child: PlannedChild, live: AnyObject): readonly Names[] {
   const lost = environment.memory.lostNames(child.id, live);
@@ -45,8 +45,8 @@ export function namesOn({ environment }: ObjectRunState, child: PlannedChild, li
 }
 
 /**
- * Whether the entries do not tell all that was once desired: somebody has emptied them, or restored the object without
- * them.
+ * Whether the entries no longer show all fields that were once desired: somebody has emptied them, or restored the
+ * object without them.
  */
 export function isUnclaimed(run: ObjectRunState, child: PlannedChild, { state: { live, fields } }: Ownership): boolean {
   if (fields === undefined) return true;
@@ -56,7 +56,7 @@ export function isUnclaimed(run: ObjectRunState, child: PlannedChild, { state: {
   });
 }
 
-/** The claim on the fields that are desired now and on those that were, as far as the annotation names them. */
+/** The claim on the desired fields and on formerly desired ones that the annotation names. */
 function claimOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Claim & Pick<Move, "moves"> {
   const { controller } = run.environment;
   const named = namesOn(run, child, live);
@@ -75,14 +75,14 @@ function claimOf(run: ObjectRunState, child: PlannedChild, live: AnyObject): Cla
   };
 }
 
-/** The least that a manager owns: without any entry the server would give all fields to somebody else. */
+/** The minimum that a manager owns: without any entry the server would give all fields to somebody else. */
 export const CLAIM: FieldsV1 = { "f:metadata": { "f:annotations": { [`f:${CHILD_ANNOTATION}`]: {} } } };
 
 function united(sets: readonly FieldsV1[]): FieldsV1 {
   return sets.reduce(unite);
 }
 
-/** Moves fields that nobody owns to the controller's applies, and on request those that its updates own. */
+/** Moves fields without an owner to the controller's applies, and on request those that its updates own. */
 export function takeOver(
   run: ObjectRunState,
   child: PlannedChild,
@@ -104,9 +104,9 @@ export function namesOwner(run: ObjectRunState, child: PlannedChild, reference: 
 }
 
 /**
- * Whether the garbage collector would delete the object, for want of an owner, and this controller made it.
+ * Whether this controller made the object, and the garbage collector would delete it because its owner is missing.
  *
- * @param object a child whose controller reference names another object than the owner, as {@link namesOwner} says
+ * @param object a child whose controller reference names an earlier owner of the same name (see {@link namesOwner})
  */
 export function isCollectable(run: ObjectRunState, object: AnyObject): boolean {
   const { ownerReferences, deletionTimestamp } = object.metadata;
@@ -115,8 +115,8 @@ export function isCollectable(run: ObjectRunState, object: AnyObject): boolean {
 }
 
 /**
- * Whether the name of the run's object is still its own, as the server says: the cache may be behind, and the run's
- * object be the earlier one itself. A name belongs to one object at a time, so every other object that had it is gone.
+ * Whether, on the server, the name of the run's object still belongs to it: the cache may lag, so that the run's object
+ * is itself an earlier one. A name belongs to one object at a time, so every other object with it is gone.
  */
 export async function hasItsName({ object, environment }: ObjectRunState): Promise<boolean> {
   const { core, resource } = environment;

@@ -1,6 +1,6 @@
 /**
- * One child as it will be applied, with namespace, owner and name. A child that cannot be applied is refused before any
- * write.
+ * One child in the form in which it is applied, with namespace, owner and name. A child that cannot be applied is
+ * refused before any write.
  */
 import { fieldNames } from "../client/field-names.ts";
 import { setField } from "../resource/any-key.ts";
@@ -28,7 +28,7 @@ export interface Refusal {
   readonly isWhole: boolean;
 }
 
-/** A child of the desired set, ready to be applied, and what is known of the live object. */
+/** A child of the desired set, ready to be applied, and the known state of the live object. */
 export class PlannedChild {
   readonly kind: OwnedKind;
   /** The child's name in the set. */
@@ -40,16 +40,16 @@ export class PlannedChild {
   readonly content: Content;
   /** The annotation with {@link names}. */
   readonly appliedAnnotation: string;
-  /** Whether an object that nobody controls is taken over. */
+  /** Whether an object without a controller is taken over. */
   adopt = false;
   /** The live object, once known. */
   live: AnyObject | undefined = undefined;
   /**
-   * What an earlier object of the owner's name has left behind under this name: it is deleted before the child is
+   * The child of an earlier object with the owner's name, under this child's name: it is deleted before the child is
    * created.
    */
   earlier: AnyObject | undefined = undefined;
-  /** Why the server has refused a write, if what others added may be the reason. */
+  /** The server's refusal of a write, if additions of others may be the reason. */
   refused: Refusal | undefined = undefined;
   /** Fields that are no longer desired, and stay as they are because the server refuses to remove them. */
   givenUp: FieldsV1 | undefined = undefined;
@@ -87,7 +87,7 @@ export class PlannedChild {
     this.#refuseUnseen();
   }
 
-  /** For messages: `Deployment web/frontend`. */
+  /** The child's name for messages: `Deployment web/frontend`. */
   get what(): string {
     return `${this.#desired.kind} ${this.key}`;
   }
@@ -106,13 +106,13 @@ export class PlannedChild {
     return this.content.metadata.annotations[this.appliedAnnotation]!;
   }
 
-  /** The names in an object's annotation: the fields that were desired of it. */
+  /** The field names in an object's annotation: its desired fields. */
   namesOn({ metadata: { annotations } }: AnyObject): string | undefined {
     return annotations?.[this.appliedAnnotation];
   }
 
   /**
-   * Whether the server may spell values differently, and drops empty ones: it does so with built-in kinds, but for those
+   * Whether the server may spell values differently and drop empty ones: it does for built-in kinds, except for those
    * that it stores exactly.
    */
   get isBuiltIn(): boolean {
@@ -130,8 +130,7 @@ export class PlannedChild {
   }
 
   /**
-   * Whether the server keeps whatever is set at a path where nothing is: of other kinds it drops what their schema
-   * lacks.
+   * Whether the server keeps any value at a path without one; in custom kinds, it drops fields that their schema lacks.
    */
   readonly mayAdd = ([top, next]: readonly string[]): boolean => {
     if (top === "metadata") return next === "labels" || next === "annotations";
@@ -151,7 +150,7 @@ export class PlannedChild {
     };
   }
 
-  /** Refuses a child that the informer would not see: it could be somebody else's, and would never be pruned. */
+  /** Refuses a child that the informer would not see: it could belong to somebody else, and would never be pruned. */
   #refuseUnseen(): void {
     const { informer } = this.kind;
     const { kind } = this.#desired;
@@ -204,10 +203,7 @@ interface Secret extends DesiredObject {
   readonly data?: object;
 }
 
-/**
- * Encodes `stringData` as the server would, which otherwise forgets who set it, so that changes by others would go
- * unnoticed.
- */
+/** Encodes `stringData` as the server would: the server forgets who set it, so changes by others would go unnoticed. */
 function encoded(secret: Secret): DesiredObject {
   const { stringData, ...rest } = secret;
   if (stringData === undefined) return rest;
@@ -241,7 +237,7 @@ function namespaceOf(run: ObjectRunState, kind: OwnedKind, desired: DesiredObjec
   );
 }
 
-/** The metadata that makes an object a child: an owner reference, or a label where a reference is not possible. */
+/** The metadata that makes an object a child: an owner reference, or a label when a reference is not possible. */
 function ownershipOf(
   run: ObjectRunState,
   child: PlannedChild,

@@ -35,13 +35,13 @@ export interface Pruning {
   readonly kept: number;
 }
 
-/** The children of the object by their controller, and those whose reference somebody has taken away. */
+/** Returns the children of the object by their controller reference, and those whose reference somebody has removed. */
 function keysOf(run: ObjectRunState, { informer: { store } }: OwnedKind): readonly string[] {
   const { uid } = run.object.metadata;
   return [...store.keysOf(OWNER_INDEX, uid), ...store.keysOf(OWNER_INDEX, proofOf(uid))];
 }
 
-/** Whether this controller made the child: its entries or its mark are there, or were until somebody took them. */
+/** Whether this controller made the child: it has our entries or our mark, or had them before somebody removed them. */
 function isOwnChild({ environment }: ObjectRunState, { resource }: OwnedKind, object: AnyObject): boolean {
   const { controller, managers, memory } = environment;
   const { annotations } = object.metadata;
@@ -71,8 +71,8 @@ export function surplusOf(run: ObjectRunState, desiredIds: ReadonlySet<string>, 
 }
 
 /**
- * Deletes and releases children. A child that others came after is deleted once those are gone; their deletion makes
- * the object run again.
+ * Deletes and releases children. A child on which others depend by `after` is deleted once these are gone; their
+ * deletion makes the object run again.
  *
  * @throws Error while an owned kind cannot be watched, because its cache may be outdated.
  */
@@ -140,7 +140,7 @@ async function deleteChild(run: ObjectRunState, kind: OwnedKind, target: AnyObje
   memory.forget(childId(kind.resource, keyString(target.metadata)));
 }
 
-/** Releases a child: nobody owns it any more, and its content stays as it is. */
+/** Releases a child: it loses its owner, and its content stays as it is. */
 async function releaseChild(run: ObjectRunState, { kind, object: target }: Surplus): Promise<void> {
   const { core, memory, controller, managers } = run.environment;
   let object: AnyObject | undefined = target;

@@ -131,7 +131,7 @@ function applyAll(run: ObjectRunState, children: readonly PlannedChild[]): Promi
   return due.length === 1 ? applyOne(run, due[0]!) : applySeveral(run, due);
 }
 
-/** Skips a child whose name is taken, if that is allowed. @throws the error otherwise. */
+/** Skips a child whose name is taken, if the options allow that. @throws the error otherwise. */
 function skip(child: PlannedChild, error: unknown): void {
   if (!child.skippable || !(error instanceof NotOwned || error instanceof AlreadyOwned)) throw error;
   child.skipped = error;
@@ -177,7 +177,8 @@ interface Workload {
 }
 
 /**
- * Whether an object is ready: workloads by their replicas, other kinds by a condition, the rest by their existence.
+ * Whether an object is ready: a workload by its replicas, other kinds by a condition if they have one, otherwise by
+ * their existence.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
  */

@@ -23,7 +23,7 @@ export interface RunContext<Metrics = {}> {
   readonly key: Key;
   /**
    * Fires at the run's timeout, at the loss of leadership, and as soon as the module is to leave. In the first two
-   * cases the run's writes are refused from then on; in the last the run has the grace period to come to its end.
+   * cases the run's writes are refused from then on; in the last it may finish within the grace period.
    */
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch, by the controller's clock, which a test can replace. */
@@ -36,24 +36,23 @@ export interface RunContext<Metrics = {}> {
    */
   readonly sleep: (duration: Duration, options?: { readonly signal?: AbortSignal }) => Promise<void>;
   /**
-   * Asks for time for what must not be cut off when the module leaves: `work` gets a signal that then fires only at the
+   * Reserves time for work that must not be cut off when the module leaves: the signal of `work` then fires only at the
    * end of the grace period.
    */
   readonly mustFinish: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   /** 1 for the first run after a success or a new event of a parked key. */
   readonly attempt: number;
   /**
-   * Why this run happens: bounded, merged, newest last. For logs, traces and people, not for logic, but for the values
-   * that daemons hand over.
+   * The reasons for this run: merged, limited in number, newest last. They are for logs, traces and people; logic may
+   * use only the values of daemons.
    */
   readonly causes: readonly Cause[];
   /**
-   * Returns what a plugin provides under this name. It may be kept: it always leads to what the plugin's running
-   * version provides. Using it while no module provides it is a RetryError, so that the run is tried again after a
-   * second.
+   * Returns a service of a plugin. It may be kept: it always calls the service of the plugin's running version. Using
+   * it while no module provides it is a RetryError, so that the run is tried again after a second.
    */
   readonly service: UseService;
-  /** Writes the controller's `metrics`, by the names that they have there. */
+  /** The controller's `metrics`, by the names of their declaration, for writing. */
   readonly metrics: WrittenMetrics<Metrics>;
   readonly log: Logger;
 }
@@ -64,7 +63,7 @@ export interface RunEvents {
   warning(reason: string, message: string): void;
 }
 
-/** A cause in a run of a controller; `Values` are what its daemons hand over, by name. */
+/** A cause in a run of a controller; `Values` are the values that its daemons pass on, by name. */
 export type CauseOf<Values> = [keyof Values] extends [never]
   ? Cause
   : string extends keyof Values
@@ -75,7 +74,10 @@ type HandedOver<Values, D extends keyof Values & string> = D extends string
   ? Cause & { readonly daemon: D; readonly value?: Values[D] | undefined }
   : never;
 
-/** What the context of a run with an object has in addition. `Values` are what its daemons hand over, by name. */
+/**
+ * The further members of the context of a run with an object. `Values` are the values that its daemons pass on, by
+ * name.
+ */
 export interface ObjectContext<
   S extends Shape,
   Owned extends Shape,
@@ -89,49 +91,49 @@ export interface ObjectContext<
   readonly events: RunEvents;
 }
 
-/** The context of a daemon. `Value` is what it hands over. */
+/** The context of a daemon. `Value` is the value that it passes on. */
 export interface DaemonContext<S extends Shape, Value = unknown, Metrics = {}> {
   readonly client: Client;
   readonly key: Key;
   /**
-   * Fires when the daemon is to end: the object is being deleted or belongs to the controller no more, the module
-   * leaves, or this replica works the object no more. It does not fire when the daemon has resolved. What the daemon
-   * writes is refused once leadership is lost, and otherwise at the end of the grace period.
+   * Fires when the daemon must end: the object is being deleted or no longer belongs to the controller, the module
+   * leaves, or this replica no longer works on the object. It does not fire when the daemon has resolved. The daemon's
+   * writes are refused once leadership is lost, otherwise at the end of the grace period.
    */
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch, by the controller's clock, which a test can replace. */
   readonly now: () => number;
   /** Waits, by the same clock. @throws the signal's reason when it fires. */
   readonly sleep: RunContext["sleep"];
-  /** 1 for the first start, and one more for each failure in a row. */
+  /** The number of the attempt: 1 for the first start, and one more for each consecutive failure. */
   readonly attempt: number;
-  /** Returns what a plugin provides under this name, as in a run. */
+  /** Returns a service of a plugin, as in a run. */
   readonly service: UseService;
   /** Writes the controller's `metrics`. */
   readonly metrics: WrittenMetrics<Metrics>;
   readonly log: Logger;
   readonly events: RunEvents;
-  /** The object as the cache has it now. */
+  /** Returns the present object from the cache. */
   readonly latest: () => S["read"];
   /**
-   * Queues the object's key; the reason is shown as the cause of the run, and the value is handed over in it. Of one
-   * reason the newest value counts, of all 8. A value is in the causes of each run until one has succeeded. It is kept
-   * in memory: what must not be lost with the process is found out anew by the daemon that begins there.
+   * Queues the object's key; the run's cause has the reason, and carries the value. For each reason the newest value
+   * counts, and at most 8 causes are kept. A value is in the causes of each run until one has succeeded. It is kept in
+   * memory and lost with the process: the daemon that begins in the next one must determine it again.
    *
    * @throws TypeError for a value that does not fit the daemon's schema.
    */
   readonly enqueue: (reason?: string, value?: Value) => void;
 }
 
-/** What a run may return in order to run again later. */
+/** The result of a run that is to run again later. */
 export interface Result {
-  /** Runs again after so long, unless an event comes first. */
+  /** Runs again after this time, unless an event comes first. */
   readonly requeueAfter?: Duration | undefined;
-  /** The priority of that run; higher runs first. @default the priority of this run */
+  /** The priority of that run; higher priorities run first. @default the priority of this run */
   readonly priority?: number | undefined;
 }
 
-/** The names of the conditions that a status keeps, whatever else its conditions hold. */
+/** The names of the conditions that a status declares. */
 type ConditionType<Status> = Status extends { readonly conditions?: readonly (infer C)[] | undefined }
   ? C extends { readonly type: infer T extends string }
     ? T
@@ -141,12 +143,15 @@ type ConditionType<Status> = Status extends { readonly conditions?: readonly (in
 /** `context.status` of an object controller. */
 export interface StatusWriter<S extends Shape> {
   /**
-   * Merged over what this controller wrote before; `undefined` removes a field. Written once, at the end of the run.
+   * Merges fields over those that this controller wrote before; `undefined` removes a field. Written once, at the end
+   * of the run.
    */
   set(fields: {
     readonly [K in keyof Omit<S["status"] & object, "conditions">]?: (S["status"] & object)[K] | undefined;
   }): void;
-  /** Sets one condition; the others stay. `lastTransitionTime` and `observedGeneration` are kept for you. */
+  /**
+   * Sets one condition; the others stay. `lastTransitionTime` and `observedGeneration` are maintained automatically.
+   */
   condition(condition: {
     readonly type: ConditionType<S["status"]>;
     readonly status: boolean | "Unknown";
@@ -154,8 +159,8 @@ export interface StatusWriter<S extends Shape> {
     readonly message?: string;
   }): void;
   /**
-   * Writes now what was set so far. With `dryRun` the server checks it and stores nothing; it is written at the end of
-   * the run all the same.
+   * Writes the fields that were set so far at once. With `dryRun` the server checks them and stores nothing; they are
+   * nevertheless written at the end of the run.
    */
   flush(options?: { readonly dryRun?: boolean }): Promise<void>;
 }
@@ -164,7 +169,7 @@ type ReadOf<Owned extends Shape, D> = D extends { readonly apiVersion: infer A; 
   ? Extract<Owned, { readonly apiVersion: A; readonly kind: K }>["read"]
   : never;
 
-/** What to do with a set when an object of a child's name is not this object's child. */
+/** The reaction when an object with a child's name is not this object's child. */
 export type OnForeign = "skip" | "fail";
 
 /** The objects on the server after the sync, by the names of the set; nothing for a child that was left out. */
@@ -181,46 +186,46 @@ interface NameEachChildUndefinedWhereNotWanted {
   readonly "an empty set would delete all": never;
 }
 
-/** The type error of a child that is to wait for others where the set has none: its name is the message. */
+/** The type error of `after` with a child that the set does not contain: its name is the message. */
 type NoOtherChildOfThisNameInTheSet = string & { readonly "name one of the set": never };
 
 type Others<Name, K> = [Exclude<Name, K>] extends [never] ? NoOtherChildOfThisNameInTheSet : Exclude<Name, K>;
 
-/** A child of a kind in the controller's `owns`, several, or none. */
+/** A child of a kind in the controller's `owns`, several of them, or none. */
 type OneOfOwns<Owned extends Shape> = Desired<Owned> | readonly Desired<Owned>[] | undefined;
 
-/** The options of {@link Children.sync}; every name is one of the set's. */
+/** The options of {@link Children.sync}; every name is a name in the set. */
 export interface SyncOptions<Name, Foreign extends OnForeign = OnForeign> {
   /**
-   * Applied only when the named ones are ready; until then the run ends at the call and waits for their events. In the
-   * other direction, the named ones are deleted only when what came after them is gone.
+   * Children that are applied only when the named ones are ready; until then the run ends at the call and waits for
+   * their events. Conversely, the named ones are deleted only when the children that came after them are gone.
    */
   readonly after?: { readonly [K in Name & string]?: readonly Others<Name, K>[] };
   /** Left in place when no longer desired. */
   readonly keep?: readonly Name[];
-  /** Released when no longer desired: they stay as they are, and nobody owns them. */
+  /** Children that are released when no longer desired: they stay as they are, without an owner. */
   readonly release?: readonly Name[];
   /** Without it a set that would delete the last child of a living object is refused. @default false */
   readonly allowEmpty?: boolean;
-  /** Takes over existing objects that nobody controls: all, or the named ones. @default false */
+  /** Takes over existing objects without a controller: all, or the named ones. @default false */
   readonly adopt?: boolean | readonly Name[];
   /**
-   * What to do when an object of a child's name is not this object's child. `"fail"` refuses the whole set before any
-   * write. `"skip"` leaves that child out and does the rest: `skipped` says which, the object says so in an Event and,
-   * where its kind has `conditions(…)`, in the condition `<group>/<controller>-children`, and the key looks again from
-   * time to time. Children that come `after` it wait.
+   * The reaction when an object with a child's name is not this object's child. `"fail"` refuses the whole set before
+   * any write. `"skip"` leaves that child out and applies the others: `skipped` names it, an Event reports it and, if
+   * the kind has `conditions(…)`, so does the condition `<group>/<controller>-children`; the key runs again from time
+   * to time. Children that come `after` it wait.
    *
    * @default "fail"
    */
   readonly onForeign?: Foreign;
   /**
    * The server checks and answers, and stores nothing: neither children nor deletions. Such a call does not count as
-   * the run's one sync, and its result is what would be there. @default false
+   * the run's one sync, and its result shows the objects that would exist. @default false
    */
   readonly dryRun?: boolean;
 }
 
-/** A child that `children.sync` skipped, because an object of its name is not this object's child. */
+/** A child that `children.sync` skipped, because an object with its name is not this object's child. */
 export interface SkippedChild {
   /** The child's name in the set. */
   readonly name: string;
@@ -234,14 +239,14 @@ export interface SkippedChild {
 /** `context.children` of an object controller. */
 export interface Children<Owned extends Shape> {
   /**
-   * Makes the cluster's children of this object the given set.
+   * Brings this object's children in the cluster to the desired set.
    *
-   * The whole set, by name, once per run; `undefined` and `[]` mean: not wanted. Prunes after every apply succeeded.
-   * No request when nothing differs.
+   * Call it once per run, with the whole set by name; `undefined` and `[]` mean: not wanted. It prunes after all
+   * applies have succeeded, and sends no request when nothing differs.
    *
-   * **Guarantees.** Once it has resolved, each child has all values that its object gives, whatever others have done to
-   * it, also while no controller ran. What others added stays where the schema lets it. A field that was given before
-   * and is not any more is removed, unless another field manager has set it too.
+   * **Guarantees.** Once it has resolved, each child has all desired values, whatever others have changed, even while
+   * no controller ran. Additions of others stay if the schema allows that. A field that is no longer desired is
+   * removed, unless another field manager has set it too.
    *
    * @throws NotOwned when an existing object of a child's name is not this object's child, AlreadyOwned when it is
    * another's, unless `onForeign` is `"skip"`.

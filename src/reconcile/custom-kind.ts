@@ -2,8 +2,9 @@
 import type { Resource } from "../resource/handle.ts";
 
 /**
- * Custom resources are stored as they are given, and an update of their status changes nothing else. Of built-in kinds
- * the server drops empty values, and an update of some statuses also changes labels and annotations.
+ * Whether the kind is custom. Custom resources are stored as they are sent, and an update of their status changes
+ * nothing else. In built-in kinds the server drops empty values, and an update of some statuses also changes labels and
+ * annotations.
  */
 export function isCustomKind({ group }: Resource): boolean {
   return group.includes(".") && !group.endsWith(".k8s.io");

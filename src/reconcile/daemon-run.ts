@@ -1,4 +1,4 @@
-/** One run of a daemon: the context that the author's code has for as long as it goes on. */
+/** One run of a daemon: the context of the author's code for as long as it runs. */
 import { z } from "zod";
 import type { AnyObject, Resource, Shape } from "../resource/handle.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
@@ -7,7 +7,7 @@ import { KeptSecrets } from "./kept-secrets.ts";
 import { KeyRun } from "./key-run.ts";
 import { type ControllerEnvironment, daemonOriginOf } from "./run.ts";
 
-/** What a run of a daemon is made of. */
+/** The parts of a daemon's run. */
 export interface DaemonRunOptions {
   readonly daemon: string;
   readonly key: string;
@@ -16,12 +16,14 @@ export interface DaemonRunOptions {
   readonly resource: Resource;
   /** The object in the cache. */
   readonly cached: () => AnyObject | undefined;
-  /** The schema of what it hands over. @default any value */
+  /** The schema of the values that it passes on. @default any value */
   readonly schema: z.ZodType | undefined;
   readonly enqueue: (reason: string | undefined, value: unknown) => void;
 }
 
-/** A daemon may go on for weeks, and must not keep all that it ever read. */
+/**
+ * The maximum number of remembered values: a daemon may run for weeks, and must not keep everything that it ever read.
+ */
 const MOST_SECRETS = 100;
 const NO_CAUSES = Object.freeze([]);
 

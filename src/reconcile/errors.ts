@@ -4,7 +4,7 @@
  */
 import { type Duration, parseDuration } from "../resource/duration.ts";
 
-/** The run is retried after the given time instead of the back-off. */
+/** The run is retried after this time instead of the back-off. */
 export class RetryError extends Error {
   override readonly name = "RetryError" as const;
   /** Milliseconds. */
@@ -21,12 +21,12 @@ export class TerminalError extends Error {
   override readonly name = "TerminalError" as const;
 }
 
-/** An object of a child's name exists that is not this object's child. */
+/** An object with a child's name exists that is not this object's child. */
 export class NotOwned extends Error {
   override readonly name = "NotOwned" as const;
 }
 
-/** An object of a child's name has another controller. */
+/** An object with a child's name has another controller. */
 export class AlreadyOwned extends Error {
   override readonly name = "AlreadyOwned" as const;
 }
@@ -35,14 +35,13 @@ export class AlreadyOwned extends Error {
 const RETRY_AFTER = "2";
 
 /**
- * Another replica works the key, or will soon, so that this one cannot take it. A route that lets it pass answers 503
- * with
- * `Retry-After`.
+ * Another replica works on the key, or will soon, so this one cannot take it. A route that does not catch this error
+ * answers 503 with `Retry-After`.
  */
 export class TryElsewhere extends Error {
   override readonly name = "TryElsewhere" as const;
 
-  /** The answer of a route of Hono that throws this. */
+  /** Returns the response of a Hono route that throws this error. */
   getResponse(): Response {
     const headers = { "retry-after": RETRY_AFTER, "content-type": "text/plain; charset=utf-8" };
     return new Response("503 this replica does not work the key: try again\n", { status: 503, headers });
@@ -50,7 +49,8 @@ export class TryElsewhere extends Error {
 }
 
 /**
- * Ends a run that waits for its children to become ready; their next event makes the key run again. It is no failure.
+ * Ends a run that waits for its children to become ready; their next event makes the key run again. It does not count
+ * as a failure.
  */
 export class WaitingForChildren extends Error {
   override readonly name = "WaitingForChildren" as const;

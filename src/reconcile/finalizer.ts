@@ -28,15 +28,15 @@ export function hasFinalizer(object: AnyObject, names: readonly string[]): boole
   return finalizers !== undefined && finalizers.some((finalizer) => names.includes(finalizer));
 }
 
-/** Adds the finalizer. @returns false when the object is gone or being deleted, because none may be added then. */
+/** Adds the finalizer. @returns false when the object is gone or being deleted, because then none may be added. */
 export function addFinalizer(run: ObjectRunState, name: string): Promise<boolean> {
   return change(run, (object) => {
     if (object.metadata.deletionTimestamp !== undefined) return "refused";
     const finalizers = object.metadata.finalizers ?? [];
     if (finalizers.includes(name)) return [];
     if (finalizers.length > 0) return [{ op: "add", path: "/metadata/finalizers/-", value: name }];
-    // Adding a list would overwrite one that somebody else adds at the same time, so the patch tests that there is none
-    // (null).
+    // Adding a list would overwrite a list that somebody else adds at the same time, so the patch tests that there is
+    // none (null).
     return [
       { op: "test", path: "/metadata/finalizers", value: null },
       { op: "add", path: "/metadata/finalizers", value: [name] },
@@ -101,8 +101,8 @@ export async function tellFailure(run: ObjectRun, finalizer: string, error: unkn
   if (!(await hasConditions(run))) return;
   const before = present(run, finalizer);
   const isTold = before?.status === "False" && before.reason === "FinalizeFailed";
-  // A write makes the other controllers of the object run, and theirs this one: with messages that always differ they
-  // would keep each other running.
+  // A write makes the other controllers of the object run, and their writes make this one run: with messages that
+  // always differ they would never stop.
   if (isTold && (before.message === message || !isPowerOfTwo(run.attempt))) return;
   const type = finalizedCondition(finalizer);
   run.statusWriter.condition({ type, status: false, reason: "FinalizeFailed", message });

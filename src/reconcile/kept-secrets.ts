@@ -6,14 +6,14 @@ import { onOneLine } from "../observe/printable.ts";
 import { INSTEAD_OF_TEXT, SecretSearch, SHORTEST_SECRET } from "../observe/secret-search.ts";
 import type { SensitiveTexts } from "../resource/sensitive.ts";
 
-/** The most characters of a text that are searched and kept. */
+/** The maximum number of characters of a text that are searched and kept. */
 const LONGEST_TEXT = 65_536;
-/** The most values that are looked for, and their most characters: beyond that a text is left out as a whole. */
+/** The maximum number of values to search for, and of their characters: beyond that a text is left out as a whole. */
 const MOST_VALUES = 16_384;
 const MOST_CHARACTERS = 2 ** 24;
 
 export interface KeptSecretsOptions {
-  /** Objects that are kept; of more the oldest are forgotten. @default all */
+  /** The maximum number of kept objects; further ones replace the oldest. @default no maximum */
   readonly most?: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface KeptSecretsOptions {
 export class KeptSecrets {
   readonly #objects = new Map<unknown, SensitiveTexts>();
   readonly #most: number;
-  /** The objects whose values are not among those that are looked for yet. */
+  /** Objects whose values have not been added to the search yet. */
   #fresh = new Map<unknown, SensitiveTexts>();
   #search = new SecretSearch();
   #values = 0;
@@ -43,8 +43,8 @@ export class KeptSecrets {
   }
 
   /**
-   * Removes the values from a text, and those that the whole process knows: in plain form, in base64, and as escaped in
-   * JSON and URLs.
+   * Removes the run's values, and those that the whole process knows, from a text: in plain form, in base64, and as
+   * escaped in JSON and URLs.
    */
   clean(text: string): string {
     if (text.length < SHORTEST_SECRET) return text;
@@ -75,6 +75,6 @@ const LONGEST_NOTE = 1_024;
 export function failureMessage(run: { clean(text: string): string }, error: unknown): string {
   let text = error instanceof Error ? error.message : String(error);
   if (error instanceof Error && error.name !== "Error") text = `${error.name}: ${text}`;
-  // Truncated to its note last: a truncated value would not be recognised as sensitive.
+  // The text is cut to the limit of a note last: a truncated value would not be recognised as sensitive.
   return onOneLine(run.clean(text).slice(0, LONGEST_TEXT)).slice(0, LONGEST_NOTE);
 }

@@ -21,7 +21,7 @@ export class KeyRun implements RunContext, RequestContext {
   readonly environment: ControllerEnvironment;
   readonly item: RunItem;
   #closed: string | undefined;
-  /** Whether the run came to its own end, at which no signal fires. */
+  /** Whether the run has finished by itself, which fires no signal. */
   #isFinished = false;
   /** The controller of the author's signal. */
   #abort: AbortController | undefined;
@@ -50,7 +50,7 @@ export class KeyRun implements RunContext, RequestContext {
     return (this.#origin ??= originOf(this.environment.controller, this.item.key));
   }
 
-  /** The origin of what the author's code writes by hand. */
+  /** The origin of the manual writes of the author's code. */
   get handOrigin(): string {
     return handOriginOf(this.environment.controller, this.item.key);
   }
@@ -86,7 +86,7 @@ export class KeyRun implements RunContext, RequestContext {
   get sleep(): RunContext["sleep"] {
     return async (duration, { signal = this.signal } = {}) => {
       await sleep(parseDuration(duration, "sleep"), { clock: this.environment.clock, signal });
-      // Asked here, the gate finds out that the process was stopped meanwhile and leads no more.
+      // Reading it lets the gate notice that the process was stopped meanwhile and no longer leads.
       const { refused } = this;
       if (refused !== undefined) throw new Error(refused);
     };
@@ -128,7 +128,7 @@ export class KeyRun implements RunContext, RequestContext {
     return this.#secrets === undefined ? withoutSecrets(text) : this.#secrets.clean(text);
   }
 
-  /** The run must end soon: its signal fires, but it may still write. */
+  /** Asks the run to end soon: its signal fires, but it may still write. */
   leave(reason: string): void {
     this.#leaving ??= reason;
     this.#abort?.abort(new Error(reason));
@@ -142,7 +142,7 @@ export class KeyRun implements RunContext, RequestContext {
     this.#cutOff?.abort(new Error(reason));
   }
 
-  /** The run has come to its own end: its signal does not fire, and its writes are refused from now on. */
+  /** Called when the run has finished by itself: its signal does not fire, and its writes are refused from now on. */
   finish(reason: string): void {
     if (this.#closed !== undefined) return;
     this.#closed = reason;
@@ -150,7 +150,7 @@ export class KeyRun implements RunContext, RequestContext {
     this.#cutOff?.abort(new Error(reason));
   }
 
-  /** Records Events, without sensitive values, about an object in its state at that moment. */
+  /** Records Events without sensitive values about an object in its state at the time of the call. */
   protected eventsAbout(regarding: () => AnyObject): RunEvents {
     const record = (type: "Normal" | "Warning", reason: string, message: unknown): void =>
       this.environment.events.record(regarding(), { type, reason, message: this.clean(String(message)) });
@@ -172,7 +172,7 @@ function isAbortOf(signal: AbortSignal, error: unknown): boolean {
   return error === signal.reason || (error instanceof Error && error.name === "AbortError");
 }
 
-/** The context of the author's client: its writes make the key run again where those of the runtime do not. */
+/** The context of the author's client. Its writes may make the key run again; those of the runtime do not. */
 class AuthorContext implements RequestContext {
   readonly #run: KeyRun;
   #origin: string | undefined;

@@ -1,8 +1,7 @@
 /**
  * One run of one object: the context of the author's `reconcile` and `finalize`.
  *
- * What a reconciler does not use is never created: the members are getters, and the parts behind them are created on
- * first use.
+ * Unused parts are never created: the members are getters, which create the parts behind them on first use.
  */
 import type { AnyObject, Shape } from "../resource/handle.ts";
 import type { Condition } from "../resource/meta.ts";
@@ -67,7 +66,7 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ob
     return (this.#events ??= this.eventsAbout(() => this.object));
   }
 
-  /** The object itself may hold sensitive values, which are looked for only when there is a message. */
+  /** The object itself may have sensitive values, which are searched for only when there is a message. */
   override clean(text: string): string {
     const { resource } = this.environment;
     if (sensitiveTexts(resource) !== undefined) {
@@ -82,7 +81,7 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ob
     return latest !== undefined && latest.metadata.uid === this.object.metadata.uid ? latest : this.object;
   }
 
-  /** Writes what was set of the status and not written yet, and reports skipped children. */
+  /** Writes the unwritten fields of the status, and reports skipped children. */
   flush(): Promise<void> | undefined {
     const children = this.#children;
     if (children !== undefined && this.#hasNews(children)) return this.#flushWithSkipped(children.skipped);
@@ -105,7 +104,7 @@ export class ObjectRun extends KeyRun implements ObjectContext<Shape, Shape>, Ob
   }
 
   /**
-   * Reports which children were skipped and why, or withdraws the report; the condition is written with the rest of the
+   * Reports skipped children with the reasons, or withdraws the report; the condition is written with the rest of the
    * status.
    */
   async #flushWithSkipped(skipped: readonly SkippedChild[]): Promise<void> {

@@ -1,4 +1,4 @@
-/** A kind that a controller owns, and how its children are found. */
+/** A kind that a controller owns, and the way in which its children are found. */
 import type { SharedInformer } from "../cache/shared-informer.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
 

@@ -1,4 +1,4 @@
-/** The owner of a child, by owner reference, or by label where a reference is not possible. */
+/** The owner of a child, by owner reference, or by label when a reference is not possible. */
 import { sha256 } from "#runtime/digest";
 import { CHILD_ANNOTATION, OWNER_UID_LABEL } from "../client/child-entry.ts";
 import type { AnyObject } from "../resource/handle.ts";
@@ -16,11 +16,11 @@ export function appliedAnnotation(controller: string): string {
 /** An annotation's name has at most 63 characters after the slash. */
 const MOST_NAME = 63 - "applied.".length;
 const APPLIED_ANNOTATION = "binnacle.dev/applied";
-/** The annotation of a child without an owner reference with `namespace/name` of its owner. */
+/** The annotation of a child that has no owner reference: `namespace/name` of its owner. */
 export const OWNER_ANNOTATION = "binnacle.dev/owner";
 
 /**
- * Returns the reference that makes `owner` the controller of an object that is written by hand: `ownerReferences:
+ * Returns the reference that makes `owner` the controller of an object that the author writes: `ownerReferences:
  * [controllerReference(guestbook)]`. `owns` then runs the owner for its changes, and the garbage collector deletes it
  * after the owner. An owner with a namespace can only own objects of its namespace: the garbage collector deletes
  * others.
@@ -48,7 +48,7 @@ export function controllerOf(object: AnyObject): OwnerReference | undefined {
 /** The UID of the object that a child belongs to, by owner reference or by label. */
 export function ownerUid(child: AnyObject): string | undefined {
   const { ownerReferences, labels } = child.metadata;
-  // This is called for every object of the cluster, and most have neither.
+  // This function is called for every object of the cluster, and most have neither.
   return ownerReferences === undefined && labels === undefined ? undefined : ownerOf(child);
 }
 
@@ -60,8 +60,8 @@ function ownerOf(child: AnyObject): string | undefined {
 }
 
 /**
- * What a child's annotation says: its name in the set, and whose set that is, in case the owner reference is taken
- * away.
+ * The value of a child's annotation: its name in the set, and the owner of the set, in case the owner reference is
+ * removed.
  */
 export function childMark(name: string, ownerUid: string): string {
   return `${name}${proofOf(ownerUid)}`;
@@ -74,28 +74,25 @@ export function childName(child: AnyObject): string {
   return proof === null ? mark : mark.slice(0, proof.index);
 }
 
-/**
- * The keys under which children are found in the index: by their controller, or else by what their mark says of the
- * owner.
- */
+/** The keys by which the index finds children: their controller, or else the owner in their mark. */
 export function ownerIndexOf(child: AnyObject): string | undefined {
   const { ownerReferences, annotations, labels } = child.metadata;
-  // This is called for every object of the cluster, and most have none of these.
+  // This function is called for every object of the cluster, and most have none of these.
   if (ownerReferences === undefined && annotations === undefined && labels === undefined) return undefined;
   return controllerOf(child)?.uid ?? markedOwner(child) ?? ownerUid(child);
 }
 
-/** The key of the children of an owner whose reference somebody has taken away. */
+/** The index key of the children whose reference to this owner somebody has removed. */
 export function proofOf(ownerUid: string): string {
   return `@${ownerUid.slice(0, 8)}`;
 }
 
-/** Whose child an object without a controller says it is. */
+/** The owner that an object without a controller names in its mark. */
 export function markedOwner(child: AnyObject): string | undefined {
   return PROOF.exec(markOf(child) ?? "")?.[0];
 }
 
-/** Whether an object is a child of the owner: by its controller, or, where it has none, by its mark or label. */
+/** Whether an object is a child of the owner: by its controller or, without one, by its mark or label. */
 export function isChildOf(child: AnyObject, owner: AnyObject): boolean {
   const { uid } = owner.metadata;
   return ownerUid(child) === uid || (controllerOf(child) === undefined && markedOwner(child) === proofOf(uid));
@@ -109,7 +106,10 @@ function markOf({ metadata: { annotations } }: AnyObject): string | undefined {
     : undefined;
 }
 
-/** Whether a child of this owner can carry an owner reference; the garbage collector removes it at once otherwise. */
+/**
+ * Whether a child of this owner can carry an owner reference; otherwise the garbage collector would remove the child at
+ * once.
+ */
 export function canReference(owner: AnyObject, childNamespace: string | undefined): boolean {
   const { namespace } = owner.metadata;
   return namespace === undefined || namespace === childNamespace;

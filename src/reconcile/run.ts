@@ -1,4 +1,6 @@
-/** What the runs of a controller share, and the view of a run that its parts (children, status, finalizer) have. */
+/**
+ * The parts that the runs of a controller share, and the view of a run for its own parts (children, status, finalizer).
+ */
 import { AppliedMemory } from "../client/applied-memory.ts";
 import type { RequestContext } from "../client/client-scope.ts";
 import type { ClientCore } from "../client/kube-client.ts";
@@ -14,7 +16,7 @@ import type { UseService } from "./services.ts";
 import type { StatusContention } from "./status-contention.ts";
 import type { KnownStatusShape } from "./status-shape.ts";
 
-/** What all runs of a controller share. */
+/** The parts that all runs of a controller share. */
 export interface ControllerEnvironment {
   readonly controller: string;
   readonly core: ClientCore;
@@ -26,7 +28,7 @@ export interface ControllerEnvironment {
     enabled(level: "debug"): boolean;
   };
   readonly events: ControllerRecorder;
-  /** What the author's code writes the controller's metrics with. @default none */
+  /** The metrics object of the author's code. @default none */
   readonly metrics?: object | undefined;
   /** The services of plugins. @default none */
   readonly services?: UseService | undefined;
@@ -34,7 +36,7 @@ export interface ControllerEnvironment {
   readonly gate: WriteGate;
 }
 
-/** What the runs of an object controller share in addition. */
+/** The further parts that the runs of an object controller share. */
 export interface ObjectControllerEnvironment extends ControllerEnvironment {
   readonly resource: Resource;
   readonly statusShape: Pick<KnownStatusShape, "get" | "forget">;
@@ -46,7 +48,7 @@ export interface ObjectControllerEnvironment extends ControllerEnvironment {
   readonly childrenCondition: string;
   /** Called after each sync with whether children were skipped; if so, the key runs again after a while. */
   skippedChildren(key: string, isAny: boolean): void;
-  /** The object as it is in the cache now. */
+  /** Returns the present object from the cache. */
   latest(key: string): AnyObject | undefined;
   readonly memory: AppliedMemory;
 }
@@ -58,7 +60,7 @@ export interface RunItem {
   readonly causes: readonly Cause[];
 }
 
-/** The state of a run of an object that its parts work with. */
+/** The state of an object's run, for its parts. */
 export interface ObjectRunState extends RequestContext {
   readonly environment: ObjectControllerEnvironment;
   readonly item: RunItem;
@@ -71,17 +73,17 @@ export interface ObjectRunState extends RequestContext {
   latest(): AnyObject;
 }
 
-/** The origin of what the runtime writes for a key: children, status, finalizers. */
+/** The origin of the runtime's writes for a key: children, status, finalizers. */
 export function originOf(controller: string, key: string): string {
   return `${controller}:${key}`;
 }
 
-/** The origin of what the author's code writes by hand in a run of the key. */
+/** The origin of manual writes of the author's code in a run of the key. */
 export function handOriginOf(controller: string, key: string): string {
   return `+${controller}:${key}`; // no controller's name begins with a plus sign
 }
 
-/** The origin of what a daemon of the key's object writes: news to the key, as what anybody else writes. */
+/** The origin of a daemon's writes: they are news to the key, like writes of anybody else. */
 export function daemonOriginOf(controller: string, key: string): string {
   return `~${controller}:${key}`; // no controller's name begins with a tilde
 }

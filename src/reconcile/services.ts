@@ -3,13 +3,13 @@ import { RetryError } from "./errors.ts";
 
 declare const provided: unique symbol;
 
-/** The name of a service, with the type of what stands behind it. */
+/** The name of a service, with the type of its functions. */
 export interface Service<out T extends object> {
   readonly name: string;
   readonly [provided]?: T;
 }
 
-/** What a plugin provides under a name. */
+/** The service of a plugin with a name. */
 export interface Provided {
   readonly instance: object;
   /** Calls a function of the instance as a part of the module that provides it. */
@@ -17,17 +17,16 @@ export interface Provided {
 }
 
 const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
-/** The time after which a run is retried for want of a service, which may come with the next file that is saved. */
+/** The time after which a run is retried when a service is missing, which may come with the next saved file. */
 const RETRY_AFTER = "1s";
 
 /**
- * Names a service of a plugin as `<plugin>/<service>`, and gives it its type. A plugin says with `provides` that it has
- * it; the code of every module gets it from its context, as `context.service(mailer)`. The value is a name alone: each
- * module may have its own copy.
+ * Names a service of a plugin as `<plugin>/<service>`, and gives it its type. A plugin declares it with `provides`; the
+ * code of every module gets it from its context, as `context.service(mailer)`. The value is a name alone: each module
+ * may have its own copy.
  *
  * @throws TypeError for another name.
- * @example
- * export const mailer = service<Mailer>("mail/mailer");
+ * @example export const mailer = service<Mailer>("mail/mailer");
  */
 export function service<T extends object>(name: string): Service<T> {
   if (typeof name !== "string" || !NAME.test(name)) {
@@ -38,7 +37,7 @@ export function service<T extends object>(name: string): Service<T> {
   return Object.freeze({ name });
 }
 
-/** Returns what stands behind the name of a service. */
+/** Returns the service of a name. */
 export type UseService = <T extends object>(service: Service<T>) => T;
 
 /** The services of a process. */
@@ -52,8 +51,8 @@ export class Services {
   }
 
   /**
-   * Returns a stand-in for the service, which leads to whatever the plugin's running version provides when it is used.
-   * Using it is a RetryError while none does.
+   * Returns a stand-in for the service, which calls the service of the plugin's running version. While there is none,
+   * its use throws a RetryError.
    */
   readonly use: UseService = <T extends object>({ name }: Service<T>) => {
     let standIn = this.#standIns.get(name);
@@ -75,7 +74,7 @@ export class Services {
     };
     return {
       get: (_, property) => {
-        // A promise may resolve with the stand-in, which asks every object for it.
+        // A promise may resolve with the stand-in; it checks every object for `then`.
         if (property === "then") return undefined;
         const { instance, call } = current();
         const value: unknown = Reflect.get(instance, property, instance);
@@ -90,5 +89,5 @@ export class Services {
   }
 }
 
-/** What `context.service` is where no plugins are. */
+/** The `context.service` of a process without plugins. */
 export const noServices: UseService = new Services().use;

@@ -1,15 +1,15 @@
-/** Tells whether others are likely to change an object between its last known state and a write of its status. */
+/** Estimates whether others are likely to change an object between its last known state and a write of its status. */
 import type { AnyObject } from "../resource/handle.ts";
 
 /**
- * After a refused write the next ones are likely to be refused too: others are busy with the kind, or its watch is
- * late.
+ * The number of writes after a refused one that are likely to be refused too: others are busy with the kind, or its
+ * watch is late.
  */
 const WARY_WRITES = 100;
 
 /**
- * A write that names a version is the cheapest for the server, and is refused when the version has passed. A patch that
- * names the UID costs more and is not. Which of the two goes first is decided here; both are safe.
+ * Decides which of two safe writes is tried first: one that names a version is the cheapest for the server, but is
+ * refused when the version has passed; a patch that names the UID costs more, but is never refused for that.
  */
 export class StatusContention {
   readonly #isListed: (object: AnyObject) => boolean;
@@ -28,8 +28,8 @@ export class StatusContention {
   /**
    * Whether the next write of an object's status should name no version.
    *
-   * A new object is one that an event has shown and that has no status of ours yet. Whoever creates an object often
-   * annotates it next, and other controllers begin with it at the same moment.
+   * An object is new when an event has shown it and it has no status of ours yet. Its creator often annotates it next,
+   * and other controllers begin to work on it at the same moment.
    */
   isLikely(object: AnyObject, { isFirst }: { readonly isFirst: boolean }): boolean {
     if (isFirst && !this.#isListed(object)) return true;

@@ -21,20 +21,20 @@ export interface StatusShape {
 const NOTHING: StatusShape = Object.freeze({ generation: false, conditions: false, conditionGeneration: false });
 /** Milliseconds between attempts to read a schema, which the server publishes some time after a new definition. */
 const PAUSES = [100, 400, 1_000];
-/** Milliseconds after which a server that has published no schema is asked again. */
+/** Milliseconds after which a server without a published schema is asked again. */
 const AGAIN = 60_000;
 
-/** Requests are timed by the machine's clock, also when a test gives the controllers another clock. */
+/** Requests are timed by the machine's clock, even when a test gives the controllers another one. */
 const clock = hostBound(systemClock);
 
 export interface StatusShapesOptions {
   readonly resource: Resource;
   readonly transport: Pick<Transport, "request">;
-  /** Whether a module of this process exports the kind, so that its definition is the cluster's. */
+  /** Whether a module of this process exports the kind, so that the cluster has this definition. */
   readonly isDefined: () => boolean;
 }
 
-/** The status shape of one kind; for a kind that others define the server is asked once. */
+/** The status shape of one kind; for a foreign kind, the server is asked once. */
 export class KnownStatusShape {
   readonly #options: StatusShapesOptions;
   readonly #own: StatusShape | undefined;

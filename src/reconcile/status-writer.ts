@@ -1,5 +1,6 @@
 /**
- * Writes the status of a run's object: merged over what this controller wrote before, once, and only when it differs.
+ * Writes the status of a run's object: merged over the fields that this controller wrote before, once, and only when it
+ * differs.
  */
 import { changesOf, type FieldChanges, holdsMore, mergedWith } from "../client/field-changes.ts";
 import { withoutUnwanted } from "../client/field-removal.ts";
@@ -25,7 +26,7 @@ interface ConditionInput {
 export class ObjectStatusWriter implements StatusWriter<Shape> {
   readonly #run: ObjectRunState;
   readonly #fields: Fields = {};
-  /** By type. */
+  /** The conditions by type. */
   #conditions: Map<string, ConditionInput> | undefined;
   #isDirty = false;
 
@@ -74,7 +75,10 @@ export class ObjectStatusWriter implements StatusWriter<Shape> {
     }
   }
 
-  /** A 404 means that the object is gone, or that a kind which was found by discovery has no status subresource. */
+  /**
+   * Whether a 404 means that the object is gone. It may also mean that a kind that was found by discovery has no status
+   * subresource.
+   */
   async #isGone(error: unknown): Promise<boolean> {
     if (!isNotFound(error)) return false;
     const { environment, object } = this.#run;
@@ -84,7 +88,7 @@ export class ObjectStatusWriter implements StatusWriter<Shape> {
     throw new TypeError(`Cannot write the status of ${resource.kind}: the kind has no status subresource`);
   }
 
-  /** Merges what was set over what this controller wrote before; a field that is `undefined` is removed. */
+  /** Merges the set fields over those that this controller wrote before; a field that is `undefined` is removed. */
   #desired(
     object: AnyObject,
     { fields, shape }: { readonly fields: FieldsV1 | undefined; readonly shape: StatusShape },
@@ -140,7 +144,7 @@ function timestamp(ms: number): string {
 }
 
 const ATTEMPTS = 5;
-/** From this attempt on a write names the UID alone, because others change the object too often to name a version. */
+/** The number of the attempt from which on a write names only the UID, because others change the object too often. */
 const CROWDED = 3;
 
 export type Fields = Record<string, unknown>;
@@ -181,7 +185,7 @@ async function writeStatus(
       if (plan === undefined) return;
       const { changes } = plan;
       const isLess = plan.isLess && !isPruned;
-      // What the caches have dropped of a status must not be dropped by a write of it.
+      // Fields of a status that the caches have dropped must not be dropped by a write of it.
       if ((isLess || core.reader.isReduced(resource)) && whole !== object) {
         object = whole = await read();
         continue;
@@ -222,7 +226,7 @@ function takeOver(run: ObjectRunState, object: AnyObject): Promise<AnyObject | u
 }
 
 interface StatusPlan {
-  /** `undefined` when only the server can merge what is desired. */
+  /** The changes; `undefined` when only the server can merge the desired status. */
   readonly changes: FieldChanges | undefined;
   /** Whether a field that we own must be removed. */
   readonly isLess: boolean;
@@ -249,7 +253,7 @@ function planOf(run: ObjectRunState, object: AnyObject, state: StatusState): Sta
   return changes !== undefined && changes.patch === undefined && !isLess ? undefined : { changes, isLess };
 }
 
-/** Fields may be added anywhere, because the server is asked to refuse those that the schema does not have. */
+/** Fields may be added anywhere, because the server is asked to refuse fields that the schema does not have. */
 function anywhere(): boolean {
   return true;
 }

@@ -1,7 +1,7 @@
 /** The causes of a run: the queue merges and limits them, newest last. */
 import type { Key } from "./meta.ts";
 
-/** One reason for a run, for logs and traces; logic must depend on nothing but the values that daemons hand over. */
+/** One reason for a run, for logs and traces; logic may depend only on the values of daemons. */
 export interface Cause {
   /** The source, such as `for`, `owns Deployment`, `watches Secret`, `every 30s`, `retry`. */
   readonly source: string;

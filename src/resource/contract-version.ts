@@ -2,7 +2,10 @@
 
 export const CONTRACT_VERSION = 1;
 
-/** The message for something that another version of the SDK has made. @param what such as `a definition`. */
+/**
+ * Returns the message for an object of another version of the SDK. @param what the kind of object, such as `a
+ * definition`.
+ */
 export function versionSkew(what: string, version: unknown): string {
   const isNewer = typeof version === "number" && version > CONTRACT_VERSION;
   const advice = isNewer

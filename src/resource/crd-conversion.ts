@@ -5,11 +5,12 @@ import { definitionOf } from "./definition.ts";
 import type { Resource } from "./handle.ts";
 
 /**
- * How the API server reaches a webhook: a `url`, or a `service` in the cluster, and the authority of its certificate.
+ * The way in which the API server reaches a webhook: a `url`, or a `service` in the cluster, and the authority of its
+ * certificate.
  */
 export type WebhookClientConfig = ApiextensionsWebhookClientConfig;
 
-/** The versions that the endpoint reads; the API server uses the first one that it knows. */
+/** The review versions that the endpoint reads; the API server uses the first one that it knows. */
 const REVIEW_VERSIONS: readonly string[] = ["v1", "v1beta1"];
 
 /**
@@ -35,15 +36,15 @@ export function withConversion(crd: Crd, clientConfig: WebhookClientConfig): Crd
 }
 
 /**
- * Returns an address that replaces one of the other form when it is applied: a definition with both is refused, and
- * neither `kubectl apply` nor server-side apply removes what they did not write.
+ * Returns an address that, when applied, replaces one of the other form: a definition with both is refused, and neither
+ * `kubectl apply` nor server-side apply removes fields that it did not write.
  */
 export function replacingOther(clientConfig: WebhookClientConfig): WebhookClientConfig {
   const other = clientConfig.url === undefined ? "url" : "service";
   return { ...clientConfig, [other]: null };
 }
 
-/** Explains why the definition of a kind must not be applied without the webhook, and what to do. */
+/** Explains why the definition of a kind must not be applied without the webhook, and names the remedy. */
 export function conversionNeeded(resource: Resource): string {
   const names = definitionOf(resource)?.versions.map(({ name }) => name) ?? [];
   return (

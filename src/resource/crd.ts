@@ -62,7 +62,7 @@ function versionOf(version: VersionDefinition, definition: ResourceDefinition): 
   };
 }
 
-/** Adds the age, which kubectl shows by itself only where there are no other columns. */
+/** Adds the age column, which kubectl shows by itself only if there are no other columns. */
 function withAge(columns: readonly Column[]): readonly Column[] {
   if (columns.some(({ name }) => name.toLowerCase() === "age")) return columns;
   return [...columns, { name: "Age", type: "date", path: ".metadata.creationTimestamp" }];

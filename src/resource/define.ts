@@ -39,16 +39,16 @@ export interface ResourceOptions<
   readonly version: V;
 }
 
-/** An object of one version, as conversions get it. */
+/** An object of one version, as conversions receive it. */
 export interface VersionObject<Spec extends z.ZodType, Status> {
   readonly metadata: ObjectMeta;
   readonly spec: DeepReadonly<z.output<Spec>>;
   readonly status?: DeepReadonly<Status> | undefined;
 }
 
-/** The result of a conversion; apiVersion, kind and the rest of the metadata are added. */
+/** The result of a conversion; apiVersion, kind and other metadata are added. */
 export interface ConvertedObject<Spec extends z.ZodType, Status> {
-  /** Labels and annotations. @default those of the given object */
+  /** Labels and annotations. @default those of the converted object */
   readonly metadata?: Pick<MetaInput, "labels" | "annotations">;
   readonly spec: DeepReadonly<z.input<Spec>>;
   readonly status?: DeepReadonly<Status> | undefined;
@@ -69,8 +69,8 @@ export interface Conversions<Spec extends z.ZodType, Status, HubSpec extends z.Z
   /** Converts from the hub to this version; every version except the hub has it. */
   readonly fromHub?: (hub: VersionObject<HubSpec, HubStatus>) => ConvertedObject<Spec, Status>;
   /**
-   * Fields of either version, such as `spec.zone`, that are lost with everything in them on the way to the other one
-   * and back. `binnacle check` rejects every other loss.
+   * Fields of either version, such as `spec.zone`, that are lost, with everything in them, in a conversion to the other
+   * version and back. `binnacle check` rejects every other loss.
    *
    * @default none
    */
@@ -92,7 +92,7 @@ export interface VersionedResourceOptions<
       readonly status?: z.ZodType;
     } & Conversions<Specs[V], OutputAt<Statuses, V>, Specs[Hub], OutputAt<Statuses, Hub>>;
   } & { readonly [V in keyof Statuses]: { readonly status?: Statuses[V] } };
-  /** The version that controllers see; all others are converted to and from it. */
+  /** The version that controllers use; all others are converted to and from it. */
   readonly hub: Hub;
   /** The version that the API server stores. */
   readonly storage: keyof Specs & string;
@@ -131,7 +131,7 @@ export interface OtherVersions<
   Hub extends string,
 > {
   /**
-   * Handles for a client that reads and writes objects in another version than the hub, such as
+   * Handles for a client that reads and writes objects in a version other than the hub, such as
    * `client.get(Report.versions.v1beta1, key)`.
    */
   readonly versions: {
@@ -144,17 +144,14 @@ export interface OtherVersions<
 /**
  * Defines a kind: its types, its CustomResourceDefinition and its handle.
  *
- * Everything is checked at once: a schema that the API server would refuse, or would not check as zod does, is an
- * error that says where and what to write instead.
+ * Everything is checked at once: a schema that the API server would refuse, or would not check as zod does, is an error
+ * that names the place and the alternative.
  *
  * @throws TypeError `Cannot define resource <kind>: …`
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
- * @example
- * export const Guestbook = defineResource({
- *   group: "demo.example.com", version: "v1", kind: "Guestbook",
- *   spec: z.object({ message: z.string().min(1), replicas: z.int().min(0).default(1) }),
- *   status: z.object({ readyReplicas: z.int().optional(), conditions: conditions("Ready") }),
- * });
+ * @example export const Guestbook = defineResource({ group: "demo.example.com", version: "v1", kind: "Guestbook", spec:
+ * z.object({ message: z.string().min(1), replicas: z.int().min(0).default(1) }), status: z.object({ readyReplicas:
+ * z.int().optional(), conditions: conditions("Ready") }), });
  */
 export function defineResource<
   const G extends string,

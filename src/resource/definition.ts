@@ -55,7 +55,7 @@ export interface ResourceDefinition {
   readonly names: ResourceNames;
   readonly scope: Scope;
   readonly versions: readonly VersionDefinition[];
-  /** The version that controllers see; all others are converted to and from it. */
+  /** The version that controllers use; all others are converted to and from it. */
   readonly hub: string;
   /** The version that the API server stores. */
   readonly storage: string;

@@ -1,4 +1,4 @@
-/** `foreignResource` makes a typed handle for a kind that others define. */
+/** `foreignResource` makes a typed handle for a kind from elsewhere. */
 import type { z } from "zod";
 import { handle, type Resource, type Scope, type UntypedStatus } from "./handle.ts";
 import { isDnsSubdomain } from "./label-name.ts";
@@ -7,7 +7,7 @@ import { checkVersion } from "./names.ts";
 import { checkKeys } from "./version.ts";
 import { ownField } from "./any-key.ts";
 
-/** The names and the scope of a kind that others define. */
+/** The names and the scope of a foreign kind. */
 export interface ForeignOptions<
   G extends string,
   V extends string,
@@ -38,14 +38,14 @@ export interface ForeignOptions<
 /** Everything except `apiVersion`, `kind` and `metadata`. */
 type Content<T> = Omit<T, "apiVersion" | "kind" | "metadata">;
 
-/** The status that a controller may set: that of the type, or any where the type has none. */
+/** The status that a controller may set: the one of the type, or any if the type has none. */
 type StatusIn<T> = T extends { readonly status?: infer S }
   ? unknown extends S
     ? UntypedStatus
     : DeepReadonly<NonNullable<S>>
   : unknown;
 
-/** The shape of a kind that others define. */
+/** The shape of a foreign kind. */
 export interface ForeignShape<A extends string, K extends string, Sc extends Scope, Read, Write> {
   readonly apiVersion: A;
   readonly kind: K;
@@ -60,20 +60,20 @@ export interface ForeignShape<A extends string, K extends string, Sc extends Sco
 declare const directions: unique symbol;
 
 /**
- * Types of a kind that differ by direction, as the type parameter of {@link foreignResource}: what the server
- * returns, with defaults, and what is written to it. `binnacle types` generates them.
+ * Types of a kind that differ by direction, as the type parameter of {@link foreignResource}: one for objects that the
+ * server returns, with defaults, and one for writing. `binnacle types` generates them.
  */
 export interface ForeignTypes<Read extends object, Write extends object> {
   readonly [directions]: readonly [read: Read, write: Write];
 }
 
-/** The type of the type parameter for reading, where there is one. */
+/** The type parameter's type for reading; `Otherwise` if there is none. */
 type ReadOf<T, Otherwise = never> = [T] extends [never]
   ? Otherwise
   : T extends ForeignTypes<infer Read, infer _>
     ? Read
     : T;
-/** The type of the type parameter for writing, where there is one. */
+/** The type parameter's type for writing; `Otherwise` if there is none. */
 type WriteOf<T, Otherwise> = [T] extends [never] ? Otherwise : T extends ForeignTypes<infer _, infer Write> ? Write : T;
 type ApiVersionOf<T, G extends string, V extends string> = [T] extends [never]
   ? G extends ""
@@ -92,23 +92,18 @@ type KindOf<T> = [T] extends [never]
 const foreignSchema: unique symbol = Symbol.for("binnacle.foreign") as never;
 
 /**
- * A typed handle for a kind that others define, such as another operator's. Its CustomResourceDefinition is theirs:
- * nothing of it is ever installed or printed.
+ * A typed handle for a foreign kind, such as another operator's. Its CustomResourceDefinition belongs to the others: it
+ * is never installed or printed.
  *
- * The types follow from a zod schema of what stands beside the metadata, or from a type parameter; with neither the
+ * The types follow from a zod schema of everything except the metadata, or from a type parameter; with neither the
  * objects are untyped. The schema is not sent to anybody: the server checks objects by its own.
  *
  * @throws TypeError `Cannot define foreign resource <kind>: …`
- * @example
- * const Certificate = foreignResource({
- *   group: "cert-manager.io", version: "v1", kind: "Certificate",
- *   schema: z.object({
- *     spec: z.object({ secretName: z.string(), dnsNames: z.array(z.string()).optional() }),
- *     status: z.object({ notAfter: z.string().optional(), conditions: conditions("Ready") }).optional(),
- *   }),
- * });
- * const Issuer = foreignResource<IssuerType>({ group: "cert-manager.io", version: "v1", kind: "Issuer" });
- * const ClusterIssuer = foreignResource<IssuerType, "Cluster">({ …, kind: "ClusterIssuer", scope: "Cluster" });
+ * @example const Certificate = foreignResource({ group: "cert-manager.io", version: "v1", kind: "Certificate", schema:
+ * z.object({ spec: z.object({ secretName: z.string(), dnsNames: z.array(z.string()).optional() }), status: z.object({
+ * notAfter: z.string().optional(), conditions: conditions("Ready") }).optional(), }), }); const Issuer =
+ * foreignResource<IssuerType>({ group: "cert-manager.io", version: "v1", kind: "Issuer" }); const ClusterIssuer =
+ * foreignResource<IssuerType, "Cluster">({ …, kind: "ClusterIssuer", scope: "Cluster" });
  */
 export function foreignResource<
   T extends object = never,
@@ -164,12 +159,12 @@ function wrong(option: string, value: string, advice: string): TypeError {
   return new TypeError(`'${option}' ${advice}: current value is ${JSON.stringify(value)}`);
 }
 
-/** Whether the handle comes from {@link foreignResource}; the server knows more of such a kind than the handle. */
+/** Whether the handle comes from {@link foreignResource}; the server knows more about such a kind than the handle. */
 export function isForeign(resource: Resource): boolean {
   return foreignSchema in resource;
 }
 
-/** Returns the schema of a kind that others define; `undefined` when its handle has none. */
+/** Returns the schema of a foreign kind; `undefined` when its handle has none. */
 export function schemaOfForeign(resource: Resource): z.core.$ZodType | undefined {
   return (resource as { readonly [foreignSchema]?: z.core.$ZodType })[foreignSchema];
 }

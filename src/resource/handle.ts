@@ -30,11 +30,11 @@ export interface Resource<out S extends Shape = Shape> {
   readonly [shape]: S;
   readonly apiVersion: S["apiVersion"];
   readonly kind: S["kind"];
-  /** The scope; a handle of `resource()` has `Namespaced` until discovery tells. */
+  /** The scope; a handle of `resource()` has `Namespaced` until discovery determines it. */
   readonly scope: S["scope"];
   readonly group: string;
   readonly version: string;
-  /** The name in paths, such as `deployments`; `undefined` for a handle of `resource()`, where discovery finds it. */
+  /** The name in paths, such as `deployments`; `undefined` for a handle of `resource()`, because discovery finds it. */
   readonly plural: string | undefined;
   /** The subresources, such as `status` and `scale`; `undefined` when only discovery knows them. */
   readonly subresources: readonly string[] | undefined;
@@ -51,7 +51,7 @@ export type StatusOf<R extends Resource> = R[typeof shape]["status"];
  */
 export type OneOf<R extends Resource> = Resource<R[typeof shape]>;
 
-/** The object that is written: its literal `apiVersion` and `kind` make it a member of a discriminated union. */
+/** The object to write: its literal `apiVersion` and `kind` make it a member of a discriminated union. */
 export type Desired<S extends Shape> = S extends Shape
   ? { readonly apiVersion: S["apiVersion"]; readonly kind: S["kind"] } & S["write"]
   : never;
@@ -102,7 +102,7 @@ export function handle<S extends Shape>(info: ResourceInfo): Resource<S> {
   }) as unknown as Resource<S>;
 }
 
-/** The shape of a kind of which nothing but metadata is read. */
+/** The shape of a kind of which only metadata is read. */
 export interface MetadataShape<S extends Shape> extends Shape {
   readonly apiVersion: S["apiVersion"];
   readonly kind: S["kind"];

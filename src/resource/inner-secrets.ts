@@ -1,9 +1,8 @@
 /**
- * Finds the secrets inside of a sensitive value with a structure of its own, such as the logins of a
- * `.dockerconfigjson`.
+ * Finds the secrets inside a sensitive value with a structure of its own, such as the logins of a `.dockerconfigjson`.
  */
 
-/** Kubernetes accepts no Secret that is larger than this. */
+/** The maximum length: Kubernetes accepts no larger Secret. */
 const LONGEST = 1_048_576;
 /** Names of secret values in lines of `.env`, `.npmrc`, INI and YAML files. */
 const SECRET_NAME = /pass|secret|token|key|auth|cred/i;
@@ -43,12 +42,12 @@ export function isTokenAsUser(user: string): boolean {
 }
 
 /**
- * Deeper than any credentials are. What is deeper takes long to parse, and each value in it as many steps as there are
- * levels.
+ * The maximum depth, which no credentials reach. A deeper value takes long to parse, and each value in it as many steps
+ * as there are levels.
  */
 const DEEPEST = 100;
 
-/** Whether brackets are nested too deeply; those of texts in it count, too. */
+/** Whether brackets are nested too deeply; brackets in texts count, too. */
 function isDeep(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -97,8 +96,7 @@ function* linesOf(text: string): Generator<string> {
 }
 
 /**
- * Returns what follows the name of something secret. It looks at each character once, because the line may come from
- * anybody.
+ * Returns the text after the name of a secret. It reads each character once, because the line may come from anybody.
  */
 function assignedIn(line: string): string | undefined {
   let from = 0;

@@ -15,7 +15,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
     return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
   }
   if (!isFields(a) || !isFields(b)) return false;
-  // The fields are counted and not looked up, because an object has inherited members such as `constructor`.
+  // The fields are counted instead of looked up, because an object has inherited members such as `constructor`.
   let more = 0;
   for (const name in a) {
     if (a[name] === undefined) continue;

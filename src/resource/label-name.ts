@@ -27,7 +27,7 @@ export function labelKeyProblem(key: string): string | undefined {
   return undefined;
 }
 
-/** Returns what is wrong with a label value, if anything; the empty value is valid. */
+/** Returns the problem of a label value; `undefined` for a valid one, such as the empty value. */
 export function labelValueProblem(value: string): string | undefined {
   if (value.length > 63) return `the value "${value}" is longer than 63 characters`;
   if (value !== "" && !namePart.test(value)) {

@@ -1,6 +1,9 @@
 /** Object metadata, keys and conditions, which all kinds share. */
 
-/** It is not called `Request`, because that is the global of fetch, and Hono handlers are in the same files. */
+/**
+ * The key of an object. It is not called `Request`, because that is the global of fetch, and Hono handlers are in the
+ * same files.
+ */
 export interface Key {
   readonly name: string;
   readonly namespace?: string | undefined;
@@ -83,7 +86,7 @@ export interface Condition<Type extends string = string> {
   readonly observedGeneration?: number | undefined;
 }
 
-/** A type that is kept as it is; also `string & {}`, a text of which some values have names. */
+/** A type that is kept as it is, including `string & {}`, a text of which some values have names. */
 type Primitive = string | number | bigint | boolean | symbol | null | undefined;
 
 export type DeepReadonly<T> = T extends Primitive

@@ -1,4 +1,4 @@
-/** The names of a resource, which are derived from the kind and checked as the API server does. */
+/** The names of a resource, which are derived from the kind and checked like the API server does. */
 import { isDnsSubdomain } from "./label-name.ts";
 
 /** Replacements of derived names. */
@@ -36,7 +36,7 @@ const kindName = /^[A-Z][A-Za-z0-9]{0,62}$/;
 /**
  * Returns the checked names of a kind.
  *
- * @throws TypeError that says which name is wrong and what is allowed.
+ * @throws TypeError naming the invalid name and the allowed ones.
  */
 export function namesOf(kind: string, names: NamesInput): ResourceNames {
   const singular = names.singular ?? kind.toLowerCase();

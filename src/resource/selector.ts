@@ -115,7 +115,7 @@ function textOf({ key, operator, values }: Requirement): string {
 /**
  * Parses a label selector such as `app=web,tier in (a, b),!canary`.
  *
- * @throws SyntaxError that quotes the selector and names the place.
+ * @throws SyntaxError that quotes the selector and names the position of the mistake.
  * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
  */
 export function parseLabelSelector(text: string): LabelSelector {
@@ -126,7 +126,7 @@ export function parseLabelSelector(text: string): LabelSelector {
  * Makes a label selector of text, of `{ app: "web", tier: ["a", "b"], canary: { exists: false } }` or of `{
  * matchLabels, matchExpressions }`.
  *
- * @throws SyntaxError that says what is wrong.
+ * @throws SyntaxError that describes the mistake.
  */
 export function labelSelector(input: LabelQuery): LabelSelector {
   if (typeof input === "string") return parseLabelSelector(input);

@@ -75,8 +75,8 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Returns what an operation of a JSON patch sets, as an object that has nothing else; an entry of a list is one of an
- * object here.
+ * Returns the value that an operation of a JSON patch sets, as an object with only that field; an entry of a list
+ * becomes a field here.
  */
 function changed(operation: unknown): unknown {
   const { path, value } = Object(operation) as { readonly path?: unknown; readonly value?: unknown };

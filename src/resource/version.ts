@@ -110,9 +110,7 @@ function fieldOf(schema: unknown, path: string): Field {
   return field;
 }
 
-/**
- * A spec that may be empty may also be left out; then the server adds it, so that it is always there when it is read.
- */
+/** A spec that may be empty may also be left out; the server then adds it, so that it is present on every read. */
 function specField(field: Field): Field {
   const { schema, optional } = field;
   if (optional || (schema.required?.length ?? 0) > 0 || schema.oneOf !== undefined) return field;
@@ -151,7 +149,7 @@ function checkColumn(column: Column, where: string): void {
   }
 }
 
-/** Allows only simple paths such as `.spec.replicas`, whose field must be in the schema. */
+/** Allows only simple paths, such as `.spec.replicas`, to a field of the schema. */
 function checkPath(path: string, prefix: string, root: StructuralSchema, where: string): void {
   const names = path.split(".").slice(1);
   if (!path.startsWith(prefix) || !names.every((name) => /^\w+$/.test(name))) {

@@ -6,13 +6,13 @@
  */
 import { sleep } from "../platform/clock.ts";
 
-/** A turn accepts a waiting connection, and the next ones read from it. */
+/** The number of turns: one accepts a waiting connection, and the next ones read from it. */
 const TURNS = 3;
 
 /** Resolves when the requests that had arrived at the machine have reached their handlers. */
 export async function arrivedRequests(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn++) {
-    // The event loop looks at its sockets when it waits for a timer, and an immediate runs after them.
+    // The event loop checks its sockets when it waits for a timer, and an immediate runs after that.
     await sleep(1);
     await new Promise<void>((resolve) => void setImmediate(resolve));
   }

@@ -4,7 +4,7 @@ export interface BindAddress {
   /** The host name; `undefined` for all interfaces. */
   readonly hostname: string | undefined;
   readonly port: number;
-  /** The address as it was given. */
+  /** The address as the user wrote it. */
   readonly address: string;
 }
 
@@ -37,7 +37,7 @@ export function shownAddress({
   return `${hostname?.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
-/** An address cannot be listened on, which may change: its port may become free. */
+/** The error of an address that cannot be listened on. This may change: its port may become free. */
 export class ListenError extends Error {
   override readonly name = "ListenError";
 }

@@ -1,4 +1,4 @@
-/** Limits the memory that bodies of requests take: each by itself, and those of all requests in flight together. */
+/** Limits the memory for bodies of requests: of each one, and of all requests in flight together. */
 import { HTTPException } from "hono/http-exception";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { plainResponse } from "./plain-response.ts";
@@ -13,14 +13,14 @@ export interface BodyBudgetOptions {
 /** The part of the budget that one request holds until it has its response. */
 export interface BodyShare extends Disposable {
   /**
-   * Takes the room of a small body before it has arrived, so that it can be read in one go.
+   * Reserves the room of a small body before it has arrived, so that it can be read at once.
    *
-   * @returns false for a larger one, and while half of the budget is held: then a body has to take what has arrived, so
-   * that claims of which little arrives leave room for others.
+   * @returns false for a larger body, and while half of the budget is held: then a body takes room only as it arrives,
+   * so that slow senders leave room for others.
    */
   claim(bytes: number): boolean;
   /**
-   * Takes so many more bytes, and waits while others hold them.
+   * Takes this many more bytes, and waits while other bodies hold them.
    *
    * @returns whether there was room within a second and before the request's end.
    */
@@ -35,15 +35,15 @@ interface Waiting {
 
 /**
  * Milliseconds for which a body waits for room: long enough for requests that arrive together by chance, and short
- * enough for a client to come again within its own timeout.
+ * enough for a client to retry within its own timeout.
  */
 const PATIENCE = 1_000;
-/** The largest body in bytes that may take its room before it has arrived. */
+/** The maximum size of a body in bytes that may reserve its room before it has arrived. */
 const LARGEST_CLAIM = 64 * 1024;
 
 /**
- * **Guarantees.** The bodies take no more than the budget and one body: only the request that has been here for longest
- * may exceed it, so that bodies of which each has arrived in part never wait for each other without end.
+ * **Guarantees.** The bodies take no more than the budget and one body: only the oldest request may exceed it, so that
+ * bodies that have arrived in part never wait for each other without end.
  */
 export class BodyBudget {
   readonly #bytes: number;
@@ -115,10 +115,10 @@ export interface BodyLimits {
 }
 
 /**
- * Returns a request whose body is only read as far as it may be.
+ * Returns a request whose body is read only up to its limits.
  *
- * @throws HTTPException when the length that it claims is too large (413) or finds no room (429); so does reading the
- * body.
+ * @throws HTTPException when the declared length is too large (413) or finds no room (429); reading the body throws
+ * likewise.
  */
 export async function limitedBody(request: Request, { most, share }: BodyLimits): Promise<Request> {
   const { body } = request;

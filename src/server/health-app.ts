@@ -29,9 +29,9 @@ interface Endpoint {
 /**
  * Serves probes: 200 or 500, `?verbose`, `?exclude=`, and each check on a path of its own.
  *
- * There is no authentication here, so only clients on this machine see reasons ({@link isLocal}). Others see which
- * check fails, and a cause if there is one, because texts of servers, objects and modules may contain what is not
- * meant for them.
+ * There is no authentication here, so only clients on this machine see reasons ({@link isLocal}). Others see the
+ * failing check, and a cause if there is one, because texts of servers, objects and modules may contain information
+ * that is not meant for them.
  *
  * @see https://kubernetes.io/docs/reference/using-api/health-checks/
  */

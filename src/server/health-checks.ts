@@ -2,7 +2,7 @@
 
 /** Why a check fails, or the state that a note shows. */
 export interface HealthReport {
-  /** A text that everybody may read: words of our own, with no name and no text from elsewhere. */
+  /** A text that everybody may read: words of our own, without names and texts from elsewhere. */
   readonly cause: string;
   /** The whole text, for clients on this machine. */
   readonly text: string;
@@ -14,7 +14,10 @@ export interface HealthReport {
  */
 export type HealthCheck = () => string | HealthReport | undefined | Promise<string | HealthReport | undefined>;
 
-/** Returns `undefined` when all is well, otherwise the text beside the name, such as `waiting: the CRD is absent`. */
+/**
+ * Returns `undefined` when all is well, otherwise the text that is shown beside the name, such as `waiting: the CRD is
+ * absent`.
+ */
 export type HealthNote = () => string | HealthReport | undefined;
 
 /** The checks of one of `/healthz`, `/livez` and `/readyz`. */

@@ -31,7 +31,7 @@ const EVERYWHERE: ReadonlySet<string | undefined> = new Set([undefined, "0.0.0.0
 
 /** Milliseconds that active requests get to finish. */
 const DRAIN = 1000;
-/** The largest body in bytes of a request to a secured listener; a scrape has none. */
+/** The maximum size of a request's body on a secured listener in bytes; a scrape has none. */
 const LARGEST_SECURED_BODY = 65_536;
 
 /**

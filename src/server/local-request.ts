@@ -1,8 +1,8 @@
-/** Tells whether a request comes from this machine itself: its sender may then read what others may not. */
+/** Determines whether a request comes from this machine itself: its sender may then read more than others. */
 import { hostOf } from "#runtime/http-server";
 import { isIPv4 } from "../kube/config/ip-address.ts";
 
-/** What a listener knows of a request that its sender cannot make up. */
+/** The facts about a request that its sender cannot fake. */
 export interface Connection {
   /** The address of the other end. */
   readonly peer?: string | undefined;
@@ -12,17 +12,17 @@ const FORWARDED =
   /^(?:forwarded|via|x-real-ip|x-client-ip|client-ip|true-client-ip|cf-connecting-ip|x-forwarded(?:-.*)?)$/;
 
 /**
- * True only when the connection comes from a loopback address, the request is for a loopback name, and no proxy says
- * that it passed it on. A proxy on this machine has a loopback address too, and a web page that made its own name lead
- * here gives itself away by that name.
+ * True only when the connection comes from a loopback address, the request is for a loopback name, and no proxy header
+ * shows that it was forwarded. A proxy on this machine has a loopback address too, and a web page that redirected its
+ * own host name to this address is recognized by that name.
  *
- * A port-forward ends on the loopback of the pod, so whoever is authorized to make one counts as local.
+ * A port-forward ends on the loopback of the pod, so somebody who is authorized to make one counts as local.
  */
 export function isLocal(request: Request, connection: Connection): boolean {
   return isLoopbackPeer(connection) && isLoopback(nameOf(hostOf(request))) && !isForwarded(request);
 }
 
-/** Whether the other end of the connection is on this machine, or a proxy there. */
+/** Whether the other end of the connection, perhaps a proxy, is on this machine. */
 export function isLoopbackPeer({ peer }: Connection): boolean {
   return peer !== undefined && isLoopback(peer.replace(/^::ffff:/i, ""));
 }

@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import type { Metrics } from "../observe/metrics.ts";
 import { refuseMisdirected } from "./web-guard.ts";
 
-/** Answers Prometheus text, or OpenMetrics where the scraper prefers it. */
+/** Serves Prometheus text, or OpenMetrics if the scraper prefers it. */
 export function metricsApp(metrics: Pick<Metrics, "text">): Hono {
   const app = new Hono({ strict: false });
   app.use("/metrics", refuseMisdirected);

@@ -38,14 +38,14 @@ const ALLOWED_MS = 300_000;
 const DENIED_MS = 30_000;
 /** The timeout of a review in milliseconds. */
 const REVIEW_MS = 10_000;
-/** The maximum number of remembered results, so that somebody who tries tokens cannot fill the memory. */
+/** The maximum number of remembered results, so that a client that tries tokens cannot fill the memory. */
 const MOST_ANSWERS = 1_000;
 /** kube-apiserver itself issues no longer tokens. */
 const LONGEST_TOKEN = 16_384;
 
 export class RequestAuthorizer {
   readonly #options: RequestAuthorizerOptions;
-  /** The users by the hash of their token, which itself is not kept. */
+  /** The users by the hash of their token; the token itself is not kept. */
   readonly #users: RememberedAnswers<User | undefined>;
   readonly #allowed: RememberedAnswers<boolean>;
 
@@ -109,7 +109,7 @@ export class RequestAuthorizer {
   }
 }
 
-/** Answers that are good for a while; whoever asks for one that is on its way waits for it. */
+/** Answers that are valid for a while; simultaneous callers share one request. */
 class RememberedAnswers<T> {
   readonly #clock: Clock;
   readonly #goodFor: (answer: T) => number;
@@ -122,7 +122,7 @@ class RememberedAnswers<T> {
     this.#goodFor = goodFor;
   }
 
-  /** Failures are not remembered. @throws what `ask` throws. */
+  /** Returns the answer; failures are not remembered. @throws the error of `ask`. */
   async get(key: string, ask: () => Promise<T>): Promise<T> {
     const known = this.#answers.get(key);
     if (known !== undefined && known.until > this.#clock.now()) return known.answer;

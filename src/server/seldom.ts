@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../platform/clock.ts";
 
 const WITHIN_MS = 60_000;
 
-/** It remembers each kind of event, so there must be few. */
+/** Limits equal events. It remembers each kind of event, so there must be few kinds. */
 export class Seldom {
   readonly #clock: Clock;
   readonly #last = new Map<string | number, { readonly at: number; others: number }>();
@@ -15,8 +15,8 @@ export class Seldom {
   /**
    * Called with each event.
    *
-   * @returns how many events of its kind were left out since the last one that was logged; `undefined` when this one is
-   * to be left out too.
+   * @returns the number of events of its kind that were left out since the last logged one; `undefined` when this one
+   * must be left out too.
    */
   next(kind: string | number): number | undefined {
     const now = this.#clock.now();

@@ -35,7 +35,7 @@ export interface TlsListenerOptions {
 const IDLE_TIMEOUT = 120;
 /**
  * Milliseconds without a request after which a server with an old certificate is closed. Until then each response is
- * the last one of its connection. Closing it sooner would cut connections that a client is just about to use.
+ * the last one of its connection. Closing it sooner would cut connections that a client is about to use.
  */
 const QUIET = 1_000;
 /** Milliseconds after which such a server is closed in any case; by then a Go client has closed idle connections. */
@@ -46,7 +46,7 @@ export class TlsListener implements AsyncDisposable {
   readonly #place: BindAddress;
   readonly #clock: Clock;
   readonly #subscription: Disposable;
-  /** The last one accepts new connections. */
+  /** The servers of this listener; the last one accepts new connections. */
   readonly #generations: Generation[] = [];
   #address: string | undefined;
   /** The port; for `:0` it is known once the listener has started. */
@@ -107,7 +107,7 @@ export class TlsListener implements AsyncDisposable {
     return this.stop({ grace: 0 });
   }
 
-  /** With `SO_REUSEPORT` a port in use is no error, so the port is first requested without it. */
+  /** With `SO_REUSEPORT` a port in use is not an error, so the port is first requested without it. */
   #takePort(): void {
     const { hostname } = this.#place;
     try {
@@ -225,7 +225,7 @@ class Generation {
         this.#idle = Promise.withResolvers();
         await Promise.race([this.#idle.promise, over]);
       }
-      // A response is on its way when its promise has resolved, and sent a moment later.
+      // A response has begun when its promise has resolved, and is sent a moment later.
       await Promise.race([ended, sleep(LAST_ANSWER)]);
     } while (this.#running > 0 && this.#clock.now() < latest);
     inTime.abort();
@@ -233,5 +233,5 @@ class Generation {
   }
 }
 
-/** In milliseconds. */
+/** Milliseconds for the last responses. */
 const LAST_ANSWER = 100;

@@ -1,6 +1,6 @@
 /**
- * Refuses requests that web pages have a browser send. A browser sends what a page asks for to any address that it can
- * reach, this machine's included.
+ * Refuses requests of web pages. A browser sends a page's requests to any address that it can reach, including those of
+ * this machine.
  */
 import { hostOf } from "#runtime/http-server";
 import type { MiddlewareHandler } from "hono";
@@ -8,13 +8,13 @@ import { addressBytes } from "../kube/config/ip-address.ts";
 import { plainResponse } from "./plain-response.ts";
 import { type Connection, isForwarded, isLoopbackPeer, nameOf } from "./local-request.ts";
 
-/** Names of machines and clusters that nobody can have on the internet, where a page would come from. */
+/** Names of machines and clusters that cannot exist on the internet, where a malicious page would come from. */
 const INNER_NAME = /^[^.]*$|(?:^|\.)(?:localhost|internal|svc|cluster\.local)$/;
 
 /**
- * Refuses a request from this machine that is for a name of the internet. Such a name was made to lead here, so that a
- * page of it has the browser's leave to read the answer (DNS rebinding). A proxy that passes on requests of programs
- * may use any name; a page can pretend to be a proxy, but its browser always says which languages it reads.
+ * Refuses a request from this machine for a name of the internet. Such a name was redirected to this address, so that
+ * the browser lets its page read the response (DNS rebinding). A proxy for programs may use any name; a page can
+ * pretend to be a proxy, but its browser always sends `Accept-Language`.
  */
 export function misdirected(request: Request, connection: Connection): Response | undefined {
   if (!isLoopbackPeer(connection)) return undefined;
@@ -30,11 +30,7 @@ export function misdirected(request: Request, connection: Connection): Response 
 export const refuseMisdirected: MiddlewareHandler = async (context, next) =>
   misdirected(context.req.raw, (context.env as Connection | undefined) ?? {}) ?? next();
 
-/**
- * Refuses what a page of another site has sent; following a link is no such request.
- *
- * @see https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Sec-Fetch-Site
- */
+/** Refuses requests of another site's page; following a link does not count. */
 export function crossSite(request: Request): Response | undefined {
   const { headers, method } = request;
   const site = headers.get("sec-fetch-site");

@@ -28,7 +28,7 @@ export interface TypeOf {
 
 type ValueOf<O extends Option> = O extends { readonly choices: readonly (infer C)[] } ? C : TypeOf[O["type"]];
 
-/** The values that a command gets; those with a default are always there. */
+/** The values that a command receives; those with a default are always present. */
 export type ValuesOf<Options extends readonly Option[]> = {
   readonly [O in Options[number] as O["name"]]: O extends { readonly default: unknown }
     ? ValueOf<O>

@@ -202,7 +202,7 @@ export type RunSettings = ValuesOf<typeof runOptions>;
 /** The entry of a setting. */
 export type RunOption<Name extends keyof RunSettings> = Extract<(typeof runOptions)[number], { readonly name: Name }>;
 
-/** Settings of which any may be left out. */
+/** Settings, any of which may be left out. */
 export type SomeSettings = { readonly [Name in keyof RunSettings]?: RunSettings[Name] | undefined };
 
 /** Returns the entry of a setting, for other commands that have it too. */
@@ -218,8 +218,8 @@ const WITHOUT_COMMAND_LINE: SomeSettings = {
 };
 
 /**
- * Returns complete settings for a process that no command line configures. What `values` leave out has the default of
- * its flag, but there are no listeners, and no controller is slowed because its runs fail.
+ * Returns complete settings for a process that no command line configures. A setting that `values` leave out has the
+ * default of its flag, but there are no listeners, and failing runs slow no controller.
  */
 export function runSettings(values: SomeSettings = {}): RunSettings {
   const settings = { ...WITHOUT_COMMAND_LINE, ...values };

@@ -15,7 +15,7 @@ import { webhookName, type WebhookType } from "../webhook/declared-webhook.ts";
 import type { AnyWebhook } from "../webhook/definition.ts";
 import type { PatchOperation } from "../webhook/json-patch.ts";
 
-/** An object as a client writes it; what the server adds may be omitted. */
+/** An object in the form in which a client writes it; fields that the server adds may be omitted. */
 export type AdmittedInput<T extends AnyObject> = Omit<T, "apiVersion" | "kind" | "metadata"> & {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -27,7 +27,10 @@ export interface AdmitOptions<T extends AnyObject> {
   readonly operation?: Operation;
   /** The stored object, for an update. */
   readonly old?: AdmittedInput<T>;
-  /** @default { username: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] } */
+  /**
+   * The user of the request. @default { username: "kubernetes-admin", groups: ["system:masters",
+   * "system:authenticated"] }
+   */
   readonly user?: UserInfo;
   /** The options of the operation, such as `{ fieldManager: "kubectl" }`. */
   readonly options?: Readonly<Record<string, unknown>>;
@@ -37,7 +40,7 @@ export interface AdmitOptions<T extends AnyObject> {
   readonly client?: Client;
   /** Milliseconds after which the call is given up. @default the webhook's `timeoutSeconds` */
   readonly timeout?: number;
-  /** The lowest level of the webhook's log that is shown on standard error. @default "warn" */
+  /** The lowest level of the webhook's log that appears on standard error. @default "warn" */
   readonly show?: LogLevel | "none";
 }
 
@@ -53,7 +56,7 @@ export type Admission<T extends AnyObject> = AdmissionNotes &
         readonly allowed: true;
         /** The object after `default`. */
         readonly object: T;
-        /** The changes of `default`, as they are sent to the API server. */
+        /** The changes of `default`, as the API server receives them. */
         readonly patch: readonly PatchOperation[];
       }
     | {
@@ -73,9 +76,8 @@ const ADMINISTRATOR: UserInfo = { username: "kubernetes-admin", groups: ["system
  * Calls a webhook for an object as the API server does: first `default`, then `validate` with its result. Nothing is
  * sent anywhere, and the schema of the kind is neither applied nor checked.
  *
- * @throws TypeError when the definition is no webhook, or does not handle the operation.
- * @example
- * const answer = await admit(guestbookPolicy, { metadata: { name: "a" }, spec: { message: "hello" } });
+ * @throws TypeError when the definition is not a webhook, or does not handle the operation.
+ * @example const answer = await admit(guestbookPolicy, { metadata: { name: "a" }, spec: { message: "hello" } });
  * expect(answer).toMatchObject({ allowed: true, patch: [{ op: "add", path: "/metadata/labels" }] });
  */
 export async function admit<T extends AnyObject>(

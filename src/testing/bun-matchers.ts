@@ -11,7 +11,10 @@ declare module "bun:test" {
     toHaveCondition(type: string, expected?: ExpectedCondition): void;
     /** The owner is the object's controller, by UID. */
     toBeControlledBy(owner: object): void;
-    /** The objects among `objects` that it controls have these kinds and names, such as `["ConfigMap first"]`. */
+    /**
+     * Checks that the objects among `objects` that this one controls have these kinds and names, such as `["ConfigMap
+     * first"]`.
+     */
     toHaveChildren(objects: readonly object[], names: readonly string[]): void;
   }
 }

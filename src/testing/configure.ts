@@ -1,15 +1,14 @@
-/** Gives values to the configuration of a module under test. */
+/** Sets the configuration of a module under test. */
 import type { z } from "zod";
 import { type Config, stateOf } from "../module/config/config.ts";
 
 /**
- * Gives values to a configuration, until it is disposed of. A test reads no environment and no files: without this, a
- * field has its default, and reading one without a default throws.
+ * Sets the values of a configuration, until the result is disposed of. A test reads no environment and no files:
+ * without this, a field has its default, and reading one without a default throws.
  *
- * @param settings what `config` has returned, as the module exports it.
+ * @param settings the result of `config`, as the module exports it.
  * @throws TypeError naming each value that the schema refuses.
- * @example
- * using _ = configure(settings, { apiToken: "for the test" });
+ * @example using _ = configure(settings, { apiToken: "for the test" });
  */
 export function configure<S extends z.ZodObject>(settings: Config<S>, values: z.input<S>): Disposable {
   const state = stateOf(settings);

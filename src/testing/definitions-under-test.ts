@@ -1,4 +1,4 @@
-/** Determines what a test passed to `runModule`, with the kinds that `run` and `dev` would register beside it. */
+/** Determines the definitions of `runModule`, with the kinds that `run` and `dev` would register as well. */
 import { basename, dirname } from "node:path";
 import { loadedFiles } from "#runtime/loaded-files";
 import { declarationsOf } from "../controller/declarations.ts";
@@ -11,9 +11,9 @@ import type { AnyWebhook } from "../webhook/definition.ts";
 import { groupKind, type Resource } from "../resource/handle.ts";
 
 /**
- * Returns the given definitions, or those of a module's exports, with the kinds that the controllers and webhooks name
- * if modules in the same folder export them. A controller that the test itself defines is exported by no module, so all
- * its kinds are added.
+ * Returns the definitions of the argument, or those of a module's exports, with the kinds that the controllers and
+ * webhooks name if modules in the same folder export them. A controller that the test itself defines is exported by no
+ * module, so all its kinds are added.
  *
  * @throws TypeError when there is no definition.
  */
@@ -56,7 +56,7 @@ export function ownKinds(controller: AnyController): readonly Resource[] {
   return watched.map(({ resource }) => resource).filter((resource) => definitionOf(resource) !== undefined);
 }
 
-/** Returns the loaded modules of the controllers folder with the file: files, and folders with an index. */
+/** Returns the loaded modules of the controllers folder that contains the file: files, and folders with an index. */
 function neighbours(file: string, files: readonly LoadedFile[]): readonly LoadedFile[] {
   const folders = [dirname(file)];
   if (isIndex(file)) folders.push(dirname(dirname(file)));

@@ -23,12 +23,12 @@ type Answer = (request: Request) => Promise<Response>;
 const TURN_MS = 5;
 
 /**
- * Without a connection in between, a request and its response take only microtasks. A test that repeats a request
- * until something is there would keep timers, the module under test and the test's own timeout from ever running.
- * Requests that leave the event loop its turns are served at once.
+ * Without a connection in between, a request and its response take only microtasks. A test that repeats a request in a
+ * loop would prevent timers, the module under test and the test's own timeout from ever running. Requests that leave
+ * the event loop its turns are served at once.
  */
 function inTurns(answer: Answer): Answer {
-  /** When the first request of this turn arrived. */
+  /** The time at which the first request of this turn arrived. */
   let began: number | undefined;
   return async (request) => {
     if (began === undefined) {

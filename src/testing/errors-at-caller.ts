@@ -1,4 +1,4 @@
-/** Makes errors of a test's client point to the test, because the client's own calls are of no interest there. */
+/** Makes errors of a test's client point to the test, because the client's own calls do not matter there. */
 import { ApiError } from "../kube/errors/api-error.ts";
 
 /** The message contains these fields of an ApiError already, so they are not enumerable. */
@@ -22,13 +22,13 @@ export function errorsAtCaller<T extends object>(object: T): T {
   });
 }
 
-/** Wraps readers and writers that a client returns, such as `live`; a watch is iterated and stays as it is. */
+/** Wraps readers and writers that a client returns, such as `live`; a watch is an iterator and stays as it is. */
 function wrapped(value: unknown): unknown {
   const isPart = typeof value === "object" && value !== null && !(Symbol.asyncIterator in value);
   return isPart ? errorsAtCaller(value) : value;
 }
 
-/** Returns where a function was called, as the lines of a stack. */
+/** Returns the place of a call, as the lines of a stack. */
 export function callersOf(called: (...given: never[]) => unknown): string {
   const here = { stack: "" };
   Error.captureStackTrace(here, called);

@@ -7,8 +7,8 @@ import { beginWait } from "./looking-back.ts";
 
 export interface EventuallyOptions {
   /**
-   * How long to wait. @default `$BINNACLE_TEST_EVENTUALLY`, which gives a slow machine more time, otherwise "5s", or
-   * "45s" while a real cluster runs, whose kube-controller-manager learns of new kinds every 30 s
+   * The time to wait. @default `$BINNACLE_TEST_EVENTUALLY`, which gives a slow machine more time, otherwise "5s", or
+   * "45s" while a real cluster runs, whose kube-controller-manager notices new kinds every 30 s
    */
   readonly within?: Duration | undefined;
   /** The interval between checks. @default "5ms" */
@@ -20,7 +20,7 @@ export interface EventuallyOptions {
  *
  * So `get` waits for an object, and `expect` for its state.
  *
- * @throws the check's last error, with what was seen last and how long it waited.
+ * @throws the check's last error, with the last value and the waiting time.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
@@ -62,7 +62,7 @@ const PATIENCE = 5_000;
 const PATIENCE_WITH_REAL = 45_000;
 let realClusters = 0;
 
-/** Gives waits the time of a real cluster until the returned function is called. */
+/** Lets waits take the time of a real cluster, until the returned function is called. */
 export function beginPatience(): () => void {
   realClusters += 1;
   return () => {
@@ -70,7 +70,7 @@ export function beginPatience(): () => void {
   };
 }
 
-/** Keeps the check's own error if there is one, because test runners show its difference and its line. */
+/** Keeps the check's own error if there is one, because test runners print its difference and its line. */
 function tooLate(end: { failure: unknown; looks: number; within: number; stack: string }): unknown {
   const { failure, looks, within, stack } = end;
   const after = `not so within ${within} ms (${looks} looks)`;

@@ -31,7 +31,7 @@ export class FakeClock implements Clock {
     return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
   }
 
-  /** Advances the clock by `ms` milliseconds at once, and runs timers that are due, also those set meanwhile. */
+  /** Advances the clock by `ms` milliseconds at once, and runs timers that are due, including those that these set. */
   advance(ms: number): void {
     const until = this.#now + ms;
     while (this.#runNext(until));

@@ -44,9 +44,10 @@ export class FaultLayer implements Faults {
   }
 
   /**
-   * Responds as the server does, or as a fault demands.
+   * Responds like the server, or as a fault demands.
    *
-   * @param from who sends the request, and what forwards it. @default no module, and the one of the options
+   * @param from the sender of the request, and the function that forwards it. @default no module, and the one of the
+   * options
    */
   async answer(
     request: Request,
@@ -163,7 +164,7 @@ export class FaultLayer implements Faults {
     return new Response(answer.body, answer.init);
   }
 
-  /** Returns what a chunk of a watch must wait for; `undefined` when there is nothing. */
+  /** Returns a promise that a chunk of a watch must await; `undefined` when there is none. */
   #hold(target: RequestTarget, signal: AbortSignal): Promise<void> | undefined {
     const late = this.#struck("late", target);
     const stalled = this.#struck("stall", target);
@@ -204,7 +205,7 @@ async function held(wait: { ms: number; over: Promise<void> | undefined; signal:
   if (over !== undefined) await abortable(over, signal);
 }
 
-/** What happens to a request that is struck. */
+/** The effect of a fault on a request. */
 type Effect =
   | { readonly kind: "unreachable" }
   | { readonly kind: "lose" }
@@ -215,12 +216,12 @@ type Effect =
 
 interface RuleOptions extends FaultOptions {
   readonly effect: Effect;
-  /** Whether it also strikes requests without a resource, such as discovery and probes. */
+  /** Whether the fault also strikes requests without a resource, such as discovery and probes. */
   readonly everything?: boolean | undefined;
   readonly onEnd?: (() => void) | undefined;
 }
 
-/** An active fault: which requests it strikes, and how often. */
+/** An active fault: the requests that it strikes, and how often. */
 class FaultRule implements ActiveFault {
   readonly effect: Effect;
   readonly #options: RuleOptions;
@@ -234,7 +235,7 @@ class FaultRule implements ActiveFault {
     this.#remove = remove;
   }
 
-  /** Whether this request is struck, which is counted. */
+  /** Whether the fault strikes this request, which is then counted. */
   strikes(target: RequestTarget): boolean {
     const { times = Infinity, after = 0 } = this.#options;
     if (!this.concerns(target) || this.struck >= times) return false;
@@ -246,7 +247,7 @@ class FaultRule implements ActiveFault {
     return true;
   }
 
-  /** Whether it applies to requests like this one. */
+  /** Whether the fault applies to such requests. */
   concerns(target: RequestTarget): boolean {
     const { everything, module } = this.#options;
     return everything === true ? isFrom(module, target) : selects(this.#options, target);
@@ -264,7 +265,7 @@ function selects({ module, kind, verbs, on }: FaultOptions, target: RequestTarge
   return verbs?.includes(target.verb) !== false && on?.(target) !== false;
 }
 
-/** Whether the module sent it; `undefined` stands for all modules. */
+/** Whether the module sent the request; `undefined` stands for all modules. */
 function isFrom(module: FaultOptions["module"], target: RequestTarget): boolean {
   return module === undefined || target.module === module;
 }

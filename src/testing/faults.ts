@@ -32,7 +32,7 @@ export interface ActiveFault extends Disposable {
 }
 
 /**
- * Faults between what `runModule` runs and the API server; the test's own `client` has none.
+ * Faults between the modules of `runModule` and the API server; the test's own `client` has none.
  *
  * Each lasts until it has struck `times` requests, is disposed of, or `clear()` is called.
  */
@@ -45,7 +45,7 @@ export interface Faults {
   disconnect(options?: Pick<FaultOptions, "module">): ActiveFault;
   /** No data goes through, not even for open watches, and no error is reported; at the end everything arrives late. */
   stall(options?: FaultOptions): ActiveFault;
-  /** Delays responses and events of watches by so many milliseconds. */
+  /** Delays responses and events of watches by this many milliseconds. */
   latency(ms: number, options?: FaultOptions): ActiveFault;
   /** Rejects requests with 403, 404, 409, 410, 429, 500, 503 or 504, without effect. @default once */
   refuse(code: number, options?: RefuseOptions): ActiveFault;

@@ -1,4 +1,4 @@
-/** Records what happened at an API server lately, for people who examine a failed test. */
+/** Records the recent requests and changes at an API server, for users who examine a failed test. */
 import { lookingBackTo } from "./looking-back.ts";
 import { targetOf } from "./request-target.ts";
 

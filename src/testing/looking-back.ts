@@ -1,4 +1,7 @@
-/** How far a report of a failure goes back: a second, or to the beginning of the wait that failed. */
+/**
+ * The least milliseconds that a report of a failure covers: a second, or the time since the beginning of the failed
+ * wait.
+ */
 
 const LEAST_MS = 1_000;
 
@@ -9,7 +12,7 @@ let failedSince = Infinity;
 
 /** An active `eventually`. */
 export interface Wait {
-  /** The wait ended in vain, so the next report covers the time since its beginning. */
+  /** Called when a wait has failed, so that the next report covers the time since its beginning. */
   failed(): void;
   ended(): void;
 }

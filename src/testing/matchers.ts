@@ -45,7 +45,7 @@ export function conditionOf(object: object, type: string): Condition | undefined
   return status?.conditions?.find((one) => one.type === type);
 }
 
-/** Returns those of the objects whose controller is the owner, by UID. */
+/** Returns the objects whose controller is the owner, by UID. */
 export function childrenOf<T extends object>(owner: object, objects: readonly T[]): readonly T[] {
   const uid = (owner as Observed).metadata?.uid;
   return objects.filter((object) => controllerOf(object)?.uid === uid && uid !== undefined);
@@ -56,7 +56,10 @@ interface ObjectMatchers {
   toHaveCondition(object: unknown, type: string, expected?: ExpectedCondition): MatcherResult;
   /** The owner is the object's controller, by UID. */
   toBeControlledBy(object: unknown, owner: object): MatcherResult;
-  /** The objects among `objects` that the owner controls have these kinds and names, such as `["ConfigMap first"]`. */
+  /**
+   * Checks that the objects among `objects` that the owner controls have these kinds and names, such as `["ConfigMap
+   * first"]`.
+   */
   toHaveChildren(owner: unknown, objects: readonly object[], names: readonly string[]): MatcherResult;
 }
 

@@ -13,10 +13,10 @@ interface Programs {
 }
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-/** Milliseconds for the objects of a kind that goes. */
+/** Milliseconds for the deletion of a removed kind's objects. */
 const GONE_WITHIN = 20_000;
 
-/** The control planes that nobody uses now, for all copies of this module. They end with this process. */
+/** The idle control planes, for all copies of this module. They end with this process. */
 const free: RealPlane[] = ((globalThis as { [key: symbol]: RealPlane[] | undefined })[
   Symbol.for("binnacle.real-planes")
 ] ??= []);
@@ -32,7 +32,7 @@ export class RealPlane {
     this.#programs = programs;
   }
 
-  /** Returns one that is empty, from an earlier test or started now. */
+  /** Returns an empty control plane, from an earlier test or started now. */
   static async lend(programs: Programs): Promise<RealPlane> {
     const { bin, controllers } = programs;
     const at = free.findIndex((one) => one.#programs.bin === bin && one.#programs.controllers === controllers);
@@ -56,7 +56,7 @@ export class RealPlane {
     }
   }
 
-  /** Empties it for the next test. One that cannot be emptied is stopped. */
+  /** Empties the control plane for the next test. One that cannot be emptied is stopped. */
   async giveBack(): Promise<void> {
     try {
       await emptied(this.plane, [...this.#kinds.keys()]);

@@ -8,7 +8,7 @@ import { forgetFailures, lookingBackTo } from "./looking-back.ts";
 
 /** A report with more objects would be hard to read. */
 const MOST_OBJECTS = 8;
-/** How many lines are shown of the beginning, where things usually go wrong, and of the end. */
+/** The number of lines of the beginning that are shown, where mistakes usually happen, and of the end. */
 const FIRST_LINES = 20;
 const LAST_LINES = 40;
 
@@ -17,7 +17,7 @@ const open = new Set<Journal>();
 const ended: string[] = [];
 let wanted = false;
 
-/** From now on the report of a cluster is kept for {@link recentPast} when the cluster stops. */
+/** Keeps the reports of clusters that stop for {@link recentPast}, from now on. */
 export function keepRecentPast(): void {
   wanted = true;
 }
@@ -30,7 +30,7 @@ export function unfollow(journal: Journal): void {
   if (open.delete(journal)) ended.push(describe(journal));
 }
 
-/** Returns what to show with a test that just failed; `undefined` when nothing happened. */
+/** Returns the report for a test that has just failed; `undefined` when nothing happened. */
 export function recentPast(): string | undefined {
   const all = [...ended.splice(0), ...[...open].map(describe)].filter((text) => text !== "");
   forgetFailures();
@@ -40,7 +40,7 @@ export function recentPast(): string | undefined {
 function describe(journal: Journal): string {
   const now = performance.now();
   const since = lookingBackTo();
-  // Objects that modules saw or the test wrote come first.
+  // Objects that modules received or the test wrote come first.
   const objects = new Map<string, ServerObject>();
   const others = new Map<string, ServerObject>();
   const lines: { readonly at: number; readonly text: string }[] = [];

@@ -24,7 +24,7 @@ export interface RequestTarget {
 
 const RESOURCE =
   /^\/(?:api|apis\/(?<group>[^/]+))\/v[^/]*\/(?:namespaces\/(?<namespace>[^/]+)\/)?(?<plural>[^/]+)(?:\/(?<name>[^/]+)(?:\/(?<subresource>.+))?)?$/;
-/** A namespace is an object too, and its name is at the place of other objects' namespace. */
+/** Matches the path of a namespace, which is an object too: its name is at the place of other objects' namespace. */
 const NAMESPACE = /^\/api\/v1\/namespaces\/(?<name>[^/]+)(?:\/(?<subresource>status|finalize))?$/;
 
 export function targetOf({ method, url }: { readonly method: string; readonly url: string }): RequestTarget {

@@ -15,15 +15,15 @@ import type { LogLine, RunningModule } from "./running-module.ts";
 import type { TestCluster } from "./start-cluster.ts";
 
 export interface RunModuleOptions {
-  /** The namespaces of controllers that name none; empty means all. @default [] */
+  /** The namespaces of controllers that declare none; empty means all. @default [] */
   readonly namespaces?: readonly string[] | undefined;
   /** Parallel runs of controllers that do not declare their own number. @default 4 */
   readonly concurrency?: number | undefined;
   /** The clock. @default the cluster's */
   readonly clock?: Clock | undefined;
   /**
-   * Runs the module as an administrator, who may do everything, and warns of calls that it does not declare.
-   * Otherwise it runs as a service account that may do exactly what `binnacle manifests rbac` prints for it.
+   * Runs the module as an administrator, who may do everything, and warns of calls that it does not declare. Otherwise
+   * it runs as a service account with exactly the permissions that `binnacle manifests rbac` prints for it.
    *
    * @default `$BINNACLE_TEST_AS_ADMIN`, which `binnacle test --as-admin` sets, otherwise false
    */
@@ -36,7 +36,7 @@ export interface RunModuleOptions {
    * @default none: the module always works
    */
   readonly leaderElection?: string | undefined;
-  /** The lowest level that is shown on standard error; `log` has everything. @default "warn" */
+  /** The lowest level that appears on standard error; `log` has all lines. @default "warn" */
   readonly show?: LogLevel | "none" | undefined;
 }
 
@@ -58,12 +58,12 @@ const RANK: Readonly<Record<string, number>> = { debug: 0, info: 1, warn: 2, err
 
 /**
  * Starts the definitions' controllers and waits until they have synced, the API server knows the webhooks and, with
- * `leaderElection`, a module leads. First it applies the CustomResourceDefinitions that `run --install-crds` and
- * `dev` would apply: those of kinds that modules export, but not of kinds that a controller only names. A test that
- * defines a controller itself gets the kinds that this controller names.
+ * `leaderElection`, a module leads. First it applies the CustomResourceDefinitions that `run --install-crds` and `dev`
+ * would apply: those of kinds that modules export, but not of kinds that a controller only names. A test that defines a
+ * controller itself gets the kinds that this controller names.
  *
- * Cached objects are frozen. The module runs as a service account that may do exactly what it declares: any other
- * call fails with 403 and the line to add.
+ * Cached objects are frozen. The module runs as a service account with exactly its declared permissions: any other call
+ * fails with 403, and the message has the line to add.
  *
  * @param module a definition, several, or everything that a module exports: `import * as guestbook from
  * "./guestbook.ts"`.
@@ -205,7 +205,7 @@ function refuseUnexported(running: readonly RunningController[], { controllers, 
   }
 }
 
-/** Answers as both listeners of a process do, which may be one. */
+/** Answers like both listeners of a process, which may be one. */
 async function answered(manager: Manager, path: string, init: RequestInit | undefined): Promise<Response> {
   const url = new URL(path, "http://localhost");
   const request = new Request(url, init);

@@ -11,7 +11,7 @@ export interface LogLine {
 export interface RunningModule extends AsyncDisposable {
   /** The lines from level `info` up, including the SDK's own. */
   readonly log: readonly LogLine[];
-  /** Whether it works: always, unless it shares a Lease with others. */
+  /** Whether the module works: always, unless it shares a Lease with others. */
   readonly isLeader: boolean;
   /**
    * Returns the value of a metric, such as `metric("shop_shipped_total", { carrier: "post" })`: the sum of all series
@@ -25,7 +25,7 @@ export interface RunningModule extends AsyncDisposable {
    * metrics.
    */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** Waits until no object has been queued or running for so many milliseconds. @default 50 */
+  /** Waits until no object has been queued or running for this many milliseconds. @default 50 */
   idle(quiet?: number): Promise<void>;
   /** Lets active runs finish, and ends the module. */
   stop(): Promise<void>;

@@ -4,7 +4,7 @@ const LINE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/gm;
 const LABEL = /(?<![a-zA-Z0-9_])([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"/g;
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", "\\": "\\", '"': '"' };
 
-/** Returns the sum of the series of a name that have these labels, among others; `undefined` when there is none. */
+/** Returns the sum of the series with this name and these labels, among others; `undefined` when there is none. */
 export function seriesValue(
   text: string,
   name: string,

@@ -8,7 +8,7 @@ import type { Journal } from "./journal.ts";
 
 export interface ServerOptions {
   /**
-   * How pods behave; with `false` they stay pending.
+   * The behaviour of pods; with `false` they stay pending.
    *
    * @default every container is ready at once; those of a pod whose `restartPolicy` is OnFailure or Never, such as a
    * Job's, end at once with success, and others run on
@@ -23,11 +23,11 @@ export interface ServerOptions {
 export interface Server {
   /** An administrator's access, which the journal records. */
   readonly config: ClusterConfig;
-  /** An administrator's access that the journal does not record, to prepare what a test is not about. */
+  /** An administrator's access that the journal does not record, for preparations that are not part of the test. */
   readonly backstage: ClusterConfig;
   /** A service account's access, which the journal records; it has no permissions until they are granted. */
   as(account: ServiceAccount): Promise<ClusterConfig>;
-  /** Called before a module installs its kinds: those of an earlier test with other definitions go. */
+  /** Called before a module installs its kinds: kinds of an earlier test with other definitions are removed. */
   prepare?(kinds: readonly Resource[]): Promise<void>;
   /** A kubeconfig as YAML. */
   readonly kubeconfig: string;

@@ -23,14 +23,14 @@ export interface StartClusterOptions {
   /**
    * `embedded` runs in this process and starts in milliseconds. `real` starts etcd and kube-apiserver from
    * `KUBEBUILDER_ASSETS` in seconds, with kube-controller-manager if it is there too. The tests of a process use it one
-   * after the other: it is emptied after each of them, but for the definitions of kinds that `runModule` has installed,
-   * of which kube-controller-manager learns up to 30 s after their installation.
+   * after the other: it is emptied after each of them, except for the definitions that `runModule` has installed,
+   * because kube-controller-manager notices a new kind only up to 30 s later.
    *
    * @default `$BINNACLE_TEST_SERVER`, otherwise `embedded`
    */
   readonly server?: "embedded" | "real" | undefined;
   /**
-   * How pods behave; with `false` they stay pending.
+   * The behaviour of pods; with `false` they stay pending.
    *
    * @default every container is ready at once; those of a pod whose `restartPolicy` is OnFailure or Never, such as a
    * Job's, end at once with success, and others run on
@@ -156,7 +156,7 @@ export class TestCluster implements AsyncDisposable {
     return { [Symbol.dispose]: () => void this.#before.delete(end) };
   }
 
-  /** Stops the modules that still run on it, its controllers and its server. */
+  /** Stops the modules that still run on the cluster, its controllers and its server. */
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop());
   }

@@ -56,7 +56,7 @@ export class AdmissionEndpoint implements ReviewEndpoint {
     let object = operation === "DELETE" ? request.oldObject : request.object;
     for (const member of this.#members) {
       if (!member.handles(operation)) continue;
-      // Each definition gets objects of its own; `default` changes a copy of what the one before it has made.
+      // Each definition gets its own copies of objects; `default` changes a copy of the previous definition's result.
       const own = this.#members.length > 1 ? copyOf(request) : request;
       if (member.type === "validating") object = operation === "DELETE" ? own.oldObject : own.object;
       if (object === undefined || object === null) {
@@ -103,7 +103,7 @@ function answer(
   };
 }
 
-/** Returns what is wrong with a body; `undefined` when it is a review with a request. */
+/** Returns the problem of a body; `undefined` when it is a review with a request. */
 function reviewProblem(body: unknown): string | undefined {
   if (!isFields(body)) return "expected an AdmissionReview, got no object";
   const { kind = "AdmissionReview", apiVersion = V1, request } = body;
@@ -114,7 +114,7 @@ function reviewProblem(body: unknown): string | undefined {
   return typeof (request["uid"] ?? "") === "string" ? undefined : "the uid of the request is no text";
 }
 
-/** A request without an operation is none that a definition handles, so it is allowed. */
+/** No definition handles a request without an operation, so the request is allowed. */
 function isUnknown(operation: unknown): boolean {
   return operation !== undefined && operation !== "" && !OPERATIONS.has(operation);
 }

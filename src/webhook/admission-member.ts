@@ -51,7 +51,7 @@ export class AdmissionMember {
   readonly #options: MemberOptions;
   readonly #operations: ReadonlySet<string>;
   readonly #running = new Set<AdmissionRun>();
-  /** How many requests may still reach this definition, after their bodies and other definitions. */
+  /** The number of requests that may still reach this definition, after their bodies and other definitions. */
   #requests = 0;
   #leaving: string | undefined;
   #idle: PromiseWithResolvers<void> | undefined;
@@ -70,7 +70,7 @@ export class AdmissionMember {
     return this.#operations.has(operation) || this.#operations.has("*");
   }
 
-  /** Whether the API server goes on without the webhook where it fails. */
+  /** Whether the API server continues without the webhook when it fails. */
   get ignoresFailures(): boolean {
     return this.#options.ignoresFailures === true;
   }
@@ -117,7 +117,7 @@ export class AdmissionMember {
     }
   }
 
-  /** Announces a request that may call this definition, until it is {@link answered}. */
+  /** Announces a request that may call this definition, until {@link answered} is called. */
   requested(): void {
     this.#requests++;
   }
@@ -183,7 +183,7 @@ function messageOf(error: unknown): string {
   }
 }
 
-/** Whether a value is an object of the API, and not just what an arrow function happens to return. */
+/** Whether a value is an object of the API, and not an accidental result of an arrow function. */
 function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && "kind" in value && "metadata" in value;
 }
@@ -198,7 +198,7 @@ function excerpt(value: unknown): string {
   }
 }
 
-/** Whether an author may mean a value as a decision; a number is what an arrow function with `push` returns. */
+/** Whether an author may mean a value as a decision; an arrow function with `push` returns a number. */
 function mayBeDecision(returned: unknown): boolean {
   return returned !== undefined && typeof returned !== "number";
 }

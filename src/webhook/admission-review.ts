@@ -8,7 +8,7 @@
  */
 import type { StatusDetails } from "../kube/errors/api-error.ts";
 
-/** What the request does to the object. */
+/** The request's operation on the object. */
 export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
 export interface GroupVersionKind {
@@ -31,7 +31,7 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** The API server's request, as it was sent. */
+/** The API server's request, unchanged. */
 export interface AdmissionRequest {
   readonly uid: string;
   /** The kind of `object`, after a conversion to the version that the webhook requested. */

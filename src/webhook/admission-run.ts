@@ -1,4 +1,4 @@
-/** One call of an author's `default` or `validate`: its context, and the end of everything that it may still do. */
+/** One call of an author's `default` or `validate`: its context, and the end of all work that it may still do. */
 import type { Client } from "../client/client.ts";
 import type { RequestContext } from "../client/client-scope.ts";
 import type { WriteGate } from "../kube/transport/write-gate.ts";
@@ -16,7 +16,7 @@ import type { AdmissionContext, AnyWebhook } from "./definition.ts";
 /** The parts that all calls of one webhook share. */
 export interface AdmissionScope {
   readonly name: string;
-  /** The module that defines it, for messages. @default not told */
+  /** The module that defines the webhook, for messages. @default not named */
   readonly module?: string | undefined;
   readonly webhook: AnyWebhook;
   /** Makes the client of one call. */
@@ -101,7 +101,7 @@ export class AdmissionRun implements AdmissionContext<AnyObject>, RequestContext
     return (key, value) => void this.#collected.annotations.set(key, value);
   }
 
-  // These members are what the client requires of a run.
+  // The members that the client needs from a run.
 
   get gate(): WriteGate {
     return this;
@@ -162,7 +162,7 @@ export class AdmissionRun implements AdmissionContext<AnyObject>, RequestContext
   }
 }
 
-/** Returns the sensitive texts: a webhook with rules may get Secrets too, and the object may have no kind. */
+/** Returns the sensitive texts: a webhook with rules may receive Secrets too, and the object may have no kind. */
 function textsOf({ kind }: AdmissionRequest): SensitiveTexts | undefined {
   return kind ? sensitiveTextsOfKind(kind) : undefined;
 }

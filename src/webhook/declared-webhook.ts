@@ -81,7 +81,7 @@ export function declaredWebhooks(webhook: AnyWebhook): readonly DeclaredWebhook[
   }));
 }
 
-/** Returns each path once, in the order of the definitions; those that share a path are one entry. */
+/** Returns each path once, in the order of the definitions; definitions that share a path are one entry. */
 export function declaredByPath(webhooks: Iterable<AnyWebhook>): ReadonlyMap<string, DeclaredWebhook> {
   const entries = new Map<string, DeclaredWebhook>();
   for (const webhook of webhooks) {

@@ -28,7 +28,7 @@ export interface MatchCondition {
   readonly expression: string;
 }
 
-/** What `default` and `validate` get besides the object. */
+/** The arguments of `default` and `validate` besides the object. */
 export interface AdmissionContext<T> {
   readonly operation: Operation;
   /** The stored object, for an update. */
@@ -39,14 +39,14 @@ export interface AdmissionContext<T> {
   readonly options: Readonly<Record<string, unknown>>;
   /** Whether the request stores nothing. Then writes of `client` are dry runs too. */
   readonly dryRun: boolean;
-  /** The API server's request, as it was sent. */
+  /** The API server's request, unchanged. */
   readonly request: AdmissionRequest;
   /**
    * Reads the kinds in `reads` from shared caches and everything else from the server. It writes only if
    * `sideEffects` allows that, and never after the response.
    */
   readonly client: Client;
-  /** Returns what a plugin provides under this name. Using it while no module provides it fails the call. */
+  /** Returns a service of a plugin. The call fails if no module provides it when it is used. */
   readonly service: UseService;
   readonly log: Logger;
   /** Fires shortly before the API server stops waiting, and when the module must leave. */
@@ -69,11 +69,11 @@ export interface UntypedShape extends Shape {
   readonly read: AnyObject & Readonly<Record<string, unknown>>;
 }
 
-/** The options of `defineWebhook`. Those of the registration have the names that Kubernetes gives them. */
+/** The options of `defineWebhook`. Options of the registration have Kubernetes' names. */
 export interface WebhookOptions<S extends Shape, Sub extends string> {
   /**
    * The name in responses of the API server, in logs, and as the field manager of `client`. Two webhooks for one kind
-   * run one after the other behind one path; with a name a webhook gets a path and a registration of its own.
+   * run one after the other at one path; a webhook with a name has its own path and registration.
    *
    * @default the kind in lower case
    */
@@ -89,9 +89,9 @@ export interface WebhookOptions<S extends Shape, Sub extends string> {
   readonly objectSelector?: LabelSelector;
   readonly namespaceSelector?: LabelSelector;
   readonly matchConditions?: readonly MatchCondition[];
-  /** With `Equivalent` the webhook also gets requests in other versions, converted. @default "Equivalent" */
+  /** With `Equivalent` the webhook also receives requests in other versions, converted. @default "Equivalent" */
   readonly matchPolicy?: "Exact" | "Equivalent";
-  /** What happens to requests while the webhook is not available. @default "Fail" */
+  /** The effect on requests when the webhook is not available. @default "Fail" */
   readonly failurePolicy?: "Fail" | "Ignore";
   /** Calls `default` again when a later webhook changed the object. @default "Never" */
   readonly reinvocationPolicy?: "Never" | "IfNeeded";
@@ -109,5 +109,5 @@ export interface WebhookOptions<S extends Shape, Sub extends string> {
   validate?(object: Admitted<S, Sub>, context: AdmissionContext<Admitted<S, Sub>>): void | Promise<void>;
 }
 
-/** A webhook of any kind, as it is handled at run time. */
+/** A webhook of any kind, in the form in which it is handled at run time. */
 export type AnyWebhook = WebhookOptions<UntypedShape, never>;

@@ -8,20 +8,19 @@ export interface DeniedOptions {
    * @default 403
    */
   readonly code?: number;
-  /** The reason in the response. @default `Forbidden`, `Invalid` or the one that belongs to the code */
+  /** The reason in the response. @default `Forbidden`, `Invalid` or the code's usual one */
   readonly reason?: string;
-  /** What is wrong with each field, such as `{ "spec.image": "must not be latest" }`. Each entry becomes a cause. */
+  /** The problem of each field, such as `{ "spec.image": "must not be latest" }`. Each entry becomes a cause. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
 /**
- * Refuses the request that a webhook was asked about. The binary recognises it by its name, so that a module's own copy
- * of the class works too.
+ * Refuses a webhook's request. The binary recognises it by its name, so that a module's own copy of the class works
+ * too.
  *
- * @throws TypeError when the code is not one of a refusal.
- * @example
- * throw new Denied("the image has no tag", { code: 422, fields: { "spec.image": "must name a tag" } });
+ * @throws TypeError when the code does not mean a refusal.
+ * @example throw new Denied("the image has no tag", { code: 422, fields: { "spec.image": "must name a tag" } });
  */
 export class Denied extends Error {
   override readonly name = "Denied" as const;

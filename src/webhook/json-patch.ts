@@ -1,4 +1,4 @@
-/** Computes the JSON patch from what the API server sent to what the author made of it. */
+/** Computes the JSON patch from the API server's object to the author's result. */
 import { createPatch, type Operation, type Pointer } from "rfc6902";
 import { sameJson } from "../resource/json.ts";
 
@@ -8,7 +8,7 @@ export type PatchOperation = Operation;
 /** The largest product of two arrays' lengths for the library, whose time and depth grow with it. */
 const MOST_CELLS = 10_000;
 
-/** Two elements of which one replaces the other. */
+/** Two elements, one of which replaces the other. */
 class Replaced {
   readonly before: unknown;
   readonly after: unknown;

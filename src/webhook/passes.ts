@@ -1,12 +1,12 @@
-/** Repeats a pass that brings something of the API server to its wanted state. */
+/** Repeats a pass that brings a part of the API server to its wanted state. */
 import { Alarm } from "../platform/alarm.ts";
 import type { Clock } from "../platform/clock.ts";
 
 export interface PassesOptions {
   readonly clock: Clock;
-  /** Does all there is to do. @returns for how many milliseconds there is nothing to do afterwards. */
+  /** Does all present work. @returns the milliseconds until there may be more. */
   readonly pass: (signal: AbortSignal) => Promise<number>;
-  /** Called after each failure; `isRepeated` when the one before had the same reason. */
+  /** Called after each failure; `isRepeated` when the previous one had the same reason. */
   readonly onFailure: (reason: string, isRepeated: boolean) => void;
   /** Awaited before each pass but the first. @default nothing */
   readonly rest?: ((signal: AbortSignal) => Promise<void>) | undefined;

@@ -24,7 +24,7 @@ const REASONS: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
-/** Makes a rejection that is not the author's, such as of a request that cannot be decoded. */
+/** Makes a rejection that does not come from the author, such as of a request that cannot be decoded. */
 export function problemStatus(code: number, message: string): AdmissionStatus {
   return { metadata: NO_METADATA, message, code };
 }

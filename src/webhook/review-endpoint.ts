@@ -31,7 +31,10 @@ export interface ReviewEndpoint {
   readonly path: string;
   /** The largest body that is read. @default that of the routes */
   readonly mostBytes?: number | undefined;
-  /** Called when a request has arrived; its review may follow until {@link answered}, once its body has been read. */
+  /**
+   * Called when a request has arrived. Its review may follow, once its body has been read, until {@link answered} is
+   * called.
+   */
   requested?(): void;
   /** Called when a request has its response. */
   answered?(): void;

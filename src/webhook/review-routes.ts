@@ -12,7 +12,7 @@ import type { RequestProblem, ReviewAnswer, ReviewEndpoint } from "./review-endp
 /** The bytes of all bodies in flight: the largest conversion, and two of the largest admissions. */
 const MOST_BODIES_BYTES = MOST_CONVERSION_BYTES + 16 * 1024 * 1024;
 
-/** What the routes use of the process. */
+/** The parts of the process that the routes use. */
 export type ReviewRuntime = Pick<Runtime, "log" | "metrics" | "settings">;
 
 interface Mounted {
@@ -26,7 +26,7 @@ const MOST_BODY_BYTES = 7 * 1024 * 1024;
 const DEFAULT_TIMEOUT = 10_000;
 /** The longest timeout that kube-apiserver allows. */
 const LONGEST_TIMEOUT = 30_000;
-/** The part of the caller's timeout, and its limits in milliseconds, that is reserved for the way of the response. */
+/** The part of the caller's timeout, and its limits in milliseconds, that is reserved for sending the response. */
 const MARGIN = 0.1;
 const LEAST_MARGIN = 20;
 const MOST_MARGIN = 500;
@@ -52,8 +52,8 @@ export class ReviewRoutes {
   }
 
   /**
-   * Serves a path until the returned value is disposed of. Mounting a path again replaces its endpoint: active
-   * requests end with the endpoint with which they began, and the metrics of the path continue.
+   * Serves a path until the returned value is disposed of. Mounting a path again replaces its endpoint: active requests
+   * end with their first endpoint, and the metrics of the path continue.
    */
   mount(endpoint: ReviewEndpoint): Disposable {
     const { path } = endpoint;
@@ -122,7 +122,7 @@ export class ReviewRoutes {
     });
   }
 
-  /** Returns `undefined` when there is no room for the body. */
+  /** Returns the response; `undefined` when there is no room for the body. */
   async #answerOf(
     endpoint: ReviewEndpoint,
     { request, deadline, share }: { readonly request: Request; readonly deadline: number; readonly share: BodyShare },
@@ -140,7 +140,7 @@ export class ReviewRoutes {
   }
 }
 
-/** Returns the milliseconds within which a response must be on its way, from the request's `timeout`, such as `10s`. */
+/** Returns the milliseconds within which a response must be sent, from the request's `timeout`, such as `10s`. */
 function timeoutOf(parameter: string | undefined): number {
   const timeout = parameter === undefined ? DEFAULT_TIMEOUT : millisecondsOf(parameter);
   return timeout - Math.min(Math.max(timeout * MARGIN, LEAST_MARGIN), MOST_MARGIN);
@@ -172,7 +172,7 @@ interface Limits {
   readonly endpoint: ReviewEndpoint;
 }
 
-/** The result of reading a body; `isBusy` when others take all room, and the client should come again. */
+/** The result of reading a body; `isBusy` when other bodies take all room, so that the client should retry. */
 type Read = { readonly body: unknown } | { readonly problem: RequestProblem } | { readonly isBusy: true };
 type ReadText = string | Exclude<Read, { readonly body: unknown }>;
 

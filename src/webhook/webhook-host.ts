@@ -1,8 +1,8 @@
 /**
  * The webhooks of all loaded modules.
  *
- * The module registry adds and removes what modules export. The host mounts an endpoint for each path and notifies
- * registration (which configurations the API server needs) and conversion (which kinds have several versions).
+ * The module registry adds and removes the webhooks that modules export. The host mounts an endpoint for each path and
+ * notifies registration (which configurations the API server needs) and conversion (which kinds have several versions).
  */
 import type { WebhookResults } from "../observe/webhook-metrics.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
@@ -29,7 +29,7 @@ export interface WebhookModule {
   readonly invoke: <T>(call: () => T) => T;
 }
 
-/** What must be registered with the API server. */
+/** The webhooks and kinds that must be registered with the API server. */
 export interface ServedWebhooks {
   /** The webhooks, each path once. */
   readonly webhooks: readonly DeclaredWebhook[];
@@ -43,7 +43,7 @@ export type BeforeLeaving = (left: ServedWebhooks) => Promise<void>;
 /** The client and caches of a definition, which end with its module. */
 export interface ScopedWebhook extends Disposable {
   readonly scope: AdmissionScope;
-  /** Why its caches are not synced; `undefined` when they are. */
+  /** The reason why its caches are not synced; `undefined` when they are. */
   readonly notReady: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface WebhookHostOptions {
   readonly ensureListening: (module: string) => void;
   /** Called when a module's code threw, after that was logged. */
   readonly onError: (module: string) => void;
-  /** The failure policy of all webhooks, instead of what they declare. @default as declared */
+  /** The failure policy of all webhooks, instead of the declared ones. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
   /** Whether to freeze the objects that `validate` sees. @default false */
   readonly freeze?: boolean | undefined;
@@ -97,7 +97,7 @@ export class WebhookHost {
     this.#conversion = new ConversionEndpoint({ find, metrics: metrics.conversions, log, clock: this.#clock });
   }
 
-  /** What is served now, ordered by the modules' names. */
+  /** The served webhooks, ordered by the modules' names. */
   get served(): ServedWebhooks {
     return servedBy(this.modules());
   }
@@ -109,7 +109,7 @@ export class WebhookHost {
 
   /**
    * Converts objects of a module's kinds before the module is added, until the returned value is disposed of: its
-   * definitions change first, and from then on the API server sends requests.
+   * definitions change first, and the API server then sends requests at once.
    */
   convertFor(module: Pick<WebhookModule, "resources" | "invoke">): Disposable {
     const early = this.#converted.lend(module);
@@ -122,7 +122,7 @@ export class WebhookHost {
     };
   }
 
-  /** Why a webhook would not respond as it should; `undefined` when all would. */
+  /** The reason why a webhook would not respond correctly; `undefined` when all would. */
   get notReady(): string | undefined {
     for (const { served } of this.#loaded.values()) {
       for (const { webhook, scoped } of served) {
@@ -132,7 +132,7 @@ export class WebhookHost {
     return undefined;
   }
 
-  /** Called after each change of what is served, when the handlers already respond. */
+  /** Called after each change of the served webhooks, when the handlers already respond. */
   onChange(listener: () => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
@@ -145,8 +145,8 @@ export class WebhookHost {
   }
 
   /**
-   * Serves a module's webhooks, in place of those of an earlier version. The new ones respond at once; the promise
-   * resolves when the calls of the earlier ones have ended, or when the signal fires and has cut them off.
+   * Serves a module's webhooks, in place of an earlier version's. The new ones respond at once; the promise resolves
+   * when the calls of the earlier ones have ended, or when the signal has cut them off.
    */
   async put(module: WebhookModule, { signal }: { readonly signal: AbortSignal }): Promise<void> {
     const old = this.#loaded.get(module.name);
@@ -158,7 +158,7 @@ export class WebhookHost {
       const next = [...this.#others(module.name), module];
       await this.#announceLeaving(leaving(this.served, servedBy(next)));
     }
-    // A concurrent change may have replaced what was loaded before the announcement.
+    // A concurrent change may have replaced the module since the announcement.
     const before = this.#loaded.get(module.name);
     this.#loaded.set(module.name, loaded);
     this.#mount();
@@ -259,7 +259,7 @@ export class WebhookHost {
   }
 }
 
-/** Returns what the API server must know of some modules. `manifests` needs it without a running process. */
+/** Returns the registrations of some modules. `manifests` needs them without a running process. */
 export function servedBy(modules: readonly Pick<WebhookModule, "webhooks" | "resources">[]): ServedWebhooks {
   const converted = new Map<string, Resource>();
   for (const resource of modules.flatMap(({ resources }) => resources)) {
@@ -271,7 +271,7 @@ export function servedBy(modules: readonly Pick<WebhookModule, "webhooks" | "res
   };
 }
 
-/** Whether a module has the webhooks that are there already; a new version of it has a context of its own. */
+/** Whether a module has the present webhooks; a new version of it has a context of its own. */
 function isSame(one: WebhookModule, other: WebhookModule): boolean {
   return (
     one.invoke === other.invoke && sameList(one.webhooks, other.webhooks) && sameList(one.resources, other.resources)

@@ -13,7 +13,7 @@ function declarations(webhook: AnyWebhook): Declarations {
   return readerDeclarations(webhook, { name: webhookName(webhook), ...(reads && { reads }), ...(uses && { uses }) });
 }
 
-/** Returns what a webhook's `reads` and `uses` permit its client. */
+/** Returns the permissions of a webhook's `reads` and `uses` for its client. */
 export function permissionsOfWebhook(webhook: AnyWebhook): Permissions {
   return declarations(webhook).permissions;
 }

@@ -1,4 +1,4 @@
-/** Reads what `.describe()` and `.meta()` say about a schema, including Kubernetes' extensions. */
+/** Reads the `.describe()` and `.meta()` of a schema, including Kubernetes' extensions. */
 import { z } from "zod";
 import { SchemaProblem, SENSITIVE, type StructuralSchema, type ValidationRule } from "./structural.ts";
 
@@ -6,7 +6,7 @@ import { SchemaProblem, SENSITIVE, type StructuralSchema, type ValidationRule } 
 export interface SchemaExtensions {
   /** CEL rules; `self` is the value that has them. @see https://kubernetes.io/docs/reference/using-api/cel/ */
   readonly rules?: readonly ValidationRule[] | undefined;
-  /** The value cannot change once it is set: the rule `self == oldSelf`. */
+  /** Whether the value cannot change once it is set: the rule `self == oldSelf`. */
   readonly immutable?: true | undefined;
   /** How server-side apply merges an array. @default "atomic" */
   readonly listType?: "atomic" | "set" | "map" | undefined;
@@ -16,11 +16,11 @@ export interface SchemaExtensions {
   readonly mapType?: "atomic" | "granular" | undefined;
   /** Whether the value is a whole Kubernetes object, with apiVersion, kind and metadata. */
   readonly embeddedResource?: true | undefined;
-  /** Whether fields that the schema does not name are kept. */
+  /** Whether unknown fields, which the schema does not name, are kept. */
   readonly preserveUnknownFields?: true | undefined;
   /**
    * Whether Events and logs of runs that read or write the text must not repeat it; in a kind this sets the format
-   * `password`, in a configuration `false` says that a field is no secret whatever its name sounds like.
+   * `password`, in a configuration, `false` means that a field is not secret although its name suggests it.
    */
   readonly sensitive?: boolean | undefined;
 }
@@ -29,7 +29,7 @@ declare module "zod" {
   interface GlobalMeta extends SchemaExtensions {}
 }
 
-/** Adds the metadata of a zod schema; that of an outer schema wins over that of an inner one. */
+/** Adds the metadata of a zod schema; an outer schema's takes precedence over an inner one's. */
 export function annotate(schema: z.core.$ZodType, inner: StructuralSchema, path: string): StructuralSchema {
   const meta = z.globalRegistry.get(schema);
   if (meta === undefined) return inner;

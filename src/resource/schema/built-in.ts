@@ -6,10 +6,10 @@ import { problemOf } from "./fit.ts";
 import type { DetailedRow, Plain, Row, SchemaTable, TypeRow } from "./schema-table.ts";
 import { structural, type StructuralSchema } from "./structural.ts";
 
-/** Makes the schema of a built-in type; what it accepts and returns has the type of `binnacle/resources`. */
+/** Makes the schema of a built-in type; its values have the type of `binnacle/resources`. */
 export type BuiltInSchema<T> = () => z.ZodType<T, T>;
 
-/** A kind as a part of another one: everything is optional. */
+/** A kind as a part of another one: every field is optional. */
 export type TemplateOf<Write extends { readonly metadata: unknown }> = {
   readonly apiVersion?: string | undefined;
   readonly kind?: string | undefined;
@@ -28,7 +28,7 @@ export function builtIn<T>(name: string): BuiltInSchema<T> {
 
 let table: SchemaTable | undefined;
 
-/** The schemas that are made already: types share the schemas of their parts. */
+/** The finished schemas: types share the schemas of their parts. */
 const schemas = new Map<string, StructuralSchema>();
 /** The types whose schemas are being made. */
 const around = new Set<string>();
@@ -37,7 +37,8 @@ function schemaOf(name: string): StructuralSchema {
   table ??= JSON.parse(SCHEMA_TABLE) as SchemaTable;
   let schema = schemas.get(name);
   if (schema !== undefined) return schema;
-  // The API server has no recursive schemas; where JSONSchemaProps, the only recursive type, meets itself, all is kept.
+  // The API server has no recursive schemas. JSONSchemaProps, the only recursive type, keeps all fields at its
+  // recursion.
   if (around.has(name)) return plain.object;
   around.add(name);
   schema = ofType(table[name]!);

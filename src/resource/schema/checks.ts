@@ -36,7 +36,7 @@ export function unknownCheck(path: string, check: string): SchemaProblem {
   );
 }
 
-/** Rejects every check, for types that have none in the API server. */
+/** Rejects every check, for types without checks in the API server. */
 export function refuseChecks(schema: z.core.$ZodType, path: string): void {
   for (const { check } of checksOf(schema, path)) throw unknownCheck(path, check);
 }

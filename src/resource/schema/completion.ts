@@ -10,9 +10,9 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface Filling {
   /** Which of the samples required fields get. @see sampleOf */
   readonly variant: number;
-  /** Whether fields with a default get another value. */
+  /** Whether fields with a default get a different value. */
   readonly otherDefaults: boolean;
-  /** An object of the same version whose values come before all others, at the same place. */
+  /** An object of the same version whose values take precedence, at the same place. */
   readonly model?: unknown;
 }
 
@@ -45,8 +45,8 @@ export function isComplete(schema: StructuralSchema, value: unknown): boolean {
 }
 
 /**
- * Returns the value with its missing fields: those of the model, otherwise defaults, and samples where there are none.
- * A `null` that the schema does not allow counts as missing. The given value does not change.
+ * Returns the value with its missing fields filled: from the model, else with defaults, else with samples. A `null`
+ * that the schema does not allow counts as missing. The argument does not change.
  */
 export function completed(schema: StructuralSchema, value: unknown, filling: Filling): unknown {
   const { model } = filling;
@@ -101,7 +101,7 @@ function requiredOf(schema: StructuralSchema, fields: Fields): readonly string[]
   return [...required, ...(variant.required ?? []), ...Object.keys(variant.properties ?? {})];
 }
 
-/** Returns the option of a discriminated union to which the object belongs, or the first one while that is unknown. */
+/** Returns the option of a discriminated union to which the object belongs, or the first option if that is unknown. */
 function variantOf({ oneOf }: StructuralSchema, fields: Fields): StructuralSchema | undefined {
   const isThis = ({ properties = {} }: StructuralSchema): boolean =>
     Object.entries(properties).every(([name, property]) => property.enum?.includes(fields[name]) === true);

@@ -32,7 +32,7 @@ const advice: Readonly<Record<string, string>> = {
   custom: "z.custom() and z.instanceof() run in JavaScript only: use a type, with a CEL rule in .meta({ rules })",
 };
 
-/** Converts a field; an error says where the schema is wrong and what to write. */
+/** Converts a field; an error names the mistake's place in the schema and the alternative. */
 export function convertField(schema: z.core.$ZodType, path: string): Field {
   const field = new Converter().convert(schema, path);
   return { ...field, schema: withNullableEnums(field.schema) };

@@ -2,7 +2,7 @@
 import type { StructuralSchema } from "./structural.ts";
 import { setField } from "../any-key.ts";
 
-/** Returns the value with defaults: the same value where nothing was missing, otherwise a copy of what changed. */
+/** Returns the value with defaults: the same value when nothing is missing, otherwise a copy of the changed parts. */
 type Fill = (value: unknown) => unknown;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -11,8 +11,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const fills = new WeakMap<StructuralSchema, { readonly fill: Fill | undefined }>();
 
 /**
- * Returns the value with the defaults of its schema. The given value does not change, and complete parts of it are
- * shared.
+ * Returns the value with the defaults of its schema. The argument does not change, and complete parts of it are shared.
  *
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting
  */

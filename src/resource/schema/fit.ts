@@ -3,8 +3,8 @@ import type { StructuralSchema } from "./structural.ts";
 import { ownField } from "../any-key.ts";
 
 /**
- * Returns what is wrong with a value, such as `containers[0].name is required`; `undefined` when it fits. Formats are
- * left to the API server.
+ * Returns the problem of a value, such as `containers[0].name is required`; `undefined` when it fits. Formats are left
+ * to the API server.
  */
 export function problemOf(schema: StructuralSchema, value: unknown, path = ""): string | undefined {
   const name = path === "" ? "it" : path;

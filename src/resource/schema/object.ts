@@ -19,7 +19,7 @@ export function objectSchema(schema: z.core.$ZodObject, path: string, convert: C
     if (!optional) required.push(name);
   }
   const base = withProperties(properties, required);
-  // The server prunes fields that the schema does not name, which is what z.strictObject and z.object mean here.
+  // The server prunes fields that the schema does not name; z.strictObject and z.object mean the same here.
   const rest = catchall?._zod.def.type;
   if (catchall === undefined || rest === "never") return base;
   if (rest === "unknown" || rest === "any") return { ...base, "x-kubernetes-preserve-unknown-fields": true };

@@ -9,7 +9,7 @@ const categories = /^(?:[LMNPSZC]|L[ulmto]|M[nce]|N[dlo]|P[cdseifo]|S[mcko]|Z[sl
 /**
  * Returns the same expression for RE2.
  *
- * @throws SyntaxError that says which part RE2 does not have and what to write instead.
+ * @throws SyntaxError naming the part that RE2 lacks and the alternative.
  */
 export function toRe2(regex: RegExp): string {
   return new Translation(regex).run();

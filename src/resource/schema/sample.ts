@@ -2,15 +2,16 @@
 import type { StructuralSchema } from "./structural.ts";
 
 /**
- * How far numbers are from the plainest one: a large step finds thresholds, and small ones find numbers with a meaning.
+ * The distances of numbers from the plainest one: a large step finds thresholds, and small steps find numbers with a
+ * meaning.
  */
 const STEPS = [0, 1_000, 1, 2, 3];
 const TEXTS = ["", "sample", "1", "true", "x"];
 
-/** How many different samples there are of a value with few limits. */
+/** The number of different samples of a value with few limits. */
 export const SAMPLES: number = STEPS.length;
 
-/** Two values of a format that people commonly parse; others are texts like any. */
+/** Two values of each format that authors commonly parse; values of other formats are arbitrary texts. */
 const FORMATS: Readonly<Record<string, readonly [string, string]>> = {
   "date-time": ["1970-01-01T00:00:00Z", "2001-02-03T04:05:06Z"],
   date: ["1970-01-01", "2001-02-03"],
@@ -25,7 +26,8 @@ const FORMATS: Readonly<Record<string, readonly [string, string]>> = {
 /**
  * Returns a value that the schema allows, apart from its patterns and rules.
  *
- * @param variant 0 is the plainest one; another number chooses another value, if there are several.
+ * @param variant the number of the value: 0 for the plainest one, another number for another value, if there are
+ * several.
  */
 export function sampleOf(schema: StructuralSchema, variant: number): unknown {
   const values = schema.enum ?? schema.allOf?.find((one) => one.enum !== undefined)?.enum;

@@ -16,7 +16,7 @@ export type Plain =
   | "object"
   | "any";
 
-/** A field, or the content of a list or a map: a plain type, the name of a type, or more than that. */
+/** A field, or the content of a list or a map: a plain type, the name of a type, or a detailed row. */
 export type Row = Plain | (string & {}) | DetailedRow;
 
 /** A field with more than a type; it has one of `is`, `items` and `values`. */

@@ -29,7 +29,7 @@ const date = String.raw`(?:\d+Y(?:\d+M)?(?:\d+D)?|\d+M(?:\d+D)?|\d+D)`;
 const seconds = String.raw`\d+(?:[.,]\d+)?S`;
 const time = String.raw`(?:\d+H(?:\d+M)?(?:${seconds})?|\d+M(?:${seconds})?|${seconds})`;
 
-/** Patterns in place of zod's own, which are lax, missing, or impossible in RE2. */
+/** Patterns that replace zod's own, which are lax, missing, or impossible in RE2. */
 const ownPatterns: ReadonlyMap<string, string | undefined> = new Map([
   ["url", "^[A-Za-z][A-Za-z0-9+.-]*:"],
   ["duration", String.raw`^P(?:\d+W|${date}(?:T${time})?|T${time})$`],

@@ -1,4 +1,4 @@
-/** The part of JSON Schema that custom resources allow. */
+/** The part of JSON Schema that custom resources may use. */
 import type { z } from "zod";
 
 /**
@@ -10,7 +10,7 @@ import type { z } from "zod";
 export interface ValidationRule {
   /** A CEL expression that is true for valid objects; `self` is the value that has the rule. */
   readonly rule: string;
-  /** The message to the user when the rule fails. @default `failed rule: …` */
+  /** The message for the user when the rule fails. @default `failed rule: …` */
   readonly message?: string | undefined;
   /** A CEL expression that computes the message. */
   readonly messageExpression?: string | undefined;
@@ -67,7 +67,7 @@ export interface Field {
   readonly optional: boolean;
 }
 
-/** OpenAPI's format of texts that must not be shown; `.meta({ sensitive: true })` sets it. */
+/** OpenAPI's format of texts that must not be displayed; `.meta({ sensitive: true })` sets it. */
 export const SENSITIVE = "password";
 
 /** Explains why a zod schema has no structural schema; `defineResource` adds the resource. */
@@ -79,14 +79,14 @@ export class SchemaProblem extends Error {
   }
 }
 
-/** It stands in the definition, which copies of a schema share: `.describe()` and `.meta()` make some. */
+/** The symbol is in the definition, which copies of a schema share: `.describe()` and `.meta()` make copies. */
 const mark: unique symbol = Symbol("structural schema");
 
 interface MarkedDefinition {
   [mark]?: () => StructuralSchema;
 }
 
-/** Says what a zod schema is in the API server. @param make is called whenever the schema is converted */
+/** Sets the API server's schema for a zod schema. @param make called whenever the schema is converted */
 export function structural<S extends z.core.$ZodType>(schema: S, make: () => StructuralSchema): S {
   (schema._zod.def as MarkedDefinition)[mark] = make;
   return schema;

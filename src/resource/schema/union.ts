@@ -54,7 +54,7 @@ function merge(fields: readonly Field[], path: string): StructuralSchema {
   );
 }
 
-/** A bound or pattern applies only to values of its own type, so those of both sides can be combined. */
+/** A bound or pattern applies only to values of its own type, so the rules of both sides can be combined. */
 function intOrString(text: StructuralSchema, number: StructuralSchema, path: string): StructuralSchema {
   if (text.enum !== undefined || number.enum !== undefined || text.format !== undefined) {
     throw new SchemaProblem(

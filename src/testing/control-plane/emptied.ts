@@ -42,12 +42,12 @@ const WITHIN = 60_000;
 const EVERY = 50;
 /** Milliseconds for one request. */
 const PATIENCE = 30_000;
-/** Groups whose objects no test makes, and which the server keeps up itself. */
+/** Groups whose objects no test makes, and which the server itself maintains. */
 const LEFT_ALONE = ["flowcontrol.apiserver.k8s.io", "apiregistration.k8s.io", "internal.apiserver.k8s.io"];
 /** Namespaces of the server, where tests only make Leases. */
 const SYSTEM = ["kube-system", "kube-public", "kube-node-lease"];
 
-/** Removes everything but the server's own objects and these kinds. @throws when something stays */
+/** Removes everything except the server's own objects and these kinds. @throws Error when an object stays */
 export async function emptied(plane: Plane, kinds: readonly string[] = []): Promise<void> {
   const began = performance.now();
   for (;;) {
@@ -60,7 +60,7 @@ export async function emptied(plane: Plane, kinds: readonly string[] = []): Prom
   }
 }
 
-/** Removes what there is. @returns the paths of what there was */
+/** Removes all objects. @returns the paths of the existing ones */
 async function removeAll(plane: Plane, kinds: readonly string[]): Promise<readonly string[]> {
   const paths: string[] = [];
   const resources = await discover(plane);
@@ -104,7 +104,7 @@ async function removeOf(plane: Plane, resource: Resource, kinds: readonly string
   return mine.map(({ namespace, name }) => `${pathOf(namespace)}/${name}`);
 }
 
-/** Whether the server or its controllers make the object anew when it is missing, or need it. */
+/** Whether the server or its controllers recreate the object when it is missing, or need it. */
 function isOwn({ plural }: Resource, { name, namespace = "", labels = {} }: Meta): boolean {
   if (SYSTEM.includes(namespace)) return plural !== "leases" || name.startsWith("apiserver-");
   if (plural === "namespaces") return name === "default" || SYSTEM.includes(name);
@@ -135,7 +135,7 @@ async function discover(plane: Plane): Promise<readonly Resource[]> {
   );
 }
 
-/** @returns `undefined` where there is nothing, as with a kind whose definition has just gone. */
+/** @returns `undefined` for 404, as with a kind whose definition has just been deleted. */
 async function get<T>(plane: Plane, path: string, accept: string): Promise<T | "later" | undefined> {
   const response = await plane.request(path, { headers: { accept }, signal: AbortSignal.timeout(PATIENCE) });
   if (response.ok) return (await response.json()) as T;
@@ -146,7 +146,7 @@ async function get<T>(plane: Plane, path: string, accept: string): Promise<T | "
   throw new Error(`GET ${path}: ${response.status} ${text}`);
 }
 
-/** Sends a request. A refusal is ignored, because the object is still there at the next look. */
+/** Sends a request. A refusal is ignored, because the next check finds the object again. */
 async function send(plane: Plane, method: string, path: string, body: object): Promise<void> {
   const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
   const response = await plane.request(path, {

@@ -22,7 +22,7 @@ export function etcdFlags(dir: string, ports: Ports): string[] {
   ];
 }
 
-/** Returns the flags; one of the caller's replaces every default with its name. */
+/** Returns the flags; a flag of the caller replaces the default with its name. */
 export function apiserverFlags(dir: string, ports: Ports, own: readonly string[]): string[] {
   const defaults = [
     `--etcd-servers=http://127.0.0.1:${ports.etcd}`,

@@ -18,9 +18,10 @@ export interface ProgramOptions {
 }
 
 /**
- * The shell becomes the program, so that its process id and signals are the program's; a shell beside it waits for the
- * end of the pipe that only the starting process holds open. When that process is gone, however it went, it kills the
- * program and removes what the process can no longer remove; a program that is gone already was stopped in order.
+ * The shell becomes the program, so that its process id and signals are the program's. Another shell waits for the end
+ * of a pipe that only the starting process holds open. When that process ends, in whatever way, this shell kills the
+ * program and removes the files that the process can no longer remove; a program that has ended already was stopped in
+ * order.
  */
 const tether = `exec 3<&0
 remove=$1; shift

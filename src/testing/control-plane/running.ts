@@ -49,7 +49,7 @@ interface ControlPlaneParts {
   readonly pki: Pki;
   readonly programs: ReadonlyMap<ProgramName, Program>;
   readonly kubectl: string;
-  /** Whether the folder goes at the end. */
+  /** Whether the folder is removed at the end. */
   readonly temporary: boolean;
 }
 

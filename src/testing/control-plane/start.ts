@@ -16,7 +16,7 @@ export interface ControlPlaneOptions {
   readonly bin: string;
   /** Whether to start kube-controller-manager too: garbage collection, namespaces, workloads. @default false */
   readonly controllers?: boolean | undefined;
-  /** Flags of kube-apiserver, each as `--name=value`; one replaces the default with its name. */
+  /** Flags of kube-apiserver, each as `--name=value`; a flag replaces the default with its name. */
   readonly flags?: readonly string[] | undefined;
   /** Flags of kube-controller-manager in the same form. */
   readonly controllerFlags?: readonly string[] | undefined;
@@ -52,7 +52,7 @@ export async function startPrograms(options: ControlPlaneOptions): Promise<Contr
       return controlPlane;
     } catch (error) {
       for (const program of programs.values()) await program.kill();
-      // Another process may take a port after it was found free and before it is used.
+      // Another process may take a port between the check and its use.
       if (attempt < 3 && String(error).includes("address already in use")) continue;
       if (options.dir === undefined) await rm(dir, { recursive: true, force: true });
       throw error;

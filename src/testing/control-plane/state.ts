@@ -25,7 +25,7 @@ export async function removeState(dir: string): Promise<void> {
   await rm(join(dir, "state.json"), { force: true });
 }
 
-/** Whether the process belongs to this folder's control plane; another process may have its number now. */
+/** Whether the process belongs to this folder's control plane; another process may have its number by now. */
 export function runsIn(dir: string, pid: number): boolean {
   if (!existsSync("/proc/self/cmdline")) {
     return spawnSync("ps", ["-p", String(pid), "-o", "command="], { encoding: "utf8" }).stdout.includes(`${dir}/`);

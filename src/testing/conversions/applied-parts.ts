@@ -1,4 +1,4 @@
-/** Applies parts of an object through two versions in turns, and finds what does not stay as it was applied. */
+/** Applies parts of an object through two versions in turns, and finds values that do not stay as they were applied. */
 import { AppliedVersions, VersionSchema } from "binnacle-apiserver";
 import type { ResourceDefinition, VersionDefinition } from "../../resource/definition.ts";
 import { isFields, sameJson } from "../../resource/json.ts";
@@ -18,7 +18,7 @@ export interface AppliedPartsOptions {
   readonly definition: ResourceDefinition;
   readonly from: VersionDefinition;
   readonly through: VersionDefinition;
-  /** @default as the conversion webhook does */
+  /** The conversion between the versions. @default as the conversion webhook does */
   readonly convert?: Convert | undefined;
 }
 
@@ -32,10 +32,11 @@ export class AppliedParts {
   }
 
   /**
-   * One manager applies the object, then the same through the other version, then the object again: all of it, and only
-   * what it cannot do without. Whatever it applied last has to be there.
+   * Returns the differences after one manager applied the object, then the same object through the other version, then
+   * the object again: once completely, once with only its required fields. Every field of the last apply must be
+   * present.
    *
-   * @param object one that loses nothing on the way to the other version and back.
+   * @param object an object that loses nothing on the way to the other version and back.
    */
   differences(object: WireObject): readonly Difference[] {
     const { from, through, convert = asWebhook(this.#options.definition) } = this.#options;
@@ -52,7 +53,7 @@ export class AppliedParts {
       const others = asApplied(convert(before, through.name));
       for (const part of [object, needed]) {
         if (this.#here.admit(part).errors.length > 0) continue;
-        // A refusal without the other version is no loss of a conversion.
+        // A refusal that also occurs without the other version is not a loss of a conversion.
         if (this.#here.admit(server.apply(before, asApplied(part), MANAGER)).errors.length > 0) continue;
         const live = server.apply(before, others, MANAGER);
         const after = server.apply(live, asApplied(part), MANAGER);

@@ -1,4 +1,4 @@
-/** Finds what the conversions of a kind lose, by converting generated objects to another version and back. */
+/** Finds fields that the conversions of a kind lose, by converting generated objects to another version and back. */
 import * as fc from "fast-check";
 import { definitionOf, type ResourceDefinition, type VersionDefinition } from "../../resource/definition.ts";
 import type { Resource } from "../../resource/handle.ts";
@@ -16,7 +16,7 @@ export interface ConversionLoss {
   readonly reason: LossReason;
   /** The path without the positions of list elements, such as `spec.ports[].name`. */
   readonly path: string;
-  /** A sentence with the values of the smallest example that was found. */
+  /** A sentence with the values of the smallest example. */
   readonly message: string;
   /** The smallest example. */
   readonly object: object;
@@ -31,20 +31,20 @@ export interface ConversionLossesOptions {
 
 export interface ConversionFindings {
   readonly losses: readonly ConversionLoss[];
-  /** Versions for which no valid object was found, so that nothing is known about them. */
+  /** Versions without a valid object, about which nothing is known. */
   readonly unknown: readonly string[];
 }
 
-/** At least one of this many generated objects should be valid. */
+/** The number of generated objects of which at least one should be valid. */
 const TRIES = 20;
-/** Of so many objects parts are applied, each of which takes dozens of conversions. */
+/** The number of objects whose parts are applied, each of which takes dozens of conversions. */
 const APPLIED = 10;
 /** A conversion that loses everything need not be described completely. */
 const MOST_LOSSES = 20;
 
 /**
  * Converts objects of each version to the hub and back, and objects of the hub to each other version and back, and
- * applies parts of those that come back as they were.
+ * applies parts of those that come back unchanged.
  */
 export function findConversionLosses(resource: Resource, options: ConversionLossesOptions = {}): ConversionFindings {
   const definition = definitionOf(resource);

@@ -22,7 +22,7 @@ export interface UntypedVersion {
   readonly status?: { readonly [field: string]: unknown };
 }
 
-/** The type of a converted object, which is known where the name of the version is. */
+/** The type of a converted object, if the name of the version is known. */
 export type ConvertedTo<R extends Resource, Version extends string> = R["apiVersion"] extends `${string}/${Version}`
   ? ObjectOf<R>
   : R extends { readonly versions: { readonly [V in Version]: infer Other extends Resource } }
@@ -32,11 +32,10 @@ export type ConvertedTo<R extends Resource, Version extends string> = R["apiVers
 /**
  * Converts an object as the conversion webhook does, through the hub.
  *
- * @param to the name of a version, such as `v1beta1`; the object itself says which one it is in.
- * @throws Error when the kind has no such version, and whatever the kind's `toHub` and `fromHub` throw.
- * @example
- * const old = convert(Backup, await cluster.client.get(Backup, key), "v1beta1");
- * expect(old.spec).toEqual({ schedule: "0 3 * * *" });
+ * @param to the name of the target version, such as `v1beta1`; the object itself has its present one.
+ * @throws Error when the kind has no such version, and the errors of the kind's `toHub` and `fromHub`.
+ * @example const old = convert(Backup, await cluster.client.get(Backup, key), "v1beta1"); expect(old.spec).toEqual({
+ * schedule: "0 3 * * *" });
  */
 export function convert<R extends Resource, const Version extends string>(
   resource: R,
@@ -55,12 +54,11 @@ export function convert<R extends Resource, const Version extends string>(
 }
 
 /**
- * Finds what the conversions of a kind lose: objects that are generated from its schemas are converted to another
+ * Finds fields that the conversions of a kind lose: it generates objects from the schemas and converts them to another
  * version and back. `binnacle check` does the same.
  *
- * @throws Error when no generated object is valid in one of the versions, so that nothing is known of it.
- * @example
- * expect(await conversionLosses(Backup)).toEqual([]);
+ * @throws Error when no generated object is valid in one of the versions, so that nothing is known about it.
+ * @example expect(await conversionLosses(Backup)).toEqual([]);
  */
 export async function conversionLosses(
   resource: Resource,

@@ -7,10 +7,10 @@ import { VersionSchema } from "binnacle-apiserver";
 import { ownField } from "../../resource/any-key.ts";
 
 /**
- * - `lost`: the field is not there any more, or what a conversion returned is in no schema;
+ * - `lost`: the field is gone, or a conversion returned a field that no schema has;
  * - `changed`: it has another value;
  * - `added`: there was none;
- * - `refused`: the other version's schema does not allow what the conversion made;
+ * - `refused`: the other version's schema does not allow the result of the conversion;
  * - `failed`: the conversion threw.
  */
 export type LossReason = "lost" | "changed" | "added" | "refused" | "failed";
@@ -24,12 +24,12 @@ export interface Difference {
   readonly after?: unknown;
   /** The explanation of `refused` and `failed`. */
   readonly message?: string;
-  /** Whether it was found by applying parts of an object, of which nothing is lost as a whole. */
+  /** Whether the loss occurs only when parts of an object are applied, not with the whole object. */
   readonly isPart?: boolean;
 }
 
 export class RoundTrip {
-  /** The versions: where it begins and ends, and the one in between. */
+  /** The versions: the first and last one, and the one in between. */
   readonly from: string;
   readonly through: string;
   readonly #definition: ResourceDefinition;
@@ -47,13 +47,13 @@ export class RoundTrip {
     this.#intended = [...from.loses, ...through.loses];
   }
 
-  /** Returns the object with defaults; `undefined` when its version does not allow it. */
+  /** Returns the object with defaults; `undefined` when it is invalid in its version. */
   begin(object: WireObject): WireObject | undefined {
     const admitted = this.#here.admit(object);
     return admitted.errors.length > 0 ? undefined : frozen(admitted.object);
   }
 
-  /** Returns the differences from what `begin` returned, except intended losses. */
+  /** Returns the differences from the result of `begin`, except intended losses. */
   differences(object: WireObject): readonly Difference[] {
     return this.all(object).filter(({ path }) => !this.#intended.some((one) => isWithin(path, one)));
   }
@@ -82,7 +82,7 @@ export class RoundTrip {
       ];
     }
     differences.push(...compare(object.spec, back.spec, "spec"));
-    // An empty status means the same as none.
+    // An empty status is equivalent to none.
     differences.push(...compare(object.status ?? {}, back.status ?? {}, "status"));
     for (const name of ["labels", "annotations"]) {
       const [before, after] = [object, back].map(({ metadata }) => (metadata[name] ?? {}) as Fields);

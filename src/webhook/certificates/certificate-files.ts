@@ -10,12 +10,12 @@ import { certificatesOf } from "./stored-certificates.ts";
 /** The name in a mounted Secret of type `kubernetes.io/tls`. */
 const CERT = "tls.crt";
 const KEY = "tls.key";
-/** cert-manager adds this file; without it somebody else injects the authorities. */
+/** The file that cert-manager adds; without it somebody else injects the authorities. */
 const AUTHORITIES = "ca.crt";
 
 /** Milliseconds between two checks, because not every file system sends events, nor do files behind a link. */
 const LOOK_EVERY = 10_000;
-/** Milliseconds after an event, because the two files may be replaced one after the other. */
+/** Milliseconds between an event and the reading, because the two files may be replaced one after the other. */
 const SETTLE = 20;
 
 export interface CertificateFilesOptions {
@@ -116,7 +116,7 @@ export class CertificateFiles extends CurrentCertificate implements AsyncDisposa
   }
 }
 
-/** Reads a certificate, its key and any authorities. @throws Error that names the file that is invalid. */
+/** Reads a certificate, its key and any authorities. @throws Error naming the invalid file. */
 export function readCertificate(folder: string): TrustedCertificate {
   const cert = textOf(folder, CERT);
   const key = textOf(folder, KEY);

@@ -1,4 +1,4 @@
-/** Metrics of the webhooks' certificate: when it expires, and how often its files were read. */
+/** Metrics of the webhooks' certificate: its expiry, and the number of reads of its files. */
 import type { Metrics } from "../../observe/metrics.ts";
 import type { TrustedSource } from "./trusted-source.ts";
 import { certificatesOf, expiryOf } from "./stored-certificates.ts";
@@ -39,7 +39,9 @@ export function certificateMetrics(source: TrustedSource, reads: FileReads, metr
   return added;
 }
 
-/** Returns when the certificate and the last of its authorities expire, in milliseconds since the epoch. */
+/**
+ * Returns the times at which the certificate and the last of its authorities expire, in milliseconds since the epoch.
+ */
 export function expiries(source: TrustedSource): readonly (readonly ["serving" | "authority", number])[] {
   const current = source.current();
   if (current === undefined) return [];

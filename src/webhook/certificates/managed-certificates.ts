@@ -62,7 +62,7 @@ export class ManagedCertificates extends CurrentCertificate implements AsyncDisp
     this.#running.catch(() => {}); // awaited at the end
   }
 
-  /** Why there is no certificate, or why it cannot be replaced; `undefined` while all is well. */
+  /** The reason why there is no certificate, or why it cannot be replaced; `undefined` while all is well. */
   get failure(): string | undefined {
     return this.#passes.failure;
   }
@@ -77,7 +77,7 @@ export class ManagedCertificates extends CurrentCertificate implements AsyncDisp
     await this.#running.catch(() => {});
   }
 
-  /** Takes the next step. @returns for how many milliseconds there is nothing to do after it. */
+  /** Takes the next step. @returns the milliseconds until the following one. */
   async #settle(signal: AbortSignal): Promise<number> {
     const { store, clock, hosts } = this.#options;
     for (;;) {
@@ -102,7 +102,7 @@ export class ManagedCertificates extends CurrentCertificate implements AsyncDisp
     }
   }
 
-  /** Asks whether the new authority is in force, which is necessary only while there are two. */
+  /** Checks whether the new authority is in force, which is necessary only while there are two. */
   async #inForce({ authorities }: StoredCertificates, signal: AbortSignal): Promise<boolean> {
     const [newest = "", ...others] = authorities;
     if (others.length === 0) return true;
@@ -132,18 +132,18 @@ export class ManagedCertificates extends CurrentCertificate implements AsyncDisp
     const lifetime = (ms: number) => ({ from: clock.now() - BACKDATED, until: clock.now() + ms });
     const serverCertificate = (authority: Certificate, otherHosts: readonly string[]): Certificate => {
       const all = [...new Set([...hosts, ...otherHosts])];
-      // A host that is too long for a common name is still an alternative name, and only those count.
+      // A host that is too long for a common name is still an alternative name, and only alternative names count.
       const subject = { name: all.find((host) => host.length <= 64) ?? "webhook" };
       const issued = issue(authority, { ...lifetime(SERVER_LIFETIME), subject, hosts: all });
       const missing = missingHosts(issued.cert, hosts);
-      // The next pass would replace such a certificate by one that lacks the name as well, and so on.
+      // The next pass would replace a certificate that lacks a name by one that lacks it as well, and so on.
       if (missing.length > 0)
         throw new Error(`A certificate cannot name ${missing.map((h) => JSON.stringify(h)).join(", ")}`);
       return issued;
     };
     if (kind === "server" && stored !== undefined) {
       const authority = { cert: stored.authorities[0]!, key: stored.authorityKey };
-      // Replicas of another version may be reached by another name.
+      // Replicas of another version may have another name for themselves.
       return { ...stored, ...serverCertificate(authority, hostsOf(stored.cert)) };
     }
     // Each authority has a name of its own, because two of them are trusted side by side for a while.

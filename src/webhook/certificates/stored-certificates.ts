@@ -25,14 +25,17 @@ export const SERVER_LIFETIME: number = 90 * DAY;
 const REPLACED_AT = 1 / 3;
 /** How long an authority is in force before a server uses it, because API servers must learn of it first. */
 const SPREAD = 10_000;
-/** How long an authority is trusted after its last certificate was replaced, because replicas must load the new one. */
+/**
+ * Milliseconds for which an authority is trusted after its last certificate was replaced, because replicas must load
+ * the new one.
+ */
 const OVERLAP = HOUR;
 /** The interval between checks whether an authority is in force. */
 const ASK_AGAIN = 1_000;
 /** With less time than this left, the certificate is replaced even if its authority is not known to be in force. */
 const URGENT = DAY;
 
-/** The next action with its reason, or the milliseconds for which there is nothing to do. */
+/** The next action with its reason, or the milliseconds until there is one. */
 export type NextStep =
   | { readonly kind: "wait"; readonly ms: number }
   | { readonly kind: "authority" | "server" | "forget"; readonly why: string };
@@ -48,9 +51,9 @@ export interface Situation {
 /**
  * Decides the next step.
  *
- * An authority is replaced in three steps, so that no server ever uses a certificate that an API server does not
- * trust: `authority` adds a new one beside the old one, `server` issues a certificate of it once it is in force
- * everywhere, and `forget` drops the old one when no replica uses a certificate of it any more.
+ * An authority is replaced in three steps, so that no server ever uses a certificate that an API server does not trust:
+ * `authority` adds a new one beside the old one, `server` issues a certificate of the new one once it is in force
+ * everywhere, and `forget` drops the old one when no replica uses its certificates any more.
  */
 export function nextStep(stored: StoredCertificates | undefined, { now, hosts, inForce }: Situation): NextStep {
   if (stored === undefined) return { kind: "authority", why: "there is none" };

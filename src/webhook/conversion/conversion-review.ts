@@ -28,7 +28,7 @@ export interface ConversionReview {
   readonly inexact: string | undefined;
 }
 
-/** Thrown for anything but a ConversionReview; its message says what is wrong. */
+/** Thrown for anything but a ConversionReview; its message describes the problem. */
 export class MalformedReview extends Error {
   override readonly name = "MalformedReview" as const;
 }
@@ -91,7 +91,7 @@ export function answerReview(
   { find, remembered }: { readonly find: KindLookup; readonly remembered?: RecentObjects | undefined },
 ): ReviewedConversion {
   const { apiVersion, uid, desiredAPIVersion, objects } = review;
-  // Only a single object may be a part; a list would push the objects that parts are compared with out of the memory.
+  // Only a single object may be a part; a list would evict the objects with which parts are compared.
   const recent = objects.length === 1 ? remembered : undefined;
   const [group, version] = splitVersion(desiredAPIVersion);
   const converted: WireObject[] = [];
@@ -148,7 +148,7 @@ function splitVersion(apiVersion: string): readonly [group: string, version: str
   return slash < 0 ? ["", apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
 }
 
-/** Reports what an author's function threw in the words of controller-runtime. */
+/** Reports an error of an author's function in the words of controller-runtime. */
 function messageOf({ error, object, from, to }: ConversionFailure): string {
   const isOwn = error instanceof ConversionError;
   const what = isOwn ? "Cannot convert" : "internal error occurred during conversion of";

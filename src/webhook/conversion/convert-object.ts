@@ -15,16 +15,15 @@ export class ConversionError extends Error {
 }
 
 /**
- * Converts an object of a kind with several versions. The given object does not change; the result may share parts of
- * it.
+ * Converts an object of a kind with several versions. The argument does not change; the result may share parts of it.
  *
- * The author's functions get what their types promise: every required field and every field with a default. So does
- * the caller, because the API server adds no defaults after a conversion. Of an object that lacks such a field, the
- * caller gets what follows from the fields that are there.
+ * The author's functions receive the fields that their types promise: every required field and every field with a
+ * default. So does the caller, because the API server adds no defaults after a conversion. For an object that lacks
+ * such a field, the caller gets the fields that follow from the present ones.
  *
  * @param to the name of a version, such as `v1`.
- * @param recent what was converted before, which helps with parts of the same objects.
- * @throws ConversionError, and whatever the author's functions throw.
+ * @param recent the objects that were converted before, which help with parts of the same objects.
+ * @throws ConversionError, and the errors of the author's functions.
  */
 export function convertObject(
   definition: ResourceDefinition,
@@ -67,7 +66,10 @@ interface Way {
   readonly definition: ResourceDefinition;
   readonly source: VersionDefinition;
   readonly target: VersionDefinition;
-  /** The values that complete a part on its way to its last version. @default the defaults of each version */
+  /**
+   * The values for missing fields of an incomplete object at each step to the last version. @default the defaults of
+   * each version
+   */
   readonly filling?: Filling | undefined;
 }
 

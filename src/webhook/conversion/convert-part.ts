@@ -2,8 +2,8 @@
  * Converts parts of objects.
  *
  * While the API server works out a server-side apply of an object whose managers use several versions, it has parts of
- * the object converted, to learn which fields correspond: each field of the part must be there in the result, wherever
- * the author's functions put it, and a field that the part lacks must not appear.
+ * the object converted, to determine which fields correspond: each field of the part must appear in the result,
+ * wherever the author's functions put it, and fields that the part lacks must not.
  */
 import { isFields, sameJson } from "../../resource/json.ts";
 import { completed, type Filling } from "../../resource/schema/completion.ts";
@@ -16,11 +16,11 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface PartOptions {
   /** The schema of the part's version. */
   readonly schema: StructuralSchema;
-  /** The schema of the wanted version. */
+  /** The schema of the target version. */
   readonly target: StructuralSchema;
-  /** The whole object in the part's version as it was a moment ago, if that is known. */
+  /** The whole object in the part's version shortly before, if that is known. */
   readonly whole?: WireObject | undefined;
-  /** Converts a completed object. What is missing on the way is filled in too, and nothing at the end. */
+  /** Converts a completed object. Missing fields are filled in at each step, but not at the end. */
   readonly through: (object: WireObject, filling: Filling) => WireObject;
 }
 
@@ -31,21 +31,21 @@ const FILLINGS: readonly Filling[] = [
   { variant: 1, otherDefaults: true },
 ];
 
-/** The results of converting the part with one filling, and less than the part with the same filling. */
+/** The results of two conversions with the same filling: of the part, and of less than the part. */
 interface Attempt<T = unknown> {
   readonly part: T;
   readonly less: readonly T[];
 }
 
 /**
- * Completes the part in several ways and converts it each time, next to the same filling without the part. A field that
- * varies with the filling and is the same without the part follows from the filling, and is left out. All others are
- * kept, and so is one that follows from both.
+ * Completes the part in several ways and converts it each time, once with and once without the part's own fields. A
+ * field that varies with the filling and is the same without the part follows from the filling, and is left out. All
+ * others are kept, even if they follow from both.
  *
- * @throws what the author's functions throw, when they refuse the part with every filling.
+ * @throws the error of the author's functions, when they refuse the part with every filling.
  */
 export function convertPart(input: WireObject, { schema, target, whole, through }: PartOptions): WireObject {
-  // Authors may rely on a name. The answer gets the part's own metadata again.
+  // Authors may rely on a name. The result then gets the part's own metadata again.
   const part = { ...input, metadata: { name: whole?.metadata["name"] ?? "", ...input.metadata } };
   const attempts: Attempt<WireObject>[] = [];
   const errors: unknown[] = [];
@@ -61,7 +61,7 @@ export function convertPart(input: WireObject, { schema, target, whole, through 
   const pick = (name: string, keepsConstants: boolean): unknown =>
     settled(fieldOf(attempts, name), { schema: target.properties?.[name], keepsConstants });
   const { apiVersion, kind } = attempts[0]!.part;
-  // A constant that an author's function adds, such as a name, is kept where the part has other fields of `spec` or
+  // A constant that an author's function adds, such as a name, is kept if the part has other fields of `spec` or
   // `status`.
   const spec = pick("spec", hasFields(part.spec));
   const status = pick("status", hasFields(part.status));
@@ -86,7 +86,7 @@ function metadataOf({ metadata: given }: WireObject, attempts: readonly Attempt<
   };
 }
 
-/** Converts the shape of the part, or the part without one field each where the author's functions refuse that. */
+/** Converts the shape of the part; if the author's functions refuse that, the part without one field at a time. */
 function converted(
   part: WireObject,
   { schema, convert }: { readonly schema: StructuralSchema; readonly convert: (less: WireObject) => WireObject },
@@ -115,7 +115,7 @@ function emptied({ apiVersion, kind, metadata, spec, status }: WireObject, schem
   };
 }
 
-/** Returns the objects in a value, and the items of keyed lists with their keys, without anything else. */
+/** Returns the objects in a value, and the items of keyed lists with their keys, without other fields. */
 function shapeOf(fields: Fields, schema: StructuralSchema | undefined): Fields {
   const shape = Object.entries(fields).flatMap(([name, value]): (readonly [string, unknown])[] => {
     const inner = schema?.properties?.[name] ?? schema?.additionalProperties;
@@ -155,11 +155,14 @@ function without(fields: unknown): readonly Fields[] {
 interface Place {
   /** The schema of the value, if it has one. */
   readonly schema: StructuralSchema | undefined;
-  /** Whether a value is kept that depends on nothing that was tried. */
+  /** Whether values are kept that depend on none of the attempts. */
   readonly keepsConstants: boolean;
 }
 
-/** Returns what the attempts agree on, without what follows from the filling; `undefined` when nothing is left. */
+/**
+ * Returns the values on which the attempts agree, without those that follow from the filling; `undefined` when none is
+ * left.
+ */
 function settled(attempts: readonly Attempt[], place: Place): unknown {
   const values = attempts.map(({ part }) => part).filter(isValue);
   if (values.length === 0) return undefined;
@@ -182,13 +185,13 @@ function settled(attempts: readonly Attempt[], place: Place): unknown {
 }
 
 interface Items {
-  /** The fields that tell items apart; the items of a set are told apart by themselves. */
+  /** The fields that identify items; items of a set identify themselves. */
   readonly keys: readonly string[];
   readonly keyOf: (item: unknown) => string;
   readonly place: Place;
 }
 
-/** Compares items by their keys, because that is how the API server tells which field is whose. */
+/** Compares items by their keys, because the API server uses these to determine the owner of a field. */
 function settledItems(attempts: readonly Attempt[], { keys, keyOf, place }: Items): unknown {
   const lists = attempts.map(({ part, less }) => ({
     part: byKey(part, keyOf),
@@ -209,7 +212,7 @@ function byKey(list: unknown, keyOf: Items["keyOf"]): ReadonlyMap<string, unknow
   return new Map(Array.isArray(list) ? list.map((item: unknown) => [keyOf(item), item]) : []);
 }
 
-/** Returns how the items of a list are told apart; `undefined` for a list that belongs together. */
+/** Returns the way in which the items of a list are identified; `undefined` for a list that is a whole. */
 function itemsOf(schema: StructuralSchema, place: Place): Items | undefined {
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   switch (schema["x-kubernetes-list-type"]) {
@@ -231,7 +234,7 @@ function same(one: unknown, other: unknown): boolean {
   return Object.is(one, other) || sameJson(one, other);
 }
 
-/** Whether a conversion made a value at all: of a sample it may make none, such as the number of an empty text. */
+/** Whether a conversion produced a value: it may have none for a sample, such as the number of an empty text. */
 function isValue(value: unknown): boolean {
   return value !== undefined && !Number.isNaN(value);
 }

@@ -1,14 +1,14 @@
 /** Remembers the objects that were converted last. */
 import type { WireObject } from "./wire-object.ts";
 
-/** The number of remembered objects: enough for the applies that are worked out at the same time. */
+/** The number of remembered objects: enough for the applies that are computed at the same time. */
 const MOST = 32;
 const IDENTITY = ["namespace", "name", "uid"] as const;
 
 /**
  * The objects that were converted last, whole and in each of their versions. The API server has an object converted
- * right before a part of it. The whole one has values for what the part lacks that the author's functions accept; it
- * is only a help, because the two requests may reach different replicas.
+ * right before a part of it. The whole object has values for the part's missing fields that the author's functions
+ * accept. It is not always available, because the two requests may reach different replicas.
  */
 export class RecentObjects {
   readonly #objects = new Map<string, WireObject>();

@@ -11,5 +11,5 @@ export interface WireObject {
   readonly status?: unknown;
 }
 
-/** An object, or a part of one, whose metadata may be gone as well. */
+/** An object, or a part of one that may lack metadata. */
 export type PartialObject = Omit<WireObject, "metadata"> & { readonly metadata?: Fields | null | undefined };

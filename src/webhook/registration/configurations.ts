@@ -1,4 +1,4 @@
-/** Makes the webhook configurations, which tell the API server what to call. */
+/** Makes the webhook configurations, which name the webhooks for the API server. */
 import {
   MutatingWebhookConfiguration,
   type MutatingWebhook,
@@ -15,7 +15,7 @@ export type WebhookTarget =
   /** A URL such as `https://172.18.0.1:9443`, without a path. */
   | { readonly url: string };
 
-/** The Leases of an election: one of this name, or those whose names begin with it and a dash. */
+/** The Leases of an election: one with this name, or those whose names begin with it and a dash. */
 export interface OwnLeases {
   readonly namespace: string;
   readonly id: string;
@@ -28,13 +28,13 @@ export interface ConfigurationOptions {
   /** The authorities (PEM). Without them somebody else injects the authorities, and injected ones are kept. */
   readonly authorities?: string | undefined;
   /**
-   * Namespaces of the listener, whose objects the webhooks never get, except for kinds of the modules and where a
-   * webhook's own selector refers to names of namespaces.
+   * Namespaces of the listener, whose objects the webhooks never receive. Exceptions are kinds of the modules, and
+   * webhooks whose own selector refers to names of namespaces.
    */
   readonly ownNamespaces: readonly string[];
-  /** The Leases of the process, which the webhooks never get. @default none */
+  /** The Leases of the process, which the webhooks never receive. @default none */
   readonly ownLeases?: OwnLeases | undefined;
-  /** Replaces what the webhooks declare. @default as declared */
+  /** Overrides the failure policy of the webhooks. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
@@ -59,9 +59,9 @@ const NOT_LEASES = { name: "exclude-leases", expression: `!(${IS_LEASE})` } as c
 /**
  * Returns the configurations for these webhooks, each for the requests that it declares.
  *
- * Two kinds of requests are excluded, so that a listener that is down cannot prevent its own restart: those for
- * objects in its own namespaces that are of no kind of the modules, and those for Leases: for all if a rule covers them
- * without naming them, and always for those of the process.
+ * Two kinds of requests are excluded, so that a listener that is down cannot prevent its own restart: requests for
+ * objects in its own namespaces that are not of the modules' kinds, and requests for Leases (for all Leases if a rule
+ * covers them without naming them, and always for those of the process).
  */
 export function configurationsOf(declared: Iterable<DeclaredWebhook>, options: ConfigurationOptions): Configurations {
   const mutating: MutatingWebhook[] = [];
@@ -104,7 +104,7 @@ function entryOf(webhook: DeclaredWebhook, options: ConfigurationOptions): Valid
   };
 }
 
-/** Returns where the API server calls a path, and which authorities it trusts there. */
+/** Returns the address at which the API server calls a path, and the authorities that it trusts there. */
 export function clientConfigOf(
   path: string,
   { target, authorities }: Pick<ConfigurationOptions, "target" | "authorities">,
@@ -115,7 +115,7 @@ export function clientConfigOf(
   };
 }
 
-/** Returns the name of both configurations of an installation, from its Service, which no other one has. */
+/** Returns the name of both configurations of an installation, from its Service, which no other installation has. */
 export function registrationName({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return `${name}.${namespace}`;
 }
@@ -125,7 +125,7 @@ export function caBundleOf(authorities: string): string {
   return Buffer.from(authorities, "utf8").toString("base64");
 }
 
-/** Makes a name unique in its configuration: of two webhooks with one name the second gets a number. */
+/** Makes a name unique in its configuration: the second webhook with a name gets a number. */
 function unused(name: string, taken: Set<string>): string {
   let free = name;
   for (let number = 2; taken.has(free); number++) free = `${number}.${name}`;
@@ -133,7 +133,7 @@ function unused(name: string, taken: Set<string>): string {
   return free;
 }
 
-/** Returns the namespaces whose objects a webhook never gets, although it does not say so. */
+/** Returns the namespaces whose objects a webhook never receives, although it does not declare that. */
 export function leftOut(
   { namespaceSelector, rules, isForOwnKind = false }: DeclaredWebhook,
   ownNamespaces: readonly string[],

@@ -1,4 +1,4 @@
-/** Keeps an object of the API server as this process wants it, whoever changes it. */
+/** Keeps an object of the API server in the state that this process wants, whoever changes it. */
 import type { Leadership } from "../../client/leadership.ts";
 import { followObject } from "../../kube/api/follow-object.ts";
 import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
@@ -7,10 +7,10 @@ import type { Log } from "../../observe/log.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import { Passes } from "../passes.ts";
 
-/** What a process needs to keep objects. */
+/** The parts that a process needs to keep objects. */
 export interface KeptParts {
   readonly transport: Pick<Transport, "request" | "stream">;
-  /** Of several replicas only the leader writes. */
+  /** The leadership: only the leader of several replicas writes. */
   readonly leadership: Leadership;
   readonly clock: Clock;
   readonly log: Log;
@@ -28,7 +28,7 @@ export interface LiveObject {
 
 /** How to write the object. */
 export type Write =
-  /** With server-side apply. */
+  /** Writes with server-side apply. */
   | { readonly kind: "apply"; readonly body: object }
   | { readonly kind: "merge" | "json"; readonly body: object }
   | { readonly kind: "delete" };
@@ -43,7 +43,7 @@ export interface KeptObjectOptions<T extends LiveObject> extends KeptParts {
   readonly plan: (live: T | undefined) => Write | undefined;
   /** Milliseconds after which the object is checked again even if nothing changed. @default 60_000 */
   readonly every?: number | undefined;
-  /** Called when somebody else had changed the object and it was repaired. */
+  /** Called when a change by somebody else was repaired. */
   readonly onRepaired?: (() => void) | undefined;
   readonly onFailed?: (() => void) | undefined;
 }
@@ -62,8 +62,8 @@ const REPAIR_EVERY = 250;
 /**
  * Checks its object whenever that may have changed, and after each {@link touch}.
  *
- * **Guarantee.** Passes do not overlap, and each begins with a read of the object, so the last one has seen
- * everything that was wanted and that others wrote before it.
+ * **Guarantee.** Passes do not overlap, and each begins with a read of the object, so the last one has seen every
+ * earlier request and every earlier write of others.
  */
 export class KeptObject<T extends LiveObject> implements AsyncDisposable {
   readonly #options: KeptObjectOptions<T>;
@@ -113,19 +113,19 @@ export class KeptObject<T extends LiveObject> implements AsyncDisposable {
     this.#running.catch(() => {}); // the end awaits it
   }
 
-  /** Why the object is not as wanted; `undefined` while it is. */
+  /** The reason why the object is not in its wanted state; `undefined` while it is. */
   get failure(): string | undefined {
     return this.#passes.failure;
   }
 
-  /** Says that the wanted state has changed. Resolves when a later pass has succeeded, or the signal fires. */
+  /** Announces that the wanted state has changed. Resolves when a later pass has succeeded, or the signal fires. */
   touch(signal?: AbortSignal): Promise<void> {
     const mine = ++this.#touched;
     this.#passes.look();
     return this.#when(() => this.#done >= mine, signal);
   }
 
-  /** Resolves when the object, as this process last saw it, passes the test, or when the signal fires. */
+  /** Resolves when the last known state of the object passes the test, or when the signal fires. */
   seen(passes: (live: T | undefined) => boolean, signal?: AbortSignal): Promise<void> {
     return this.#when(() => this.#live !== null && passes(this.#live), signal);
   }

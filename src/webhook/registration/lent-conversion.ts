@@ -1,7 +1,6 @@
 /**
  * Marks a CustomResourceDefinition whose objects a single process converts at an address of its own, such as a
- * developer's, so that the address can be taken out of it again: at the end of the process, or later when it has
- * crashed.
+ * developer's. The mark allows the address to be removed again, at the end of the process, or later if it has crashed.
  */
 import { isConflict, isNotFound } from "../../kube/errors/api-error.ts";
 import type { Transport } from "../../kube/transport/transport.ts";
@@ -19,9 +18,9 @@ const APPLIER = "binnacle";
 const GIVER = "binnacle-gives-back";
 
 /**
- * The client configuration of a definition whose objects nobody converts. The API server refuses what needs a
- * conversion, because without a webhook it would drop the fields that the other version does not have; and whoever
- * applies a definition with a Service replaces it.
+ * The client configuration of a definition whose objects nobody converts. It makes the API server refuse requests that
+ * need a conversion: without a webhook, it would drop fields that the other version lacks. Applying a definition with a
+ * Service replaces it.
  */
 const NOBODY: WebhookClientConfig = {
   service: { namespace: "default", name: "binnacle-process-has-ended", port: 443, path: "/convert" },
@@ -60,13 +59,15 @@ export function isLent({ metadata, spec }: LentDefinition): boolean {
   return service?.name === NOBODY.service?.name || (url !== undefined && metadata.annotations?.[BY] !== undefined);
 }
 
-/** Whether nobody converts: the definition was given back, or its process of this machine is gone. */
+/** Whether nobody converts the objects: the definition was given back, or its process of this machine is gone. */
 export function isAbandoned(live: LentDefinition): boolean {
   const process = live.metadata.annotations?.[BY];
   return isLent(live) && (process === undefined || isGone(process) === true);
 }
 
-/** Returns a merge patch that has this process convert in place of the one that a definition is lent to. */
+/**
+ * Returns a merge patch by which this process takes over the conversion from the one to which the definition is lent.
+ */
 export function takeOverPatch(process: string, { url, caBundle }: WebhookClientConfig): object {
   const clientConfig = { service: null, url, caBundle };
   return { metadata: { annotations: { [BY]: process } }, spec: { conversion: { webhook: { clientConfig } } } };
@@ -80,10 +81,10 @@ export interface GiveBackOptions {
 }
 
 /**
- * Puts the webhook of a definition back to what it was before a process lent it an address, and gives up the fields, so
- * that others apply the definition without a conflict. Does nothing unless such a process has ended.
+ * Restores the webhook that a definition had before a process lent it an address, and gives up the fields, so that
+ * others can apply the definition without a conflict. Does nothing unless such a process has ended.
  *
- * @returns whether it did. @throws ApiError, UnreachableError, the signal's reason.
+ * @returns whether it restored the webhook. @throws ApiError, UnreachableError, the signal's reason.
  */
 export async function giveBack(name: string, { transport, hasEnded, signal }: GiveBackOptions): Promise<boolean> {
   const path = `${CRDS}/${name}`;

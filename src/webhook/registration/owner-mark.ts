@@ -28,7 +28,7 @@ export interface OwnerMark {
     readonly labels: Readonly<Record<string, string>>;
     readonly annotations: Readonly<Record<string, string>>;
   };
-  /** In milliseconds. */
+  /** The interval of renewals in milliseconds. */
   readonly renewEvery: number;
 }
 
@@ -52,12 +52,15 @@ export function ownerMark(clock: Pick<Clock, "now">, owner: Owner = thisProcess(
   };
 }
 
-/** Names a process, this one by default. */
+/** Returns the name of a process. @param owner the process. @default this one */
 export function ownerName(owner: Owner = thisProcess()): string {
   return `${owner.host}/${owner.pid}/${owner.began}`;
 }
 
-/** Whether a process of this machine is gone; `undefined` for one of another machine, of which nothing is known. */
+/**
+ * Whether a process of this machine is gone; `undefined` for a process of another machine, about which nothing is
+ * known.
+ */
 export function isGone(
   name: string,
   { owner = thisProcess(), isRunning = runs }: Pick<JanitorOptions, "owner" | "isRunning"> = {},
@@ -77,7 +80,7 @@ export interface JanitorOptions {
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** @default this process */
+  /** The owner. @default this process */
   readonly owner?: Owner | undefined;
   /** Whether a process of this machine is running. @default asks the system */
   readonly isRunning?: ((pid: number) => boolean) | undefined;
@@ -148,7 +151,7 @@ function runs(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // The process runs as another user.
+    // The process exists, but runs as another user.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

@@ -22,7 +22,7 @@ const DOCKER_DESKTOP = "host.docker.internal";
 
 /**
  * Finds an address of this machine in the network of the cluster's nodes. With kind, k3d and minikube that is the
- * gateway of the container network; in a laboratory it is the address in the local network.
+ * gateway of the container network; with nodes in the local network, it is the address there.
  *
  * @returns `undefined` when no network of this machine has the nodes.
  * @throws ApiError, UnreachableError, the signal's reason.
@@ -43,7 +43,7 @@ export async function reachableHost(options: ReachableHostOptions): Promise<stri
     for (const { type, address } of status?.addresses ?? []) {
       if (type !== "InternalIP") continue;
       const match = own.find((one) => one.cidr !== null && isIn(address, one.cidr));
-      // A node on this machine reaches it by the node's own address.
+      // Nodes on this machine reach it by their own address.
       if (match !== undefined) return match.address;
     }
   }

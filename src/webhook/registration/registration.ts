@@ -27,7 +27,7 @@ export interface RegistrationOptions extends KeptParts {
   readonly injectsOnly?: boolean | undefined;
   /** Whether only the CustomResourceDefinitions are kept, because nobody asked for configurations. @default false */
   readonly definitionsOnly?: boolean | undefined;
-  /** Replaces what the webhooks declare. @default as declared */
+  /** Overrides the failure policy of the webhooks. @default as declared */
   readonly failurePolicy?: "Ignore" | undefined;
   /** The owner, for a registration of this process alone, which ends with it. @default all replicas share it */
   readonly owner?: OwnerMark | undefined;
@@ -78,9 +78,9 @@ export class Registration implements AsyncDisposable {
   readonly #configurations: readonly KeptObject<LiveConfiguration>[];
   readonly #crds = new Map<string, KeptObject<LiveCrd>>();
   readonly #subscription: Disposable;
-  /** What the binary serves; until it is known, nothing is written. */
+  /** The served webhooks; until they are known, nothing is written. */
   #registered: Registered | undefined;
-  /** Paths that are not served any more; entries for them are never kept. */
+  /** Paths that are no longer served; entries for them are never kept. */
   readonly #withdrawn = new Set<string>();
   #ending = false;
 
@@ -94,7 +94,7 @@ export class Registration implements AsyncDisposable {
     });
   }
 
-  /** Sets what the binary serves now. New entries are registered soon. */
+  /** Sets the served webhooks. New entries are registered soon. */
   set(registered: Registered): void {
     this.#registered = registered;
     for (const { path } of registered.webhooks) this.#withdrawn.delete(path);
@@ -144,7 +144,7 @@ export class Registration implements AsyncDisposable {
       .every(({ caBundle = "" }) => trustedBy(caBundle, authority));
   }
 
-  /** What is not registered as it should be, and why. */
+  /** The incorrect registrations, each with the reason. */
   get failures(): readonly string[] {
     return [...this.#kept()].flatMap((kept) => kept.failure ?? []);
   }
@@ -154,13 +154,13 @@ export class Registration implements AsyncDisposable {
     return this.#registered?.webhooks.length ?? 0;
   }
 
-  /** The namespaces whose objects some of the webhooks never get, although they do not say so. */
+  /** The namespaces whose objects some of the webhooks never receive, although they do not declare that. */
   get leftOut(): readonly string[] {
     const { ownNamespaces } = this.#options;
     return [...new Set(this.#registered?.webhooks.flatMap((webhook) => leftOut(webhook, ownNamespaces)))];
   }
 
-  /** Removes what belongs to this process alone. @param signal ends the wait. */
+  /** Removes the registrations of this process alone. @param signal ends the wait. */
   async end(signal: AbortSignal): Promise<void> {
     const { owner, leadership } = this.#options;
     if (owner === undefined || this.#registered === undefined || !leadership.isLeader) return;
@@ -247,7 +247,7 @@ export class Registration implements AsyncDisposable {
     return operations.length === 0 ? undefined : { kind: "json", body: operations };
   }
 
-  /** Returns registered webhooks that are not wanted, with the present authorities. */
+  /** Returns registered webhooks that are not this process's, with the present authorities. */
   #others(live: LiveConfiguration | undefined, wanted: readonly Entry[]): readonly Entry[] {
     const { certificates, target } = this.#options;
     const authorities = certificates.current()?.authorities;
@@ -267,8 +267,8 @@ export class Registration implements AsyncDisposable {
   }
 
   /**
-   * Whether this process is to convert in place of the one that a definition names: the replica that leads does so for
-   * the one that led before, and every process for one that has ended.
+   * Whether this process takes over the conversion from the one that a definition names: the leader takes over from the
+   * previous leader, and any process from one that has ended.
    */
   #convertsInstead(live: LiveCrd): boolean {
     const { owner, leadership } = this.#options;
