@@ -16,9 +16,9 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Calls what writes a file or into a folder.
+ * Calls a function that writes a file or into a folder.
  *
- * @throws BuildError in place of an error of the file system; other errors as they are.
+ * @throws BuildError in place of an error of the file system; other errors unchanged.
  */
 export async function writing<T>(place: string, write: () => Promise<T>): Promise<T> {
   try {
@@ -30,7 +30,7 @@ export async function writing<T>(place: string, write: () => Promise<T>): Promis
   }
 }
 
-/** The bundler has no codes in its errors, but names them in their texts. */
+/** The bundler's errors have no codes, but their texts name them. */
 function reasonOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof BuildError) return error.cause === undefined ? undefined : reasonOf(error.cause);

@@ -37,7 +37,7 @@ async function write(options: ExecutableBuild): Promise<void> {
   const { target, program, order, version, operator, offered, output, cache, signal } = options;
   const modules = operator?.modules ?? [];
   const inside = modules.length === 0 ? undefined : await insideOf(modules, offered);
-  // The bundler's names of chunks follow from absolute paths: without modules there is one that all machines have.
+  // The bundler derives names of chunks from absolute paths, so without modules the root is one that all machines have.
   const root = inside?.root ?? parse(process.cwd()).root;
   const runtime =
     target === hostTarget() ? undefined : { path: await runtimeFor(target, { cache, signal }), target: target.name };
@@ -88,14 +88,13 @@ function whyNot(
 }
 
 interface Inside {
-  /** The folder that all modules are below. */
+  /** The folder that contains all modules. */
   readonly root: string;
   readonly modules: readonly BuiltInModule[];
 }
 
 /**
- * Where the modules are going to be. Each is bundled once by itself before, which says what is wrong with it, and which
- * files it consists of.
+ * Determines the future place of the modules. Each is first bundled alone, which reveals its mistakes and its files.
  */
 async function insideOf(entries: readonly ModuleEntry[], offered: Readonly<Record<string, object>>): Promise<Inside> {
   const bundled = await bundleModules(entries, { offered, destination: "/" });
@@ -120,7 +119,7 @@ async function insideOf(entries: readonly ModuleEntry[], offered: Readonly<Recor
   return { root, modules };
 }
 
-/** The innermost folder that all of them are in. */
+/** Returns the innermost folder that contains all of these. */
 function commonFolder(folders: readonly string[]): string {
   const [first = [], ...rest] = folders.map((folder) => folder.split(sep));
   const parts = [...first];

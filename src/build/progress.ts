@@ -1,9 +1,9 @@
-/** Tells how far something has come: a bar on a terminal, a line for each step elsewhere. */
+/** Reports progress: a bar on a terminal, a line for each step elsewhere. */
 import { type Clock, monotonic } from "../platform/clock.ts";
 
 export interface ProgressOptions {
   readonly write: (text: string) => void;
-  /** Whether what is written is shown on a terminal, where a line can be written over. */
+  /** Whether the output is a terminal, where a line can be overwritten. */
   readonly isTerminal: boolean;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
@@ -30,7 +30,7 @@ export class Progress implements Disposable {
     this.#clock = monotonic(clock);
   }
 
-  /** Begins a step. @param total bytes, where they are known. */
+  /** Begins a step. @param total the bytes, when they are known. */
   begin(step: string, total = 0): void {
     this.#step = step;
     this.#total = total;

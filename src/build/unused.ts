@@ -1,4 +1,4 @@
-/** A cache keeps what has been used lately. */
+/** A cache keeps the files that were used lately. */
 import { readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -11,7 +11,7 @@ export async function markUsed(path: string): Promise<void> {
   await utimes(path, now, now).catch(() => {});
 }
 
-/** Removes from a cache what has not been used for a month. */
+/** Removes files from a cache that were not used for a month. */
 export async function pruneUnused(cache: string): Promise<void> {
   const before = Date.now() - UNUSED_DAYS * 24 * 60 * 60 * 1000;
   for (const name of await readdir(cache).catch(() => [])) {

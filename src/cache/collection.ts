@@ -76,7 +76,7 @@ export class Collection {
     return resourceVersion;
   }
 
-  /** Asks the server only whether the collection could be listed, because nothing of it is to be kept. */
+  /** Only asks the server whether the collection could be listed, because none of its objects is needed. */
   async #listNothing(mapping: Mapping, signal: AbortSignal): Promise<string> {
     const { namespace, labels, fields, transport } = this.#options;
     const path = collectionPath(mapping, namespace);
@@ -92,7 +92,7 @@ export class Collection {
     return resourceVersion;
   }
 
-  /** Lists metadata where metadata is all, or most, of what is needed. @returns `undefined` where it is not. */
+  /** Lists metadata when that is all, or most, of the needed data. @returns `undefined` when it is not. */
   async #listSelectively(mapping: Mapping, { reason, signal }: Listing): Promise<string | undefined> {
     const { sink, metadataOnly, wants, namespace } = this.#options;
     const isWanted = metadataOnly === true ? () => NONE : wants;
@@ -150,8 +150,7 @@ export class Collection {
   }
 
   /**
-   * The hash ranges to request; `undefined` for all, and once the server has shown that it cannot divide the
-   * collection.
+   * Returns the hash ranges to request; `undefined` for all, and once the server is known not to divide the collection.
    */
   #shards(path: string): string | undefined {
     const { portion, divided } = this.#options;
@@ -159,8 +158,7 @@ export class Collection {
   }
 
   /**
-   * Whether a page shows objects outside the requested ranges: the server has ignored the request, and the sink
-   * filters.
+   * Whether a page has objects outside the requested ranges: the server has then ignored them, and the sink filters.
    */
   #isMoreThan(shards: string | undefined, objects: readonly AnyObject[]): boolean {
     const { portion } = this.#options;
@@ -275,7 +273,7 @@ export class Collection {
   }
 
   /**
-   * The kind that the watch must show: a server or proxy that mixes up its streams must not fill the store with other
+   * The kind that the watch must show: a server or proxy that confuses its streams must not fill the store with other
    * kinds.
    */
   #type(): Pick<WatchOptions, "of" | "metadataOnly" | "onOther" | "onLeftOut"> {
@@ -320,7 +318,7 @@ export class Collection {
   }
 }
 
-/** A watch continues from the version of the list, so a list without one is of no use. */
+/** A watch continues from the version of the list, so a list without a version is useless. */
 function checkVersion(resourceVersion: string, path: string): void {
   if (resourceVersion === "") throw new Error(`Cannot list ${path}: the list has no metadata.resourceVersion`);
 }

@@ -1,6 +1,6 @@
 /**
- * Changes the store of an informer, then calls its event handlers. For these, an object that is kept as a stub does not
- * exist.
+ * Changes the store of an informer, then calls its event handlers. To the handlers, an object that is kept as a stub
+ * does not exist.
  */
 import type { Log } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -21,7 +21,7 @@ interface Listener {
   readonly handler: InformerHandler;
   readonly options: HandlerOptions;
   active: boolean;
-  /** Its resync is under way. */
+  /** Whether the handler's resync is under way. */
   resyncing: boolean;
   timer: Disposable | undefined;
 }
@@ -39,14 +39,11 @@ export interface DeliveryOptions {
 export interface Replacement {
   /** The state that the store holds. */
   readonly stored: AnyObject;
-  /**
-   * The last state from outside that handlers have been told of; `undefined` when they know only what this process
-   * wrote.
-   */
+  /** The last state from outside that handlers received; `undefined` when they know only writes of this process. */
   readonly old: AnyObject | undefined;
-  /** Who in this process wrote it; `undefined` for a change from outside. */
+  /** The writer in this process; `undefined` for a change from outside. */
   readonly origin?: string | undefined;
-  /** The state comes with a list that was requested because more of each object is needed than before. */
+  /** Whether the state comes with a list that was requested because more of each object is needed than before. */
   readonly isRefresh?: boolean | undefined;
 }
 
@@ -73,7 +70,7 @@ export class Delivery {
   /**
    * Registers a handler after calling its `onAdd` for every stored object, unless it wants no replay.
    *
-   * @returns what removes the handler when it is disposed.
+   * @returns a handle that removes the handler when it is disposed.
    */
   addHandler(handler: InformerHandler, options: HandlerOptions): Disposable {
     const listener: Listener = { handler, options, active: true, resyncing: false, timer: undefined };
@@ -105,7 +102,7 @@ export class Delivery {
     if (!isStub(object)) this.#added(object, addEvent(about.isInitial, about.origin));
   }
 
-  /** Adds stubs of which none is in the store yet. */
+  /** Adds stubs whose keys are not in the store yet. */
   addStubs(stubs: readonly AnyObject[]): void {
     this.#store.addNew(stubs);
   }
@@ -134,8 +131,7 @@ export class Delivery {
   }
 
   /**
-   * Reports the stored state as a change from outside that handlers have not been told of; `old` as in {@link
-   * Replacement}.
+   * Reports the stored state as a change from outside that handlers have not received; `old` as in {@link Replacement}.
    */
   tell(stored: AnyObject, old: AnyObject | undefined): void {
     if (!isStub(stored)) this.#tell(stored, old, { stored, origin: undefined });
@@ -161,7 +157,7 @@ export class Delivery {
     }
   }
 
-  /** Handlers have never seen a state that was kept as a stub. */
+  /** Handlers have never received a state that was kept as a stub. */
   #tell(object: AnyObject, old: AnyObject | undefined, about: { stored: AnyObject; origin: string | undefined }): void {
     const { stored, origin } = about;
     if (old === undefined || isStub(old)) this.#updated(object, stored, FIRST_FROM_OUTSIDE);
@@ -236,10 +232,10 @@ export function deleteEvent(stateUnknown: boolean, origin?: string): DeleteEvent
   return { stateUnknown, origin };
 }
 
-/** The server has answered a write of this process by saying that the object is gone. */
+/** The server has answered a write of this process: the object is gone. */
 export function goneEvent(origin: string): DeleteEvent {
   return { stateUnknown: false, origin, isGone: true };
 }
 
-/** The object is still there, and the business of another replica. */
+/** The object still exists, but another replica works on it. */
 export const ELSEWHERE: DeleteEvent = Object.freeze({ stateUnknown: false, isElsewhere: true });

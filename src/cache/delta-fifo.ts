@@ -1,16 +1,16 @@
-/** Queues what happened to objects, in order, until it is applied to the store. */
+/** Queues the changes of objects, in order, until they are applied to the store. */
 import type { AnyObject } from "../resource/handle.ts";
 import { compareVersions, keyString } from "../resource/meta.ts";
 import { WorkSignal } from "./work-signal.ts";
 
 export type DeltaType = "Added" | "Updated" | "Deleted" | "Replaced" | "Sync";
 
-/** A list, as its deltas refer to it. */
+/** A list, in the form in which its deltas refer to it. */
 export interface ListMark {
   readonly resourceVersion: string;
   /** Increases with each list of a reflector. */
   readonly sequence: number;
-  /** Objects of a known version are taken again, because more of them is needed than before. */
+  /** Whether objects of a known version are taken again, because more of them is needed than before. */
   readonly refresh?: boolean;
   /** For a checking list, the version up to which everything should have been known. */
   readonly known?: string | undefined;
@@ -21,7 +21,7 @@ export interface ListMark {
 /** A change of one object; `next` is the next change of the same object. */
 export class Delta {
   readonly type: DeltaType;
-  /** The state of the object; for a deletion that was not seen the last known one. */
+  /** The state of the object; for a deletion that was not seen, the last known one. */
   object: AnyObject;
   /** The list that showed the object, or that no longer showed it. */
   list: ListMark | undefined;
@@ -41,13 +41,13 @@ export interface KnownObjects {
 }
 
 export interface DeltaFifoOptions {
-  /** What a list is compared with, besides the queue. @default nothing */
+  /** The objects with which a list is compared, besides the queue. @default none */
   readonly known?: KnownObjects | undefined;
   /** Applied once to each object that is added, but not to last known states and not to deltas that the caller made. */
   readonly transform?: ((object: AnyObject) => AnyObject) | undefined;
 }
 
-/** What `pop` passes to its consumer. */
+/** The argument that `pop` passes to its consumer. */
 export interface Popped {
   readonly key: string;
   /** The changes in order; never empty. */
@@ -61,19 +61,21 @@ const NOTHING: KnownObjects = { keys: () => [], get: () => undefined };
 /**
  * Deltas by key, keys in the order of their first delta.
  *
- * **Guarantees.** All deltas of an object leave together and in order; two consecutive deletions become one. For every
- * object that is known or queued and that a list does not show, a deletion with the last known state is queued before
- * the objects of the list's last page. Deltas whose processing fails return to the queue, ahead of newer ones.
+ * **Guarantees.** All deltas of an object leave together and in order; two consecutive deletions become one. When a
+ * list does not show an object that is known or queued, a deletion with its last known state is queued before the
+ * objects of the list's last page. Deltas whose processing fails return to the queue, ahead of newer ones.
  *
- * The queue knows nothing of what applies its deltas: the caller takes them, or applies a delta itself where the queue
- * says that nothing is queued before it.
+ * The queue does not apply its deltas: the caller takes them, or applies a delta itself when the queue reports that
+ * nothing is queued before it.
  *
  * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#DeltaFIFO
  */
 export class DeltaFifo {
   readonly #options: DeltaFifoOptions & { readonly known: KnownObjects };
   readonly #signal = new WorkSignal();
-  /** How many keys of the first list have not been taken; `undefined` before its end and before any change. */
+  /**
+   * The number of keys of the first list that have not been taken; `undefined` before its end and before any change.
+   */
   #initial: number | undefined;
   #lists = 0;
   readonly #queue = new Map<string, Delta>();
@@ -81,7 +83,10 @@ export class DeltaFifo {
   #listKeys = new Set<string>();
   /** The last page, which is queued after the deletions. */
   #page: AnyObject[] = [];
-  /** Nothing was known when the list began: there is nothing to delete, so no page waits and no key is remembered. */
+  /**
+   * Whether nothing was known when the list began: then there is nothing to delete, so no page waits and no key is
+   * remembered.
+   */
   #fresh = false;
 
   constructor(options: DeltaFifoOptions = {}) {
@@ -89,19 +94,19 @@ export class DeltaFifo {
   }
 
   /**
-   * Whether the first list has ended and all of it has been taken. When a change comes before any list it is true at
+   * Whether the first list has ended and all of it has been taken. If a change comes before any list, it is true at
    * once.
    */
   get hasSynced(): boolean {
     return this.#initial === 0;
   }
 
-  /** Whether a list is under way before which nothing was known. */
+  /** Whether the list under way is the first, before which nothing was known. */
   get isFresh(): boolean {
     return this.#fresh;
   }
 
-  /** How many keys have deltas, including deferred ones. */
+  /** The number of keys with deltas, including deferred ones. */
   get size(): number {
     return this.#queue.size + this.#deferred.size;
   }
@@ -125,7 +130,7 @@ export class DeltaFifo {
   }
 
   /**
-   * Queues the delta of an event behind what is queued already.
+   * Queues the delta of an event behind those of its key.
    *
    * @returns `true`, without queueing it, when nothing is queued: the caller applies the delta itself.
    */
@@ -309,7 +314,7 @@ export class DeltaFifo {
 
   #queueDeletion(key: string, object: AnyObject | undefined, list: ListMark): void {
     const last = this.#last(key);
-    // A pending deletion now also stands for what the list has not shown.
+    // A pending deletion now also represents the object's absence from the list.
     if (last?.type === "Deleted") last.list = list;
     else if (object !== undefined) this.#queueListed(key, new Delta("Deleted", object, list));
   }
@@ -333,7 +338,7 @@ function append(chains: Map<string, Delta>, key: string, delta: Delta): void {
     return;
   }
   while (last.next !== undefined) last = last.next;
-  // The queued deletion was seen, or is as good as the new one.
+  // The queued deletion was seen, or is equivalent to the new one.
   if (last.type === "Deleted" && delta.type === "Deleted") return;
   last.next = delta;
 }

@@ -1,4 +1,4 @@
-/** Takes what one reflector finds through the delta FIFO into the store and to the handlers. */
+/** Takes the objects of one reflector through the delta FIFO into the store and to the handlers. */
 import type { WatchType } from "../kube/api/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { compareVersions, keyString } from "../resource/meta.ts";
@@ -14,9 +14,9 @@ import type { Indexer } from "./store.ts";
 export interface DeltaProcessorOptions {
   readonly store: Indexer;
   readonly delivery: Delivery;
-  /** Empty for all namespaces. */
+  /** The namespace; empty for all namespaces. */
   readonly namespace: string;
-  /** Keys with an own write in flight, and how many. */
+  /** The number of own writes in flight for each key. */
   readonly held: ReadonlyMap<string, number>;
   /** Prepares objects for the store. */
   readonly transformer: Pick<ObjectTransformer, "transform" | "split">;
@@ -47,7 +47,7 @@ export class DeltaProcessor implements ReflectorSink {
   #bookmarked = false;
   /** The needs that every object of the current list meets. */
   #listNeeds = 0;
-  /** Keys with a write in flight when the last list ended: their stored objects may not meet its needs yet. */
+  /** Keys with a write in flight when the last list ended: their stored objects may not meet the list's needs yet. */
   readonly #openKeys = new Set<string>();
   /** The resource version of the last list, event or bookmark. */
   resourceVersion = "";
@@ -57,9 +57,9 @@ export class DeltaProcessor implements ReflectorSink {
   synced = false;
   /** The needs that every object in the store meets. */
   needsMet = 0;
-  /** How many changes a checking list has shown that no event had reported. */
+  /** The number of changes that a checking list has shown without an event for them. */
   differences = 0;
-  /** Whether any object has been taken: of a list, or as the response to a write. */
+  /** Whether any object has been taken, from a list or from the response to a write. */
   hasTaken = false;
 
   constructor(options: DeltaProcessorOptions) {
@@ -72,7 +72,7 @@ export class DeltaProcessor implements ReflectorSink {
     });
   }
 
-  /** How many own writes the watch has not shown yet. */
+  /** The number of own writes that the watch has not shown yet. */
   get pendingWrites(): number {
     return this.#pending.size;
   }
@@ -111,9 +111,7 @@ export class DeltaProcessor implements ReflectorSink {
     this.hasTaken = true;
   }
 
-  /**
-   * Handlers are not told of stubs, so those of a first list go directly into the store. @returns the other objects.
-   */
+  /** Handlers do not receive stubs, so stubs of a first list go directly into the store. @returns the other objects. */
   #storeStubs(objects: readonly AnyObject[]): readonly AnyObject[] {
     const { stubs, others } = this.#options.transformer.split(objects);
     this.#delivery.addStubs(stubs);
@@ -173,7 +171,7 @@ export class DeltaProcessor implements ReflectorSink {
     this.#fifo.drain(this.#apply);
   }
 
-  /** Removes objects that are not kept any more, though the server still has them. */
+  /** Removes objects that are no longer kept, though the server still has them. */
   discard(isKept: (object: AnyObject) => boolean): void {
     for (const key of this.#keys()) {
       const stored = this.#store.get(key)!;
@@ -181,7 +179,7 @@ export class DeltaProcessor implements ReflectorSink {
     }
   }
 
-  /** The kind is gone: removes all its objects. */
+  /** Called when the kind is gone: removes all its objects. */
   vanish(): void {
     this.synced = false;
     this.hasTaken = false;
@@ -194,7 +192,7 @@ export class DeltaProcessor implements ReflectorSink {
     this.#options.onSynced();
   }
 
-  /** The result of a write of this process. */
+  /** Takes the result of a write of this process. */
   recordWrite(key: string, result: WriteResult): void {
     const { object, deleted, origin } = result;
     if (object !== undefined) this.#recordObject(key, object, result);
@@ -211,7 +209,7 @@ export class DeltaProcessor implements ReflectorSink {
     if (this.#pending.size > 0) this.#pending.markObserved(origins, (key) => this.#store.get(key));
   }
 
-  /** No write of the key is in flight any more: its deferred events are applied. */
+  /** Called when no write of the key is in flight any more: its deferred events are applied. */
   release(key: string): void {
     for (let delta = this.#fifo.release(key); delta !== undefined; delta = delta.next) this.#applyDelta(key, delta);
     if (!this.#openKeys.delete(key) || this.#openKeys.size > 0) return;
@@ -296,7 +294,7 @@ export class DeltaProcessor implements ReflectorSink {
     }
   }
 
-  /** Stores more of an object whose version is in the store already. */
+  /** Stores a more complete object whose version is in the store already. */
   #refresh(key: string, object: AnyObject): void {
     const stored = this.#store.get(key);
     if (stored === undefined || isStub(object)) return;

@@ -19,8 +19,8 @@ interface Entry {
 /**
  * Objects by key, each for a time.
  *
- * **Guarantees.** No read ever shows an object that has expired. No timer is involved: what has expired is removed when
- * it is met, so `size` may count objects that no read shows any more.
+ * **Guarantees.** No read ever shows an object that has expired. No timer is involved: an expired object is removed
+ * when a read meets it, so `size` may count objects that no read shows any more.
  *
  * @see https://pkg.go.dev/k8s.io/client-go/tools/cache#ExpirationCache
  */
@@ -35,7 +35,7 @@ export class ExpirationStore implements ReadonlyStore {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** How many objects are held, including expired ones that no read has met since. */
+  /** The number of objects, including expired ones that no read has met since. */
   get size(): number {
     return this.#entries.size;
   }
@@ -77,7 +77,7 @@ export class ExpirationStore implements ReadonlyStore {
     this.add(object);
   }
 
-  /** @returns whether there was such an object. */
+  /** @returns whether the object existed. */
   delete(object: string | AnyObject): boolean {
     const key = typeof object === "string" ? object : keyString(object.metadata);
     const had = this.has(key);

@@ -1,6 +1,6 @@
 /** Guards cached objects against changes, in `dev` and tests. */
 
-/** Freezes what was parsed from JSON, in place. */
+/** Freezes a value that was parsed from JSON, in place. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

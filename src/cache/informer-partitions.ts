@@ -4,7 +4,7 @@ import type { DeltaProcessor } from "./delta-processor.ts";
 import { worstOf, type InformerState } from "./informer-state.ts";
 import type { Reflector } from "./reflector.ts";
 
-/** What a partition consists of. */
+/** The parts of a partition. */
 export interface PartitionParts {
   readonly processor: DeltaProcessor;
   readonly reflector: Reflector;
@@ -19,7 +19,7 @@ export interface InformerPartitionsOptions {
 
 interface Partition extends PartitionParts {
   status: InformerState;
-  /** Whether `synced` waits for it; a partition that is added later is not waited for until its first list. */
+  /** Whether `synced` waits for the partition; it does not wait for one that is added later. */
   awaited: boolean;
   readonly stopping: AbortController;
   running: Promise<void> | undefined;
@@ -104,7 +104,7 @@ export class InformerPartitions {
     if (this.#started) run(partition);
   }
 
-  /** Ends a partition: its objects leave the store and handlers are told. */
+  /** Ends a partition: its objects leave the store, and handlers receive their deletions. */
   remove(namespace: string): void {
     const partition = this.#partitions.get(namespace);
     if (partition === undefined) return;

@@ -31,7 +31,7 @@ export interface AcquireOptions {
   readonly labels?: string | undefined;
   /** A field selector. */
   readonly fields?: string | undefined;
-  /** The portion of them that is kept; equal portions are the same object. @default all */
+  /** The portion of the objects that is kept; equal portions are the same object. @default all */
   readonly portion?: Portion | undefined;
   readonly needs: Needs;
   /**
@@ -45,10 +45,7 @@ export interface AcquireOptions {
 /** One user's lease of an informer. */
 export interface InformerLease {
   readonly informer: SharedInformer;
-  /**
-   * Whether everything that was requested has been listed, as whole as it is needed. It stays true until the kind is
-   * gone.
-   */
+  /** Whether all requested objects have been listed with all needed fields. It stays true until the kind is gone. */
   readonly hasSynced: boolean;
   setNeeds(needs: Needs): void;
   /** Releases the lease; releasing it again has no effect. */
@@ -61,9 +58,9 @@ type GroupKind = Pick<Resource, "group" | "kind">;
 interface KindEntry {
   /** Replaced, never mutated. */
   informers: readonly SharedInformer[];
-  /** How many own writes are in flight, by key. */
+  /** The number of own writes in flight, by key. */
   readonly held: Map<string, number>;
-  /** Changes what is kept of each object, by version. */
+  /** The transforms of kept objects, by version. */
   readonly transforms: Map<string, KindTransform>;
 }
 
@@ -111,8 +108,7 @@ export class InformerRegistry {
    * @throws SyntaxError for an invalid selector.
    */
   acquire(resource: Resource, options: AcquireOptions): InformerLease {
-    // The informer outlives the module that is the first to need it, so its signals and requests must not end with
-    // that.
+    // The informer outlives the first module that needs it, so its signals and requests must not end with that module.
     return inHost(() => this.#acquire(resource, options));
   }
 
@@ -157,7 +153,7 @@ export class InformerRegistry {
     return Array.from(this.#shared.get(informer.id)?.users.values() ?? [], ({ name }) => name);
   }
 
-  /** An own write to an object begins: events of the key are held until `endWrite`. Calls may be nested. */
+  /** Begins an own write to an object: events of the key are held until `endWrite`. Calls may be nested. */
   beginWrite(resource: GroupKind, key: string): void {
     const { held } = this.#kind(resource);
     held.set(key, (held.get(key) ?? 0) + 1);

@@ -1,4 +1,4 @@
-/** The state of an informer, as its users see it, and the log of its changes. */
+/** The state of an informer for its users, and the log of its changes. */
 import type { Log } from "../observe/log.ts";
 import type { AnyObject } from "../resource/handle.ts";
 

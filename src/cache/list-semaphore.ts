@@ -25,7 +25,7 @@ export class ListSemaphore {
       [Symbol.dispose]: () => {
         if (isOver) return;
         isOver = true;
-        // Handed on directly to the next waiter, so that nobody else can take it in between.
+        // The permit passes directly to the next waiter, so that nobody else can take it in between.
         const next = this.#waiting.shift();
         if (next === undefined) this.#running--;
         else next();

@@ -6,7 +6,7 @@ import { isStub } from "./object-transformer.ts";
 import type { ReadonlyStore } from "./store.ts";
 
 export interface ListerOptions {
-  /** Only of this namespace. @default all */
+  /** The only namespace. @default all */
   readonly namespace?: string | undefined;
   /** A label selector, such as `"app=web"` or `{ app: "web" }`. @default all */
   readonly labels?: LabelQuery | undefined;

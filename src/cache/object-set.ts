@@ -12,7 +12,7 @@ export interface ObjectSetOptions {
   readonly labels?: string | undefined;
   readonly fields?: string | undefined;
   readonly keep?: readonly string[] | undefined;
-  /** The portion of them that is kept, where replicas divide them. */
+  /** The portion of the objects that is kept, when replicas divide them. */
   readonly portion?: { readonly id: string } | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What an informer keeps of an object: it is transformed, reduced to what users need or to a stub, measured, frozen.
- * Long texts that many objects have are kept once.
+ * Prepares objects for an informer's store: it transforms them, reduces them to the needed fields or to a stub,
+ * measures and freezes them. Long texts that many objects share are kept once.
  */
 import type { Log } from "../observe/log.ts";
 import type { AnyObject } from "../resource/handle.ts";
@@ -8,7 +8,7 @@ import type { ManagedFieldsEntry, ObjectMeta } from "../resource/meta.ts";
 import { deepFreeze } from "./freeze.ts";
 import type { KeptPaths } from "./object-set.ts";
 
-/** What the users of an informer need of its objects. */
+/** The parts of its objects that the users of an informer need. */
 export interface Needs {
   /** Which objects are kept whole, decided by their metadata; the rest become stubs. */
   readonly bodies: "all" | ((object: AnyObject) => boolean);
@@ -16,7 +16,7 @@ export interface Needs {
   readonly managers: readonly string[];
 }
 
-/** What remains of an object that no user needs whole. */
+/** The remainder of an object that no user needs whole. */
 class Stub {
   // Without `declare` each field would be set twice; at the start nearly every object of the cluster becomes a stub.
   declare readonly apiVersion: string;
@@ -193,7 +193,7 @@ export class ObjectTransformer {
     return keep === undefined && transform === undefined ? this.#projection.wants : undefined;
   }
 
-  /** Whether what is kept of an object is not what the server has, its managed fields aside. */
+  /** Whether kept objects have fewer fields than the server's, apart from managed fields. */
   get isReduced(): boolean {
     const { keep, transform } = this.#options;
     return keep !== undefined || transform !== undefined || this.kindTransform !== undefined;
@@ -259,7 +259,7 @@ function changed(object: AnyObject, change: KindTransform, shared: boolean): Any
   const draft = { ...base, metadata: { ...base.metadata } };
   change(draft);
   const { annotations } = draft.metadata;
-  // What tells objects, versions and owners apart stays what the server says.
+  // The fields that identify objects, versions and owners keep the server's values.
   return { ...draft, apiVersion, kind, metadata: { ...metadata, annotations } };
 }
 
@@ -280,7 +280,7 @@ function splitBy(
   return { stubs, others };
 }
 
-/** One in so many objects is measured at first; later objects are mostly similar. */
+/** One in this many objects is measured at first; later objects are mostly similar. */
 const SAMPLE_EVERY = 64;
 const LATER_EVERY = 1_024;
 const NEW = 4_096;

@@ -12,7 +12,10 @@ interface Deletion {
 }
 
 interface RememberedDeletion extends Deletion {
-  /** Our first write after the deletion: a watch that has reached it has passed the deletion too. Empty until then. */
+  /**
+   * The version of our first write after the deletion: a watch that has reached it has passed the deletion too. Empty
+   * until then.
+   */
   before: string;
 }
 
@@ -28,7 +31,7 @@ interface PendingWrite {
   deletions: readonly RememberedDeletion[];
 }
 
-/** What to do with a delta of a key that this process has written. */
+/** The treatment of a delta whose key this process has written. */
 export type Verdict =
   /** Apply it; `old` is the last state from outside that handlers know, where that is not the stored state. */
   | { readonly kind: "apply"; readonly old?: AnyObject | undefined }
@@ -47,7 +50,9 @@ const EVICT_STALE: Verdict = { kind: "evictStale" };
 
 /** How many deletions of objects that were never seen are remembered; the watch may never confirm them. */
 const MAX_UNSEEN = 1_000;
-/** From this many writes on they are swept, because the watch never shows writes outside the informer's set. */
+/**
+ * The number of writes from which on they are swept, because the watch never shows writes outside the informer's set.
+ */
 const SWEEP_AT = 1_000;
 
 /**

@@ -79,9 +79,9 @@ export class PortionSink implements ReflectorSink {
     if (type === "BOOKMARK" || this.#portion.has(object)) return this.#sink.event(type, object);
     const { name, namespace, uid, resourceVersion } = object.metadata;
     const known = this.#store.get(keyString({ name, namespace }));
-    // An object of another replica only tells how far the watch has come.
+    // Another replica's object only shows how far the watch has come.
     if (known?.metadata.uid !== uid) return this.#sink.event("BOOKMARK", object);
-    // It has left the portion, as a child does that gets another owner.
+    // The object has left the portion, as a child does that gets another owner.
     this.#sink.event("DELETED", { ...known, metadata: { ...known.metadata, resourceVersion } });
   }
 

@@ -34,7 +34,7 @@ export interface ReflectorOptions {
   readonly checkEvery?: number | undefined;
   /** Objects per page. @default 500 */
   readonly pageSize?: number | undefined;
-  /** What there is room for where memory is limited. @default enough */
+  /** The available memory, when it is limited. @default enough */
   readonly room?: ListRoom | undefined;
   /**
    * How to list. A resource that the server cannot stream is listed in pages from then on. @default {@link

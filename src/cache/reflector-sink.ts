@@ -1,4 +1,4 @@
-/** What a reflector fills: a sink of its own, or any store or queue by {@link StoreSink}. */
+/** The target of a reflector: a sink of its own, or any store or queue by {@link StoreSink}. */
 import type { WatchType } from "../kube/api/watch.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import type { ListReason } from "./reflector-state.ts";

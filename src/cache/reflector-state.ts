@@ -14,7 +14,7 @@ import type { InformerState } from "./informer-state.ts";
 /** Why a full list is due. */
 export type ListReason = "initial" | "gone" | "closed" | "needs" | "appeared" | "error" | "check";
 
-/** What went wrong recently. */
+/** The recent failures. */
 interface AttemptHistory {
   /** Consecutive failures; reset after two healthy minutes. */
   readonly failures: number;
@@ -92,12 +92,12 @@ export const START: ReflectorState = { kind: "listing", reason: "initial", failu
 
 const FIRST_DELAY_MS = 800;
 const MAX_DELAY_MS = 30_000;
-/** The longest `Retry-After` that is respected; a server may ask for years by mistake. */
+/** The longest `Retry-After` that is respected; a server may send years by mistake. */
 const MOST_ASKED_MS = 60_000;
 const HEALTHY_MS = 120_000;
 const QUICK_MS = 1_000;
 const QUICK_CLOSES = 3;
-/** An absent kind is looked for often, because its definition is usually applied shortly before or after. */
+/** Milliseconds before an absent kind is looked up again: its definition is usually applied shortly before or after. */
 const FIRST_LOOK_MS = 1_000;
 const MAX_LOOK_MS = 3_000;
 
@@ -164,7 +164,7 @@ function afterFailure(
   const pause = { kind: "pausing", delay: backOff(before), exact: false } as const;
   switch (failure.kind) {
     case "gone": {
-      // The server works and says what to do, so earlier failures do not count.
+      // The server works and names the reason, so earlier failures do not count.
       const reason = state.kind === "listing" ? state.reason : "gone";
       const listing = listingFor(reason, { ...counted, failures: before, gones: gones + 1 });
       const status: InformerState = { kind: "unavailable", message, code: 410 };

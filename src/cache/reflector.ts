@@ -95,7 +95,7 @@ export class Reflector {
     }
   }
 
-  /** Begins the watch again where it is, because less is to be watched than when it began. */
+  /** Begins the watch again from its present version, because fewer objects must be watched than before. */
   rewatch(): void {
     if (this.#state.kind !== "watching") return;
     this.#rewatch = true;

@@ -24,18 +24,18 @@ export interface SelectiveListOptions extends Pick<
   readonly stream: <T>(objects: number, run: (signal: AbortSignal) => Promise<T | undefined>) => Promise<T | undefined>;
   /** Takes a part of the list: reduced objects that nobody needs whole, and whole objects. */
   readonly onObjects: (objects: readonly AnyObject[], resourceVersion: string) => void;
-  /** The list begins again: what it brought so far is void. */
+  /** Called when the list begins again: the objects that it brought so far are void. */
   readonly onRestart: () => void;
 }
 
 /** How many requests for single objects run in parallel. */
 const PARALLEL = 8;
-/** The most bytes, roughly, that are requested in one page by a selector. */
+/** The maximum size in bytes, roughly, of one page that is requested by a selector. */
 const AT_ONCE_BYTES = 32 * 1_024 * 1_024;
 
 /**
- * Most objects of an owned kind belong to somebody else, which their metadata tells at a tenth of the bytes. The bodies
- * that are needed are then fetched by a label selector or by name.
+ * Lists metadata first: most objects of an owned kind belong to somebody else, which metadata shows at a tenth of the
+ * bytes. The bodies that are needed are then fetched by a label selector or by name.
  *
  * **Guarantees.** Every object is in the state of the returned resource version, or in a newer one that the watch from
  * that version repeats.

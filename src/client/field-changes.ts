@@ -175,7 +175,7 @@ class ChangeSearch {
   }
 }
 
-/** Whether a value is owned as a whole, as a value is that was empty when it was set. */
+/** Whether a value is owned as a whole, for example because it was empty when it was set. */
 function isWhole(fields: FieldsV1): boolean {
   for (const _ in fields) return false;
   return true;

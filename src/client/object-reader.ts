@@ -251,7 +251,7 @@ function isAsWhole(informer: SharedInformer, resource: Resource): boolean {
   return !informer.isMetadataOnly || readsMetadata(resource);
 }
 
-/** Whether an object of the namespace that the informer does not have does not exist. */
+/** Whether the informer has every object of the namespace, so that one that it lacks does not exist. */
 function isWhole(informer: SharedInformer, namespace: string | undefined): boolean {
   return informer.labels === undefined && informer.fields === undefined && informer.seesAll(namespace);
 }

@@ -20,7 +20,10 @@ const FACTOR_OUT = Array.from({ length: SHORTEST_SECRET }).reduce<number>((power
 
 interface Spelling {
   readonly of: (text: string) => string;
-  /** The divisor of lengths up to which the spelling of a beginning is the beginning of the value's spelling. */
+  /**
+   * The number of characters in one unit of the spelling: only a beginning of whole units has the same spelling alone
+   * and in the value.
+   */
   readonly unit: number;
 }
 

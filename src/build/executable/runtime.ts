@@ -1,4 +1,4 @@
-/** The runtime for another machine than this one, from the registry of npm. */
+/** The runtime for a machine other than this one, from the registry of npm. */
 import { access, chmod, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runTool } from "#runtime/self";
@@ -13,9 +13,8 @@ export interface RuntimeOptions {
 }
 
 /**
- * The executable of the runtime for a target, installed once by the package manager in this program: it knows the
- * user's registry, proxy and tokens, and compares what it downloads with the hash in the lock file that is written for
- * it here.
+ * Returns the executable of the runtime for a target, installed once by the package manager in this program: it knows
+ * the user's registry, proxy and tokens, and compares the download with the hash in the lock file that is written here.
  *
  * @throws BuildError
  */
@@ -33,11 +32,11 @@ export async function runtimeFor(target: Target, { cache, signal }: RuntimeOptio
   });
   try {
     await writeManifest(aside, target);
-    // The registry that the project's .npmrc names counts here too, as when its packages are installed.
+    // The registry in the project's .npmrc counts here too, as when its packages are installed.
     await copyFile(".npmrc", join(aside, ".npmrc")).catch(() => {});
     const { status, stderr, stdout } = await runTool(
       ["install", "--frozen-lockfile", "--ignore-scripts", "--no-progress", "--cpu", target.cpu, "--os", npmOs(target)],
-      // A cache of its own, because what is in the user's is not compared with the hash any more.
+      // The cache is a separate one, because files in the user's cache are not compared with the hash again.
       { signal, cwd: aside, env: { BUN_INSTALL_CACHE_DIR: join(aside, "cache") } },
     );
     signal?.throwIfAborted();

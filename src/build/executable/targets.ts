@@ -14,7 +14,7 @@ export interface Target {
   readonly integrity: string;
 }
 
-/** The version of the runtime that {@link targets} are for, which is that of the runtime under this program. */
+/** The version of the runtime for which {@link targets} are, the same as this program's own. */
 export const RUNTIME_VERSION = "1.4.5";
 
 export const targets: readonly Target[] = [
@@ -99,14 +99,14 @@ export function parseTarget(text: string): Target | undefined {
   return targets.find((target) => target.name === name);
 }
 
-/** Returns the target of this machine; `undefined` when nothing is built for it. */
+/** Returns the target of this machine; `undefined` when it cannot be built for. */
 export function hostTarget(): Target | undefined {
   const os = process.platform === "win32" ? "windows" : process.platform;
   const matching = targets.filter((target) => target.os === os && target.cpu === process.arch);
   return matching.find(({ libc }) => libc === undefined || libc === hostLibc());
 }
 
-/** Which C library this process runs on: its loader tells. */
+/** Returns the C library of this process, which its loader shows. */
 function hostLibc(): "glibc" | "musl" {
   return readElf(process.execPath)?.interpreter?.includes("ld-musl") === true ? "musl" : "glibc";
 }

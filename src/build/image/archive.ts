@@ -68,10 +68,10 @@ function blobPath({ digest }: Descriptor): string {
   return `blobs/${digest.replace(":", "/")}`;
 }
 
-/** An annotation in the index of a layout that this program wrote: such a layout it may replace. */
+/** An annotation in the index of a layout that this program wrote; such a layout may be replaced. */
 const WRITER = { "dev.binnacle.writer": "binnacle build" };
 
-/** The entry of a layout. containerd takes the name from its own annotation, others from that of OCI. */
+/** The entry of a layout. containerd reads the name from its own annotation, other engines from OCI's. */
 function layoutIndex({ root, reference }: BuiltImage): object {
   const annotations = {
     "io.containerd.image.name": fullName(reference),
@@ -95,10 +95,10 @@ function dockerManifest({ reference, platforms }: BuiltImage): object {
 }
 
 /**
- * Writes a layout folder of OCI. It is written beside its place and then put there, in the place of a layout that this
- * program has written before.
+ * Writes a layout folder of OCI. It is written beside its place and then moved there, replacing an earlier layout of
+ * this program.
  *
- * @throws BuildError where there is a folder with something else, images of other programs included.
+ * @throws BuildError when the folder has any other content, such as an image of another program.
  */
 export async function writeLayout(folder: string, image: BuiltImage): Promise<void> {
   await writing(folder, () => layout(folder, image));
@@ -128,7 +128,7 @@ async function layout(folder: string, image: BuiltImage): Promise<void> {
   }
 }
 
-/** Names the content of a folder that another program may have written; `undefined` when this program did. */
+/** Names the foreign content of a folder; `undefined` when this program wrote all of it. */
 async function foreign(folder: string, names: readonly string[]): Promise<string | undefined> {
   if (!names.includes("oci-layout")) return "something else than an image";
   const other = names.find((name) => !["oci-layout", "index.json", "blobs"].includes(name));

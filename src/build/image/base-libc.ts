@@ -6,7 +6,7 @@ import { messageOf } from "../../platform/error-message.ts";
 import type { BaseImage } from "./image.ts";
 import { tarEntries } from "./tar-reader.ts";
 
-/** @returns `undefined` for an image without one, on which nothing runs that is linked dynamically. */
+/** @returns the C library of a base; `undefined` for an image without one, which runs no dynamically linked program. */
 export async function libcOf({ layers }: BaseImage): Promise<"glibc" | "musl" | undefined> {
   let libc: "glibc" | "musl" | undefined;
   for (const { content, descriptor } of layers) {

@@ -29,9 +29,9 @@ export interface Descriptor {
 
 export interface Blob {
   readonly descriptor: Descriptor;
-  /** Bytes in memory, or the path of a file that holds nothing else. */
+  /** Bytes in memory, or the path of a file with the same content. */
   readonly content: Uint8Array | string;
-  /** A repository of the same registry that holds it already, such as the one of the base image. */
+  /** A repository of the same registry that has the blob already, such as the one of the base image. */
   readonly from?: string | undefined;
 }
 

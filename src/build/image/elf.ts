@@ -10,7 +10,7 @@ const INTERPRETER = 3;
 const NEEDED = 1;
 const STRING_TABLE = 5;
 const SONAME = 14;
-/** The most that is read of one table. */
+/** The maximum number of bytes that are read of one table. */
 const MOST = 1024 * 1024;
 
 const machines: ReadonlyMap<number, Architecture> = new Map([
@@ -23,7 +23,7 @@ export type Architecture = "amd64" | "arm64";
 
 export interface Elf {
   readonly architecture: Architecture;
-  /** The path of the loader; `undefined` for a library, and for what is linked statically. */
+  /** The path of the loader; `undefined` for a library, and for a statically linked executable. */
   readonly interpreter: string | undefined;
   /** Names of shared libraries. */
   readonly needed: readonly string[];
@@ -32,7 +32,7 @@ export interface Elf {
 }
 
 /**
- * @returns `undefined` for what is no 64-bit executable or library of Linux for a processor that images are built for.
+ * Reads a file. @returns `undefined` unless it is a 64-bit executable or library of Linux for a supported processor.
  */
 export function readElf(file: string): Elf | undefined {
   const descriptor = openSync(file, "r");

@@ -23,7 +23,7 @@ export interface ModuleFile {
   readonly assets: ReadonlyMap<string, Uint8Array>;
 }
 
-/** This program, as a part of what is built. */
+/** This program, as a part of the image or executable. */
 export interface Program {
   readonly version: string;
   /** Versions of the packages in it, by name. */
@@ -32,7 +32,7 @@ export interface Program {
 
 /**
  * The modules, each as a folder of its name: `guestbook.ts/index.js` is loaded as the module `guestbook.ts`, so that
- * Leases, permissions and metrics do not depend on how it is installed.
+ * Leases, permissions and metrics do not depend on the way of installation.
  */
 export function moduleEntries(modules: readonly ModuleFile[], document: string): readonly TarEntry[] {
   return withFolders([

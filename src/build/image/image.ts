@@ -70,7 +70,7 @@ export interface BuiltImage {
   readonly platforms: readonly PlatformImage[];
   /** The index, or the manifest of an image for one platform. */
   readonly root: Blob;
-  /** Everything, each once, and each after what it refers to. */
+  /** All blobs, each once, and each after those to which it refers. */
   readonly blobs: readonly Blob[];
 }
 
@@ -122,7 +122,7 @@ function platformImage({ platform, base, layers }: PlatformParts, { created, lab
   };
 }
 
-/** The base's, with a search path where it has none. */
+/** Returns the environment of the base, with a search path if it has none. */
 function environment(inherited: readonly string[]): readonly string[] {
   return inherited.some((entry) => entry.startsWith("PATH="))
     ? inherited

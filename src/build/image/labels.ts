@@ -5,14 +5,14 @@ import { projectOf } from "../modules/installed-packages.ts";
 import { fullName, type Reference } from "./reference.ts";
 
 export interface LabelOptions {
-  /** The name of the operator; that of the image where there is none. */
+  /** The name of the operator; without one, the image's name. */
   readonly title: string | undefined;
-  /** The controllers folder; the project around it is asked for its version and its like. */
+  /** The controllers folder; the project around it has the version and similar fields. */
   readonly folder: string;
   readonly reference: Reference;
   /** Milliseconds since the epoch. */
   readonly created: number;
-  /** `key=value`, which win over everything else. */
+  /** Labels as `key=value`, which take precedence over all others. */
   readonly flags: readonly string[];
   /** The reference of the base. */
   readonly base: Reference | undefined;
@@ -52,7 +52,7 @@ export function labelsOf({
   return Object.fromEntries([...labels, ...own].toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 }
 
-/** A `repository` of package.json, as an address that a browser opens where it is one. */
+/** Returns the `repository` of package.json, as an address for browsers if possible. */
 function repositoryOf(repository: unknown): string | undefined {
   const url =
     typeof repository === "object" && repository !== null && "url" in repository ? repository.url : repository;
@@ -74,7 +74,7 @@ function withoutCredentials(address: string | undefined): string | undefined {
   return url.href;
 }
 
-/** Whether it is `user@host:path`, the user of which is no secret. */
+/** Whether the address is `user@host:path`, the user of which is not a secret. */
 function isOfSsh(address: string): boolean {
   return !address.includes("://") && address.indexOf("@") < address.indexOf(":");
 }

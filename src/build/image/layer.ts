@@ -81,7 +81,7 @@ export async function fileDigest(file: string, signal?: AbortSignal): Promise<st
   return `sha256:${hash.digest("hex")}`;
 }
 
-/** A layer of the cache, whose content is checked: a cache may have been damaged. */
+/** Returns a layer of the cache after checking its content: a cache may be damaged. */
 async function remembered(note: string, file: string): Promise<Remembered | undefined> {
   try {
     const { diffId, digest, size } = JSON.parse(await readFile(note, "utf8")) as Remembered;

@@ -14,7 +14,7 @@ export interface Library {
 const loadedByName: readonly string[] = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"];
 const triplets: Readonly<Record<Architecture, string>> = { amd64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" };
 
-/** Something the executable needs is not on this machine. */
+/** This machine lacks a library that the executable needs. */
 export class MissingLibrary extends Error {
   override readonly name = "MissingLibrary" as const;
   readonly library: string;
@@ -31,7 +31,7 @@ export interface FindOptions {
 }
 
 /**
- * The loader and the libraries, each where the loader looks for it.
+ * Returns the loader and the libraries, each at the place where the loader searches it.
  *
  * @throws MissingLibrary
  */
@@ -60,7 +60,7 @@ export function librariesOf(executable: string, { root = "/" }: FindOptions = {}
   return [...libraries.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** A folder with libraries, and what it is called in the image. */
+/** A folder with libraries, and its name in the image. */
 interface Folder {
   readonly source: string;
   readonly path: string;

@@ -3,9 +3,9 @@
 export interface Reference {
   /** Host and port of the registry, such as `ghcr.io` or `localhost:5000`. */
   readonly registry: string;
-  /** Such as `library/debian`. */
+  /** The repository, such as `library/debian`. */
   readonly repository: string;
-  /** `latest` where the name gives neither a tag nor a digest. */
+  /** The tag; `latest` when the name has neither a tag nor a digest. */
   readonly tag: string | undefined;
   readonly digest: string | undefined;
 }
@@ -17,7 +17,7 @@ const hostPattern =
   /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\[[0-9a-fA-F:]+\])(?::\d{1,5})?$/;
 const LONGEST_REPOSITORY = 255;
 
-/** @returns why it is none, as a text, for what no registry would take. */
+/** Parses a name. @returns the reason, as a text, when no registry would accept it. */
 export function parseReference(text: string): Reference | string {
   const [named = "", digest, ...more] = text.split("@");
   if (more.length > 0) return "it has more than one digest";
@@ -47,7 +47,7 @@ export function parseReference(text: string): Reference | string {
   };
 }
 
-/** The name with everything that a short one leaves out, as containerd stores it. */
+/** Returns the name with the parts that a short one leaves out, as containerd stores it. */
 export function fullName({ registry, repository, tag, digest }: Reference): string {
   return `${registry}/${repository}${tag === undefined ? "" : `:${tag}`}${digest === undefined ? "" : `@${digest}`}`;
 }

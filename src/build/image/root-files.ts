@@ -1,4 +1,4 @@
-/** The files of an image without a base: libraries, certificates of authorities, and who the user is. */
+/** The files of an image without a base: libraries, certificates of authorities, and the entry of the user. */
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { rootCertificates } from "node:tls";
@@ -10,7 +10,7 @@ export const CERTIFICATES_PATH = "etc/ssl/certs/ca-certificates.crt";
 
 const READABLE = 0o644;
 const EXECUTABLE = 0o755;
-/** Everybody may write, and remove only what is theirs. */
+/** The mode of a folder to which everybody may write, and in which they may remove only their own files. */
 const TEMPORARY = 0o1777;
 
 /** Returns the files of an image that has neither a base nor a shell. */
@@ -43,7 +43,7 @@ export function withFolders(entries: readonly TarEntry[]): readonly TarEntry[] {
   return [...all.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** A file of this machine that is run or loaded. */
+/** Returns the entry of a file of this machine that is run or loaded. */
 export function executableEntry(path: string, source: string): TarEntry {
   return { type: "file", path, mode: EXECUTABLE, source, size: statSync(source).size };
 }

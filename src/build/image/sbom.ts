@@ -8,7 +8,7 @@ export interface Component {
   readonly description?: string | undefined;
   /** Package URL. */
   readonly purl?: string | undefined;
-  /** SPDX expression, or what a package says instead. */
+  /** An SPDX expression, or the package's own words. */
   readonly license?: string | undefined;
   /** Hexadecimal. */
   readonly sha256?: string | undefined;
@@ -80,14 +80,14 @@ const identifiers: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** An identifier, an expression of several, or what the package says as it stands. */
+/** Returns an identifier, an expression of several, or the package's own words. */
 function licenseOf(license: string): object {
   if (identifiers.has(license)) return { license: { id: license } };
   if (/^[A-Za-z0-9.()+ -]+$/.test(license) && / (OR|AND|WITH) /.test(license)) return { expression: license };
   return { license: { name: license } };
 }
 
-/** A UUID of version 8, whose bits say what they like: here a digest. */
+/** Returns a UUID of version 8, whose bits may have any meaning: here they are a digest. */
 function uuidOf(text: string): string {
   const bytes = createHash("sha256").update(text).digest().subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;

@@ -1,4 +1,6 @@
-/** Which package of the build machine's distribution a file belongs to, so that an image can say what is in it. */
+/**
+ * Finds the package of the build machine's distribution to which a file belongs, so that an image can list its content.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-/** Reading tar archives that others have made: layers of base images. */
+/** Reads tar archives from elsewhere: layers of base images. */
 
 const BLOCK = 512;
 /** The most that is read of an extended header. */
@@ -14,9 +14,9 @@ export interface ReadEntry {
 }
 
 /**
- * The entries of an archive, whose contents are skipped.
+ * Yields the entries of an archive, whose contents are skipped.
  *
- * @throws Error for what is no tar archive, or ends too early.
+ * @throws Error for bytes that are not a tar archive, or end too early.
  */
 export async function* tarEntries(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<ReadEntry, void, void> {
   const bytes = new Pieces(pieces);
@@ -72,7 +72,7 @@ function textAt(block: Uint8Array, at: number, length: number): string {
 }
 
 function numberAt(block: Uint8Array, at: number, length: number): number {
-  // GNU's way for what octal digits cannot hold: the highest bit is set, and the rest is binary.
+  // GNU's form of numbers that octal digits cannot express: the highest bit is set, and the rest is binary.
   if ((block[at]! & 0x80) !== 0) {
     return block.subarray(at + 1, at + length).reduce((sum, byte) => sum * 256 + byte, 0);
   }

@@ -1,7 +1,8 @@
 /**
  * Tar archives as image layers and image archives need them: ustar, with an extended header where a path does not fit.
  *
- * The same entries always make the same bytes, because owner, group and time of every entry are given and not read.
+ * The same entries always make the same bytes, because owner, group and time of every entry are arguments instead of
+ * being read.
  */
 import { open } from "node:fs/promises";
 
@@ -133,7 +134,10 @@ function header({ path, mode, size, mtime, flag, target }: HeaderFields): Uint8A
   return block;
 }
 
-/** Paths that a header cannot hold as they are: long ones, and those with other letters than ASCII. */
+/**
+ * Returns the extended records of paths that a header cannot express: long ones, and those with characters beyond
+ * ASCII.
+ */
 function extendedRecords({ path, target }: { readonly path: string; readonly target: string }): Uint8Array {
   const fits = (text: string): boolean => text.length <= LONGEST_NAME && /^[\x20-\x7e]*$/.test(text);
   const records = [
@@ -143,7 +147,7 @@ function extendedRecords({ path, target }: { readonly path: string; readonly tar
   return Buffer.from(records.join(""));
 }
 
-/** `LENGTH KEY=VALUE\n`, where the length counts its own digits. */
+/** Returns `LENGTH KEY=VALUE\n`, where the length includes its own digits. */
 function record(key: string, value: string): string {
   const rest = Buffer.byteLength(` ${key}=${value}\n`);
   let length = rest + String(rest).length;

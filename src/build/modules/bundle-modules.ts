@@ -1,4 +1,4 @@
-/** Modules with everything that they import, each as one file. */
+/** Bundles modules with all their imports, each as one file. */
 import { basename, dirname, relative, resolve, sep } from "node:path";
 import { realpathSync } from "node:fs";
 import { bundleModule } from "#runtime/bundler";
@@ -12,7 +12,7 @@ import { type InstalledPackage, isNative, packagesOfFiles } from "./installed-pa
 import { sourceMapIn } from "../../loader/source-map.ts";
 
 export interface BundledModule {
-  /** The name of its file or folder. */
+  /** The name of the module's file or folder. */
   readonly name: string;
   /** The code, with a source map. */
   readonly code: string;
@@ -27,11 +27,11 @@ export interface BundledModule {
 export interface BundleModulesOptions {
   /** The packages that the binary offers to modules, with their exports. */
   readonly offered: Readonly<Record<string, object>>;
-  /** The folder that the modules will be in, with a slash at its end. */
+  /** The future folder of the modules, with a slash at its end. */
   readonly destination: string;
 }
 
-/** @throws BuildError for a module that cannot be bundled, and for two of one name. */
+/** Bundles the modules. @throws BuildError for a module that cannot be bundled, and for two with one name. */
 export async function bundleModules(
   entries: readonly ModuleEntry[],
   { offered, destination }: BundleModulesOptions,
@@ -65,7 +65,8 @@ export function explained(error: unknown, { file }: ModuleEntry, offered: Readon
 }
 
 /**
- * Drops the positions of unresolved imports: without them the errors are those of loading, which are explained better.
+ * Drops the positions of unresolved imports: without them the errors are the same as those of loading, whose
+ * explanations are better.
  */
 function asLoaded(error: unknown): unknown {
   if (!(error instanceof AggregateError)) return error;
@@ -88,7 +89,7 @@ export function controllersFolder(entry: ModuleEntry): string {
   return realpathSync(moduleName(entry) === basename(entry.file) ? folder : dirname(folder));
 }
 
-/** @throws BuildError when two modules of several folders have one name. */
+/** @throws BuildError when modules of several folders have the same name. */
 function refuseNamesakes(entries: readonly ModuleEntry[]): void {
   const byName = new Map<string, ModuleEntry>();
   for (const one of entries) {
@@ -103,7 +104,7 @@ function refuseNamesakes(entries: readonly ModuleEntry[]): void {
   }
 }
 
-/** @throws BuildError when something of the module runs on one kind of machine only. */
+/** @throws BuildError when a part of the module runs on only one kind of machine. */
 function refuseAddons(
   { file }: ModuleEntry,
   { addons }: Pick<Bundle, "addons">,
@@ -124,10 +125,10 @@ function refuseAddons(
 }
 
 /**
- * Names the sources as they were beside the module: what has been bundled from files of a folder becomes
- * `NAME/index.js` in one like it. The sources' own text is left out, because stack traces need only their names.
+ * Renames the sources to paths relative to the module: the bundle of a folder's files becomes `NAME/index.js` in a
+ * folder of the same form. The sources' own text is left out, because stack traces need only their names.
  *
- * @param folder what the sources are relative to.
+ * @param folder the folder to which the sources are relative.
  */
 function moveSources(code: string, folder: string): string {
   const place = sourceMapIn(code);
@@ -138,7 +139,7 @@ function moveSources(code: string, folder: string): string {
   return `${code.slice(0, place.start)}\n//# sourceMappingURL=data:application/json;base64,${text}\n`;
 }
 
-/** Below the folder where it is there, and a name without the rest of this machine where it is not. */
+/** Returns the path below the folder; for a source outside of it, a name without the other folders of this machine. */
 function placeOf(source: string, folder: string): string {
   const inside = relative(folder, source);
   if (!inside.startsWith("..")) return inside.replaceAll(sep, "/");

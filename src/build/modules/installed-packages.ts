@@ -6,7 +6,7 @@ export interface InstalledPackage {
   readonly name: string;
   readonly version: string;
   readonly license: string | undefined;
-  /** Its folder. */
+  /** The package's folder. */
   readonly folder: string;
 }
 
@@ -19,7 +19,7 @@ interface Manifest {
   readonly napi?: unknown;
 }
 
-/** Packages that do nothing but load a native addon for another one. */
+/** Packages that only load a native addon for another package. */
 const loaders: readonly string[] = [
   "bindings",
   "node-gyp-build",
@@ -47,7 +47,7 @@ export function packagesOfFiles(files: Iterable<string>): readonly InstalledPack
   return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
-/** Whether a package brings code that is built for one machine, which neither an executable nor an image can hold. */
+/** Whether a package contains code for one kind of machine, which neither an executable nor an image can contain. */
 export function isNative({ name, folder }: InstalledPackage): boolean {
   if (loaders.includes(name)) return true;
   const { gypfile, binary, napi } = manifestIn(folder);

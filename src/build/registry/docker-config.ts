@@ -31,7 +31,7 @@ class CredentialsError extends Error {
 }
 
 const HUB = "docker.io";
-/** Under what names Docker keeps what it knows of its own registry. */
+/** The names under which Docker keeps credentials of its own registry. */
 const hubKeys: readonly string[] = ["https://index.docker.io/v1/", "index.docker.io", HUB];
 /** The user name that means that the password is a refresh token. */
 const TOKEN_USER = "<token>";
@@ -39,10 +39,10 @@ const TOKEN_USER = "<token>";
 const HELPER_WITHIN = 30_000;
 
 /**
- * The credentials for a registry, from the first file that has some: `$REGISTRY_AUTH_FILE`, `config.json` of
+ * Returns the credentials for a registry, from the first file that has some: `$REGISTRY_AUTH_FILE`, `config.json` of
  * `$DOCKER_CONFIG` or `~/.docker`, and the `auth.json` of podman.
  *
- * @returns `undefined` for a stranger. @throws CredentialsError
+ * @returns `undefined` for an unknown registry. @throws CredentialsError
  */
 export async function credentialsFor(registry: string, env: Environment): Promise<Credentials | undefined> {
   for (const file of configFiles(env)) {

@@ -5,7 +5,7 @@ import type { ImageConfig } from "../image/image.ts";
 
 /** Layers of one image: four times of what container runtimes can stack. */
 const MOST_LAYERS = 512;
-/** Bytes of all layers of one image as they are sent. Bases with everything for machine learning have 10 GiB. */
+/** The maximum number of bytes of all layers of one image as they are sent. Bases for machine learning have 10 GiB. */
 const MOST_LAYER_BYTES = 32 * 1024 ** 3;
 
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/, "expected sha256: and 64 hexadecimal digits");
@@ -19,7 +19,7 @@ const layers = z
     "expected at most 32 GiB together",
   );
 
-/** The fields of a manifest of one image, or of an index of several, that are used here. */
+/** The fields used here of a manifest of one image, or of an index of several. */
 export interface Manifest {
   readonly mediaType?: string | undefined;
   readonly config?: Pick<Descriptor, "digest"> | undefined;
@@ -49,12 +49,12 @@ const config = z.object({
   history: z.array(z.looseObject({})).optional(),
 });
 
-/** @throws Error that says what is wrong with it. */
+/** Parses a manifest. @throws Error that describes its mistake. */
 export function parseManifest(bytes: Uint8Array): Manifest {
   return parsed(manifest, bytes);
 }
 
-/** @throws Error that says what is wrong with it. */
+/** Parses a configuration. @throws Error that describes its mistake. */
 export function parseConfig(bytes: Uint8Array): ImageConfig {
   return parsed(config, bytes) as ImageConfig;
 }
@@ -62,7 +62,7 @@ export function parseConfig(bytes: Uint8Array): ImageConfig {
 function parsed<T>(schema: z.ZodType<T>, bytes: Uint8Array): T {
   let value: unknown;
   try {
-    // Programs in Go write null for what is not there.
+    // Programs in Go write null for absent fields.
     value = JSON.parse(Buffer.from(bytes).toString("utf8"), (_key, inner: unknown) => inner ?? undefined);
   } catch {
     throw new Error("it is not JSON");

@@ -1,4 +1,4 @@
-/** Brings the base of an image from a registry: its configuration, and its layers into a folder. */
+/** Pulls the base of an image from a registry: its configuration, and its layers into a folder. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, open, rename, rm, stat, utimes } from "node:fs/promises";
@@ -95,8 +95,8 @@ function platformName({ os, architecture }: { readonly os: string; readonly arch
 }
 
 /**
- * A document of the registry. One that was named by a tag is trusted, and one that was named by a digest is compared
- * with it.
+ * Reads a document of the registry. A document that was named by a tag is trusted; one that was named by a digest is
+ * compared with it.
  */
 async function document<T>(
   session: RegistrySession,
@@ -157,7 +157,7 @@ async function pullLayer(
   return blob;
 }
 
-/** Goes on where the connection broke off. */
+/** Downloads a blob, and resumes where the connection broke off. */
 async function download(
   session: RegistrySession,
   {
@@ -199,7 +199,7 @@ async function download(
   if (`sha256:${hash.digest("hex")}` !== digest) throw corrupt(session, digest);
 }
 
-/** An error of this machine's own files. */
+/** Whether an error comes from this machine's own files. */
 function isLocal(error: unknown): boolean {
   return error instanceof Error && "syscall" in error && (error.syscall === "write" || error.syscall === "open");
 }

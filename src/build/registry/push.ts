@@ -1,4 +1,4 @@
-/** Brings an image into a registry. The name is given last, so that it never names half an image. */
+/** Pushes an image to a registry. The name is set last, so that it never refers to half an image. */
 import type { Blob } from "../image/blob.ts";
 import type { BuiltImage } from "../image/image.ts";
 import { RegistrySession, type SessionOptions } from "./session.ts";
@@ -32,7 +32,7 @@ export async function pushImage(image: BuiltImage, options: PushOptions): Promis
       if ((await uploadBlob(session, blob, { onBytes, mountFrom })) === "uploaded") sent += blob.descriptor.size;
     }
   };
-  // The first request finds out how to authenticate, for all others.
+  // The first request determines the authentication for all others.
   const first = open.shift();
   if (first !== undefined) {
     if ((await uploadBlob(session, first, { onBytes, mountFrom })) === "uploaded") sent += first.descriptor.size;

@@ -1,10 +1,10 @@
 /** Errors in answers of a registry. */
 import { printable } from "../../observe/printable.ts";
 
-/** The user can put it right: its message alone is printed. */
+/** A problem of a registry that the user can solve: only its message is printed. */
 export class RegistryError extends Error {
   override readonly name = "UserError" as const;
-  /** The status of HTTP; `undefined` where there was no answer. */
+  /** The HTTP status; `undefined` without a response. */
   readonly status: number | undefined;
 
   constructor(
@@ -20,7 +20,7 @@ interface ErrorBody {
   readonly errors?: readonly { readonly code?: unknown; readonly message?: unknown }[];
 }
 
-/** The most that is shown of an answer. */
+/** The maximum number of characters of a response that are shown. */
 const MOST_SHOWN = 200;
 
 /** Returns the registry's own explanation, in one line. */
@@ -37,7 +37,7 @@ export function reasonIn(text: string): string {
   return text.trimStart().startsWith("<") ? "" : oneLine(text);
 }
 
-/** The beginning of a text that a registry decides, as a terminal may be shown it. */
+/** Returns the beginning of a text from a registry, safe for a terminal. */
 export function oneLine(text: string): string {
   const line = printable(text.trim().slice(0, MOST_SHOWN + 1));
   return line.length > MOST_SHOWN ? `${line.slice(0, MOST_SHOWN)}…` : line;

@@ -1,4 +1,4 @@
-/** Requests to one repository of a registry: who asks, what is tried again, and what an answer means. */
+/** Requests to one repository of a registry: authentication, retries, and the meaning of responses. */
 import { printable } from "../../observe/printable.ts";
 import { BodyTooLarge, boundedBytes } from "../../platform/bounded-body.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
@@ -11,11 +11,11 @@ export interface SessionOptions {
   /** The action, for messages: `push` or `pull`. */
   readonly action: "push" | "pull";
   readonly reference: Reference;
-  /** Asked once the registry wants to know. */
+  /** Called when the registry requires credentials. */
   readonly credentials: () => Promise<Credentials | undefined>;
   /** Another repository of the registry that blobs may be mounted from. */
   readonly mountFrom?: string | undefined;
-  /** Talk HTTP without TLS; registries on this machine need not be told. @default false */
+  /** Whether to use HTTP without TLS; registries on this machine do not need the option. @default false */
   readonly plainHttp?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** @default systemClock */
@@ -30,7 +30,7 @@ export interface RegistryRequest {
   readonly path: string | URL;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
-  /** Statuses that are answers and no errors, besides those of success. */
+  /** Statuses that count as responses and not as errors, besides those of success. */
   readonly expected?: readonly number[];
   /** Whether failures are tried again here. @default true */
   readonly retries?: boolean;
@@ -41,7 +41,7 @@ const FIRST_DELAY = 500;
 const LONGEST_DELAY = 15_000;
 const LONGEST_RETRY_AFTER = 60_000;
 const MOST_REDIRECTS = 5;
-/** The most that is read of an answer which says why something was refused: more of it would not be shown. */
+/** The maximum number of bytes that are read of a refusal's explanation: more would not be shown. */
 const MOST_REASON = 64 * 1024;
 /** The most that is read of a token service's answer. */
 const MOST_TOKEN = 1024 * 1024;
@@ -67,9 +67,9 @@ export class RegistrySession {
   }
 
   /**
-   * Sends a request. Failures of the connection, 408, 429 and 5xx are tried again, later each time.
+   * Sends a request. Failures of the connection, 408, 429 and 5xx are retried with growing delays.
    *
-   * @throws RegistryError for every other status than those that are expected.
+   * @throws RegistryError for any unexpected status.
    */
   async send(request: RegistryRequest): Promise<Response> {
     for (let attempt = 1; ; attempt++) {
@@ -91,10 +91,9 @@ export class RegistrySession {
   }
 
   /**
-   * Sends a request and reads what it answers, no more than `most` bytes. A connection that breaks off meanwhile is
-   * tried again.
+   * Sends a request and reads its response, at most `most` bytes. A request whose connection breaks off is retried.
    *
-   * @throws RegistryError as `send` does, and for an answer that is larger.
+   * @throws RegistryError like `send`, and for a larger response.
    */
   async read(request: RegistryRequest, most: number): Promise<Uint8Array> {
     for (let attempt = 1; ; attempt++) {
@@ -129,15 +128,15 @@ export class RegistrySession {
   }
 
   /**
-   * The address of a place that the registry named, which may be relative.
+   * Returns the address of a location that the registry named, which may be relative.
    *
-   * @throws RegistryError for one that is not followed.
+   * @throws RegistryError for a location that must not be followed.
    */
   async locate(location: string): Promise<URL> {
     return this.#next(location, await this.#root());
   }
 
-  /** Returns the address of a redirect: never a file or anything else than HTTP, and never out of TLS. */
+  /** Returns the address of a redirect: only HTTP is allowed, and never from TLS to plain HTTP. */
   #next(location: string, from: URL): URL {
     const next = URL.parse(location, from);
     if (next === null || (next.protocol !== "https:" && next.protocol !== "http:")) {
@@ -161,7 +160,7 @@ export class RegistrySession {
     if (response.status !== 401 || !(await this.#isOwn(response))) return response;
     const challenges = parseChallenges(response.headers.get("www-authenticate") ?? "");
     await response.body?.cancel().catch(() => {});
-    // Requests that were refused together ask for one token together; a token of before may have expired.
+    // Requests that were refused at the same time share one request for a token; an earlier token may have expired.
     if (this.#authorization === used) {
       this.#authorizing ??= this.#authorize(challenges).finally(() => (this.#authorizing = undefined));
       this.#authorization = await this.#authorizing;
@@ -173,7 +172,8 @@ export class RegistrySession {
   }
 
   /**
-   * Only the registry itself may ask who we are: storage that it sends us on to could name a token service of its own.
+   * Only the registry itself may ask for credentials: storage to which it redirects could name a token service of its
+   * own.
    */
   async #isOwn(response: Response): Promise<boolean> {
     return URL.parse(response.url)?.origin === (await this.#root()).origin;
@@ -189,7 +189,7 @@ export class RegistrySession {
         headers: {
           "user-agent": CLIENT,
           ...headers,
-          // Storage that a registry sends us on to gets none of our credentials.
+          // Storage to which a registry redirects gets none of our credentials.
           ...(authorization !== undefined && address.origin === root.origin && { authorization }),
         },
         redirect: "manual",
@@ -272,7 +272,7 @@ export class RegistrySession {
     return fetch(address, { ...shared, ...(headers && { headers }) });
   }
 
-  /** The registry's address. Which of the two it talks is asked only on this machine. */
+  /** Returns the registry's address. Only on this machine is it checked whether it speaks TLS. */
   #root(): Promise<URL> {
     this.#base ??= this.#findRoot();
     return this.#base;
@@ -285,7 +285,7 @@ export class RegistrySession {
     const secure = new URL(`https://${host}`);
     if (!/^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/.test(host)) return secure;
     const plain = new URL(`http://${host}`);
-    // A server that wants TLS answers a plain request with 400, or not at all.
+    // A server that requires TLS answers a plain request with 400, or not at all.
     const answer = await fetch(new URL("/v2/", plain), { redirect: "manual", ...(signal && { signal }) }).catch(
       () => undefined,
     );
@@ -333,7 +333,7 @@ async function reasonOf(response: Response): Promise<string> {
   return bytes === undefined ? "" : Buffer.from(bytes).toString("utf8");
 }
 
-/** The token in the answer of a token service; `undefined` where there is none that a header may carry. */
+/** Returns the token in the response of a token service; `undefined` when there is none that a header may contain. */
 function tokenIn(text: string): string | undefined {
   try {
     const { token, access_token: accessToken } = JSON.parse(text) as { token?: unknown; access_token?: unknown };
@@ -353,7 +353,7 @@ function basic(credentials: Exclude<Credentials, { readonly identityToken: strin
   return `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString("base64")}`;
 }
 
-/** Whether an error is one that a further attempt would repeat, such as unreadable credentials. */
+/** Whether a further attempt would repeat the error, as with unreadable credentials. */
 function isUserError(error: unknown): error is Error {
   return error instanceof Error && error.name === "UserError";
 }
@@ -368,7 +368,7 @@ interface Challenge {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** The challenges of a header, in its order; what cannot be read is left out. */
+/** Returns the challenges of a header, in its order; unreadable ones are left out. */
 function parseChallenges(header: string): readonly Challenge[] {
   const challenges: { scheme: string; parameters: Map<string, string> }[] = [];
   const pattern = /([A-Za-z][\w-]*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))|([A-Za-z][\w-]*)/g;

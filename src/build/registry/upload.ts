@@ -1,5 +1,6 @@
 /**
- * Brings one blob into a repository: not at all, by mounting it, or in chunks that are resumed where they broke off.
+ * Brings one blob into a repository: by mounting it, or in chunks that are resumed where they broke off. An existing
+ * blob is not sent.
  */
 import { open } from "node:fs/promises";
 import type { Blob } from "../image/blob.ts";
@@ -10,7 +11,7 @@ import type { RegistrySession } from "./session.ts";
 const CHUNK = 16 * 1024 * 1024;
 /** Failures of a chunk in a row until the upload is given up. */
 const ATTEMPTS = 6;
-/** Uploads that are begun anew, because the registry has forgotten the one before. */
+/** The number of times that an upload is begun anew, because the registry has forgotten it. */
 const MOST_UPLOADS = 3;
 
 export interface UploadOptions {
@@ -64,7 +65,7 @@ async function begin(session: RegistrySession, blob: Blob, { mountFrom }: Upload
         ],
   );
   const path = from === undefined ? "blobs/uploads/" : `blobs/uploads/?${query.toString()}`;
-  // A registry that refuses to mount what we may not read elsewhere takes the blob itself.
+  // If the registry refuses to mount a blob that we may not read elsewhere, the blob itself is sent.
   const expected = from === undefined ? [] : [400, 401, 403, 404, 405];
   let response = await session.send({ method: "POST", path, expected });
   await response.body?.cancel().catch(() => {});
@@ -118,7 +119,7 @@ class Upload {
     while (this.#offset < size) {
       try {
         await this.#sendChunk();
-        // A registry that takes chunks and keeps nothing of them would be sent the same one for ever.
+        // A registry that accepts chunks and stores nothing would get the same one for ever.
         if (this.#offset <= furthest) throw this.#stuck();
         furthest = this.#offset;
         failures = 0;
@@ -152,7 +153,7 @@ class Upload {
     });
     await response.body?.cancel().catch(() => {});
     if (response.ok) return true;
-    // The answer to an earlier attempt may have been lost: then the blob is there, and the upload is not.
+    // The response to an earlier attempt may have been lost: then the blob exists, and the upload does not.
     const there = await this.#session.send({ method: "HEAD", path: `blobs/${digest}`, expected: [404] });
     if (there.ok) return true;
     this.#moveTo(0);
@@ -183,7 +184,7 @@ class Upload {
     this.#moveTo(endOf(response) ?? this.#offset + bytes.length);
   }
 
-  /** Asks how far the upload has come. @returns false when the registry does not know of it. */
+  /** Asks for the progress of the upload. @returns false when the registry does not know the upload. */
   async #askOffset(): Promise<boolean> {
     const response = await this.#session.send({ method: "GET", path: this.#location, expected: [404, 405] });
     await response.body?.cancel().catch(() => {});
@@ -201,16 +202,16 @@ class Upload {
   }
 }
 
-/** Bytes that have arrived, by the `Range` of an answer, such as `0-1023`. */
+/** Returns the number of bytes that have arrived, from the `Range` of a response, such as `0-1023`. */
 function endOf(response: Response): number | undefined {
   const range = /^(?:bytes=)?0-(-?\d+)$/.exec(response.headers.get("range") ?? "");
   if (range === null) return undefined;
   const end = Number(range[1]);
-  // An upload without a byte has the range 0-0, as one with a single byte does; sending that one again does no harm.
+  // An upload without a byte has the range 0-0, like one with a single byte; sending that byte again does no harm.
   return end <= 0 ? 0 : end + 1;
 }
 
-/** No answer, an upload that is somewhere else than we think, or a server that is not well. */
+/** Whether an upload may be resumed: after no response, a different offset, or an error of the server. */
 function mayResume({ status }: RegistryError): boolean {
   return status === undefined || status === 404 || status === 408 || status === 416 || status === 429 || status >= 500;
 }
