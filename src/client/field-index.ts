@@ -42,8 +42,9 @@ export function definedIndex(index: unknown): DefinedIndex | undefined {
  * Defines an index for `client.list`. The cache keeps it from its first use on; when a list goes to the server, its
  * response is filtered.
  *
- * @example const byNode = defineIndex(Pod, "nodeName", (pod) => pod.spec.nodeName); const pods = await client.list(Pod,
- * { index: byNode.is("node-1") });
+ * @example
+ * const byNode = defineIndex(Pod, "nodeName", (pod) => pod.spec.nodeName);
+ * const pods = await client.list(Pod, { index: byNode.is("node-1") });
  */
 export function defineIndex<S extends Shape>(
   resource: Resource<S>,

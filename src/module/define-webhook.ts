@@ -70,10 +70,18 @@ const options: check.OptionTable = {
  * `Denied` and those of the API server are answered with status 500 and counted.
  *
  * @throws TypeError that names a wrong option and its value.
- * @example export const guestbookPolicy = defineWebhook({ for: Guestbook, default(draft) { draft.metadata.labels = {
- * ...draft.metadata.labels, team: "web" }; }, validate(guestbook, { old }) { if (old !== undefined && old.spec.message
- * !== guestbook.spec.message) { throw new Denied("the message is fixed", { fields: { "spec.message": "cannot change" }
- * }); } }, });
+ * @example
+ * export const guestbookPolicy = defineWebhook({
+ *   for: Guestbook,
+ *   default(draft) {
+ *     draft.metadata.labels = { ...draft.metadata.labels, team: "web" };
+ *   },
+ *   validate(guestbook, { old }) {
+ *     if (old !== undefined && old.spec.message !== guestbook.spec.message) {
+ *       throw new Denied("the message is fixed", { fields: { "spec.message": "cannot change" } });
+ *     }
+ *   },
+ * });
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
  */
 export function defineWebhook<S extends Shape = UntypedShape, const Sub extends string = never>(

@@ -109,8 +109,12 @@ const pluginOptions: check.OptionTable = {
  * for one that is.
  *
  * @throws TypeError that names a wrong option and its value.
- * @example export const guestbook = defineController({ for: Guestbook, owns: [Deployment], async reconcile(guestbook, {
- * children, status }) { … }, });
+ * @example
+ * export const guestbook = defineController({
+ *   for: Guestbook,
+ *   owns: [Deployment],
+ *   async reconcile(guestbook, { children, status }) { … },
+ * });
  * @see https://kubernetes.io/docs/concepts/architecture/controller/
  */
 export function defineController<

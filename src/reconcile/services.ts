@@ -26,7 +26,8 @@ const RETRY_AFTER = "1s";
  * may have its own copy.
  *
  * @throws TypeError for another name.
- * @example export const mailer = service<Mailer>("mail/mailer");
+ * @example
+ * export const mailer = service<Mailer>("mail/mailer");
  */
 export function service<T extends object>(name: string): Service<T> {
   if (typeof name !== "string" || !NAME.test(name)) {

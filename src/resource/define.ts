@@ -149,9 +149,12 @@ export interface OtherVersions<
  *
  * @throws TypeError `Cannot define resource <kind>: …`
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
- * @example export const Guestbook = defineResource({ group: "demo.example.com", version: "v1", kind: "Guestbook", spec:
- * z.object({ message: z.string().min(1), replicas: z.int().min(0).default(1) }), status: z.object({ readyReplicas:
- * z.int().optional(), conditions: conditions("Ready") }), });
+ * @example
+ * export const Guestbook = defineResource({
+ *   group: "demo.example.com", version: "v1", kind: "Guestbook",
+ *   spec: z.object({ message: z.string().min(1), replicas: z.int().min(0).default(1) }),
+ *   status: z.object({ readyReplicas: z.int().optional(), conditions: conditions("Ready") }),
+ * });
  */
 export function defineResource<
   const G extends string,

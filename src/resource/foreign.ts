@@ -99,11 +99,16 @@ const foreignSchema: unique symbol = Symbol.for("binnacle.foreign") as never;
  * objects are untyped. The schema is not sent to anybody: the server checks objects by its own.
  *
  * @throws TypeError `Cannot define foreign resource <kind>: …`
- * @example const Certificate = foreignResource({ group: "cert-manager.io", version: "v1", kind: "Certificate", schema:
- * z.object({ spec: z.object({ secretName: z.string(), dnsNames: z.array(z.string()).optional() }), status: z.object({
- * notAfter: z.string().optional(), conditions: conditions("Ready") }).optional(), }), }); const Issuer =
- * foreignResource<IssuerType>({ group: "cert-manager.io", version: "v1", kind: "Issuer" }); const ClusterIssuer =
- * foreignResource<IssuerType, "Cluster">({ …, kind: "ClusterIssuer", scope: "Cluster" });
+ * @example
+ * const Certificate = foreignResource({
+ *   group: "cert-manager.io", version: "v1", kind: "Certificate",
+ *   schema: z.object({
+ *     spec: z.object({ secretName: z.string(), dnsNames: z.array(z.string()).optional() }),
+ *     status: z.object({ notAfter: z.string().optional(), conditions: conditions("Ready") }).optional(),
+ *   }),
+ * });
+ * const Issuer = foreignResource<IssuerType>({ group: "cert-manager.io", version: "v1", kind: "Issuer" });
+ * const ClusterIssuer = foreignResource<IssuerType, "Cluster">({ …, kind: "ClusterIssuer", scope: "Cluster" });
  */
 export function foreignResource<
   T extends object = never,

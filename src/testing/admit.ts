@@ -77,7 +77,8 @@ const ADMINISTRATOR: UserInfo = { username: "kubernetes-admin", groups: ["system
  * sent anywhere, and the schema of the kind is neither applied nor checked.
  *
  * @throws TypeError when the definition is not a webhook, or does not handle the operation.
- * @example const answer = await admit(guestbookPolicy, { metadata: { name: "a" }, spec: { message: "hello" } });
+ * @example
+ * const answer = await admit(guestbookPolicy, { metadata: { name: "a" }, spec: { message: "hello" } });
  * expect(answer).toMatchObject({ allowed: true, patch: [{ op: "add", path: "/metadata/labels" }] });
  */
 export async function admit<T extends AnyObject>(

@@ -8,7 +8,8 @@ import { type Config, stateOf } from "../module/config/config.ts";
  *
  * @param settings the result of `config`, as the module exports it.
  * @throws TypeError naming each value that the schema refuses.
- * @example using _ = configure(settings, { apiToken: "for the test" });
+ * @example
+ * using _ = configure(settings, { apiToken: "for the test" });
  */
 export function configure<S extends z.ZodObject>(settings: Config<S>, values: z.input<S>): Disposable {
   const state = stateOf(settings);

@@ -5,15 +5,20 @@
  * mocked: the cluster has the API server, its validation, server-side apply, the garbage collector, deployments and
  * pods. The same test runs against a real kube-apiserver with `server: "real"`.
  *
- * @example import { expect, test } from "bun:test"; import { eventually, matchers, runModule, startCluster } from
- * "binnacle/testing"; import { Greeting, greeting } from "./greeting.ts";
+ * @example
+ * import { expect, test } from "bun:test";
+ * import { eventually, matchers, runModule, startCluster } from "binnacle/testing";
+ * import { Greeting, greeting } from "./greeting.ts";
  *
  * expect.extend(matchers);
  *
- * test("greets", async () => { await using cluster = await startCluster(); await using _ = await runModule(greeting,
- * cluster); const key = { namespace: "default", name: "first" }; await cluster.client.create(Greeting, { metadata: key,
- * spec: { to: "world" } }); await eventually(async () => expect(await cluster.client.get(Greeting,
- * key)).toHaveCondition("Ready")); });
+ * test("greets", async () => {
+ *   await using cluster = await startCluster();
+ *   await using _ = await runModule(greeting, cluster);
+ *   const key = { namespace: "default", name: "first" };
+ *   await cluster.client.create(Greeting, { metadata: key, spec: { to: "world" } });
+ *   await eventually(async () => expect(await cluster.client.get(Greeting, key)).toHaveCondition("Ready"));
+ * });
  *
  * @module
  */

@@ -20,7 +20,8 @@ export interface DeniedOptions {
  * too.
  *
  * @throws TypeError when the code does not mean a refusal.
- * @example throw new Denied("the image has no tag", { code: 422, fields: { "spec.image": "must name a tag" } });
+ * @example
+ * throw new Denied("the image has no tag", { code: 422, fields: { "spec.image": "must name a tag" } });
  */
 export class Denied extends Error {
   override readonly name = "Denied" as const;

@@ -1,11 +1,12 @@
 /**
  * The script of a container: the program's options first, then the pod's annotations.
  *
- * pods.binnacle.dev/ready-after: 2s            # or "never"; default at once pods.binnacle.dev/exits-after: 1s # or
- * "never" pods.binnacle.dev/exit-code: "1,1,0"         # of the first start, the second, and all further ones
- * pods.binnacle.dev/fails: ImagePullBackOff    # it cannot start, until the annotation is removed
- * pods.binnacle.dev/restarts-after: 100ms      # instead of the growing back-off pods.binnacle.dev/stops-after: 3s # of
- * a deleted pod
+ *     pods.binnacle.dev/ready-after: 2s            # or "never"; default at once
+ *     pods.binnacle.dev/exits-after: 1s            # or "never"
+ *     pods.binnacle.dev/exit-code: "1,1,0"         # of the first start, the second, and all further ones
+ *     pods.binnacle.dev/fails: ImagePullBackOff    # it cannot start, until the annotation is removed
+ *     pods.binnacle.dev/restarts-after: 100ms      # instead of the growing back-off
+ *     pods.binnacle.dev/stops-after: 3s            # of a deleted pod
  *
  * `web.pods.binnacle.dev/…` is for the container `web` alone, `index-2.pods.binnacle.dev/…` for the pod of that index
  * of an indexed Job or a StatefulSet. An annotation may change while the pod runs: `kubectl annotate pod …

@@ -15,7 +15,7 @@ export interface StreamOwner {
   resume(stream: H2Stream): void;
 }
 
-/** *Guarantees.** The handlers receive at most one end, and nothing after `cancel`. */
+/** **Guarantees.** The handlers receive at most one end, and nothing after `cancel`. */
 export class H2Stream implements Outgoing, OpenRequest {
   /** The stream ID; 0 until the request is sent. */
   id = 0;

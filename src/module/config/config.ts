@@ -97,8 +97,10 @@ export function stateOf(settings: unknown): State {
  * Call it while the module loads, at the top of the file.
  *
  * @throws TypeError when it is called later, or with anything other than a zod object.
- * @example export const settings = config( z.object({ replicas: z.coerce.number().int().default(2), apiToken:
- * z.string() }), );
+ * @example
+ * export const settings = config(
+ *   z.object({ replicas: z.coerce.number().int().default(2), apiToken: z.string() }),
+ * );
  */
 export function config<S extends z.ZodObject>(schema: S, options: ConfigOptions = {}): Config<S> {
   if (!(schema instanceof z.ZodObject)) {

@@ -34,8 +34,9 @@ export type ConvertedTo<R extends Resource, Version extends string> = R["apiVers
  *
  * @param to the name of the target version, such as `v1beta1`; the object itself has its present one.
  * @throws Error when the kind has no such version, and the errors of the kind's `toHub` and `fromHub`.
- * @example const old = convert(Backup, await cluster.client.get(Backup, key), "v1beta1"); expect(old.spec).toEqual({
- * schedule: "0 3 * * *" });
+ * @example
+ * const old = convert(Backup, await cluster.client.get(Backup, key), "v1beta1");
+ * expect(old.spec).toEqual({ schedule: "0 3 * * *" });
  */
 export function convert<R extends Resource, const Version extends string>(
   resource: R,
@@ -58,7 +59,8 @@ export function convert<R extends Resource, const Version extends string>(
  * version and back. `binnacle check` does the same.
  *
  * @throws Error when no generated object is valid in one of the versions, so that nothing is known about it.
- * @example expect(await conversionLosses(Backup)).toEqual([]);
+ * @example
+ * expect(await conversionLosses(Backup)).toEqual([]);
  */
 export async function conversionLosses(
   resource: Resource,
