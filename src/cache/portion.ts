@@ -14,7 +14,7 @@ import type { ReadonlyStore } from "./store.ts";
  * change, such as its UID.
  */
 export interface Portion {
-  /** Informers of equal sets and equal portions are one. */
+  /** Identifies the portion: informers of the same set and the same portion are shared. */
   readonly id: string;
   /** No object belongs to it now. */
   readonly isEmpty: boolean;

@@ -101,7 +101,7 @@ const options = [
   {
     name: "former",
     type: "string",
-    describe: "deploy: file with what an earlier version printed; says what of it is no longer needed",
+    describe: "deploy: file with the output of an earlier version; names its objects that are no longer needed",
   },
 ] as const;
 

@@ -56,7 +56,7 @@ export interface Claim {
   readonly apiVersion: string;
   /** The fields that it desires or once desired, as far as they exist. */
   readonly fields: FieldsV1;
-  /** The fields among them that it claims; the apply that follows makes desired ones its own. */
+  /** The part of `fields` that the manager claims; the apply that follows makes desired fields its own. */
   readonly claims: FieldsV1;
 }
 

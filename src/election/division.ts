@@ -50,8 +50,8 @@ interface Taken {
 }
 
 /**
- * Returns the first taken seat in the ranking of a slot: its line from the front, with each other seat at a random
- * place behind the next lower one of the line.
+ * Returns the first taken seat in a slot's ranking: the seats of its line in order, and every other seat at a random
+ * place behind the next lower seat of the line.
  */
 function firstOf(line: readonly number[], { block, isTaken }: Taken): number | undefined {
   let best: number | undefined;

@@ -355,7 +355,7 @@ export class ModuleRegistry {
     await this.#options.leaderships?.leave(running.module.name);
   }
 
-  /** Refuses to begin anything after the others have ended, because nobody would end it. */
+  /** Refuses to start a module once all modules have ended, because nobody would end it. */
   #refuseWhenStopping({ name }: LoadedModule): void {
     if (this.#stopping.signal.aborted) throw new Error(`Cannot start the module ${name}: the process is stopping`);
   }

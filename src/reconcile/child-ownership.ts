@@ -128,7 +128,7 @@ export async function hasItsName({ object, environment }: ObjectRunState): Promi
 export async function deleteEarlier(run: ObjectRunState, child: PlannedChild, object: AnyObject): Promise<void> {
   const { core, memory } = run.environment;
   const { uid, resourceVersion } = object.metadata;
-  run.log.info("Deleting a child that an earlier object of the name has left behind", { child: child.what, uid });
+  run.log.info("Deleting a child that an earlier object with this name has left behind", { child: child.what, uid });
   try {
     const preconditions = { uid, resourceVersion };
     await core.writer.delete(child.kind.resource, child.identity, run, { propagation: "Background", preconditions });

@@ -177,5 +177,5 @@ function refuseUnseen(kind: OwnedKind): void {
 }
 
 function notThere({ resource }: OwnedKind, why = "not synced"): Error {
-  return new Error(`Cannot tell which children there are: the cache of ${resource.kind} is not current (${why})`);
+  return new Error(`Cannot determine the children: the cache of ${resource.kind} is not current (${why})`);
 }

@@ -15,7 +15,7 @@ export interface FaultOptions {
   readonly on?: ((request: RequestTarget) => boolean) | undefined;
   /** How many requests it strikes. @default as the fault says */
   readonly times?: number | undefined;
-  /** How many requests pass before. @default 0 */
+  /** The number of requests that pass before the fault strikes. @default 0 */
   readonly after?: number | undefined;
 }
 

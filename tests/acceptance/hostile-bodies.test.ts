@@ -157,7 +157,7 @@ describe("a WebSocket that floods is closed", () => {
     ],
     [
       "masked frames",
-      /is no WebSocket of its side$/,
+      /is not a WebSocket frame of a server$/,
       socket((peer) => peer.write(Buffer.of(0x82, 0x85, 1, 2, 3, 4, 5, 6, 7, 8, 9))),
     ],
     [

@@ -208,7 +208,10 @@ export interface AdmissionAttributes {
   readonly schemaOfEmpty?: Schema | undefined;
 }
 
-/** Each throws a StatusError to reject the request; `undefined` when no check is necessary, which saves a promise. */
+/**
+ * The steps of admission. Each throws a StatusError to reject the request, and returns `undefined` when no check is
+ * necessary, which saves a promise.
+ */
 export interface Admission {
   mutate(attributes: AdmissionAttributes): Promise<void> | undefined;
   validate(attributes: AdmissionAttributes): Promise<void> | undefined;

@@ -63,7 +63,7 @@ const authorityName = "binnacle";
 export async function listenApiServer(options: ListenOptions = {}): Promise<ListeningApiServer> {
   const host = options.host ?? "127.0.0.1";
   if (!isLoopback(host) && options.clientAuthority === undefined) {
-    throw new Error("other machines reach this address: clients have to be authenticated by certificates there");
+    throw new Error("other machines reach this address: clients must authenticate by certificates there");
   }
   const credentials = loadCredentials(options.data);
   const { authority } = credentials;

@@ -77,7 +77,7 @@ async function pullPlatform(
   }
   if (manifest.config === undefined || manifest.layers === undefined) {
     throw new RegistryError(
-      `Cannot build on ${name}: it is no image, but ${oneLine(manifest.mediaType ?? "something else")}`,
+      `Cannot build on ${name}: it is not an image, but ${oneLine(manifest.mediaType ?? "something else")}`,
     );
   }
   const { digest } = manifest.config;

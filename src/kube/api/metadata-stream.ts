@@ -11,7 +11,7 @@ import type { Transport } from "../transport/transport.ts";
 export interface MetadataStreamOptions {
   /** The path of the collection. */
   readonly path: string;
-  /** The type of the objects, which metadata alone does not tell. */
+  /** The type of the objects, which metadata alone does not show. */
   readonly type: { readonly apiVersion: string; readonly kind: string };
   readonly labels?: string | undefined;
   readonly fields?: string | undefined;

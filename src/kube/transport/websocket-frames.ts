@@ -111,7 +111,7 @@ function controlFrame(chunk: Uint8Array, at: number): Uint8Array | undefined {
 
 /** The size of the head of a frame whose first two bytes have arrived. Servers do not mask frames. */
 function headBytes(frame: Uint8Array): number {
-  if ((frame[1]! & MASKED) !== 0) throw new Error("the server's answer is no WebSocket of its side");
+  if ((frame[1]! & MASKED) !== 0) throw new Error("the server's answer is not a WebSocket frame of a server");
   return frame[1]! < 126 ? 2 : frame[1] === 126 ? 4 : 10;
 }
 

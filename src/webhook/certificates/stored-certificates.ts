@@ -17,7 +17,7 @@ export interface StoredCertificates {
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** How long a certificate is valid before it was issued, because clocks of machines differ. */
+/** Milliseconds by which a certificate's validity begins before its issue, because clocks of machines differ. */
 export const BACKDATED: number = HOUR;
 export const AUTHORITY_LIFETIME: number = 730 * DAY;
 export const SERVER_LIFETIME: number = 90 * DAY;
