@@ -21,7 +21,7 @@ export interface StateInput {
   readonly leases: readonly InformerLease[];
   /** Whether its runs may begin. */
   readonly working: boolean;
-  /** Why the controller should have synced by now and has not; `undefined` otherwise. */
+  /** The reason why the controller has not synced although it should have; `undefined` otherwise. */
   readonly late: string | undefined;
   readonly budget: BudgetState | undefined;
 }

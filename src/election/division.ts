@@ -59,7 +59,8 @@ function firstOf(line: readonly number[], { block, isTaken }: Taken): number | u
   let above = MOST_SEATS;
   for (let at = 0; at < line.length; at++) {
     const seat = line[at]!;
-    // A seat of the line represents all seats below the one before it, so it precedes others as many times as often.
+    // A seat of the line represents all seats below the previous one of the line, so its chance to come first grows
+    // with their number.
     if (at > 0 && least < chance(block, seat) / above) return best;
     if (isTaken[seat] === 1) return seat;
     for (let other = seat + 1; other < above; other++) {

@@ -4,7 +4,7 @@
  * A mark is a text in a slot: fields of a JSON object, without its braces. Entering and leaving code writes a number.
  */
 
-/** The numbers that both threads see. */
+/** The indexes of the numbers that both threads share. */
 export const PLACE = {
   /** Counts the turns of the event loop that were waited for, and wakes the other thread. */
   beat: 0,
