@@ -46,7 +46,7 @@ export const checkCommand: Command = command({
       type: "boolean",
       default: false,
       describe:
-        "Look on the cluster for finalizers that none of the controllers would remove, and take back what crashed processes left",
+        "Look on the cluster for finalizers that none of the controllers would remove, and remove the registrations that crashed processes left",
     },
     kubeconfigOption,
     contextOption,

@@ -31,7 +31,8 @@ export const nameOption: TextOption<"name"> = {
 export const serviceAccountOption: TextOption<"service-account"> = {
   name: "service-account",
   type: "string",
-  describe: "Namespace and name of the service account, and of what else is deployed; NAME-system/NAME when left out",
+  describe:
+    "Namespace and name of the service account, and of all other deployed objects; NAME-system/NAME when left out",
 };
 
 /** The program; `binnacle build` gives it a name of its own. */

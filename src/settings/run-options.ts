@@ -163,7 +163,7 @@ export const runOptions = [
     name: "leader-election-id",
     type: "string",
     describe:
-      "Name of the Lease that the replicas share, or what its names begin with; needed with --leader-elect and --shards",
+      "Name of the Lease that the replicas share, or the beginning of their names; needed with --leader-elect and --shards",
   },
   {
     name: "leader-election-namespace",

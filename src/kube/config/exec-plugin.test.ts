@@ -52,7 +52,7 @@ async function gone(pid: number): Promise<boolean> {
 test.each([
   ["fails", "echo S3CRET-TOKEN; echo S3CRET-TOKEN >&2; exit 3", "it ended with exit status 3"],
   ["is killed", "echo S3CRET-TOKEN; kill -9 $$", "it was ended by SIGKILL"],
-  ["prints a bare token", "echo S3CRET-TOKEN", "what it printed is no JSON"],
+  ["prints a bare token", "echo S3CRET-TOKEN", "its output is not JSON"],
   ["prints another object", `echo '{"kind":"S3CRET-TOKEN"}'`, "what it printed is no ExecCredential"],
   ["prints null", "echo null", "what it printed is no ExecCredential"],
   [

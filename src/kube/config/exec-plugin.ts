@@ -153,7 +153,7 @@ function credentialOf(output: string, apiVersion: string): ExecCredential {
   try {
     answer = JSON.parse(output) as Answer | null;
   } catch {
-    throw new Error("what it printed is no JSON");
+    throw new Error("its output is not JSON");
   }
   if (answer?.kind !== "ExecCredential") throw new Error("what it printed is no ExecCredential");
   if (answer.apiVersion !== apiVersion) throw new Error(`what it printed is no ExecCredential of ${apiVersion}`);
