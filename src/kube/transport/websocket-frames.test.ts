@@ -37,7 +37,7 @@ test("WebSocketFrameReader puts messages of every length together, however they 
 
 test("WebSocketFrameReader refuses what no server sends", () => {
   const reader = new WebSocketFrameReader(() => {});
-  expect(() => reader.push(encodeFrame(OPCODE.binary, bytes(3)))).toThrow("no WebSocket");
+  expect(() => reader.push(encodeFrame(OPCODE.binary, bytes(3)))).toThrow("not a WebSocket");
 });
 
 test("encodeFrame masks, with the length in the shortest form", () => {
