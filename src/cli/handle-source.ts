@@ -89,7 +89,7 @@ class Declarations {
     const main = `${docstring(schema.description, "")}export interface ${name} {\n${read.join("")}}\n`;
     const write = isTwofold
       ? [
-          `\n/** {@link ${name}} in the form for writing. */\nexport interface ${name}Input {\n  readonly metadata: MetaInput;\n`,
+          `\n/** {@link ${name}} as it is written. */\nexport interface ${name}Input {\n  readonly metadata: MetaInput;\n`,
           ...this.#fields(schema, { path: name, direction: "write" }),
           "}\n",
         ].join("")
@@ -173,7 +173,7 @@ class Declarations {
     const place = this.#declared.push("") - 1;
     const docs =
       direction === "write" && known.read !== undefined
-        ? `/** {@link ${known.read}} in the form for writing. */\n`
+        ? `/** {@link ${known.read}} as it is written. */\n`
         : docstring(schema.description, "");
     this.#declared[place] =
       `${docs}export interface ${name} {\n${this.#fields(schema, { path, direction }).join("")}}\n`;
