@@ -51,6 +51,24 @@ for (const gates of ["WatchList=true", "WatchList=false,WatchListClient=false"])
       await plane[Symbol.asyncDispose]();
     }, 180_000);
 
+    /** Waits until the server, which is ready before, has created the objects that it begins with. */
+    const settled = (path: string): Promise<unknown> => {
+      let before = "null";
+      return until(
+        async () => {
+          const { items } = await cluster.transport.request<{ items: unknown }>({
+            method: "GET",
+            path,
+            accept: JSON_LIST,
+          });
+          const isSame = JSON.stringify(items) === before;
+          before = JSON.stringify(items);
+          return isSame && items !== null;
+        },
+        { what: `the objects of ${path}`, every: 200 },
+      );
+    };
+
     test("metadata in protocol buffers is what comes as JSON, of every kind there are objects of", async () => {
       const paths: Record<string, [apiVersion: string, kind: string]> = {
         "/api/v1/configmaps": ["v1", "ConfigMap"],
@@ -61,6 +79,7 @@ for (const gates of ["WatchList=true", "WatchList=false,WatchListClient=false"])
         "/apis/apiregistration.k8s.io/v1/apiservices": ["apiregistration.k8s.io/v1", "APIService"],
       };
       for (const [path, [apiVersion, kind]] of Object.entries(paths)) {
+        await settled(path);
         const listed: AnyObject[] = [];
         const managed: unknown[] = [];
         const type = { apiVersion, kind };
