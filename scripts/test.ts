@@ -30,7 +30,7 @@ process.env["BINNACLE_TEST_EVENTUALLY"] ??= "60s";
 if (totalmem() >= 8 * 2 ** 30) process.env["GOGC"] ??= "300";
 
 /** So many processes run tests at once: more than there are processors, because many tests wait most of the time. */
-const LANES = availableParallelism() + 2;
+const LANES = availableParallelism() + 4;
 
 /** In the order in which a mistake is cheapest to find; the binary comes before the tests that run it. */
 const steps: Readonly<Record<string, () => Promise<Counts>>> = {

@@ -96,6 +96,7 @@ function growth(
 async function differs(writer: Writer, { stores, reconciled }: State): Promise<string | undefined> {
   for (const kind of soakKinds) {
     const items = await writer.list(kind);
+    if (items === undefined) return `${kind}: the server lists nothing`;
     const store = stores[kind]!;
     if (Object.keys(store).length !== items.length) return `${kind}: ${Object.keys(store).length} of ${items.length}`;
     for (const { metadata, spec, status } of items) {

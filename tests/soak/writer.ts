@@ -77,9 +77,12 @@ export class Writer {
   }
 
   /** Lists all objects of a kind, in all namespaces. */
-  async list(kind: SoakKind): Promise<Listed["items"]> {
+  /** Returns the objects of the server; `undefined` when it is too busy to list them. */
+  async list(kind: SoakKind): Promise<Listed["items"] | undefined> {
     const response = await this.#plane.request(paths[kind].replace(NAMESPACE, ""));
-    return ((await response.json()) as Listed).items;
+    if (response.ok) return ((await response.json()) as Listed).items;
+    await response.body?.cancel();
+    return undefined;
   }
 
   async #create(kind: SoakKind): Promise<void> {
