@@ -72,7 +72,7 @@ test("what forms and simple requests of pages send is no body of the API", async
 
 test("an address that other machines reach needs clients with certificates", async () => {
   for (const host of ["0.0.0.0", "::", "192.0.2.1"]) {
-    expect(listenApiServer({ host })).rejects.toThrow("clients have to be authenticated by certificates");
+    expect(listenApiServer({ host })).rejects.toThrow("clients must authenticate by certificates there");
   }
   const people = createAuthority("people");
   const { cert, key } = issue(people, { subject: { name: "ann", groups: ["system:masters"] } });
