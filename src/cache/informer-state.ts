@@ -32,7 +32,7 @@ export function isSameState(a: InformerState, b: InformerState): boolean {
   return a.kind === b.kind && (a as { message?: string }).message === (b as { message?: string }).message;
 }
 
-/** How many other kinds, and how many malformed objects, are logged. */
+/** The most kinds other than the informer's own, and the most malformed objects, that are logged. */
 const MOST_OTHERS = 10;
 /** Namespace and name of an object have at most 253 characters each. */
 const MOST_NAME = 510;

@@ -51,7 +51,7 @@ export interface DaemonDeclaration {
   readonly when: ((object: AnyObject) => boolean) | undefined;
   readonly restartOn: Predicate<AnyObject> | undefined;
   readonly concurrency: number;
-  /** Milliseconds, as are the values below. */
+  /** The first delay in milliseconds; the values below are milliseconds too. */
   readonly first: number;
   readonly max: number;
 }

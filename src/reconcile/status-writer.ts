@@ -185,7 +185,7 @@ async function writeStatus(
       if (plan === undefined) return;
       const { changes } = plan;
       const isLess = plan.isLess && !isPruned;
-      // Fields of a status that the caches have dropped must not be dropped by a write of it.
+      // The caches may hold a status without some of its fields, and writing that status would delete them on the server.
       if ((isLess || core.reader.isReduced(resource)) && whole !== object) {
         object = whole = await read();
         continue;

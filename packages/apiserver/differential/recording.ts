@@ -18,7 +18,7 @@ export async function loadRecording(): Promise<Recording> {
   return JSON.parse(zstdDecompressSync(await readFile(file)).toString()) as Recording;
 }
 
-/** Saves the part of the records that a comparison reads: of a request its method and path. */
+/** Saves what a comparison reads of the records; of each request that is only the method and the path. */
 export async function saveRecording({ served, records }: Recording): Promise<void> {
   const short = records.map(({ exchanges, ...record }) => ({
     ...record,

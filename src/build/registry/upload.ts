@@ -49,7 +49,7 @@ export async function uploadBlob(
 /** An upload that the registry has begun. */
 interface Begun {
   readonly location: URL;
-  /** Bytes. */
+  /** The smallest size of a chunk, in bytes. */
   readonly leastChunk: number;
 }
 

@@ -10,7 +10,7 @@ import type {
 } from "../../resource/builtin/index.ts";
 import { Indexes } from "./indexes.ts";
 
-/** The consequence of a failure. */
+/** What a failed pod means for its Job, by the Job's failure policy. */
 export interface FailureAction {
   readonly action: "Count" | "FailIndex" | "FailJob" | "Ignore";
   /** The reason why the Job fails, for `FailJob`. */

@@ -69,7 +69,7 @@ async function locate(command: string, path = ""): Promise<string> {
       await access(place, constants.X_OK);
       return place;
     } catch {
-      // This file cannot be run, but the next one may.
+      // This file cannot be executed, but a file of that name in a later folder of PATH may be.
     }
   }
   if (isThere) throw new Error("the file may not be executed. Check its permissions");

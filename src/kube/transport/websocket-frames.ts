@@ -35,7 +35,7 @@ export class WebSocketFrameReader {
    */
   #begun = new Uint8Array(SHORTEST_HEAD);
   #have = 0;
-  /** The frames so far of a message that has several. */
+  /** The payloads received so far of a message that comes in several frames. */
   #parts: Uint8Array[] = [];
   #bytes = 0;
   #opcode = 0;

@@ -55,8 +55,8 @@ const hooks = [
 ].map((name) => (name === "autoregister-completion" ? name : `poststarthook/${name}`));
 
 /**
- * The real server's health checks, whose names tools know. The parts that they check are ready here from the first
- * request on.
+ * The names of kube-apiserver's health checks, which tools ask for one by one. All of them pass, because the server is
+ * ready from its first request on.
  */
 const checks: Readonly<Record<string, readonly string[]>> = {
   healthz: ["ping", "log", "loopback-serving-certificate", "etcd", ...hooks],

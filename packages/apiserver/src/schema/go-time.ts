@@ -9,7 +9,7 @@ export function canonicalTime(text: string): string | Error {
   return parsed instanceof Error ? parsed : `${new Date(parsed.seconds * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-/** Returns the time in microseconds and UTC. */
+/** Returns a time in UTC with six decimal places of its seconds, or the error of a text that is none. */
 export function canonicalMicroTime(text: string): string | Error {
   const parsed = parse(text);
   if (parsed instanceof Error) return parsed;
