@@ -14,7 +14,8 @@ export function tlsOptions(host: string, tls: FetchTls): ConnectionOptions {
   const { ca, cert, key, serverName, rejectUnauthorized = true } = tls;
   const name = serverName ?? host;
   return {
-    ...(ca !== undefined && { ca: authorities(ca) }),
+    // Go takes each certificate of a bundle as an anchor, an intermediate's or the server's own as well as a root's.
+    ...(ca !== undefined && { ca: authorities(ca), allowPartialTrustChain: true }),
     ...(cert !== undefined && { cert }),
     ...(key !== undefined && { key }),
     rejectUnauthorized,

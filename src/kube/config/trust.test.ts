@@ -6,7 +6,8 @@ import tls, { type TLSSocket } from "node:tls";
 import { rightCertificate, wrongCertificates } from "../../../tests/support/hostile/certificates.ts";
 import { okHead, startHostile } from "../../../tests/support/hostile/hostile-server.ts";
 import { loopbackTls, startLoopback } from "../../../tests/support/loopback-server.ts";
-import type { Certificate } from "binnacle-apiserver";
+import { type Certificate, createAuthority, issue } from "binnacle-apiserver";
+import { runtimeName } from "#runtime/about";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { createTransport, type Transport } from "../transport/transport.ts";
 
@@ -71,13 +72,15 @@ async function startProxy(): Promise<string> {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
+const bare = { ...loopbackTls, cert: undefined, key: undefined };
+
 function clusterAt(port: number, more: Partial<ClusterConfig> = {}): ClusterConfig {
   return {
     server: `https://127.0.0.1:${port}`,
     context: "c",
     user: "u",
     namespace: "default",
-    tls: { ...loopbackTls, cert: undefined, key: undefined },
+    tls: bare,
     headers: () => ({ authorization: "Bearer secret" }),
     reload: async () => false,
     ...more,
@@ -110,6 +113,65 @@ test.each(allButExec)("a server's certificate with nothing wrong is taken by a %
   await ways[way]!(transport);
   expect(heard()).toBeGreaterThan(0);
   await transport.close();
+});
+
+/** What happens to a request to a server with a certificate, for a client that trusts a bundle. */
+async function outcome(certificate: Certificate, ca: string, way: string): Promise<string> {
+  const impostor = await startImpostor(certificate, ["http/1.1"]);
+  const transport = createTransport(clusterAt(impostor.port, { tls: { ...bare, ca } }));
+  const code = await ways[way]!(transport).then(
+    () => "accepted",
+    (error: { readonly code?: string | number }) => (impostor.heard() > 0 ? "accepted" : String(error.code)),
+  );
+  await transport.close();
+  return code;
+}
+
+describe("each certificate of a bundle is an anchor, as in Go", () => {
+  const root = createAuthority("root");
+  const between = createAuthority("between", { issuer: root });
+  const leaf = issue(between, { subject: { name: "server" }, hosts: ["127.0.0.1"] });
+  const another = createAuthority("root");
+  const sibling = issue(between, { subject: { name: "sibling" }, hosts: ["127.0.0.1"] });
+  const below = issue(leaf, { subject: { name: "below" }, hosts: ["127.0.0.1"] });
+  const anchors = { root, between, leaf, another, sibling };
+
+  test.each(Object.keys(ways))("for a %s", async (way) => {
+    for (const chain of [[leaf], [leaf, between]]) {
+      for (let subset = 1; subset < 2 ** 5; subset++) {
+        const names = Object.keys(anchors).filter((_, bit) => (subset & (1 << bit)) !== 0);
+        const bundle = names.map((name) => anchors[name as keyof typeof anchors].cert).join("");
+        // Deno compares no certificate with those of the bundle, so that only an authority's is of use there.
+        const isItself = names.includes("leaf") && !runtimeName.startsWith("Deno");
+        const isTrusted = isItself || names.includes("between") || (names.includes("root") && chain.length > 1);
+        const shown = { cert: chain.map(({ cert }) => cert).join(""), key: leaf.key };
+        const code = await outcome(shown, bundle, way);
+        expect([names, chain.length, code === "accepted"]).toEqual([names, chain.length, isTrusted]);
+      }
+    }
+  });
+
+  test("but one that is no authority's stands for itself alone", async () => {
+    // Deno would take it: an anchor may sign there, whatever its certificate says.
+    if (runtimeName.startsWith("Deno")) return;
+    const shown = { cert: below.cert + leaf.cert, key: below.key };
+    for (const way of Object.keys(ways)) expect(await outcome(shown, leaf.cert, way)).toMatch(/UNABLE|CERT|INVALID/);
+  });
+
+  test("and name, dates and usage of a certificate in the bundle are still checked", async () => {
+    const signatures = /authority|signature/;
+    for (const [fault, certificate] of Object.entries(wrongCertificates)) {
+      if (signatures.test(fault)) continue;
+      const bundle = loopbackTls.ca + certificate.cert;
+      for (const way of Object.keys(ways)) {
+        expect([fault, way, await outcome(certificate, bundle, way)]).toEqual([
+          fault,
+          way,
+          expect.not.stringContaining("accepted"),
+        ]);
+      }
+    }
+  });
 });
 
 describe.each(["h2", "http/1.1"] as const)("a redirect over %s is not followed", (protocol) => {

@@ -23,7 +23,8 @@ export function connectSecurely(options: SecureSocketOptions, to: SecureSocketOp
       hostname: host,
       port,
       tls: {
-        ...(tls.ca !== undefined && { ca: tls.ca }),
+        // Go takes each certificate of a bundle as an anchor, an intermediate's or the server's own as well as a root's.
+        ...(tls.ca !== undefined && { ca: tls.ca, allowPartialTrustChain: true }),
         ...(tls.cert !== undefined && { cert: tls.cert }),
         ...(tls.key !== undefined && { key: tls.key }),
         serverName: tls.serverName ?? host,

@@ -35,10 +35,10 @@ export async function post(config: ClientConfig, body: unknown, { reader, timeou
       serverName: shown.hostname,
     });
   } catch (error) {
-    throw failed(reason(error, url));
+    throw failed(reason(error, url, shown.hostname));
   }
   const bytes = await boundedBytes(response, MOST_ANSWER_BYTES).catch((error: unknown) => {
-    throw failed(error instanceof BodyTooLarge ? "http: response body too large" : reason(error, url));
+    throw failed(error instanceof BodyTooLarge ? "http: response body too large" : reason(error, url, shown.hostname));
   });
   const answer = new TextDecoder().decode(bytes);
   if (!response.ok) throw new Error(httpError(response.status, answer));
@@ -101,17 +101,26 @@ function moved(url: URL, address: string, port: number): URL {
   return at;
 }
 
-function reason(error: unknown, url: URL): string {
+/** Says in the words of Go why there is no response. */
+function reason(error: unknown, url: URL, serverName: string): string {
   const { code = "", name = "", message = String(error) } = error as { code?: string; name?: string; message?: string };
   const place = `${url.hostname}:${url.port || "443"}`;
   if (name === "TimeoutError") return "context deadline exceeded";
   if (code === "ConnectionRefused" || code === "ECONNREFUSED") return `dial tcp ${place}: connect: connection refused`;
   if (code === "FailedToOpenSocket" || code === "ENOTFOUND") return `dial tcp: lookup ${url.hostname}: no such host`;
   if (code === "ConnectionClosed" || code === "ECONNRESET") return "EOF";
-  if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
-    return "tls: failed to verify certificate: x509: certificate signed by unknown authority";
+  if (/CERT|SELF_SIGNED|UNABLE_TO|INVALID_(CA|PURPOSE)/.test(code)) {
+    return `tls: failed to verify certificate: x509: ${distrust(code, serverName)}`;
   }
   return message;
+}
+
+function distrust(code: string, serverName: string): string {
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return `certificate is not valid for ${serverName}`;
+  if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID")
+    return "certificate has expired or is not yet valid";
+  if (code === "INVALID_PURPOSE") return "certificate specifies an incompatible key usage";
+  return "certificate signed by unknown authority";
 }
 
 function httpError(code: number, body: string): string {

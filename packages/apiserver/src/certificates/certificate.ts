@@ -39,17 +39,25 @@ interface Names {
 const day = 24 * 60 * 60 * 1000;
 const ecdsaWithSha256 = sequence(identifier("1.2.840.10045.4.3.2"));
 
-/** Creates an authority that is signed by itself. */
-export function createAuthority(name: string, lifetime: Lifetime = {}): Certificate {
+export interface AuthorityOptions extends Lifetime {
+  /** The authority that signs this one, which makes it an intermediate. @default it signs itself */
+  readonly issuer?: Certificate | undefined;
+}
+
+/** Creates an authority. */
+export function createAuthority(name: string, { issuer, ...lifetime }: AuthorityOptions = {}): Certificate {
   const { privateKey: key, publicKey } = newKeyPair();
   const spki = publicKey.export({ type: "spki", format: "der" });
+  const parent = issuer && new X509Certificate(issuer.cert);
   const extensions = [
     extension("2.5.29.19", sequence(boolean(true)), true),
     extension("2.5.29.15", bits(Buffer.from([0b00000110]), 1), true), // keyCertSign, cRLSign
     extension("2.5.29.14", octets(keyIdentifier(spki))),
+    ...(parent === undefined ? [] : [issuedBy(parent)]),
   ];
-  const names = { subject: distinguishedName({ name }), issuer: distinguishedName({ name }) };
-  return { cert: signed(names, spki, { ...lifetime, extensions, signer: key }), key: pkcs8(key) };
+  const issuerName = parent === undefined ? name : commonName(parent);
+  const names = { subject: distinguishedName({ name }), issuer: distinguishedName({ name: issuerName }) };
+  return { cert: signed(names, spki, { ...lifetime, extensions, signer: issuer?.key ?? key }), key: pkcs8(key) };
 }
 
 /**
@@ -60,18 +68,17 @@ export function createAuthority(name: string, lifetime: Lifetime = {}): Certific
 export function issue(authority: Certificate, options: IssueOptions): Certificate {
   const { privateKey: key, publicKey } = newKeyPair();
   const spki = publicKey.export({ type: "spki", format: "der" });
-  const { publicKey: authorityKey, subject: authorityName } = new X509Certificate(authority.cert);
-  const authoritySpki = authorityKey.export({ type: "spki", format: "der" });
+  const parent = new X509Certificate(authority.cert);
   const usage = options.hosts === undefined ? "1.3.6.1.5.5.7.3.2" : "1.3.6.1.5.5.7.3.1"; // clientAuth, serverAuth
   const extensions = [
     extension("2.5.29.15", bits(Buffer.from([0b10000000]), 7), true), // digitalSignature
     extension("2.5.29.37", sequence(identifier(usage))),
-    extension("2.5.29.35", sequence(value(0x80, keyIdentifier(authoritySpki)))),
+    issuedBy(parent),
     ...(options.hosts === undefined ? [] : [extension("2.5.29.17", sequence(...options.hosts.map(generalName)))]),
   ];
   const names = {
     subject: distinguishedName(options.subject),
-    issuer: distinguishedName({ name: authorityName.slice("CN=".length) }),
+    issuer: distinguishedName({ name: commonName(parent) }),
   };
   const cert = signed(names, spki, { ...options, extensions, signer: authority.key });
   return { cert, key: pkcs8(key) };
@@ -105,6 +112,11 @@ function signed(names: Names, spki: Buffer, { extensions, signer, ...lifetime }:
     explicit(3, sequence(...extensions)),
   );
   return pem("CERTIFICATE", sequence(body, ecdsaWithSha256, bits(sign("sha256", body, signer))));
+}
+
+/** The name of an authority of {@link createAuthority}, whose subject is nothing else. */
+function commonName({ subject }: X509Certificate): string {
+  return subject.slice("CN=".length);
 }
 
 function newKeyPair() {
@@ -141,6 +153,12 @@ function addressBytes(host: string): Buffer {
 
 function extension(type: string, content: Buffer, critical = false): Buffer {
   return sequence(identifier(type), ...(critical ? [boolean(true)] : []), octets(content));
+}
+
+/** Names the key that signs, because several authorities may have one name. */
+function issuedBy({ publicKey }: X509Certificate): Buffer {
+  const spki = publicKey.export({ type: "spki", format: "der" });
+  return extension("2.5.29.35", sequence(value(0x80, keyIdentifier(spki))));
 }
 
 /** Returns the SHA-1 of the public key's bits (RFC 5280, section 4.2.1.2), which are the last 65 bytes of a P-256 key. */
