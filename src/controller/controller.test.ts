@@ -575,7 +575,9 @@ test("no run begins while a controller stops, also when its server comes back th
   let tell = (_reachable: boolean): void => {};
   const reachability: Reachability = {
     reachable: true,
+    outage: undefined,
     wait: async () => {},
+    verify() {},
     onChange: (listener) => {
       tell = listener;
       return { [Symbol.dispose]() {} };

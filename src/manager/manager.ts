@@ -17,6 +17,7 @@ import { createProcess } from "./create-process.ts";
 import type { Process } from "./process.ts";
 import { Readiness } from "./readiness.ts";
 import { activeRuns, openParts, type StopStep, stopInOrder } from "./stop-steps.ts";
+import { watchServer } from "./server-silence.ts";
 import { Webhooks } from "./webhooks.ts";
 
 /** Milliseconds for removing the address of this process from definitions. */
@@ -62,6 +63,7 @@ export class Manager implements AsyncDisposable {
     this.#reachability = connection.reachability.onChange((reachable) => this.#tellReachability(reachable));
     addInformerMetrics(process);
     addModuleMetrics(metrics, this.modules);
+    watchServer(process);
     options.memory?.show(process);
   }
 
@@ -221,7 +223,6 @@ export class Manager implements AsyncDisposable {
         why: "events and informers have sent everything",
         run: async () => {
           this.#reachability[Symbol.dispose]();
-          this.#readiness[Symbol.dispose]();
           await Promise.all([transport.close(), installer === transport || installer.close(), access?.close()]);
         },
       },

@@ -10,32 +10,18 @@ interface Situation {
   readonly stats: ReadinessProcess["connection"]["stats"];
   readonly noneRuns: string | undefined;
   readonly neverRan: string | undefined;
-  readonly silence: number;
 }
 
-function readinessIn({ loaded, stopping, controllers, stats, noneRuns, neverRan, silence }: Situation): Readiness {
-  let now = 0;
+function readinessIn({ loaded, stopping, controllers, stats, noneRuns, neverRan }: Situation): Readiness {
   const readiness = new Readiness(
     {
-      connection: {
-        stats,
-        reachability: {
-          reachable: silence === 0,
-          wait: () => Promise.resolve(),
-          onChange(listener) {
-            if (silence > 0) listener(false);
-            return { [Symbol.dispose]() {} };
-          },
-        },
-      },
-      connectionClock: { now: () => now, setTimeout: () => ({ [Symbol.dispose]() {} }) },
+      connection: { stats },
       stopping: stopping ? AbortSignal.abort() : new AbortController().signal,
       development: false,
     },
     { controllers: controllers as never, noneRuns: () => noneRuns, neverRan: () => neverRan },
   );
   if (loaded) readiness.loaded();
-  now += silence;
   return readiness;
 }
 
@@ -49,7 +35,6 @@ const parts: Situation = {
   stats: answered,
   noneRuns: undefined,
   neverRan: undefined,
-  silence: 0,
 };
 
 const cases: readonly [string, Partial<Situation>, string | undefined][] = [
@@ -57,8 +42,6 @@ const cases: readonly [string, Partial<Situation>, string | undefined][] = [
   ["not loaded", { loaded: false }, "modules are being loaded"],
   ["no module runs", { noneRuns: "no module runs: a.ts is broken" }, "no module runs: a.ts is broken"],
   ["a module that has never run", { neverRan: "a.ts is broken" }, "a.ts is broken"],
-  ["a server that has been silent for 30 s", { silence: 30_000 }, undefined],
-  ["a server that is silent for longer", { silence: 31_500 }, "the API server does not answer, and has not for 31s"],
   ["stopping", { stopping: true }, "stopping"],
   [
     "a controller that lists",

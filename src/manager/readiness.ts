@@ -3,15 +3,8 @@ import type { ModuleRegistry } from "../module/module-registry.ts";
 import type { HealthReport } from "../server/health-checks.ts";
 import type { Process } from "./process.ts";
 
-/**
- * Milliseconds for which the server may be unreachable: a restart of the server is no reason to take a process out of
- * service.
- */
-const LONGEST_SILENCE = 30_000;
-
-export interface ReadinessProcess extends Pick<Process, "connectionClock" | "development" | "stopping"> {
+export interface ReadinessProcess extends Pick<Process, "development" | "stopping"> {
   readonly connection: {
-    readonly reachability: Process["connection"]["reachability"];
     readonly stats: Pick<Process["connection"]["stats"], "answers">;
   };
 }
@@ -23,10 +16,9 @@ export type ReadinessModules = Pick<ModuleRegistry, "controllers" | "noneRuns" |
  * with a broken one, and every loaded controller has synced once. Once the server has responded at all, a controller
  * whose kind is missing or refused does not delay the others.
  */
-export class Readiness implements Disposable {
+export class Readiness {
   readonly #process: ReadinessProcess;
   readonly #modules: ReadinessModules;
-  readonly #reachability: Disposable;
   /** Whether every module of the start was started or is known to be broken. */
   #loaded = false;
   /**
@@ -34,16 +26,11 @@ export class Readiness implements Disposable {
    * service.
    */
   #allRan: boolean;
-  /** Since when the API server cannot be reached. */
-  #silentSince: number | undefined;
 
   constructor(process: ReadinessProcess, modules: ReadinessModules) {
     this.#process = process;
     this.#modules = modules;
     this.#allRan = process.development; // modules that are being written may be broken at the start
-    this.#reachability = process.connection.reachability.onChange((reachable) => {
-      this.#silentSince = reachable ? undefined : process.connectionClock.now();
-    });
   }
 
   /** Called when every module of the start was started or is known to be broken. */
@@ -61,11 +48,6 @@ export class Readiness implements Disposable {
     if (noneRuns !== undefined) return { cause: "no module runs", text: noneRuns };
     const neverRan = this.#neverRan();
     if (neverRan !== undefined) return { cause: "a module has never run", text: neverRan };
-    const silence = this.#silence;
-    if (silence > LONGEST_SILENCE) {
-      const cause = "the API server does not answer";
-      return { cause, text: `${cause}, and has not for ${Math.floor(silence / 1_000)}s` };
-    }
     const answered = [...connection.stats.answers.keys()].some((answer) => / \d+$/.test(answer));
     for (const { name, state, hasSynced } of this.#modules.controllers) {
       if (hasSynced) continue;
@@ -74,15 +56,6 @@ export class Readiness implements Disposable {
       return { cause: "a controller has not synced", text: `controller ${name} has not synced: ${why}` };
     }
     return undefined;
-  }
-
-  [Symbol.dispose](): void {
-    this.#reachability[Symbol.dispose]();
-  }
-
-  /** For how many milliseconds the API server has been unreachable. */
-  get #silence(): number {
-    return this.#silentSince === undefined ? 0 : this.#process.connectionClock.now() - this.#silentSince;
   }
 
   /** Returns why a module of the start has never run; `undefined` once all have. */

@@ -29,9 +29,9 @@ interface Endpoint {
 /**
  * Serves probes: 200 or 500, `?verbose`, `?exclude=`, and each check on a path of its own.
  *
- * There is no authentication here, so only clients on this machine see reasons ({@link isLocal}). Others see the
- * failing check, and a cause if there is one, because texts of servers, objects and modules may contain information
- * that is not meant for them.
+ * There is no authentication here, so only clients on this machine see reasons ({@link isLocal}). Others see which
+ * check fails, and on its own path a cause if there is one, because texts of servers, objects and modules may contain
+ * information that is not meant for them.
  *
  * @see https://kubernetes.io/docs/reference/using-api/health-checks/
  */
@@ -63,20 +63,21 @@ async function answerAll(context: Context, of: Endpoint): Promise<Response> {
   const { endpoint, checks, clock } = of;
   const excluded = new Set(context.req.queries("exclude")?.flatMap((names) => names.split(",")) ?? []);
   excluded.delete("");
+  const mayReadAll = mayRead(context);
   const results = await Promise.all(
     checksOf(checks).map(async ([name, check]) => {
       if (excluded.delete(name)) return { line: `[+]${name} excluded: ok\n`, failed: false };
       const reason = await reasonOf(check, clock);
       return reason === undefined
         ? { line: `[+]${name} ok\n`, failed: false }
-        : { line: `[-]${name} failed: reason withheld\n`, failed: true };
+        : { line: `[-]${name} failed: ${mayReadAll ? textFor(reason, true) : "reason withheld"}\n`, failed: true };
     }),
   );
   const failed = results.some((result) => result.failed);
   const verbose = context.req.query("verbose") !== undefined;
   if (!failed && !verbose) return plainResponse("ok", 200);
   let body = results.map((result) => result.line).join("");
-  if (verbose) body += notesOf(checks, mayRead(context));
+  if (verbose) body += notesOf(checks, mayReadAll);
   if (excluded.size > 0) {
     const names = [...excluded].map((name) => JSON.stringify(name)).join(", ");
     body += `warn: some health checks cannot be excluded: no matches for ${names}\n`;

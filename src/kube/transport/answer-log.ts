@@ -12,6 +12,9 @@ export class AnswerLog {
   readonly #onRequest: ((method: string, code: string) => void) | undefined;
   readonly #warnings: Warnings | undefined;
   readonly #answers = new Map<string, number>();
+  /** Since the last {@link hasShownLife}: an answer of the server, and one that may be a proxy's in its place. */
+  #answered = false;
+  #isInDoubt = false;
 
   constructor(options: AnswerLogOptions) {
     this.#onRequest = options.onRequest;
@@ -23,7 +26,20 @@ export class AnswerLog {
     return this.#answers;
   }
 
+  /**
+   * Whether the server has shown life since the last call, and no answer looked like a proxy's in its place.
+   *
+   * @param isConnected whether a connection shows that it is alive.
+   */
+  hasShownLife(isConnected: boolean): boolean {
+    const shown = (this.#answered || isConnected) && !this.#isInDoubt;
+    this.#answered = this.#isInDoubt = false;
+    return shown;
+  }
+
   answered(method: string, code: number, warning: string | null | undefined): void {
+    if (code >= 502 && code <= 504) this.#isInDoubt = true;
+    else this.#answered = true;
     this.#count(method, String(code));
     if (warning) this.#warnings?.see(warning);
   }

@@ -1,6 +1,7 @@
 /** Probes whether a server is alive, on a connection of its own. */
 import type { Clock } from "../../platform/clock.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
+import { UnreachableError } from "../errors/api-error.ts";
 import { isTlsFailure, unreachable } from "../errors/connection-failure.ts";
 import type { FetchCarrier } from "./fetch-carrier.ts";
 import type { CredentialReloader } from "../config/credential-reloader.ts";
@@ -20,23 +21,28 @@ export interface ProbeOptions {
   readonly signal: AbortSignal;
 }
 
-/** Probes a server. @throws when it does not answer within 3 s, or answers that it is not ready. */
+/** Probes a server. @throws UnreachableError when it does not answer within 3 s, or answers that it is not ready. */
 export async function probeServer(options: ProbeOptions): Promise<void> {
   const { config, clock, carrier, headers, reload, signal } = options;
   const controller = new AbortController();
   const onAbort = () => controller.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
-  const timer = clock.setTimeout(() => controller.abort(new Error("No answer in time")), PROBE_MS);
+  const failure = (code: string, message: string) => new UnreachableError(config.server, { code, message });
+  const late = failure("ETIMEDOUT", `no answer to GET ${PROBE.path} within ${PROBE_MS / 1_000} s`);
+  const timer = clock.setTimeout(() => controller.abort(late), PROBE_MS);
   const { generation } = reload;
   try {
     const request = { ...PROBE, headers: headers.of({}, await config.headers()), signal: controller.signal };
     const response = await carrier.sendAlone(request);
     await response.body?.cancel().catch(() => {});
-    if (!response.ok && !ALIVE.has(response.status)) throw new Error(`Not ready: HTTP ${response.status}`);
+    const { ok, status } = response;
+    if (!ok && !ALIVE.has(status)) throw failure("EHTTP", `GET ${PROBE.path} is answered with HTTP ${status}`);
   } catch (error) {
+    signal.throwIfAborted();
+    const reason = controller.signal.aborted ? late : unreachable(config.server, error);
     // The authority of the server may have been replaced.
-    if (!signal.aborted && isTlsFailure(unreachable(config.server, error))) await reload.reload(generation);
-    throw error;
+    if (isTlsFailure(reason)) await reload.reload(generation);
+    throw reason;
   } finally {
     timer[Symbol.dispose]();
     signal.removeEventListener("abort", onAbort);

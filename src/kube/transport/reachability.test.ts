@@ -2,12 +2,13 @@ import { expect, test } from "bun:test";
 import { FakeClock } from "../../testing/fake-clock.ts";
 import { ReachabilityProbe } from "./reachability.ts";
 
-function start(answers: boolean[]) {
+function start(answers: boolean[], signs: boolean[] = []) {
   const clock = new FakeClock();
   let probes = 0;
   const reachability = new ReachabilityProbe({
     clock,
     random: () => 0.5,
+    hasShownLife: () => signs.shift() ?? false,
     probe: async () => {
       if (!answers[Math.min(probes++, answers.length - 1)]) throw new Error("no");
     },
@@ -79,4 +80,18 @@ test("ReachabilityProbe forgets a listener that was disposed", async () => {
   await clock.advanceInTurns(0);
   expect([changes, late]).toEqual([[false], []]);
   reachability.close();
+});
+
+test("ReachabilityProbe verifies a server that has shown no life, and tells since when and why it is silent", async () => {
+  const { clock, reachability, probes } = start([false, false, true], [true, false]);
+  reachability.verify();
+  await clock.advanceInTurns(0);
+  expect(probes()).toBe(0);
+  const since = clock.now();
+  reachability.verify();
+  await clock.advanceInTurns(1_500);
+  reachability.verify();
+  expect([probes(), reachability.outage]).toEqual([2, { since, error: new Error("no") }]);
+  await clock.advanceInTurns(1_500);
+  expect([probes(), reachability.outage]).toEqual([3, undefined]);
 });

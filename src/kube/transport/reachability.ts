@@ -16,12 +16,28 @@ export interface Reachability {
    */
   wait(signal: AbortSignal): Promise<void>;
   onChange(listener: (reachable: boolean) => void): Disposable;
+  /** The outage that is going on; `undefined` while the server is reachable. */
+  readonly outage: Outage | undefined;
+  /**
+   * Starts a probe unless something shows by itself that the server is alive. Nothing but this notices the end of a
+   * server to which no connection is open, or whose place a proxy takes with errors of its own.
+   */
+  verify(): void;
+}
+
+export interface Outage {
+  /** When the first request failed, in the time of the transport's clock. */
+  readonly since: number;
+  /** Why the last probe failed. */
+  readonly error: unknown;
 }
 
 export interface ReachabilityOptions {
   readonly clock: Clock;
   /** Probes the server. Rejects when it does not answer. */
   readonly probe: (signal: AbortSignal) => Promise<void>;
+  /** Whether something has shown that the server is alive since the last call. */
+  readonly hasShownLife: () => boolean;
   /** A number from 0 up to 1. @default Math.random */
   readonly random?: (() => number) | undefined;
 }
@@ -32,6 +48,7 @@ export class ReachabilityProbe implements Reachability {
   readonly #listeners = new Set<(reachable: boolean) => void>();
   readonly #closed = new AbortController();
   #reachable = true;
+  #outage: Outage | undefined;
   /** The probing while the server is suspected or unreachable; resolves when it answers. */
   #probing: Promise<void> | undefined;
 
@@ -41,6 +58,14 @@ export class ReachabilityProbe implements Reachability {
 
   get reachable(): boolean {
     return this.#reachable;
+  }
+
+  get outage(): Outage | undefined {
+    return this.#outage;
+  }
+
+  verify(): void {
+    if (!this.#options.hasShownLife()) this.suspect();
   }
 
   /**
@@ -76,14 +101,17 @@ export class ReachabilityProbe implements Reachability {
   async #probe(): Promise<void> {
     const { clock, probe, random = Math.random } = this.#options;
     const { signal } = this.#closed;
+    const since = clock.now();
     for (;;) {
       try {
         await probe(signal);
         signal.throwIfAborted();
+        this.#outage = undefined;
         this.#set(true);
         return;
-      } catch {
+      } catch (error) {
         signal.throwIfAborted();
+        this.#outage = { since, error };
         this.#set(false);
       }
       await sleep(PROBE_EVERY_MS + random() * PROBE_JITTER_MS, { clock, signal });

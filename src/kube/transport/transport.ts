@@ -144,6 +144,8 @@ class KubeTransport implements Transport, AsyncDisposable {
     if (short.request.traffic !== "list") this.#pacing?.answered(short.start);
   };
   readonly #json = (request: KubeRequest): Promise<unknown> => this.#attempt(request, true);
+  /** A connection failed since the last probe, and others may have failed with it. */
+  #lost = false;
   /** A connection was silent: others may be dead too, and their requests would wait for their deadlines. */
   #stalled = false;
   #grace: Disposable | undefined;
@@ -167,7 +169,11 @@ class KubeTransport implements Transport, AsyncDisposable {
     this.#watches = new HttpCarrier({ ...path, pacing, idleMs: IDLE_MS.watches, http1: openLazyHttp1 });
     this.#leases = new HttpCarrier({ ...path, idleMs: IDLE_MS.requests, http1: openLazyHttp1 });
     this.#deadlines = new Deadlines(clock);
-    this.#reachability = new ReachabilityProbe({ clock, probe: (signal) => this.#probe(signal) });
+    this.#reachability = new ReachabilityProbe({
+      clock,
+      probe: (signal) => this.#probe(signal),
+      hasShownLife: () => this.#hasShownLife(),
+    });
     this.#throttle = new FailureThrottle(clock);
     this.#rate = options.rate && new RequestRate(options.rate, clock);
     this.#reload = new CredentialReloader(config);
@@ -382,6 +388,9 @@ class KubeTransport implements Transport, AsyncDisposable {
       reload: this.#reload,
       signal,
     });
+    // A proxy's refusal without a lost connection says nothing against the connections.
+    if (!this.#lost && this.#reachability.reachable) return;
+    this.#lost = false;
     // Connections from before may be dead although the server answers.
     this.#requests.reconnect();
     this.#lists.reconnect();
@@ -393,7 +402,14 @@ class KubeTransport implements Transport, AsyncDisposable {
 
   #suspect(error: UnreachableError): void {
     if (error.code === "ETIMEDOUT" || error.code === "ENETRESET") this.#stalled = true;
+    this.#lost = true;
     this.#reachability.suspect();
+  }
+
+  /** A watch over HTTP/2 would have failed, because its connection is pinged; one over HTTP/1.1 may just be silent. */
+  #hasShownLife(): boolean {
+    const isPinged = this.#watches.protocol === "h2" && this.#watches.streams > 0;
+    return this.#log.hasShownLife(isPinged);
   }
 
   /** The server answers again: earlier requests are answered soon, or were lost on the way. */
