@@ -10,7 +10,7 @@ export interface JournalEntry {
 export interface Journal {
   /** Loads the last version and all stored objects. */
   load(): { readonly version: number; readonly objects: Iterable<{ collection: string; stored: Stored }> };
-  /** Appends changes; when it returns, they survive the process. */
-  append(entries: readonly JournalEntry[]): void;
+  /** Appends changes and the version after them; when it returns, they survive the process. */
+  append(entries: readonly JournalEntry[], version: number): void;
   close(): void;
 }

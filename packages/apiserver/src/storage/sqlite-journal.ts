@@ -21,7 +21,7 @@ interface Row {
  */
 export class SqliteJournal implements Journal {
   readonly #database: Database;
-  readonly #append: (entries: readonly JournalEntry[]) => void;
+  readonly #append: (entries: readonly JournalEntry[], version: number) => void;
 
   constructor(folder: string) {
     privateFolder(folder);
@@ -42,13 +42,13 @@ export class SqliteJournal implements Journal {
     const remove = database.query("DELETE FROM object WHERE collection = ? AND key = ?");
     const setVersion = database.query("INSERT OR REPLACE INTO state (id, version) VALUES (1, ?)");
     this.#database = database;
-    this.#append = database.transaction((entries: readonly JournalEntry[]) => {
+    this.#append = database.transaction((entries: readonly JournalEntry[], last: number) => {
       for (const { collection, event } of entries) {
         const { key, version, json } = event.stored;
         if (event.type === "DELETED") remove.run(collection, key);
         else put.run(collection, key, version, json);
       }
-      setVersion.run(entries.at(-1)?.event.version ?? 0);
+      setVersion.run(last);
     });
   }
 
@@ -62,8 +62,8 @@ export class SqliteJournal implements Journal {
     return { version: state?.version ?? 0, objects };
   }
 
-  append(entries: readonly JournalEntry[]): void {
-    this.#append(entries);
+  append(entries: readonly JournalEntry[], version: number): void {
+    this.#append(entries, version);
   }
 
   close(): void {

@@ -48,7 +48,52 @@ test("History is bounded by count and by age", () => {
   expect(things.history.compacted).toBe(3);
   time = 1000;
   storage.put(things, "default/late", thing("late"));
-  expect(things.history.after(0).map(({ version }) => version)).toEqual([7]);
+  expect(things.history.after(0).map(({ stored }) => stored.key)).toEqual(["default/late"]);
+});
+
+test("Storage lists a version for one to two intervals, with or without changes", () => {
+  let time = 0;
+  const storage = new Storage({ now: () => time, history: { age: 100 } });
+  const things = storage.collection("/things");
+  const others = storage.collection("/others");
+  storage.put(things, "default/a", thing("a"));
+  time = 150;
+  storage.expire();
+  const then = storage.version;
+  time = 299;
+  storage.put(others, "default/b", thing("b"));
+  expect(storage.isExpired(things, then)).toBe(false);
+  time = 300;
+  storage.expire();
+  expect([storage.isExpired(things, then), storage.isExpired(others, then)]).toEqual([true, true]);
+  // Nobody writes any more.
+  const last = storage.version;
+  time = 450;
+  storage.expire();
+  expect(storage.isExpired(things, last)).toBe(false);
+  time = 1000;
+  storage.expire();
+  expect(storage.isExpired(things, last)).toBe(true);
+  // A watch begins wherever the changes since then are known.
+  expect(things.history.compacted).toBe(0);
+});
+
+test("Storage gives no version again that a list has shown", () => {
+  const folder = mkdtempSync(join(tmpdir(), "binnacle-storage-"));
+  try {
+    let time = 0;
+    const storage = new Storage({ journal: new SqliteJournal(folder), now: () => time });
+    storage.put(storage.collection("/things"), "default/a", thing("a"));
+    time = 60 * 60_000;
+    storage.expire();
+    const shown = storage.version;
+    storage.close();
+    const again = new Storage({ journal: new SqliteJournal(folder), now });
+    expect([again.version, shown]).toEqual([shown, 4]);
+    again.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("compact forgets what happened before", () => {

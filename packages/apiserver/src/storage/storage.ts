@@ -2,6 +2,7 @@
 import type { KubeObject } from "../hooks.ts";
 import { internalError } from "../status.ts";
 import { Collection } from "./collection.ts";
+import { Compaction } from "./compaction.ts";
 import type { HistoryLimits } from "./history.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import { type EventType, Stored, StoreEvent } from "./stored.ts";
@@ -25,7 +26,10 @@ export class Storage {
   readonly #journal: Journal | undefined;
   readonly #limits: HistoryLimits;
   readonly #now: () => number;
+  readonly #compaction: Compaction;
   #version = 1;
+  /** The version that the journal was given last. */
+  #journaled: number;
   #pending: JournalEntry[] = [];
   #commit: Promise<void> | undefined;
   readonly #followers = new Set<(event: StoreEvent) => void>();
@@ -36,10 +40,12 @@ export class Storage {
     this.#journal = journal;
     this.#limits = { count: history?.count ?? 10_000, age: history?.age ?? 5 * 60_000 };
     this.#now = now;
-    if (journal === undefined) return;
-    const { version, objects } = journal.load();
+    const { version, objects } = journal?.load() ?? { version: 0, objects: [] };
     this.#version = Math.max(1, version);
+    this.#journaled = this.#version;
     for (const { collection, stored } of objects) this.collection(collection).restore(stored);
+    const compacted = journal === undefined ? 0 : this.#version;
+    this.#compaction = new Compaction(this.#limits.age, { now: now(), version: this.#version, compacted });
   }
 
   /** The version of the last write. */
@@ -69,11 +75,12 @@ export class Storage {
   /** Stores the object with the next version; the object must not change any more. */
   put(collection: Collection, key: string, object: KubeObject): Stored {
     const previous = collection.get(key);
-    const version = (this.#version += 1);
+    const { version, at } = this.#next();
     object.metadata.resourceVersion = String(version);
     return this.#change(collection, previous === undefined ? "ADDED" : "MODIFIED", {
       stored: new Stored(key, version, { object }),
       previous,
+      at,
     });
   }
 
@@ -81,10 +88,10 @@ export class Storage {
   remove(collection: Collection, key: string): Stored | undefined {
     const previous = collection.get(key);
     if (previous === undefined) return undefined;
-    const version = (this.#version += 1);
+    const { version, at } = this.#next();
     const last = previous.object;
     const object = { ...last, metadata: { ...last.metadata, resourceVersion: String(version) } };
-    return this.#change(collection, "DELETED", { stored: new Stored(key, version, { object }), previous });
+    return this.#change(collection, "DELETED", { stored: new Stored(key, version, { object }), previous, at });
   }
 
   /**
@@ -94,6 +101,20 @@ export class Storage {
    */
   committed(): Promise<void> | undefined {
     return this.#commit;
+  }
+
+  /** Lets versions expire that are too old by now. Lists begin with it, and so does every write. */
+  expire(at: number = this.#now()): void {
+    const version = this.#compaction.advance(at, this.#version);
+    if (version === this.#version) return;
+    this.#version = version;
+    // A version that a client has seen is not given to a write after a restart.
+    if (this.#journal !== undefined) this.#scheduleCommit();
+  }
+
+  /** Whether the state at this version is forgotten, because of its age or of the number of changes since then. */
+  isExpired(collection: Collection, version: number): boolean {
+    return version < Math.max(collection.history.compacted, this.#compaction.compacted);
   }
 
   /** Resolves when every write so far is stored or reverted, for callers that only read. */
@@ -106,8 +127,9 @@ export class Storage {
     return this.#problem;
   }
 
-  /** Forgets the changes up to a version; a watch from before it gets 410. @default every change */
+  /** Forgets the changes up to a version; a watch or a list from before it gets 410. @default every change */
   compact(version: number = this.#version): void {
+    this.#compaction.compacted = Math.max(this.#compaction.compacted, version);
     for (const collection of this.#collections.values()) collection.history.compact(version);
   }
 
@@ -120,18 +142,30 @@ export class Storage {
     }
   }
 
+  /** Returns the time and the version of a write. */
+  #next(): { readonly version: number; readonly at: number } {
+    const at = this.#now();
+    this.expire(at);
+    return { version: (this.#version += 1), at };
+  }
+
   #change(
     collection: Collection,
     type: EventType,
-    { stored, previous }: { stored: Stored; previous: Stored | undefined },
+    { stored, previous, at }: { stored: Stored; previous: Stored | undefined; at: number },
   ): Stored {
-    const event = new StoreEvent(type, stored, { previous, at: this.#now() });
+    const event = new StoreEvent(type, stored, { previous, at });
     collection.apply(event);
     if (this.#journal === undefined) {
       this.#announce(collection, event);
       return stored;
     }
     this.#pending.push({ collection: collection.name, event });
+    this.#scheduleCommit();
+    return stored;
+  }
+
+  #scheduleCommit(): void {
     this.#commit ??= new Promise((resolve, reject) => {
       setImmediate(() => {
         try {
@@ -144,16 +178,16 @@ export class Storage {
     });
     // Nobody waits for the server's own writes.
     this.#commit.catch(() => {});
-    return stored;
   }
 
   #flush(): void {
     const entries = this.#pending;
     this.#pending = [];
     this.#commit = undefined;
-    if (entries.length === 0 || this.#closed) return;
+    if (this.#version === this.#journaled || this.#closed) return;
+    this.#journaled = this.#version;
     try {
-      this.#journal?.append(entries);
+      this.#journal?.append(entries, this.#version);
       this.#problem = undefined;
     } catch (error) {
       for (const { collection, event } of entries.toReversed()) this.collection(collection).revert(event);

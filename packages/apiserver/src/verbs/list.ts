@@ -57,6 +57,7 @@ export interface Page {
 export async function pageOf(call: ApiCall, options: ListOptions): Promise<Page> {
   const { kernel, resource } = call;
   const { test, name } = selection(resource, options);
+  kernel.storage.expire();
   const minimum = options.continue === "" ? versionNumber(options.resourceVersion) : undefined;
   if (minimum !== undefined) await reached(kernel.storage, minimum);
   const prefix = prefixOf(call);
@@ -133,7 +134,7 @@ function placeOf({ kernel: { storage }, resource }: ApiCall, { options, token, p
     if (options.resourceVersion !== "" && options.resourceVersion !== "0")
       throw badRequest("specifying resource version is not allowed when using continue");
     if (version < 0) return { ...now, start, isConsistent: false };
-    if (version < collection.history.compacted) throw tooOldToContinue(start, prefix);
+    if (storage.isExpired(collection, version)) throw tooOldToContinue(start, prefix);
     return { objects: collection.allAt(version), version, start, isConsistent: true };
   }
   const minimum = versionNumber(options.resourceVersion);
@@ -142,7 +143,7 @@ function placeOf({ kernel: { storage }, resource }: ApiCall, { options, token, p
     options.resourceVersionMatch === "Exact" ||
     (options.resourceVersionMatch === "" && (options.limit > 0 || options.isPaged === true) && !isOne);
   if (!isExact) return now;
-  if (minimum < collection.history.compacted) throw expired("The resourceVersion for the provided list is too old.");
+  if (storage.isExpired(collection, minimum)) throw expired("The resourceVersion for the provided list is too old.");
   return { ...now, objects: collection.allAt(minimum), version: minimum };
 }
 
