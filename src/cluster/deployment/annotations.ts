@@ -23,9 +23,15 @@ const own: ReadonlySet<string> = new Set([
 
 type Annotated = { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> | undefined } };
 
-/** The revision of an object; 0 when it has none. */
-export function revisionOf({ metadata }: Annotated): number {
-  return Number(metadata.annotations?.[REVISION] ?? 0) || 0;
+/** The revision of an object, which has 64 bits; 0 when it has none. */
+export function revisionOf({ metadata }: Annotated): bigint {
+  return readRevision(metadata.annotations?.[REVISION]) ?? 0n;
+}
+
+function readRevision(text = ""): bigint | undefined {
+  if (!/^[-+]?\d+$/.test(text)) return undefined;
+  const revision = BigInt(text.replace("+", ""));
+  return BigInt.asIntN(64, revision) === revision ? revision : undefined;
 }
 
 export function desiredReplicas({ metadata }: Annotated): number | undefined {
@@ -44,12 +50,14 @@ function wholeNumber(text: string | undefined): number | undefined {
 export function revisionAnnotations(
   before: Readonly<Record<string, string>>,
   { metadata }: Deployment,
-  revision: number,
+  revision: bigint,
 ): Readonly<Record<string, string>> {
   const annotations: Record<string, string> = { ...before };
   for (const [key, value] of Object.entries(metadata.annotations ?? {})) if (!own.has(key)) annotations[key] = value;
   const known = before[REVISION];
-  if (Number(known ?? 0) >= revision) return annotations;
+  const current = known ? readRevision(known) : 0n;
+  if (current === undefined) return before; // somebody else's text: kube-controller-manager leaves it alone
+  if (current >= revision) return annotations;
   annotations[REVISION] = String(revision);
   if (known === undefined) return annotations;
   const history = before[HISTORY] ? before[HISTORY].split(",") : [];

@@ -82,7 +82,7 @@ async function known(run: DeploymentRun, name: string): Promise<ReplicaSet> {
 }
 
 interface Note {
-  readonly revision?: number | undefined;
+  readonly revision?: bigint | undefined;
   /** Sets the condition, which exists only when there is a deadline. */
   readonly condition?: NewCondition | undefined;
 }
@@ -117,8 +117,10 @@ function replicaSetFor(run: DeploymentRun, old: readonly ReplicaSet[]): ReplicaS
   };
 }
 
-function nextRevision(old: readonly ReplicaSet[]): number {
-  return Math.max(0, ...old.map(revisionOf)) + 1;
+function nextRevision(old: readonly ReplicaSet[]): bigint {
+  let last = 0n;
+  for (const set of old) if (revisionOf(set) > last) last = revisionOf(set);
+  return last + 1n;
 }
 
 /** Compares templates without their hash label. */

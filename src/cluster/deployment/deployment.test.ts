@@ -69,6 +69,34 @@ describe("deploymentController", () => {
     await eventuallyReady(cluster, 1);
   });
 
+  test("counts revisions beyond 2^53 exactly", async () => {
+    await using cluster = await startCluster();
+    const { client } = cluster;
+    const { selector, template } = specOf({ image: "web:0" });
+    const revision = "deployment.kubernetes.io/revision";
+    const annotations = { [revision]: "3546343826724305832" };
+    const { labels } = template.metadata!;
+    const metadata = { name: "adopted", namespace, labels, annotations };
+    await client.create(ReplicaSet, { metadata, spec: { replicas: 1, selector, template } });
+    await client.create(Deployment, { metadata: key, spec: specOf({ replicas: 1 }) });
+    await eventually(async () => {
+      const { metadata } = await client.get(Deployment, key);
+      expect(metadata.annotations?.[revision]).toBe("3546343826724305833");
+    });
+    const made = (await client.list(ReplicaSet, { namespace })).find((set) => set.metadata.name !== "adopted");
+    expect(made?.metadata.annotations?.[revision]).toBe("3546343826724305833");
+    // The template of the adopted one comes back, and it becomes the newest.
+    const body = { spec: { template } };
+    await client.patch(Deployment, key, { type: "merge", body });
+    await eventually(async () => {
+      const { metadata } = await client.get(ReplicaSet, { namespace, name: "adopted" });
+      expect(metadata.annotations).toMatchObject({
+        [revision]: "3546343826724305834",
+        "deployment.kubernetes.io/revision-history": "3546343826724305832",
+      });
+    });
+  });
+
   test("leaves pods pending where nobody runs them", async () => {
     await using cluster = await startCluster({ pods: false });
     await cluster.client.create(Deployment, { metadata: key, spec: specOf({ replicas: 2 }) });

@@ -109,7 +109,7 @@ async function cleanUp({ deployment, client }: DeploymentRun, old: readonly Repl
   const alive = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const tooMany = alive.length - revisionHistoryLimit;
   if (tooMany <= 0) return;
-  const inOrder = [...alive].sort((one, other) => revisionOf(one) - revisionOf(other) || byAge(one, other));
+  const inOrder = [...alive].sort((one, other) => Number(revisionOf(one) - revisionOf(other)) || byAge(one, other));
   for (const set of inOrder.slice(0, tooMany)) {
     const { name, namespace, generation = 0 } = set.metadata;
     const { replicas = 0, observedGeneration = 0 } = set.status ?? {};

@@ -50,7 +50,7 @@ export async function historyOf(
   const data = templatePatch(template);
   const others = revisions.filter((revision) => !isSamePatch(revision.data, data));
   const duplicates = revisions.filter((revision) => isSamePatch(revision.data, data));
-  const revision = (others.at(-1)?.revision ?? 0) + 1;
+  const revision = revisionAfter(others.at(-1)?.revision ?? 0);
   let collisions = set.status?.collisionCount;
   let newest = duplicates.pop();
   if (newest !== undefined && newest.revision < revision) newest = await renumber(client, newest, revision); // a rollback brought it back
@@ -68,6 +68,13 @@ export async function historyOf(
     if (newest === undefined) collisions = (collisions ?? 0) + 1;
   }
   return { newest, duplicates, others, collisions };
+}
+
+/** Returns the next number; beyond 2^53 the next one that JavaScript can represent, so that the order is still that of age. */
+export function revisionAfter(last: number): number {
+  let next = last + 1;
+  for (let step = 2; next === last; step *= 2) next = last + step;
+  return next;
 }
 
 /** Creates a revision; `undefined` when its name is taken by one with different content. */
