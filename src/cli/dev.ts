@@ -138,13 +138,12 @@ export const devCommand: Command = command({
       throw new UsageError("--take-over is for a cluster that others use too: name it with --context or --kubeconfig");
     using state = takeStateFolder(STATE);
     await using cluster = await start(state, { keeps: values.data, level: values["log-level"] });
-    using kubeconfig = state.writeKubeconfig(cluster.kubeconfig);
+    state.writeKubeconfig(cluster.kubeconfig, Number(new URL(cluster.url).port));
     return await runControllers(reachable, {
       ...shared,
       cluster: () => Promise.resolve(cluster.as(isAdmin ? undefined : ACCOUNT)),
       access: isAdmin ? undefined : { account: ACCOUNT, administrator: cluster.as(), makes: true },
       onStarted: (manager) => {
-        kubeconfig.keep();
         const seconds = ((performance.now() - began) / 1000).toFixed(1);
         const keys = listenToKeys(manager);
         host.out(welcome({ state, cluster, manager, seconds, keys, folders: values.controllers }));

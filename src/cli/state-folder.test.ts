@@ -40,14 +40,26 @@ test("takeStateFolder takes over from a process that was killed", async () => {
   takeStateFolder(path)[Symbol.dispose]();
 });
 
-test("takeStateFolder remembers the port of the kubeconfig", () => {
+test("takeStateFolder remembers the port, and not the kubeconfig of a server that has ended", () => {
+  const file = join(folder, "kubeconfig");
   {
     using state = takeStateFolder(folder);
-    expect(state.port).toBe(0);
-    writeFileSync(state.kubeconfig, "clusters:\n- cluster:\n    server: https://127.0.0.1:41503\n");
+    expect([state.port, state.kubeconfig]).toEqual([0, file]);
+    state.writeKubeconfig("mine", 41_503);
+    expect(readFileSync(file, "utf8")).toBe("mine");
   }
+  expect(existsSync(file)).toBe(false);
+  // A process that was killed could not remove its own.
+  writeFileSync(file, "stale");
   using again = takeStateFolder(folder);
-  expect(again.port).toBe(41_503);
+  expect([again.port, existsSync(file)]).toEqual([41_503, false]);
+});
+
+test("takeStateFolder leaves no kubeconfig when the process exits at once", async () => {
+  const module = join(import.meta.dirname, "state-folder.ts");
+  const code = `const s = (await import(${JSON.stringify(module)})).takeStateFolder(${JSON.stringify(folder)}); s.writeKubeconfig("mine", 1); process.exit(3)`;
+  expect(await Bun.spawn([process.execPath, "-e", code]).exited).toBe(3);
+  expect([existsSync(join(folder, "port")), existsSync(join(folder, "kubeconfig"))]).toEqual([true, false]);
 });
 
 test("takeStateFolder says when it cannot make the folder", () => {
@@ -97,23 +109,6 @@ test("takeStateFolder keeps the folder to this user", () => {
   chmodSync(path, 0o777);
   takeStateFolder(path)[Symbol.dispose]();
   expect(statSync(path).mode & 0o777).toBe(0o700);
-});
-
-test("takeStateFolder leaves the kubeconfig of a process that could not start as it was before", () => {
-  const path = join(folder, ".binnacle");
-  const told = () =>
-    existsSync(join(path, "kubeconfig")) ? readFileSync(join(path, "kubeconfig"), "utf8") : undefined;
-  const started = (text: string, isKept: boolean) => {
-    using state = takeStateFolder(path);
-    using kubeconfig = state.writeKubeconfig(text);
-    expect(told()).toBe(text);
-    if (isKept) kubeconfig.keep();
-  };
-  started("first", false);
-  expect(told()).toBeUndefined();
-  started("second", true);
-  started("third", false);
-  expect(told()).toBe("second");
 });
 
 test("dev without modules says so, and leaves no kubeconfig", () => {

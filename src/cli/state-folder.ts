@@ -13,15 +13,8 @@ export interface StateFolder extends Disposable {
   readonly data: string;
   /** The previous port; 0 when there was none. */
   readonly port: number;
-  /**
-   * Writes the kubeconfig. Unless it is kept, the previous one is restored at the end, so that a process that could not
-   * start leaves none of its own.
-   */
-  writeKubeconfig(text: string): WrittenKubeconfig;
-}
-
-export interface WrittenKubeconfig extends Disposable {
-  keep(): void;
+  /** Writes the kubeconfig of the server at this port, which goes with the process. */
+  writeKubeconfig(text: string, port: number): void;
 }
 
 /**
@@ -46,25 +39,25 @@ export function takeStateFolder(path: string): StateFolder {
     );
   }
   writePrivate(pid, String(process.pid));
-  const before = read(kubeconfig);
+  // A process that was killed has left its own, which leads to no server or to somebody else's.
+  const remove = (): void => rmSync(kubeconfig, { force: true });
+  remove();
+  process.once("exit", remove);
+  const lastPort = join(path, "port");
   return {
     path,
     kubeconfig,
     data: join(path, "data"),
-    port: Number(/server: https:\/\/[^\s]*:(\d+)/.exec(before ?? "")?.[1] ?? 0),
-    writeKubeconfig(text) {
-      let isKept = false;
+    port: Number(read(lastPort) ?? 0) || 0,
+    writeKubeconfig(text, port) {
+      writePrivate(lastPort, String(port));
       writePrivate(kubeconfig, text);
-      return {
-        keep: () => void (isKept = true),
-        [Symbol.dispose]: () => {
-          if (isKept) return;
-          if (before === undefined) rmSync(kubeconfig, { force: true });
-          else writePrivate(kubeconfig, before);
-        },
-      };
     },
-    [Symbol.dispose]: () => lock[Symbol.dispose](),
+    [Symbol.dispose]: () => {
+      process.removeListener("exit", remove);
+      remove();
+      lock[Symbol.dispose]();
+    },
   };
 }
 

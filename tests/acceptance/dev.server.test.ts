@@ -145,6 +145,7 @@ describe("binnacle dev", () => {
     expect(await beside.kubectl("get", "nodes", "--no-headers")).toContain("Ready");
     await beside.kubectl("create", "configmap", "passing");
     expect(await beside.end()).toBe(0);
+    expect(existsSync(join(other.dir, ".binnacle/kubeconfig"))).toBe(false);
     // Without --data it begins with an empty cluster, which kubectl finds at the same place.
     await using again = await new Dev(other.dir).ready();
     expect(again.url).toBe(beside.url);
