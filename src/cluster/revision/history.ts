@@ -71,7 +71,7 @@ export async function historyOf(
 }
 
 /** Returns the next number; beyond 2^53 the next one that JavaScript can represent, so that the order is still that of age. */
-export function revisionAfter(last: number): number {
+function revisionAfter(last: number): number {
   let next = last + 1;
   for (let step = 2; next === last; step *= 2) next = last + step;
   return next;

@@ -21,7 +21,7 @@ interface Row {
  */
 export class SqliteJournal implements Journal {
   readonly #database: Database;
-  readonly #append: (entries: readonly JournalEntry[], version: number) => void;
+  readonly #append: (part: { readonly entries: readonly JournalEntry[]; readonly last: number }) => void;
 
   constructor(folder: string) {
     privateFolder(folder);
@@ -42,7 +42,7 @@ export class SqliteJournal implements Journal {
     const remove = database.query("DELETE FROM object WHERE collection = ? AND key = ?");
     const setVersion = database.query("INSERT OR REPLACE INTO state (id, version) VALUES (1, ?)");
     this.#database = database;
-    this.#append = database.transaction((entries: readonly JournalEntry[], last: number) => {
+    this.#append = database.transaction(({ entries, last }) => {
       for (const { collection, event } of entries) {
         const { key, version, json } = event.stored;
         if (event.type === "DELETED") remove.run(collection, key);
@@ -63,7 +63,7 @@ export class SqliteJournal implements Journal {
   }
 
   append(entries: readonly JournalEntry[], version: number): void {
-    this.#append(entries, version);
+    this.#append({ entries, last: version });
   }
 
   close(): void {
