@@ -241,10 +241,11 @@ export class Manager implements AsyncDisposable {
   }
 
   #tellReachability(reachable: boolean): void {
-    const { log } = this.#process;
+    const { log, connection } = this.#process;
     const { server } = this.#options.cluster;
+    const error = connection.reachability.outage?.error;
     if (reachable) log.info("The API server answers again", { server });
-    else log.warn("Cannot reach the API server: trying again until it answers", { server });
+    else log.warn("Cannot reach the API server: trying again until it answers", { server, error });
   }
 
   /** Answers a request like the health listener, with its checks and the routes of plugins. */

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { connect as tlsConnect } from "node:tls";
 import { Bench } from "../support/binary.ts";
 import { until } from "../support/until.ts";
 
@@ -42,6 +43,20 @@ async function apiserver(env: Readonly<Record<string, string>> = {}): Promise<As
       await child.exited;
     },
   };
+}
+
+/** Runs controllers until they log something. @returns the log. */
+async function logUntil(line: string, kubeconfig: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const off = ["--health-probe-bind-address", "0", "--metrics-bind-address", "0"];
+  const child = start(["run", "--kubeconfig", kubeconfig, ...off], env);
+  let log = "";
+  void (async () => {
+    for await (const chunk of child.stderr) log += new TextDecoder().decode(chunk);
+  })();
+  await until(() => log.includes(line), { what: () => log });
+  child.kill();
+  expect(await child.exited).toBe(0);
+  return log;
 }
 
 async function freePort(): Promise<number> {
@@ -89,15 +104,7 @@ describe("variables of the runtime", () => {
     const env = { BUN_CONFIG_VERBOSE_FETCH: "curl" };
     const { text } = await run(["check", "--cluster", "--no-types", "--kubeconfig", "kubeconfig"], env);
     expect(text).toContain("controller configmap");
-    const off = ["--health-probe-bind-address", "0", "--metrics-bind-address", "0"];
-    const child = start(["run", "--kubeconfig", "kubeconfig", ...off], env);
-    let output = "";
-    void (async () => {
-      for await (const chunk of child.stderr) output += new TextDecoder().decode(chunk);
-    })();
-    await until(() => output.includes("Controller runs"), { what: () => output });
-    child.kill();
-    expect(await child.exited).toBe(0);
+    const output = await logUntil("Controller runs", "kubeconfig", env);
     expect(text + output).not.toContain(token);
     expect(text + output).not.toContain("Authorization");
   }, 180_000);
@@ -122,5 +129,24 @@ describe("variables of the runtime", () => {
     const { text, code } = await run(["check", "--cluster", "--no-types", "--kubeconfig", "wrong"], env);
     expect(text).toContain("its certificate is not signed by the kubeconfig's certificate-authority");
     expect(code).toBe(1);
+    const log = await logUntil("trying again until it answers", "wrong", env);
+    expect(log).toMatch(
+      /trying again until it answers.*x509: certificate signed by unknown authority: its certificate/,
+    );
+  }, 180_000);
+
+  test("a kubeconfig may hold the server's own certificate, as kubectl allows", async () => {
+    await using _ = await apiserver();
+    await bench.write("controllers/configs.ts", MODULE);
+    const good = await readFile(join(bench.dir, "kubeconfig"), "utf8");
+    const { hostname, port } = new URL(/server: "?([^\s"]+)/.exec(good)![1]!);
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const socket = tlsConnect({ host: hostname, port: Number(port), rejectUnauthorized: false });
+    socket.once("secureConnect", () => resolve(socket.getPeerX509Certificate()!.toString())).once("error", reject);
+    const own = Buffer.from(await promise).toString("base64");
+    socket.destroy();
+    await bench.write("own", good.replace(/certificate-authority-data: \S+/, `certificate-authority-data: ${own}`));
+    await logUntil("Controller runs", "own", {});
+    expect(await run(["check", "--cluster", "--no-types", "--kubeconfig", "own"], {})).toMatchObject({ code: 0 });
   }, 180_000);
 });

@@ -115,6 +115,30 @@ test.each(allButExec)("a server's certificate with nothing wrong is taken by a %
   await transport.close();
 });
 
+test("a refused certificate is told: what is wrong with it, whose it is, and what helps", async () => {
+  const reasonOf = async (certificate: Certificate): Promise<string> => {
+    const { port } = await startImpostor(certificate, ["h2"]);
+    const transport = createTransport(clusterAt(port));
+    const error = await ways["request"]!(transport).catch((thrown: unknown) => thrown);
+    await transport.close();
+    return (error as Error).message.replace(/^Cannot reach https:\S+: /, "");
+  };
+  const unknown = await reasonOf(wrongCertificates["another authority of the same name"]!);
+  expect(unknown).toStartWith("x509: certificate signed by unknown authority: its certificate is not signed by");
+  expect(unknown).toContain("certificate-authority-data");
+  const expired = await reasonOf(wrongCertificates["an end in the past"]!);
+  const elsewhere = await reasonOf(wrongCertificates["another address"]!);
+  expect(elsewhere).toStartWith("x509: certificate is not valid for this name");
+  expect(elsewhere).toContain("set tls-server-name in the kubeconfig");
+  // Deno tells no certificate, and of no reason but the name.
+  if (runtimeName.startsWith("Deno")) return;
+  expect(unknown).toContain('it is of "CN=server", issued by "CN=loopback"');
+  expect(expired).toStartWith(
+    "x509: certificate has expired or is not yet valid: its certificate has expired (it is valid from",
+  );
+  expect(elsewhere).toEndWith(', to one of "IP Address:127.0.0.2"');
+});
+
 /** What happens to a request to a server with a certificate, for a client that trusts a bundle. */
 async function outcome(certificate: Certificate, ca: string, way: string): Promise<string> {
   const impostor = await startImpostor(certificate, ["http/1.1"]);

@@ -1,6 +1,7 @@
 /** Converts the platform's connection errors to one form. */
 import { messageOf } from "../../platform/error-message.ts";
 import { UnreachableError } from "./api-error.ts";
+import { distrust } from "./distrust.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused: nothing listens there",
@@ -13,12 +14,6 @@ const WORDS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "there is no route to the host",
   ENETUNREACH: "there is no route to the network",
   EPROTO: "the TLS handshake failed: does the server speak TLS on this port?",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate is not signed by the kubeconfig's certificate-authority",
-  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is not signed by the kubeconfig's certificate-authority",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is not signed by the kubeconfig's certificate-authority",
-  CERT_SIGNATURE_FAILURE: "its certificate is not signed by the kubeconfig's certificate-authority",
-  CERT_HAS_EXPIRED: "its certificate has expired",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name: set tls-server-name in the kubeconfig",
 };
 
 /** How long connecting may take. */
@@ -43,7 +38,7 @@ export function transportClosed(server: string): UnreachableError {
 export function unreachable(server: string, error: unknown): UnreachableError {
   if (error instanceof UnreachableError) return error;
   const code = codeOf(error);
-  const message = WORDS[code] ?? messageOf(error);
+  const message = WORDS[code] ?? distrust(code, error) ?? messageOf(error);
   return new UnreachableError(server, { code, message, cause: error });
 }
 
@@ -70,5 +65,5 @@ export function wasNotBegun(error: UnreachableError): boolean {
 
 /** Whether one side of the TLS handshake was rejected: new credentials may help. */
 export function isTlsFailure(error: UnreachableError): boolean {
-  return /CERT|VERIFY|TLS|SSL|EPROTO/.test(error.code);
+  return /CERT|VERIFY|TLS|SSL|EPROTO|^INVALID_/.test(error.code);
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { FakeClock } from "../../testing/fake-clock.ts";
+import { UnreachableError } from "../errors/api-error.ts";
 import { ReachabilityProbe } from "./reachability.ts";
 
 function start(answers: boolean[], signs: boolean[] = []) {
@@ -94,4 +95,29 @@ test("ReachabilityProbe verifies a server that has shown no life, and tells sinc
   expect([probes(), reachability.outage]).toEqual([2, { since, error: new Error("no") }]);
   await clock.advanceInTurns(1_500);
   expect([probes(), reachability.outage]).toEqual([3, undefined]);
+});
+
+test("ReachabilityProbe tells the failure of a request that distrusts the server, which says more than the probe's", async () => {
+  const error = (code: string, message: string) => new UnreachableError("https://a", { code, message });
+  const failures = [error("CERT_HAS_EXPIRED", "expired"), error("ECONNREFUSED", "refused")];
+  const clock = new FakeClock();
+  const reachability = new ReachabilityProbe({
+    clock,
+    hasShownLife: () => false,
+    probe: async () => {
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+    },
+  });
+  const request = error("CERT_HAS_EXPIRED", "expired in May");
+  const refused = failures[1]!;
+  reachability.suspect(request);
+  for (const [passed, outage] of [
+    [0, request],
+    [2_000, refused],
+    [2_000, undefined],
+  ] as const) {
+    await clock.advanceInTurns(passed);
+    expect(reachability.outage?.error).toBe(outage);
+  }
 });

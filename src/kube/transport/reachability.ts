@@ -1,6 +1,8 @@
 /** Tracks whether a cluster is reachable: one probe serves all who wait for it. */
 import { abortable } from "../../platform/abortable.ts";
 import { sleep, type Clock } from "../../platform/clock.ts";
+import { isUnreachable, type UnreachableError } from "../errors/api-error.ts";
+import { isTlsFailure } from "../errors/connection-failure.ts";
 
 /** The delay between probes, 1 to 2 s with jitter, so that many processes do not probe in step. */
 const PROBE_EVERY_MS = 1_000;
@@ -71,10 +73,12 @@ export class ReachabilityProbe implements Reachability {
   /**
    * Called when a connection has failed. A single lost connection does not make the server unreachable: a probe
    * decides.
+   *
+   * @param failure of the connection.
    */
-  suspect(): void {
+  suspect(failure?: UnreachableError): void {
     if (this.#probing || this.#closed.signal.aborted) return;
-    this.#probing = this.#probe().finally(() => {
+    this.#probing = this.#probe(failure).finally(() => {
       this.#probing = undefined;
     });
     // Only close() makes it reject, and by then the waiting callers have been notified.
@@ -98,7 +102,7 @@ export class ReachabilityProbe implements Reachability {
     this.#listeners.clear();
   }
 
-  async #probe(): Promise<void> {
+  async #probe(failure: UnreachableError | undefined): Promise<void> {
     const { clock, probe, random = Math.random } = this.#options;
     const { signal } = this.#closed;
     const since = clock.now();
@@ -111,7 +115,9 @@ export class ReachabilityProbe implements Reachability {
         return;
       } catch (error) {
         signal.throwIfAborted();
-        this.#outage = { since, error };
+        // Requests see the certificate that is refused, and a probe does not.
+        const isKnown = isUnreachable(error) && isTlsFailure(error) && error.code === failure?.code;
+        this.#outage = { since, error: isKnown ? failure : error };
         this.#set(false);
       }
       await sleep(PROBE_EVERY_MS + random() * PROBE_JITTER_MS, { clock, signal });

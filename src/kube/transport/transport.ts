@@ -403,7 +403,7 @@ class KubeTransport implements Transport, AsyncDisposable {
   #suspect(error: UnreachableError): void {
     if (error.code === "ETIMEDOUT" || error.code === "ENETRESET") this.#stalled = true;
     this.#lost = true;
-    this.#reachability.suspect();
+    this.#reachability.suspect(error);
   }
 
   /** A watch over HTTP/2 would have failed, because its connection is pinged; one over HTTP/1.1 may just be silent. */

@@ -1,4 +1,5 @@
 /** TLS connections by `Bun.connect`. */
+import type { X509Certificate } from "node:crypto";
 import type { SecureSocketHandlers, SecureSocketOpener, SecureSocketOptions } from "../secure-socket.ts";
 
 /**
@@ -42,7 +43,10 @@ export function connectSecurely(options: SecureSocketOptions, to: SecureSocketOp
           // An untrusted server is reported as a failure even when verification is off; only a connection without a
           // cipher is a real one.
           const mayPass = !tls.rejectUnauthorized && hasCipher(socket);
-          if (!isTrusted && !mayPass) return fail(error ?? new Error("the TLS handshake failed"));
+          if (!isTrusted && !mayPass) {
+            const failure = error ?? new Error("the TLS handshake failed");
+            return fail(Object.assign(failure, { certificate: certificateOf(socket) }));
+          }
           // Small frames must not wait for each other.
           socket.setNoDelay(true);
           const protocol = (socket as { readonly alpnProtocol?: string | false | null }).alpnProtocol;
@@ -81,6 +85,11 @@ export function connectSecurely(options: SecureSocketOptions, to: SecureSocketOp
 
 function hasCipher(socket: object): boolean {
   return (socket as { getCipher(): { readonly name?: string } | undefined }).getCipher()?.name !== undefined;
+}
+
+/** The certificate that the server has shown, which tells why it is refused. */
+function certificateOf(socket: object): X509Certificate | undefined {
+  return (socket as { getPeerX509Certificate(): X509Certificate | undefined }).getPeerX509Certificate();
 }
 
 /** Encodes each name after a byte with its length. @see https://www.rfc-editor.org/rfc/rfc7301#section-3.1 */
