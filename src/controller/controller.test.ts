@@ -571,6 +571,36 @@ test("a process that led before it was stopped begins no run when it wakes", asy
   expect([ran, queue.depth]).toEqual([["a"], 1]);
 });
 
+test("metrics name what fails and what is parked, and a replica that loses the lead leaves that to the next", async () => {
+  let lose = (): void => {};
+  let isLeader = true;
+  const leadership: Leadership = {
+    get refused() {
+      return isLeader ? undefined : "leadership was lost";
+    },
+    get isLeader() {
+      return isLeader;
+    },
+    onChange(listener) {
+      lose = () => listener((isLeader = false));
+      return { [Symbol.dispose]() {} };
+    },
+  };
+  const reconcile: Reconcile = async ({ name }) => {
+    throw name === "wrong" ? new TerminalError("no") : new Error("not yet");
+  };
+  const { clock, idle, metric } = await setUp(reconcile, { leadership, objects: ["wrong", "late"] });
+  await idle();
+  clock.advance(3);
+  const told = () =>
+    Promise.all(
+      ["binnacle_queue_parked", "binnacle_queue_failing", "binnacle_queue_longest_failing_seconds"].map(metric),
+    );
+  expect(await told()).toEqual([1, 1, 0.003]);
+  lose();
+  expect(await told()).toEqual([0, 0, 0]);
+});
+
 test("no run begins while a controller stops, also when its server comes back then", async () => {
   let tell = (_reachable: boolean): void => {};
   const reachability: Reachability = {

@@ -372,6 +372,7 @@ class ControllerEngine {
     if (!isLeader) this.#workers.cancel("leadership was lost");
     if (this.#stopping.signal.aborted) return;
     if (!isLeader) {
+      this.queue.release();
       this.#share?.lost();
       this.#workers.open = false;
       return;
@@ -403,6 +404,7 @@ class ControllerEngine {
     const daemonsEnded = this.#objects.handOver((object) => share.isIn(slots, object));
     await endRuns(this.#scope, { workers: this.#workers, isMeant: (run) => share.isRunIn(slots, run) });
     await daemonsEnded;
+    this.queue.release((key) => share.refuses(key, this.#kinds.primary?.store) !== undefined);
     this.#pendingFinalizations.retain((object) => !share.isIn(slots, object));
   }
 

@@ -201,6 +201,7 @@ export class Workers implements RunStarter, Disposable {
           return;
         }
         const because = causesText(run.causes);
+        queue.failed(key);
         run.log.error("Reconcile failed", { because, error: outcome.error, attempt: item.attempt });
         this.#retry(item, { rateLimited: true, priority });
         return;

@@ -214,6 +214,7 @@ test("ADM-08: a throw is a 500 answer and counted", async () => {
   expect(response).toEqual({ uid: "u-1", allowed: false, status });
   const after = await served.metrics();
   expect(before).toContain("controller_runtime_webhook_panics_total 0");
+  expect(before).toContain('binnacle_webhook_admissions_total{webhook="pod",operation="CREATE",result="error"} 0');
   expect(after).toContain("controller_runtime_webhook_panics_total 1");
   expect(after).toContain('binnacle_webhook_admissions_total{webhook="pod",operation="CREATE",result="error"} 1');
   expect(after).toContain('binnacle_module_errors_total{module="pods.ts"} 1');

@@ -149,6 +149,8 @@ describe("queue", () => {
       unfinishedSeconds: 1.5,
       longestRunningSeconds: 1,
       parked: 2,
+      failing: 4,
+      longestFailingSeconds: 61,
     }));
     const families = await read(metrics);
     expect(valuesOf(families.get("workqueue_depth"))).toEqual({
@@ -160,6 +162,8 @@ describe("queue", () => {
     expect(valuesOf(families.get("workqueue_unfinished_work_seconds"))).toEqual({ "controller=a,name=a": 1.5 });
     expect(valuesOf(families.get("workqueue_longest_running_processor_seconds"))).toEqual({ "controller=a,name=a": 1 });
     expect(valuesOf(families.get("binnacle_queue_parked"))).toEqual({ "controller=a,name=a": 2 });
+    expect(valuesOf(families.get("binnacle_queue_failing"))).toEqual({ "controller=a,name=a": 4 });
+    expect(valuesOf(families.get("binnacle_queue_longest_failing_seconds"))).toEqual({ "controller=a,name=a": 61 });
     const [waited] = families.get("workqueue_queue_duration_seconds")!.metrics;
     expect(waited!.buckets).toMatchObject({ "1e-8": "1", "0.000001": "1", "1000": "1", "+Inf": "2" });
     expect(Object.keys(waited!.buckets!)).toHaveLength(13);
@@ -172,7 +176,14 @@ describe("queue", () => {
     const depthsOf = async (first: number, count: number) => {
       const queue = metrics.queue({ name: "a" });
       const depth = Array.from({ length: count }, (_, index): [number, number] => [first + index, 1]);
-      queue.readFrom(() => ({ depth, unfinishedSeconds: 0, longestRunningSeconds: 0, parked: 0 }));
+      queue.readFrom(() => ({
+        depth,
+        unfinishedSeconds: 0,
+        longestRunningSeconds: 0,
+        parked: 0,
+        failing: 0,
+        longestFailingSeconds: 0,
+      }));
       const depths = valuesOf((await read(metrics)).get("workqueue_depth"));
       queue[Symbol.dispose]();
       return depths;
@@ -190,7 +201,14 @@ describe("queue", () => {
     const metrics = createMetrics();
     const queue = metrics.queue({ name: "a" });
     let depth: [number, number][] = Array.from({ length: 40 }, (_, priority) => [priority, 1]);
-    queue.readFrom(() => ({ depth, unfinishedSeconds: 0, longestRunningSeconds: 0, parked: 0 }));
+    queue.readFrom(() => ({
+      depth,
+      unfinishedSeconds: 0,
+      longestRunningSeconds: 0,
+      parked: 0,
+      failing: 0,
+      longestFailingSeconds: 0,
+    }));
     let depths = valuesOf((await read(metrics)).get("workqueue_depth"));
     expect(Object.keys(depths)).toHaveLength(26);
     expect(depths["controller=a,name=a,priority=exceeded_cardinality_limit"]).toBe(15);

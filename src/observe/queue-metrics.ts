@@ -10,6 +10,10 @@ export interface QueueReading {
   readonly longestRunningSeconds: number;
   /** The number of keys that are not retried until something about them changes. */
   readonly parked: number;
+  /** The number of keys whose last run failed and that are retried. */
+  readonly failing: number;
+  /** How long the one of them has been failing that began first. */
+  readonly longestFailingSeconds: number;
 }
 
 /** The bounds of the histograms in seconds: 10 ns × 10ⁿ, as in client-go. */
@@ -60,6 +64,16 @@ export class QueueFamilies {
     "Number of keys that are not retried until something about them changes",
     (reading) => reading.parked,
   );
+  readonly failing: ReadFamily = this.#gauge(
+    "binnacle_queue_failing",
+    "Number of keys whose last run failed and that are retried",
+    (reading) => reading.failing,
+  );
+  readonly longestFailing: ReadFamily = this.#gauge(
+    "binnacle_queue_longest_failing_seconds",
+    "How many seconds the key has been failing that has failed for longest",
+    (reading) => reading.longestFailingSeconds,
+  );
 
   queue(labels: QueueLabels): QueueMetrics {
     const user = new DisposableStack();
@@ -75,7 +89,14 @@ export class QueueFamilies {
   }
 }
 
-const EMPTY: QueueReading = { depth: [], unfinishedSeconds: 0, longestRunningSeconds: 0, parked: 0 };
+const EMPTY: QueueReading = {
+  depth: [],
+  unfinishedSeconds: 0,
+  longestRunningSeconds: 0,
+  parked: 0,
+  failing: 0,
+  longestFailingSeconds: 0,
+};
 
 /** The metrics of one work queue. The series start at 0 and exist until this is disposed of. */
 export class QueueMetrics implements Disposable {
@@ -118,7 +139,7 @@ export class QueueMetrics implements Disposable {
     this.#retries.value++;
   }
 
-  /** Sets the function that returns depth, running and parked keys when metrics are read. */
+  /** Sets the function that returns depth, running, parked and failing keys when metrics are read. */
   readFrom(read: () => QueueReading): void {
     this.read = read;
   }

@@ -12,7 +12,8 @@ import {
 /** The bounds of the histogram in seconds: Prometheus' own default. */
 const LATENCY_BOUNDS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export type AdmissionResult = "allowed" | "denied" | "error";
+const RESULTS = ["allowed", "denied", "error"] as const;
+export type AdmissionResult = (typeof RESULTS)[number];
 
 export class WebhookFamilies {
   readonly requests: NumberFamily = counter(
@@ -102,14 +103,23 @@ export class WebhookResults implements Disposable {
     this.#webhook = webhook;
   }
 
+  /** Publishes the results of an operation at 0, because the increase of a counter that begins at 1 cannot be seen. */
+  expect(operation: string): void {
+    for (const result of RESULTS) this.#of(operation, result);
+  }
+
   count(operation: string, result: AdmissionResult): void {
+    this.#of(operation, result).value++;
+  }
+
+  #of(operation: string, result: AdmissionResult): Series {
     const key = `${operation} ${result}`;
     let series = this.#series.get(key);
     if (series === undefined) {
       series = this.#family.series({ webhook: this.#webhook, operation, result }, this.#user);
       this.#series.set(key, series);
     }
-    series.value++;
+    return series;
   }
 
   [Symbol.dispose](): void {

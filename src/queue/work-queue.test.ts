@@ -395,6 +395,27 @@ describe("WorkQueue", () => {
     expect(taken()).toBe("foo");
   });
 
+  test("a key is failing from its first failure until it succeeds, is parked, or another process works it", () => {
+    const { queue, clock } = setUp();
+    const since = clock.now();
+    queue.failed("a");
+    clock.advance(60_000);
+    for (const key of ["a", "b", "c", "d"]) queue.failed(key);
+    expect([...queue.failing]).toEqual([
+      ["a", since],
+      ["b", since + 60_000],
+      ["c", since + 60_000],
+      ["d", since + 60_000],
+    ]);
+    queue.forget("a");
+    queue.park("b", "terminal");
+    expect([...queue.failing.keys()]).toEqual(["c", "d"]);
+    queue.release((key) => key === "c");
+    expect([[...queue.failing.keys()], [...queue.parked.keys()]]).toEqual([["d"], ["b"]]);
+    queue.release();
+    expect([queue.failing.size, queue.parked.size]).toEqual([0, 0]);
+  });
+
   test("expedite makes retries ready, and leaves other delays alone", () => {
     const { queue, clock, taken } = setUp();
     queue.add("second", { rateLimited: true });

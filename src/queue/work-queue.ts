@@ -62,6 +62,8 @@ export class WorkQueue {
   readonly #ready = new ReadyItems<Entry>();
   readonly #delayed: DelayedItems<Entry>;
   readonly #parked = new Map<string, Parked>();
+  /** The first in the order of the map has failed for longest. */
+  readonly #failing = new Map<string, number>();
   readonly #depth = new DepthByPriority();
   #debouncer: Debouncer | undefined;
   #minInterval: MinInterval | undefined;
@@ -126,6 +128,11 @@ export class WorkQueue {
   /** Keys that are not retried until they are added again. */
   get parked(): ReadonlyMap<string, Parked> {
     return this.#parked;
+  }
+
+  /** The keys whose last run failed and that are retried, and since when they fail. */
+  get failing(): ReadonlyMap<string, number> {
+    return this.#failing;
   }
 
   /** Queues a key. It has no effect after `drain` or `stop`. */
@@ -201,10 +208,21 @@ export class WorkQueue {
     this.#finishDrain();
   }
 
-  /** Resets the back-off of a key and unparks it. */
+  /** Resets the back-off of a key: it is neither failing nor parked any more. */
   forget(key: string): void {
     this.#limiter.forget(key);
     this.#parked.delete(key);
+    if (this.#failing.size > 0) this.#failing.delete(key);
+  }
+
+  /** Forgets the failing and parked keys that another process works from now on, and tells of. */
+  release(isElsewhere: (key: string) => boolean = () => true): void {
+    for (const key of [...this.#parked.keys(), ...this.#failing.keys()]) if (isElsewhere(key)) this.forget(key);
+  }
+
+  /** Counts a key as failing until it succeeds, is parked, or is forgotten. */
+  failed(key: string): void {
+    if (!this.#failing.has(key)) this.#failing.set(key, this.#clock.now());
   }
 
   /** How many consecutive times the key has failed. */
@@ -224,6 +242,7 @@ export class WorkQueue {
       return false;
     }
     if (this.#closed) return false;
+    this.#failing.delete(key);
     this.#parked.set(key, { reason, at: this.#clock.now() });
     return true;
   }
@@ -368,6 +387,8 @@ export class WorkQueue {
       unfinishedSeconds: unfinished,
       longestRunningSeconds: longest,
       parked: this.#parked.size,
+      failing: this.#failing.size,
+      longestFailingSeconds: (now - (this.#failing.values().next().value ?? now)) / 1000,
     };
   }
 }

@@ -136,7 +136,7 @@ function membersOf(
         invoke: (call) => call(),
         clock: systemClock,
         freeze: true,
-        results: { count: () => {} },
+        results: { count: () => {}, expect: () => {} },
         onPanic: () => {},
       }),
   );

@@ -19,7 +19,7 @@ export interface MemberOptions {
   readonly freeze: boolean;
   /** Whether it is registered with `failurePolicy: Ignore`. @default false */
   readonly ignoresFailures?: boolean | undefined;
-  readonly results: Pick<WebhookResults, "count">;
+  readonly results: Pick<WebhookResults, "count" | "expect">;
   /** Called when the author's code threw, after that was logged. */
   readonly onPanic: () => void;
 }
@@ -62,6 +62,7 @@ export class AdmissionMember {
     this.#options = options;
     const ofRules = webhook.rules?.flatMap(({ operations }) => operations ?? []) ?? [];
     this.#operations = new Set<string>([...operationsOf(webhook, type), ...ofRules]);
+    for (const operation of this.#operations) if (operation !== "*") options.results.expect(operation);
   }
 
   /** Whether the definition handles this operation; others that share its path may be registered for other ones. */
