@@ -5,8 +5,9 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { holdsHeaders, serve as startServer } from "#platform/http-server";
 import { type Certificate, createAuthority, issue } from "./certificates/certificate.ts";
-import { type Listener, listenWithCertificates } from "./certificate-listener.ts";
+import { listenWithCertificates } from "./certificate-listener.ts";
 import type { Connection } from "./authentication/identify.ts";
+import type { HttpServer } from "./platform/http-server.ts";
 import { largestBody } from "./request/body.ts";
 import { makePrivate, privateFolder } from "./storage/private-files.ts";
 import { isLoopback, webRefusal } from "./web-guard.ts";
@@ -119,19 +120,19 @@ interface ServeOptions {
   readonly answer: (request: Request, connection: Connection) => Promise<Response>;
 }
 
-async function listen(host: string, port: number, options: ServeOptions): Promise<Listener> {
+async function listen(host: string, port: number, options: ServeOptions): Promise<HttpServer> {
   const { clientAuthority } = options;
   try {
     if (clientAuthority !== undefined) return await listenWithCertificates({ ...options, host, port, clientAuthority });
-    return serve(host, port, options);
+    return await serve(host, port, options);
   } catch (error) {
     if (port === 0 || options.isFixed) throw error;
     return listen(host, 0, options);
   }
 }
 
-function serve(hostname: string, port: number, { tls, answer }: ServeOptions): Listener {
-  const server = startServer({
+function serve(hostname: string, port: number, { tls, answer }: ServeOptions): Promise<HttpServer> {
+  return startServer({
     hostname,
     port,
     tls,
@@ -139,7 +140,6 @@ function serve(hostname: string, port: number, { tls, answer }: ServeOptions): L
     largestBody: largestBody + 1024 * 1024,
     fetch: (request) => answer(request, overHttp2),
   });
-  return { port: server.port, stop: () => server.stop() };
 }
 
 function loadCredentials(data: string | undefined): Credentials {

@@ -6,9 +6,8 @@
  * checked: storage writes it without its point, as etcd gets it.
  */
 
-const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (this: void, text: string) => unknown };
-
-type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
+import { parseWithSource, rawJson, stringify } from "#platform/json";
+import type { Reviver } from "./platform/json.ts";
 
 /** Whether the value is a float without a fraction. */
 // oxlint-disable-next-line typescript/no-wrapper-object-types -- the object tells `1.0` from `1`
@@ -70,7 +69,7 @@ export function parseAsGo(text: string): unknown {
     if (typeof value !== "number") return value;
     return Number.isSafeInteger(value) && source === String(value) ? value : goNumberOf(source);
   };
-  return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
+  return parseWithSource(text, keep);
 }
 
 /** Parses JSON that a server or a webhook wrote; integers beyond 2^53 stay exact. */
@@ -78,17 +77,17 @@ export function parseJson(text: string): unknown {
   if (!large.test(text)) return JSON.parse(text);
   const keep: Reviver = (_, value, { source = "" }) =>
     typeof value === "number" && !Number.isSafeInteger(value) ? numberOf(source) : value;
-  return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
+  return parseWithSource(text, keep);
 }
 
 /** Writes JSON. Objects with a bigint, which `JSON.stringify` refuses, are rare enough to begin again with them. */
 export function writeJson(value: unknown, indent?: number): string {
   try {
-    return JSON.stringify(value, undefined, indent);
+    return stringify(value, undefined, indent);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     const write = (_: string, field: unknown): unknown => (typeof field === "bigint" ? rawJson(String(field)) : field);
-    return JSON.stringify(value, write, indent);
+    return stringify(value, write, indent);
   }
 }
 

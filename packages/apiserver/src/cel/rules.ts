@@ -9,6 +9,7 @@ import { celLibrary } from "./library.ts";
 import { toCel, toCelRoot } from "./values.ts";
 import type { CelRule, Schema } from "../schema/schema.ts";
 import { byKeys, keyOf } from "../schema/value-validation.ts";
+import { getOrInsert } from "../get-or-insert.ts";
 
 export interface RuleOptions {
   /** The object that is replaced. */
@@ -30,7 +31,7 @@ const withRules = new WeakMap<Schema, boolean>();
 
 /** Whether the schema contains rules anywhere. */
 export function hasRules(schema: Schema): boolean {
-  return withRules.getOrInsertComputed(schema, () => {
+  return getOrInsert(withRules, schema, () => {
     if (schema.go) return false;
     if (schema.values?.rules) return true;
     const inside = [...(schema.properties?.values() ?? []), schema.items, schema.additional];
@@ -112,7 +113,7 @@ export function usesOldSelf(expression: string): boolean {
 function run(schema: Schema, value: unknown, { old, path, root, errors, warn }: Place): void {
   const place = path === "" ? "<nil>" : path;
   const unchanged = old !== undefined && old !== null && equalValues(old, value);
-  const known = sound.getOrInsertComputed(schema, () => new WeakSet());
+  const known = getOrInsert(sound, schema, () => new WeakSet());
   const isSound = unchanged && typeof old === "object" && known.has(old);
   let isBroken = false;
   /** Rejects the object, or only warns when the broken part is unchanged and the rule does not read the old value. */

@@ -1,6 +1,7 @@
 /** A schema as merging sees it: which parts of a value can be owned on their own, and which only as a whole. */
 import { isFloat } from "../numbers.ts";
 import type { Schema } from "../schema/schema.ts";
+import { getOrInsert } from "../get-or-insert.ts";
 import type { Named } from "./field-set.ts";
 
 export type ScalarType = "numeric" | "string" | "boolean" | "untyped";
@@ -72,7 +73,7 @@ export function atomOf(schema: Schema, preserve = false): Atom {
   // The metadata of an embedded object has its own fields, wherever it is.
   const inside = schema.go === undefined && (preserve || schema.preserveUnknown);
   const cache = inside ? knownInside : known;
-  return cache.getOrInsertComputed(schema, () => createAtom(schema, inside));
+  return getOrInsert(cache, schema, () => createAtom(schema, inside));
 }
 
 const scalars: Readonly<Record<string, ScalarType>> = {

@@ -1,4 +1,5 @@
 /** Sets of paths, which managers own. A set that is shared never changes. */
+import { getOrInsert } from "../get-or-insert.ts";
 import { compareElements, isField, printElement } from "./path-element.ts";
 
 /** The form `FieldsV1` of managedFields. */
@@ -23,7 +24,7 @@ export class FieldSet {
   insert([first, ...rest]: readonly string[]): void {
     if (first === undefined) return;
     if (rest.length === 0) this.members.add(first);
-    else this.children.getOrInsertComputed(first, create).insert(rest);
+    else getOrInsert(this.children, first, create).insert(rest);
   }
 
   has(element: string): boolean {

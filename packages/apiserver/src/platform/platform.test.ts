@@ -1,24 +1,45 @@
-/** Both runtimes implement the same parts: `#platform/<part>` is in a file of each, with the same exports. */
+/** All runtimes implement the same parts: `#platform/<part>` is in a file of each, with the same exports. */
 import { expect, expectTypeOf, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type * as bunDatabase from "./bun/database.ts";
+import type * as bunDecompress from "./bun/decompress.ts";
 import type * as bunEquality from "./bun/equality.ts";
 import type * as bunHttpServer from "./bun/http-server.ts";
+import type * as bunJson from "./bun/json.ts";
 import type * as bunLazyPackages from "./bun/lazy-packages.ts";
 import type * as bunPost from "./bun/post.ts";
 import type * as denoDatabase from "./deno/database.ts";
+import type * as denoDecompress from "./deno/decompress.ts";
 import type * as denoEquality from "./deno/equality.ts";
 import type * as denoHttpServer from "./deno/http-server.ts";
+import type * as denoJson from "./deno/json.ts";
 import type * as denoLazyPackages from "./deno/lazy-packages.ts";
 import type * as denoPost from "./deno/post.ts";
+import type * as nodeDatabase from "./node/database.ts";
+import type * as nodeDecompress from "./node/decompress.ts";
+import type * as nodeEquality from "./node/equality.ts";
+import type * as nodeHttpServer from "./node/http-server.ts";
+import type * as nodeJson from "./node/json.ts";
+import type * as nodeLazyPackages from "./node/lazy-packages.ts";
+import type * as nodePost from "./node/post.ts";
 
-test("each part is there for both runtimes, with the same exports", () => {
-  const [bun, deno] = ["bun", "deno"].map((runtime) => readdirSync(join(import.meta.dirname, runtime)).sort());
-  expect(bun).toEqual(deno);
-  expectTypeOf<typeof bunDatabase>().toEqualTypeOf<typeof denoDatabase>();
-  expectTypeOf<typeof bunEquality>().toEqualTypeOf<typeof denoEquality>();
-  expectTypeOf<typeof bunHttpServer>().toEqualTypeOf<typeof denoHttpServer>();
-  expectTypeOf<typeof bunLazyPackages>().toEqualTypeOf<typeof denoLazyPackages>();
-  expectTypeOf<typeof bunPost>().toEqualTypeOf<typeof denoPost>();
+test("each part is there for all runtimes, with the same exports", () => {
+  const [bun, deno, node] = ["bun", "deno", "node"].map((one) => readdirSync(join(import.meta.dirname, one)).sort());
+  expect(deno).toEqual(bun);
+  expect(node).toEqual(bun);
+  expectTypeOf<typeof denoDatabase>().toEqualTypeOf<typeof bunDatabase>();
+  expectTypeOf<typeof denoDecompress>().toEqualTypeOf<typeof bunDecompress>();
+  expectTypeOf<typeof denoEquality>().toEqualTypeOf<typeof bunEquality>();
+  expectTypeOf<typeof denoHttpServer>().toEqualTypeOf<typeof bunHttpServer>();
+  expectTypeOf<typeof denoJson>().toEqualTypeOf<typeof bunJson>();
+  expectTypeOf<typeof denoLazyPackages>().toEqualTypeOf<typeof bunLazyPackages>();
+  expectTypeOf<typeof denoPost>().toEqualTypeOf<typeof bunPost>();
+  expectTypeOf<typeof nodeDatabase>().toEqualTypeOf<typeof bunDatabase>();
+  expectTypeOf<typeof nodeDecompress>().toEqualTypeOf<typeof bunDecompress>();
+  expectTypeOf<typeof nodeEquality>().toEqualTypeOf<typeof bunEquality>();
+  expectTypeOf<typeof nodeHttpServer>().toEqualTypeOf<typeof bunHttpServer>();
+  expectTypeOf<typeof nodeJson>().toEqualTypeOf<typeof bunJson>();
+  expectTypeOf<typeof nodeLazyPackages>().toEqualTypeOf<typeof bunLazyPackages>();
+  expectTypeOf<typeof nodePost>().toEqualTypeOf<typeof bunPost>();
 });

@@ -9,6 +9,7 @@ import type { Schema } from "../schema/schema.ts";
 import { behaviourOf } from "../validation/behaviours.ts";
 import { Stored } from "../storage/stored.ts";
 import type { Storage } from "../storage/storage.ts";
+import { getOrInsert } from "../get-or-insert.ts";
 import { compareVersionNames, customRow, type DefinitionVersion, scalePaths, specOf } from "./custom-rows.ts";
 import { apiVersionOf, type Resource } from "./resource.ts";
 import { traitsOf } from "./traits.ts";
@@ -57,7 +58,7 @@ export function customResource(
 
   const written = new Map<string, Schema | undefined>();
   const schemaOf = (stored: string): Schema | undefined =>
-    written.getOrInsertComputed(stored, () => {
+    getOrInsert(written, stored, () => {
       const storedVersion = versions.find(({ name }) => stored === apiVersionOf({ group: row.group, version: name }));
       return storedVersion && customSchema(storedVersion.schema?.openAPIV3Schema ?? anything, row);
     });

@@ -1,9 +1,8 @@
 /** Numbers whose spelling matters: Go accepts neither `1e2` nor `2.0` as an integer, although both are integers. */
+import { parseWithSource, rawJson } from "#platform/json";
 import { goNumberOf, isFloat, numberOf } from "../numbers.ts";
+import type { Reviver } from "../platform/json.ts";
 import { setField } from "./set-field.ts";
-
-/** Makes a value that `JSON.stringify` writes as the text; the types of the language do not know it yet. */
-const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (this: void, text: string) => unknown };
 
 export class NumberText {
   readonly text: string;
@@ -16,7 +15,7 @@ export class NumberText {
     return Number(this.text);
   }
 
-  /** Makes `JSON.stringify` keep the number's spelling. */
+  /** Makes `writeJson` keep the number's spelling. */
   toJSON(): unknown {
     return rawJson(this.text);
   }
@@ -31,8 +30,6 @@ export function copied<Value>(value: Value): Value {
   return copy as Value;
 }
 
-type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
-
 /** Parses JSON; a number with an unusual spelling keeps its text. */
 export function parseWithNumberTexts(text: string): unknown {
   const keep: Reviver = (_, value, { source = "" }) => {
@@ -40,7 +37,7 @@ export function parseWithNumberTexts(text: string): unknown {
     if (typeof value !== "number" || /^(?!-0$)-?\d{1,15}$/.test(source) || source === "") return value;
     return Number.isInteger(value) || String(value) !== source ? new NumberText(source) : value;
   };
-  return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
+  return parseWithSource(text, keep);
 }
 
 /** Whether a JSON text has a number that exceeds the range of a float64. @throws SyntaxError when it is not JSON */

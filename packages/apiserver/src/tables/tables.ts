@@ -1,5 +1,5 @@
 /** The built-in kinds: rows, schemas and documents of the real server, which are unpacked at their first use. */
-import { zstdDecompressSync } from "node:zlib";
+import { decompress } from "#platform/decompress";
 import type { GroupVersionKind, KindRow } from "../hooks.ts";
 import type { Schema } from "../schema/schema.ts";
 import documentsText from "./documents.txt" with { type: "text" };
@@ -102,7 +102,7 @@ class Documents {
   #unpacked(): Uint8Array {
     const before = this.#all.deref();
     if (before?.length) return before;
-    const all = zstdDecompressSync(Buffer.from(this.#packed, "base64"));
+    const all = decompress(Buffer.from(this.#packed, "base64"));
     this.#all = new WeakRef(all);
     return all;
   }

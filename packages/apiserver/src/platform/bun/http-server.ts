@@ -10,7 +10,7 @@ export function hostOf({ headers }: Request): string {
 }
 
 /** Starts to listen. @throws Error with the code of the system, such as `EADDRINUSE`. */
-export function serve({ hostname, port, tls, largestBody, fetch }: ServeOptions): HttpServer {
+export async function serve({ hostname, port, tls, largestBody, fetch }: ServeOptions): Promise<HttpServer> {
   const server = Bun.serve({
     hostname,
     port,

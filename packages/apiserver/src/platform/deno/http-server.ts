@@ -33,7 +33,7 @@ export function hostOf({ headers, url }: Request): string {
 }
 
 /** Starts to listen. @throws Error with the code of the system, such as `EADDRINUSE`. */
-export function serve({ hostname, port, tls, largestBody, fetch }: ServeOptions): HttpServer {
+export async function serve({ hostname, port, tls, largestBody, fetch }: ServeOptions): Promise<HttpServer> {
   const end = new AbortController();
   const options = {
     hostname,

@@ -2,6 +2,7 @@
 import { goQuoted } from "../../field-error.ts";
 import type { Fields } from "../../hooks.ts";
 import { each } from "../../validation/fill.ts";
+import { getOrInsert } from "../../get-or-insert.ts";
 
 /** A container and its path. */
 export interface PlacedContainer {
@@ -35,7 +36,7 @@ function collisions(containers: readonly PlacedContainer[]): string[] {
         const definition = `{Name:${String(name)} HostPort:0 ContainerPort:${String(containerPort)} Protocol:${String(protocol)} HostIP:${here.hostIp}}`;
         warnings.push(`${here.path}: hostIP set without hostPort: ${definition}`);
       }
-      const others = seen.getOrInsertComputed(`${String(port["containerPort"])}/${String(port["protocol"])}`, () => []);
+      const others = getOrInsert(seen, `${String(port["containerPort"])}/${String(port["protocol"])}`, () => []);
       for (const other of others) {
         const problem = problemOf(here, other);
         if (problem !== undefined) warnings.push(`${here.path}: ${problem} port definition with ${other.path}`);

@@ -1,0 +1,2 @@
+/** Decompression of the OpenAPI documents, as on Bun. */
+export { decompress } from "../bun/decompress.ts";
