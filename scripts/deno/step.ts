@@ -34,6 +34,7 @@ const shared: readonly string[] = [
   "src/server/tls-listener.test.ts",
   "packages/apiserver/src/certificate-listener.test.ts",
   "packages/apiserver/src/platform/equality.test.ts",
+  "packages/apiserver/src/platform/http2-listener.test.ts",
   "packages/apiserver/src/cel/cel.test.ts",
   "packages/apiserver/src/cel/compile.test.ts",
 ];

@@ -82,8 +82,7 @@ async function serve(
   response.on("close", () => gone.abort());
   response.on("error", () => gone.abort());
   try {
-    const socket = (request.stream?.session?.socket ?? request.socket) as TLSSocket;
-    const outcome = await answer(await webRequest(request, { signal: gone.signal, largestBody }), socket);
+    const outcome = await answer(await webRequest(request, { signal: gone.signal, largestBody }), socketOf(request));
     const headers: Record<string, string | string[]> = {};
     for (const [name, value] of outcome.headers) headers[name] = value;
     response.writeHead(outcome.status, headers);
@@ -100,6 +99,10 @@ async function serve(
     if (response.stream === undefined) response.destroy();
     else response.stream.close();
   }
+}
+
+function socketOf(request: Http2ServerRequest): TLSSocket {
+  return (request.stream?.session?.socket ?? request.socket) as TLSSocket;
 }
 
 /** Over HTTP/1.1 the response has another class, and the type for HTTP/2 lacks this method. */
