@@ -26,8 +26,8 @@ export function modulesIn(root: string, folder: string): Map<string, Module> {
   return new Map(files.map((file) => [file, parseModule(readFileSync(join(root, file), "utf8"))]));
 }
 
-/** The runtimes, each with a folder that holds its implementation of `#runtime/…` and of `#platform/…`. */
-export const runtimes: readonly string[] = ["bun", "deno"];
+/** The runtimes, each with a folder that holds its implementation of `#platform/…`, and but for Node of `#runtime/…`. */
+export const runtimes: readonly string[] = ["bun", "deno", "node"];
 
 /** The folder of the API server, which is a package of its own. */
 export const apiServer = "packages/apiserver/src";

@@ -1,6 +1,6 @@
 /** The way of Node 20, which no runtime of the other tests takes. */
 import { expect, test } from "bun:test";
-import fc from "fast-check";
+import { assert, json, property } from "fast-check";
 import * as native from "./bun/json.ts";
 
 /** The part as it is loaded where JSON has no raw values. */
@@ -8,7 +8,7 @@ async function withoutRawValues(): Promise<typeof native> {
   const raw = Object.getOwnPropertyDescriptor(JSON, "rawJSON")!;
   Reflect.deleteProperty(JSON, "rawJSON");
   try {
-    return (await import("./node/json.ts")) as typeof native;
+    return await import("./node/json.ts");
   } finally {
     Object.defineProperty(JSON, "rawJSON", raw);
   }
@@ -31,8 +31,8 @@ test("without raw values a reviver gets the same texts, and a writer writes the 
   const value = { a: own.rawJson("1e2"), b: ["x", own.rawJson("12345678901234567890")], c: '"1"' };
   expect(own.stringify(value)).toBe('{"a":1e2,"b":["x",12345678901234567890],"c":"\\"1\\""}');
   expect(() => own.parseWithSource("{1}", (_, one) => one)).toThrow(SyntaxError);
-  fc.assert(
-    fc.property(fc.json(), (text) => {
+  assert(
+    property(json(), (text) => {
       expect(sources(own, text)).toEqual(sourcesWithStrings(text));
     }),
   );

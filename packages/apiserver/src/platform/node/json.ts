@@ -26,8 +26,8 @@ export function stringify(value: unknown, replacer?: Replacer, indent?: number):
 
 const marked = new RegExp(`"${mark}([^"]*)"`, "g");
 
-/** Matches a string whole, so that the numbers within are passed over, or a number. */
-const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
+/** Matches a string whole, or up to the end, so that the numbers within are passed over; or a number. */
+const stringOrNumber = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
 
 function parseMarked(text: string, reviver: Reviver): unknown {
   // A mistake is told of the text as it is.
