@@ -45,7 +45,88 @@ const rules: readonly (readonly [field: string, rule: string, values: readonly u
   ["semver", "semver(self.semver).major() == 1", ["1.2.3", "v1"]],
 ];
 
+const short = { type: "string", maxLength: 5, pattern: "^[a-z]+$" };
+const meta = { type: "object", properties: { name: short, generateName: { type: "string", maxLength: 3 } } };
+
+/** What a definition may say about metadata, and what it may not. */
+const metas: readonly object[] = [
+  { type: "object" },
+  { type: "object", properties: { name: { type: "string", "x-kubernetes-validations": [{ rule: "self != 'a'" }] } } },
+  { type: "object", properties: { name: { type: "string", default: "a" } } },
+  { type: "object", properties: { labels: { type: "object" } } },
+  { type: "object", properties: { name: { type: "integer" } } },
+  { type: "object", required: ["generateName"] },
+  { type: "object", maxProperties: 3, properties: { name: { type: "string", enum: ["a", "b"] } } },
+];
+
 export const embedded: readonly Case[] = [
+  {
+    name: "definitions that restrict names",
+    run: async (session) => {
+      const inside = { type: "object", "x-kubernetes-embedded-resource": true, properties: { metadata: meta } };
+      const spec = {
+        type: "object",
+        properties: {
+          one: inside,
+          all: { type: "array", items: { ...inside, "x-kubernetes-preserve-unknown-fields": true } },
+        },
+      };
+      const schema = { type: "object", properties: { metadata: meta, spec } };
+      const { path, make } = await defineKind(session, "named", [versionOf("v1", schema)]);
+      const at = path("v1");
+      const applied = { "content-type": "application/apply-patch+yaml" };
+      const object = (name: string, more: object = {}): object => ({
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name, ...more },
+      });
+      const strict = "fieldValidation=Strict";
+      await walk(session, [
+        ...["right", "toolong", "a1", "toolong1"].map((name) => ({ method: "POST", path: at, body: make(name, {}) })),
+        { method: "POST", path: at, body: { ...make("", {}), metadata: { generateName: "long" } } },
+        { method: "GET", path: `${at}/right` },
+        { method: "PATCH", path: `${at}/right`, body: { metadata: { labels: { a: "b" } } } },
+        { method: "PUT", path: `${at}/right`, body: make("right", { spec: { one: object("in") } }) },
+        ...["good", "toolong"].map((name) => ({
+          method: "PATCH",
+          path: `${at}/${name}?fieldManager=me`,
+          headers: applied,
+          body: make(name, { spec: { one: object("x") } }),
+        })),
+        ...["ok", "toolong", "a1", ""].flatMap((name, index) => [
+          { method: "POST", path: at, body: make(`i${"abcd"[index]}`, { spec: { one: object(name) } }) },
+          { method: "POST", path: at, body: make(`l${"abcd"[index]}`, { spec: { all: [object("b"), object(name)] } }) },
+        ]),
+        ...[{ foo: 1 }, { labels: { a: "b" } }, { generateName: "long" }].flatMap((more, index) => [
+          {
+            method: "POST",
+            path: `${at}?${strict}`,
+            body: make(`s${"abc"[index]}`, { spec: { one: object("x", more) } }),
+          },
+          {
+            method: "POST",
+            path: `${at}?${strict}`,
+            body: { ...make("x", {}), metadata: { name: `t${"abc"[index]}`, ...more } },
+          },
+        ]),
+        ...metas.map((metadata, index) => ({
+          method: "POST",
+          path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All",
+          body: definitionOf({
+            group: "metas.embedded.example.test",
+            plural: `metas${index}`,
+            kind: `Metas${index}`,
+            versions: [
+              versionOf("v1", {
+                type: "object",
+                properties: { metadata, spec: { ...inside, properties: { metadata } } },
+              }),
+            ],
+          }),
+        })),
+      ]);
+    },
+  },
   {
     name: "embedded objects",
     run: async (session) => {
@@ -72,6 +153,34 @@ export const embedded: readonly Case[] = [
         { method: "GET", path: `${one}/t/nothing` },
         { method: "GET", path: path("v9") },
         { method: "GET", path: `${one}-none` },
+      ]);
+    },
+  },
+  {
+    name: "definitions with rules for names",
+    run: async (session) => {
+      const name = { ...text, enum: ["a", "b", "c"], "x-kubernetes-validations": [{ rule: "self != 'a'" }] };
+      const metadata = { type: "object", properties: { name } };
+      const inside = { type: "object", "x-kubernetes-embedded-resource": true };
+      const named = { ...name, default: "c" };
+      const spec = {
+        type: "object",
+        properties: {
+          one: { ...inside, properties: { metadata: { ...metadata, properties: { name: named } } } },
+          all: { type: "array", maxItems: 2, items: { ...inside, properties: { metadata } } },
+        },
+      };
+      const schema = { type: "object", properties: { metadata, spec } };
+      const { path, make } = await defineKind(session, "ruling", [versionOf("v1", schema)]);
+      const [a, b, d] = ["a", "b", "d"].map((one) => ({ apiVersion: "v1", kind: "Pod", metadata: { name: one } }));
+      const none = { apiVersion: "v1", kind: "Pod", metadata: {} };
+      await walk(session, [
+        ...["a", "b", "d"].map((one) => ({ method: "POST", path: path("v1"), body: make(one, {}) })),
+        ...[a, b, d, none].flatMap((one) => [
+          { method: "POST", path: `${path("v1")}?dryRun=All`, body: make("c", { spec: { one } }) },
+          { method: "POST", path: `${path("v1")}?dryRun=All`, body: make("c", { spec: { all: [b, one] } }) },
+          { method: "PATCH", path: `${path("v1")}/b`, body: { spec: { one } } },
+        ]),
       ]);
     },
   },

@@ -49,11 +49,11 @@ function withObjectFields(schema: Schema): Schema {
   return { ...schema, properties };
 }
 
-/** Keeps the definition's rules for the name, which is the only part of the metadata that it may restrict. */
+/** Takes over what the definition says about names, which is all of the metadata that it may restrict. */
 function metadataSchema(restricted: Schema | undefined): Schema {
   const meta = objectMetaSchema();
   if (!restricted?.properties) return meta;
-  return Object.create(meta, { values: { value: { allOf: [{ ...restricted, type: "" }] } } }) as Schema;
+  return { ...meta, properties: new Map([...meta.properties!, ...restricted.properties]), go: undefined };
 }
 
 /** Converts one level of `openAPIV3Schema` and everything below it. */

@@ -131,3 +131,17 @@ test("applyDefaults fills what is absent, inside defaults too", () => {
   applyDefaults(schemaOf({ properties: { inner, list: { type: "array", items: inner } } }), object);
   expect(object).toEqual({ spec: { inner: { a: 7 }, list: [{ a: 7 }] } });
 });
+
+test("a definition may restrict names: the object's, and those of objects inside", () => {
+  const metadata = { type: "object", properties: { name: { type: "string", maxLength: 3 } } };
+  const inside = { type: "object", "x-kubernetes-embedded-resource": true, properties: { metadata } };
+  const schema = customSchema({ type: "object", properties: { metadata, inside } }, row);
+  const named = (name: string) => ({ apiVersion: "a/v1", kind: "Thing", metadata: { name, labels: { a: "b" } } });
+  const object = { ...named("long"), inside: named("longer") };
+  expect(prune(schema, object)).toEqual({ unknown: [], error: undefined });
+  expect(validate(schema, object).map(errorText)).toEqual([
+    "metadata.name: Too long: may not be more than 3 bytes",
+    "inside.metadata.name: Too long: may not be more than 3 bytes",
+  ]);
+  expect(validate(schema, { ...named("fit"), inside: named("fit") })).toEqual([]);
+});

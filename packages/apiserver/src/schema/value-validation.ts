@@ -39,7 +39,7 @@ interface Place {
 function check(schema: Schema, value: unknown, place: Place): Result {
   const result: Result = { errors: [], matches: 0 };
   // Metadata is validated like that of every object.
-  if (schema.go && !schema.values) return result;
+  if (schema.go) return result;
   if (place.old !== undefined && equalValues(value, place.old)) return result;
   const { path } = place;
   if (value === null) {
@@ -47,13 +47,13 @@ function check(schema: Schema, value: unknown, place: Place): Result {
     checkEnum(schema, value, { path, result });
     return result;
   }
-  if (!schema.go) checkType(schema, value, { path, result });
+  checkType(schema, value, { path, result });
   checkCombinations(schema, value, { ...place, result });
   if (typeof value === "string") checkString(schema, value, { path, result });
   else if (isNumber(value)) checkNumber(schema, value as number | bigint, { path, result });
   else if (Array.isArray(value)) checkItems(schema, value, { ...place, result });
   checkEnum(schema, value, { path, result });
-  if (!schema.go && typeof value === "object" && !Array.isArray(value) && !isFloat(value)) {
+  if (typeof value === "object" && !Array.isArray(value) && !isFloat(value)) {
     checkObject(schema, value as Readonly<Record<string, unknown>>, { ...place, result });
   }
   result.matches++;
