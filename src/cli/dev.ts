@@ -33,6 +33,7 @@ const defaults: Readonly<Record<string, unknown>> = {
   "health-probe-bind-address": "127.0.0.1:8081",
   "metrics-bind-address": "127.0.0.1:8080",
   "webhook-bind-address": "127.0.0.1:9443",
+  "debug-bind-address": "127.0.0.1:8082",
   "install-crds": true,
   "register-webhooks": true,
   "log-format": "pretty",
@@ -182,7 +183,12 @@ async function start(
  * able to start.
  */
 async function freeAddresses(values: RunSettings): Promise<Partial<RunSettings>> {
-  const names = ["health-probe-bind-address", "metrics-bind-address", "webhook-bind-address"] as const;
+  const names = [
+    "health-probe-bind-address",
+    "metrics-bind-address",
+    "webhook-bind-address",
+    "debug-bind-address",
+  ] as const;
   const definitions = names.map(async (name) => {
     const address = values[name];
     const isDefault = address === defaults[name];

@@ -11,7 +11,7 @@ import { protectSharedObjects } from "../loader/shared-objects.ts";
 import { MemoryGuard } from "../manager/memory-guard.ts";
 import { Manager } from "../manager/manager.ts";
 import { StallWatch } from "../manager/stall-watch.ts";
-import type { Log } from "../observe/log.ts";
+import type { RootLog } from "../observe/log.ts";
 import { disabledBy } from "../platform/switches.ts";
 import { messageOf } from "../platform/error-message.ts";
 import type { Host } from "./command.ts";
@@ -26,7 +26,7 @@ import { webhooksOf } from "./webhook-options.ts";
 
 export interface RunOptions {
   readonly host: Host;
-  readonly log: Log;
+  readonly log: RootLog;
   /** The format of the log's lines. */
   readonly format: "json" | "pretty";
   /** Resolves when everything is to end. */
@@ -104,6 +104,7 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
   await using manager = new Manager({
     cluster,
     log,
+    rootLog: log,
     settings: values,
     secureMetrics,
     webhooks,
@@ -168,7 +169,7 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
 }
 
 /** SIGUSR2 resumes controllers that are slowed or suspended because of failing runs. */
-function resumeOnSignal({ modules }: Manager, log: Log): Disposable {
+function resumeOnSignal({ modules }: Manager, log: RootLog): Disposable {
   const onSignal = (): void => {
     log.info("Controllers that were slowed or suspended are resumed", { signal: "SIGUSR2" });
     modules.resume();

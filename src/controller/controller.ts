@@ -11,7 +11,7 @@ import { DEFAULT_BACK_OFF, exponential, type RateLimiter } from "../queue/rate-l
 import { WorkQueue } from "../queue/work-queue.ts";
 import type { Cause } from "../resource/cause.ts";
 import { parseDuration } from "../resource/duration.ts";
-import type { AnyObject } from "../resource/handle.ts";
+import type { AnyObject, Resource } from "../resource/handle.ts";
 import { controllerEnvironment } from "./controller-environment.ts";
 import { ControllerEvents, PendingEnqueues } from "./controller-events.ts";
 import { type ControllerScope, controllerScope, type Invoke } from "./controller-scope.ts";
@@ -227,6 +227,32 @@ class ControllerEngine {
     return [...this.#workers.stuck, ...this.#objects.stuck];
   }
 
+  /** The kind of `for`; `undefined` for a controller of keys without objects. */
+  get resource(): Resource | undefined {
+    return this.#scope.declarations.for?.resource;
+  }
+
+  /** The maximum number of runs at the same time. */
+  get concurrency(): number {
+    return this.#scope.controller.concurrency ?? this.#scope.runtime.settings.concurrency;
+  }
+
+  /**
+   * Runs a key as soon as possible, without the back-off of earlier failures and although it may be parked.
+   *
+   * @returns whether the key belongs to this controller and this replica.
+   */
+  retry(key: string): boolean {
+    if (this.#stopping.signal.aborted) return false;
+    const object = this.#kinds.primary?.store.get(key);
+    const isKnown =
+      object === undefined ? this.queue.has(key) || this.resource === undefined : this.#members.isOurs(object);
+    if (!isKnown) return false;
+    this.queue.forget(key);
+    this.queue.add(key, { cause: ASKED, priority: FIRST });
+    return true;
+  }
+
   onChange(listener: () => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
@@ -412,7 +438,7 @@ class ControllerEngine {
     const { leadership, pause, transport } = this.#scope.runtime;
     const isWorking = this.#working && !this.#stopping.signal.aborted && leadership.isLeader;
     if (isWorking && this.#retirement === undefined) this.#objects.open();
-    this.#workers.open = isWorking && transport.reachability.reachable && pause?.isPaused !== true;
+    this.#workers.open = isWorking && transport.reachability.reachable && pause?.holds(this.module) !== true;
   }
 
   #changed(): void {
@@ -424,6 +450,8 @@ class ControllerEngine {
 const GAINED: Cause = Object.freeze({ source: "shards", type: "generic" });
 /** The process leads again. */
 const NEW_TERM: Cause = Object.freeze({ source: "leadership", type: "generic" });
+/** The priority of a key that a person waits for. */
+const FIRST = 100;
 /** Someone has requested the run. */
 const ASKED: Cause = Object.freeze({ source: "by request", type: "generic" });
 /** A new version of the module works. */

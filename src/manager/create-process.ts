@@ -5,6 +5,7 @@ import { alwaysLeader } from "../client/leadership.ts";
 import { openGate } from "../kube/transport/write-gate.ts";
 import { DefinedKinds } from "../controller/defined-kinds.ts";
 import { FinalizerClaims } from "../controller/finalizer-claims.ts";
+import { Pause } from "../controller/pause.ts";
 import { NamedSources } from "../controller/named-sources.ts";
 import { RunHooks } from "../controller/run-hooks.ts";
 import { ImmediateTurns, RunTurns } from "../controller/run-turns.ts";
@@ -83,7 +84,7 @@ export function createProcess(options: ManagerOptions, stopping: AbortSignal): P
     hooks: new RunHooks(),
     sources: new NamedSources(),
     services: new Services(),
-    pause: options.pause,
+    pause: options.pause ?? new Pause(),
     settings,
     health,
     metrics,

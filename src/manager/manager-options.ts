@@ -1,7 +1,7 @@
 /** The options of a process: its cluster, its listeners, and how its modules run. */
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import type { Pause } from "../controller/pause.ts";
-import type { Log } from "../observe/log.ts";
+import type { Log, RootLog } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { CertificateSource } from "../server/certificate-source.ts";
 import type { SomeSettings } from "../settings/run-options.ts";
@@ -14,6 +14,8 @@ import type { WebhooksOptions } from "./webhooks.ts";
 export interface ManagerOptions {
   readonly cluster: ClusterConfig;
   readonly log: Log;
+  /** The log whose lines and levels the debug listener shows and changes; without it there is no debug listener. */
+  readonly rootLog?: RootLog | undefined;
   /** The settings, by the names of their flags. @default those of `runSettings`: no listeners */
   readonly settings?: SomeSettings | undefined;
   /**

@@ -7,6 +7,7 @@ import { healthApp } from "../server/health-app.ts";
 import { type Listeners, startListeners } from "../server/listeners.ts";
 import type { Connection } from "../server/local-request.ts";
 import { metricsApp } from "../server/metrics-app.ts";
+import type { DebugListener } from "./debug/debug-listener.ts";
 import type { Elections } from "./elections.ts";
 import { addInformerMetrics } from "./informer-metrics.ts";
 import { isolate } from "./isolation.ts";
@@ -34,6 +35,7 @@ export class Manager implements AsyncDisposable {
   readonly #reachability: Disposable;
   readonly #readiness: Readiness;
   #listeners: Listeners | undefined;
+  #debug: DebugListener | undefined;
   #stopped: Promise<void> | undefined;
 
   /** Creates the manager, which neither listens nor sends anything before {@link start}. */
@@ -85,20 +87,28 @@ export class Manager implements AsyncDisposable {
     const { secureMetrics: certificates } = this.#options;
     const { settings, log, installer: transport } = this.#process;
     const secured = certificates && { certificates, transport };
+    const debug = await this.#debugListener();
     this.#listeners = await startListeners(
       [
         { name: "health-probe", address: settings["health-probe-bind-address"], app: this.#healthApp() },
         { name: "metrics", address: settings["metrics-bind-address"], app: metricsApp(this.metrics), secured },
+        ...(debug === undefined ? [] : [{ name: "debug", address: settings["debug-bind-address"], app: debug.app }]),
       ],
       { log },
     );
+    debug?.listening(this.address("debug")!);
     await this.webhooks.begin(this.#stopping.signal);
     log.info("Listening", { health: this.address("health-probe") ?? "off", metrics: this.address("metrics") ?? "off" });
   }
 
   /** The address of a listener, such as `127.0.0.1:8081`; webhooks have one once a module defines some. */
-  address(name: "health-probe" | "metrics" | "webhook"): string | undefined {
+  address(name: "health-probe" | "metrics" | "debug" | "webhook"): string | undefined {
     return name === "webhook" ? this.webhooks.address : this.#listeners?.address(name);
+  }
+
+  /** The token that actions of the debug listener need; `undefined` when there is no such listener. */
+  get debugToken(): string | undefined {
+    return this.#debug?.token;
   }
 
   /** The elections that this process takes part in; `undefined` when it always works. */
@@ -229,7 +239,10 @@ export class Manager implements AsyncDisposable {
       {
         what: "listeners",
         why: "probes must find the process alive until its work is done, and the last metrics can be read",
-        run: () => this.#listeners?.stop(),
+        run: () => {
+          this.#debug?.[Symbol.dispose]();
+          return this.#listeners?.stop();
+        },
       },
       {
         what: "isolation",
@@ -238,6 +251,18 @@ export class Manager implements AsyncDisposable {
       },
     ];
     await stopInOrder(steps, { grace, clock, log });
+  }
+
+  /** Loads the debug listener only when somebody wants it. @throws Error when its address is not of the loopback. */
+  async #debugListener(): Promise<DebugListener | undefined> {
+    const { rootLog, memory, version } = this.#options;
+    const address = this.#process.settings["debug-bind-address"];
+    if (address === "0" || rootLog === undefined) return undefined;
+    const { DebugListener, notLoopback } = await import("./debug/debug-listener.ts");
+    const refusal = notLoopback(address);
+    if (refusal !== undefined) throw new Error(refusal);
+    const { modules, webhooks } = this;
+    return (this.#debug = new DebugListener(this.#process, { log: rootLog, modules, webhooks, memory, version }));
   }
 
   #tellReachability(reachable: boolean): void {

@@ -140,6 +140,16 @@ export class MemoryGuard implements ListRoom, Disposable {
     return this.#wait(signal);
   }
 
+  /** The limit in bytes; `undefined` when it is gone. */
+  get limit(): number | undefined {
+    return this.#limit.bytes === Infinity ? undefined : this.#limit.bytes;
+  }
+
+  /** The bytes in use that count towards the limit. */
+  used(): number {
+    return this.#limit.used();
+  }
+
   get isFull(): boolean {
     return this.#isFull;
   }

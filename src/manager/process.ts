@@ -1,4 +1,5 @@
 /** The parts that a whole process shares. */
+import type { Pause } from "../controller/pause.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Health } from "../module/contributions.ts";
@@ -16,6 +17,8 @@ export interface Process extends Runtime {
    * `transport`
    */
   readonly installer: Transport;
+  /** Prevents runs from beginning. */
+  readonly pause: Pause;
   readonly health: Health;
   /** The clock of requests, watches and installations. */
   readonly connectionClock: Clock;

@@ -68,6 +68,11 @@ export class WebhookCertificates implements TrustedSource, AsyncDisposable {
     return this.#current.subscribe(listener);
   }
 
+  /** Until when the certificate and its authority are valid, in milliseconds since the epoch; empty before it is opened. */
+  get expiries(): ReturnType<typeof expiries> {
+    return expiries(this);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#cleanup.dispose();
     await this.#source?.[Symbol.asyncDispose]?.();

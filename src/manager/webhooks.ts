@@ -72,6 +72,11 @@ export class Webhooks {
     return this.#serving.address;
   }
 
+  /** Until when the certificates are valid. */
+  get expiries(): WebhookCertificates["expiries"] {
+    return this.#certificates?.expiries ?? [];
+  }
+
   /**
    * How the API server reaches the conversion webhook, which begins to listen for a module; `undefined` when it cannot.
    */

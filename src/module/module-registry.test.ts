@@ -68,6 +68,9 @@ function setUp({
         stuck: [],
         retire: () => Promise.reject(new Error("it has no finalizer")),
         reconcileAll() {},
+        resource: undefined,
+        concurrency: 1,
+        retry: () => false,
         queue: undefined as never,
         onChange: (listener) => {
           entry.changed = listener;

@@ -32,6 +32,24 @@ export function jsonLine(line: Line): string {
   return `${printable(JSON.stringify(out))}\n`;
 }
 
+/** A line as values: plain, bounded, and without secrets. */
+export interface LineValues {
+  readonly time: number;
+  readonly level: Line["level"];
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export function lineValues(line: Line): LineValues {
+  const { time, level, fields = {}, clean } = line;
+  return {
+    time,
+    level,
+    message: String(messageOf(line)),
+    fields: loggable(fields, clean) as Record<string, unknown>,
+  };
+}
+
 /** The maximum length of a line's message; the fields contain the rest. */
 const MAX_MESSAGE = 4_096;
 function messageOf({ message, clean }: Line): unknown {

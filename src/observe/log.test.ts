@@ -178,6 +178,39 @@ describe("pretty", () => {
   });
 });
 
+test("a module's lines have a level of their own until it is taken back", () => {
+  const lines: string[] = [];
+  const log = logTo(lines, { level: "warn" });
+  const web = log.with({ module: "web", controller: "site" });
+  const run = web.with({ key: "default/a" });
+  log.setModuleLevel("web", "debug");
+  expect(log.moduleLevels).toEqual(new Map([["web", "debug"]]));
+  expect([log.enabled("debug"), web.enabled("debug"), run.enabled("debug")]).toEqual([false, true, true]);
+  run.debug("one");
+  log.with({ module: "other" }).debug("nothing");
+  log.info("nothing");
+  log.setModuleLevel("web", "error");
+  run.warn("nothing");
+  run.error("two");
+  log.setModuleLevel("web", undefined);
+  run.info("nothing");
+  run.warn("three");
+  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(["one", "two", "three"]);
+});
+
+test("a follower gets each line that is written, and none after it has ended", () => {
+  const lines: string[] = [];
+  const log = logTo(lines, { level: "info" });
+  const messages: unknown[] = [];
+  const following = log.follow(({ message, fields }) => messages.push([message, fields]));
+  log.with({ module: "web" }).info("a", { key: "x" });
+  log.debug("b");
+  following[Symbol.dispose]();
+  log.info("c");
+  expect(messages).toEqual([["a", { module: "web", key: "x" }]]);
+  expect(lines).toHaveLength(2);
+});
+
 test("a value that cannot be read does not cost the line", () => {
   const hostile = {
     get secret(): never {

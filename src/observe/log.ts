@@ -32,6 +32,12 @@ export interface Log {
 /** The log of the process. Its level can change while it runs, and its children follow. */
 export interface RootLog extends Log {
   level: LogLevel;
+  /** The modules whose lines have a level of their own. */
+  readonly moduleLevels: ReadonlyMap<string, LogLevel>;
+  /** Gives the lines of a module a level of their own; `undefined` makes them follow the log again. */
+  setModuleLevel(module: string, level: LogLevel | undefined): void;
+  /** Calls a function with each line that is written, in addition to writing it. */
+  follow(onLine: (line: Line) => void): Disposable;
 }
 
 export interface LogOptions {
@@ -62,21 +68,45 @@ export function createLog(options: LogOptions): RootLog {
   const { write = writeToStandardError, clock = Date } = options;
   const color = options.color ?? (options.write === undefined && colorOnStandardError());
   const render = options.format === "json" ? jsonLine : (line: Line) => prettyLine(line, color);
-  return new LineLog(
-    {
-      rank: RANK[options.level],
-      emit: (line) => write(render(line)),
-      now: () => clock.now(),
-    },
-    undefined,
-  );
+  return new LineLog(new Output(RANK[options.level], (line) => write(render(line)), clock), undefined);
 }
 
 /** The output of a log, which its children share. */
-interface Output {
-  rank: number;
-  emit(line: Line): void;
-  now(): number;
+class Output {
+  /** The lowest rank at which any line is written. */
+  lowest: number;
+  /** The ranks of the modules that have one of their own. */
+  readonly modules = new Map<string, number>();
+  readonly followers = new Set<(line: Line) => void>();
+  readonly #write: (line: Line) => void;
+  readonly #clock: { now(): number };
+  #rank: number;
+
+  constructor(rank: number, write: (line: Line) => void, clock: { now(): number }) {
+    this.#rank = this.lowest = rank;
+    this.#write = write;
+    this.#clock = clock;
+  }
+
+  get rank(): number {
+    return this.#rank;
+  }
+
+  set rank(rank: number) {
+    this.#rank = rank;
+    this.look();
+  }
+
+  /** Determines the lowest rank again, after one has changed. */
+  look(): void {
+    this.lowest = Math.min(this.#rank, ...this.modules.values());
+  }
+
+  emit(line: Omit<Line, "time">): void {
+    const whole: Line = { time: this.#clock.now(), ...line };
+    this.#write(whole);
+    for (const follower of this.followers) follower(whole);
+  }
 }
 
 class LineLog implements RootLog {
@@ -93,15 +123,31 @@ class LineLog implements RootLog {
   }
 
   get level(): LogLevel {
-    return (Object.keys(RANK) as LogLevel[])[this.#output.rank]!;
+    return levelOf(this.#output.rank);
   }
 
   set level(level: LogLevel) {
     this.#output.rank = RANK[level];
   }
 
+  get moduleLevels(): ReadonlyMap<string, LogLevel> {
+    return new Map(this.#output.modules.entries().map(([module, rank]) => [module, levelOf(rank)]));
+  }
+
+  setModuleLevel(module: string, level: LogLevel | undefined): void {
+    if (level === undefined) this.#output.modules.delete(module);
+    else this.#output.modules.set(module, RANK[level]);
+    this.#output.look();
+  }
+
+  follow(onLine: (line: Line) => void): Disposable {
+    const { followers } = this.#output;
+    followers.add(onLine);
+    return { [Symbol.dispose]: () => void followers.delete(onLine) };
+  }
+
   enabled(level: LogLevel): boolean {
-    return RANK[level] >= this.#output.rank;
+    return this.#isWritten(RANK[level]);
   }
 
   with(fields: object, clean?: Line["clean"]): Log {
@@ -109,29 +155,37 @@ class LineLog implements RootLog {
   }
 
   debug(message: string, fields?: object): void {
-    if (this.#output.rank <= 0) this.#write("debug", message, fields);
+    if (this.#isWritten(0)) this.#write("debug", message, fields);
   }
 
   info(message: string, fields?: object): void {
-    if (this.#output.rank <= 1) this.#write("info", message, fields);
+    if (this.#isWritten(1)) this.#write("info", message, fields);
   }
 
   warn(message: string, fields?: object): void {
-    if (this.#output.rank <= 2) this.#write("warn", message, fields);
+    if (this.#isWritten(2)) this.#write("warn", message, fields);
   }
 
   error(message: string, fields?: object): void {
     this.#write("error", message, fields);
   }
 
+  /** A line below every level, which most lines are, costs one comparison. */
+  #isWritten(rank: number): boolean {
+    const { lowest, modules } = this.#output;
+    if (rank < lowest) return false;
+    return modules.size === 0 || rank >= (this.#moduleRank() ?? this.#output.rank);
+  }
+
+  /** The rank of the module that the lines name, if it has one of its own. */
+  #moduleRank(): number | undefined {
+    const { module } = (this.#fields ?? {}) as { readonly module?: unknown };
+    if (typeof module === "string") return this.#output.modules.get(module);
+    return this.#parent === undefined ? undefined : this.#parent.#moduleRank();
+  }
+
   #write(level: LogLevel, message: string, fields: object | undefined): void {
-    this.#output.emit({
-      time: this.#output.now(),
-      level,
-      message,
-      fields: this.#merged(fields),
-      clean: this.#clean ?? withoutSecrets,
-    });
+    this.#output.emit({ level, message, fields: this.#merged(fields), clean: this.#clean ?? withoutSecrets });
   }
 
   /** Children are created for each run and mostly write nothing, so their fields are merged only here. */
@@ -140,6 +194,10 @@ class LineLog implements RootLog {
       this.#fields === undefined || fields === undefined ? (fields ?? this.#fields) : { ...this.#fields, ...fields };
     return this.#parent === undefined ? own : this.#parent.#merged(own);
   }
+}
+
+function levelOf(rank: number): LogLevel {
+  return (Object.keys(RANK) as LogLevel[])[rank]!;
 }
 
 function colorOnStandardError(): boolean {

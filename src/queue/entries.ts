@@ -22,6 +22,11 @@ export class Entries {
     return entry?.state === "running" ? entry.again : entry;
   }
 
+  /** Whether the key is queued, or a worker has it. */
+  has(key: string): boolean {
+    return this.#entries.has(key);
+  }
+
   /** Whether a worker has the key. */
   isRunning(key: string): boolean {
     return this.#entries.get(key)?.state === "running";
@@ -83,6 +88,11 @@ export class Entries {
     this.#queued = 0;
   }
 
+  /** The entries of all keys. The entry of a running key stands also for its next run. */
+  all(): Iterable<Entry> {
+    return this.#entries.values();
+  }
+
   /** The entries that workers have. Walks all entries. */
   *values(): Generator<Entry> {
     for (const entry of this.#entries.values()) if (entry.state === "running") yield entry;
@@ -103,6 +113,16 @@ export interface Parked {
   readonly reason: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
+}
+
+/** A key of the queue, as somebody who looks at it sees it. */
+export interface KeyState extends QueueItem {
+  /** A `failing` key waits for its back-off to end, a `delayed` one for another reason. */
+  readonly state: "waiting" | "delayed" | "failing" | "running" | "parked";
+  /** Milliseconds since the epoch: until when a delayed or failing key waits, since when another one is in its state. */
+  readonly at: number;
+  /** The reason why it is parked. */
+  readonly reason?: string | undefined;
 }
 
 const NO_CAUSES: readonly Cause[] = Object.freeze([]);

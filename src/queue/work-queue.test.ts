@@ -631,3 +631,29 @@ describe("pace", () => {
     );
   });
 });
+
+test("WorkQueue shows each key once, with its state, its time and its attempt", () => {
+  const { clock, queue, taken } = setUp();
+  const began = clock.now();
+  for (const key of ["running", "parked", "failing"]) queue.add(key);
+  taken();
+  taken();
+  queue.park("parked", "TerminalError: no");
+  queue.done("parked");
+  taken();
+  queue.add("failing", { rateLimited: true });
+  queue.done("failing");
+  queue.add("running");
+  queue.add("delayed", { after: 60_000, priority: 7 });
+  queue.add("waiting", { cause: { source: "for", type: "create" } });
+  const states = Array.from(queue.keys(), ({ key, state, at, attempt }) => [key, state, at - began, attempt]);
+  expect(states.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))).toEqual([
+    ["delayed", "delayed", 60_000, 1],
+    ["failing", "failing", 5, 2],
+    ["parked", "parked", 0, 1],
+    ["running", "running", 0, 1],
+    ["waiting", "waiting", 0, 1],
+  ]);
+  expect([...queue.keys()].find(({ key }) => key === "parked")!.reason).toBe("TerminalError: no");
+  expect(["waiting", "parked", "running", "other"].map((key) => queue.has(key))).toEqual([true, true, true, false]);
+});

@@ -3,7 +3,7 @@ import type { QueueMetrics, QueueReading } from "../observe/queue-metrics.ts";
 import { type Clock, monotonic } from "../platform/clock.ts";
 import type { Cause } from "../resource/cause.ts";
 import { Debouncer, DelayedItems, MinInterval } from "./delayed-items.ts";
-import { Entries, type Entry, type Parked, type QueueItem, withCause, withEarlier } from "./entries.ts";
+import { Entries, type Entry, type KeyState, type Parked, type QueueItem, withCause, withEarlier } from "./entries.ts";
 import { exponential, type RateLimiter } from "./rate-limiter.ts";
 import { DepthByPriority, ReadyItems } from "./ready-items.ts";
 
@@ -45,6 +45,8 @@ export interface WorkQueueOptions extends WorkQueueSettings {
 }
 
 const NOW: AddOptions = Object.freeze({});
+
+const STATES = { ready: "waiting", delayed: "delayed", retry: "failing", running: "running" } as const;
 
 /**
  * A queue of keys for workers.
@@ -133,6 +135,23 @@ export class WorkQueue {
   /** The keys whose last run failed and that are retried, and since when they fail. */
   get failing(): ReadonlyMap<string, number> {
     return this.#failing;
+  }
+
+  /** All keys, each once: queued, delayed, with a worker, and parked. Walks all of them. */
+  *keys(): Generator<KeyState> {
+    for (const { key, priority, state, causes, at } of this.#entries.all()) {
+      const attempt = this.#limiter.failures(key) + 1;
+      yield { key, priority, causes, attempt, at, state: STATES[state] };
+    }
+    for (const [key, { reason, at }] of this.#parked) {
+      const attempt = this.#limiter.failures(key) + 1;
+      yield { key, priority: 0, causes: [], attempt, at, state: "parked", reason };
+    }
+  }
+
+  /** Whether the key is queued, with a worker, or parked. */
+  has(key: string): boolean {
+    return this.#parked.has(key) || this.#entries.has(key);
   }
 
   /** Queues a key. It has no effect after `drain` or `stop`. */

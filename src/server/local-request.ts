@@ -19,7 +19,7 @@ const FORWARDED =
  * A port-forward ends on the loopback of the pod, so somebody who is authorized to make one counts as local.
  */
 export function isLocal(request: Request, connection: Connection): boolean {
-  return isLoopbackPeer(connection) && isLoopback(nameOf(hostOf(request))) && !isForwarded(request);
+  return isLoopbackPeer(connection) && isLoopbackName(hostOf(request)) && !isForwarded(request);
 }
 
 /** Whether the other end of the connection, perhaps a proxy, is on this machine. */
@@ -37,6 +37,11 @@ export function isForwarded(request: Request): boolean {
 export function nameOf(host: string): string {
   const [, address, name] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(host.toLowerCase()) ?? [];
   return address ?? name ?? "";
+}
+
+/** Whether a host with or without a port is a name of this machine's loopback. */
+export function isLoopbackName(host: string): boolean {
+  return isLoopback(nameOf(host));
 }
 
 function isLoopback(host: string): boolean {

@@ -119,6 +119,18 @@ export const runOptions = [
       "Folder with tls.crt and tls.key for --metrics-secure, reloaded when they change; without it they are generated",
   },
   {
+    name: "debug-bind-address",
+    type: "string",
+    default: "0",
+    describe: "Address of the dashboard and of /debug, on the loopback only, such as 127.0.0.1:8082; 0 for none",
+  },
+  {
+    name: "debug-memory",
+    type: "bytes",
+    default: "8Mi",
+    describe: "Memory for the history of runs that /debug shows; nothing is recorded without --debug-bind-address",
+  },
+  {
     name: "webhook-bind-address",
     type: "string",
     default: ":9443",

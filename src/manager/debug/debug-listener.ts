@@ -1,0 +1,73 @@
+/** The debug listener of a process: what it serves, and the file that tells this user's commands how to reach it. */
+import { randomBytes } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { homedir, tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import type { Hono } from "hono";
+import { writePrivate } from "../../platform/private-file.ts";
+import { messageOf } from "../../platform/error-message.ts";
+import { debugApp } from "../../server/debug/debug-app.ts";
+import { isLoopbackName } from "../../server/local-request.ts";
+import type { Process } from "../process.ts";
+import { LiveSource, type LiveSourceParts } from "./live-source.ts";
+
+/** The content of the file by which commands find a process on this machine. */
+export interface DebugFile {
+  readonly address: string;
+  readonly pid: number;
+  readonly token: string;
+  /** The folder in which the process runs, by which people recognise it. */
+  readonly folder: string;
+}
+
+/** Returns why an address cannot be used, because others would reach it; `undefined` when it can. */
+export function notLoopback(address: string): string | undefined {
+  if (address === "0" || isLoopbackName(address)) return undefined;
+  const port = address.split(":").at(-1);
+  return `--debug-bind-address is '${address}', which other machines reach: it takes an address of the loopback, such as 127.0.0.1:${port}`;
+}
+
+/** The folder of the files, which only this user can read. */
+export function debugFolder(): string {
+  const { XDG_RUNTIME_DIR: runtime, XDG_CACHE_HOME: cache, HOME: home } = process.env;
+  if (runtime) return join(runtime, "binnacle");
+  if (cache) return join(cache, "binnacle", "debug");
+  return home ? join(homedir(), ".cache", "binnacle", "debug") : join(tmpdir(), `binnacle-debug-${userInfo().uid}`);
+}
+
+export class DebugListener implements Disposable {
+  readonly app: Hono;
+  /** The token that actions need. */
+  readonly token: string = randomBytes(32).toString("base64url");
+  readonly #source: LiveSource;
+  readonly #process: Process;
+  #file: string | undefined;
+
+  constructor(process: Process, parts: LiveSourceParts) {
+    this.#process = process;
+    this.#source = new LiveSource(process, parts);
+    this.app = debugApp({ source: this.#source, token: this.token });
+  }
+
+  /** Called when the listener has its address: this user's commands find it from now on. */
+  listening(address: string): void {
+    const { log } = this.#process;
+    log.info("Listening for the dashboard and /debug", { debug: address });
+    const folder = debugFolder();
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const file = join(folder, `${address.split(":").at(-1)}.json`);
+      const content: DebugFile = { address, pid: process.pid, token: this.token, folder: process.cwd() };
+      writePrivate(file, JSON.stringify(content));
+      this.#file = file;
+    } catch (error) {
+      // In a container the file system may be read-only; there the token is had through the API server.
+      log.debug("Commands on this machine do not find this process", { folder, reason: messageOf(error) });
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#source[Symbol.dispose]();
+    if (this.#file !== undefined) rmSync(this.#file, { force: true });
+  }
+}

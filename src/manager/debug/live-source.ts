@@ -1,0 +1,280 @@
+/** Reads the parts of the running process for the debug listener, and acts on them. */
+import { hostname } from "node:os";
+import type { ModuleRegistry } from "../../module/module-registry.ts";
+import { withoutSecrets } from "../../observe/known-secrets.ts";
+import type { LogLevel, RootLog } from "../../observe/log.ts";
+import { messageOf } from "../../platform/error-message.ts";
+import type {
+  CheckAnswer,
+  InformersAnswer,
+  KeysAnswer,
+  LeasesAnswer,
+  LogLevelsAnswer,
+  LogLineAnswer,
+  ModulesAnswer,
+  OverviewAnswer,
+  OwnersAnswer,
+  PauseAnswer,
+  ProcessAnswer,
+  WebhooksAnswer,
+} from "../../server/debug/answers.ts";
+import {
+  type DebugSource,
+  type KeyFilter,
+  type LogFilter,
+  NotKnown,
+  type ObjectQuery,
+} from "../../server/debug/debug-app.ts";
+import { CONVERSION_PATH } from "../../webhook/conversion/conversion-endpoint.ts";
+import type { HealthReport } from "../../server/health-checks.ts";
+import type { MemoryGuard } from "../memory-guard.ts";
+import type { Process } from "../process.ts";
+import type { Webhooks } from "../webhooks.ts";
+import { informerAnswers } from "./informer-answers.ts";
+import { controllerAnswer, keyAnswers } from "./key-answers.ts";
+import { LogTail } from "./log-tail.ts";
+import { OverviewSamples } from "./overview-samples.ts";
+import { isOwnToken } from "./own-token.ts";
+import { ownerTree } from "./owner-tree.ts";
+
+/** The parts of the process that are not in {@link Process}. */
+export interface LiveSourceParts {
+  readonly log: RootLog;
+  readonly modules: ModuleRegistry;
+  readonly webhooks: Pick<Webhooks, "address" | "host" | "expiries">;
+  readonly memory: Pick<MemoryGuard, "limit" | "used"> | undefined;
+  readonly version: string | undefined;
+}
+
+/** Notes about leadership and shares, among those of `/readyz?verbose`. */
+const LEASE = /^(?:leaderElection|shards)\//;
+
+export class LiveSource implements DebugSource, Disposable {
+  readonly #process: Process;
+  readonly #parts: LiveSourceParts;
+  readonly #startedAt: number;
+  readonly #cleanup = new DisposableStack();
+  readonly #tail: LogTail;
+  readonly #samples: OverviewSamples;
+  /** The timers that take levels of the log back, by module; the empty name is the log itself. */
+  readonly #levelTimers = new Map<string, Disposable>();
+
+  constructor(process: Process, parts: LiveSourceParts) {
+    this.#process = process;
+    this.#parts = parts;
+    const { clock, connection } = process;
+    this.#startedAt = clock.now();
+    this.#tail = this.#cleanup.use(new LogTail(parts.log));
+    this.#samples = this.#cleanup.use(
+      new OverviewSamples({
+        clock,
+        controllers: () => parts.modules.controllers,
+        answers: () => connection.stats.answers.values().reduce((sum, count) => sum + count, 0),
+        memory: () => this.#used,
+      }),
+    );
+  }
+
+  async process(): Promise<ProcessAnswer> {
+    const { version, log, memory } = this.#parts;
+    const { clock, connection, development, elections, sharding } = this.#process;
+    const { sessions, streams, inFlight, protocol, answers } = connection.stats;
+    const checks = await this.#checks();
+    return {
+      version,
+      replica: hostname(),
+      pid: process.pid,
+      startedAt: new Date(this.#startedAt).toISOString(),
+      now: new Date(clock.now()).toISOString(),
+      mode: development ? "dev" : "run",
+      server: {
+        address: withoutSecrets(connection.server),
+        isReachable: connection.reachability.reachable,
+        sessions,
+        watches: streams,
+        inFlight,
+        protocol,
+        answers: Object.fromEntries(answers),
+      },
+      isLeader: elections?.isLeader ?? sharding?.shards.isLeader,
+      isPaused: this.#process.pause.isPaused,
+      log: levelsOf(log),
+      memory: { used: this.#used, limit: memory?.limit },
+      history: { runs: 0, bytes: 0, limit: 0, dropped: 0 },
+      isReady: checks.every(({ result }) => result !== "failed"),
+      checks,
+    };
+  }
+
+  modules(): ModulesAnswer {
+    const { modules } = this.#parts;
+    const { pause } = this.#process;
+    const { controllers } = modules;
+    return {
+      modules: modules.statuses().map(({ name, file, state, message, errors, reloads }) => ({
+        name,
+        file,
+        state: pause.holds(name) ? "paused" : state,
+        message: message === undefined ? undefined : withoutSecrets(message),
+        errors,
+        reloads,
+        controllers: controllers.filter(({ module }) => module === name).map(controllerAnswer),
+      })),
+    };
+  }
+
+  informers(): InformersAnswer {
+    return { informers: informerAnswers(this.#process.informers) };
+  }
+
+  keys(filter: KeyFilter): KeysAnswer {
+    return keyAnswers(this.#parts.modules.controllers, filter, () => undefined);
+  }
+
+  leases(): LeasesAnswer {
+    const notes = this.#process.health.readyz.notes();
+    return {
+      leases: notes.flatMap(([name, note]) => (LEASE.test(name) ? [{ name, state: textOf(note() ?? "ok") }] : [])),
+    };
+  }
+
+  webhooks(): WebhooksAnswer {
+    const { address, host, expiries } = this.#parts.webhooks;
+    const { webhooks, converted } = host.served;
+    return {
+      address,
+      webhooks: [
+        ...webhooks.map(({ path, type, name }) => ({ name, path, type })),
+        ...converted.map(({ kind }) => ({ name: kind, path: CONVERSION_PATH, type: "conversion" })),
+      ],
+      certificates: expiries.map(([name, until]) => ({ name, expires: new Date(until).toISOString() })),
+    };
+  }
+
+  owners(query: ObjectQuery): OwnersAnswer {
+    const { informers } = this.#process;
+    return ownerTree({ informers, controllers: this.#parts.modules.controllers, clean: withoutSecrets }, query);
+  }
+
+  overview(): readonly OverviewAnswer[] {
+    return this.#samples.samples;
+  }
+
+  onSecond(listener: (overview: OverviewAnswer) => void): Disposable {
+    return this.#samples.onSample(listener);
+  }
+
+  log(filter: LogFilter, limit: number): readonly LogLineAnswer[] {
+    return this.#tail.lines(filter, limit);
+  }
+
+  onLine(filter: LogFilter, listener: (line: LogLineAnswer) => void): Disposable {
+    return this.#tail.onLine(filter, listener);
+  }
+
+  retry(controller: string, key: string): void {
+    const one = this.#parts.modules.controllers.find(({ name }) => name === controller);
+    if (one === undefined) {
+      const names = this.#parts.modules.controllers.map(({ name }) => name).join(", ");
+      throw new NotKnown(`there is no controller ${JSON.stringify(controller)}; there are ${names || "none"}`);
+    }
+    if (!one.retry(key))
+      throw new NotKnown(`controller ${controller} has no key ${JSON.stringify(key)} on this replica`);
+    this.#parts.log.info("A key runs by request", { module: one.module, controller, key });
+  }
+
+  setPaused(module: string | undefined, isPaused: boolean): PauseAnswer {
+    const { log } = this.#parts;
+    const { pause } = this.#process;
+    if (module === undefined) pause.isPaused = isPaused;
+    else {
+      this.#requireModule(module);
+      pause.setPaused(module, isPaused);
+    }
+    log.info(
+      isPaused ? "Paused by request: no run begins" : "Resumed by request",
+      module === undefined ? {} : { module },
+    );
+    return { isPaused: pause.isPaused, modules: pause.modules };
+  }
+
+  setLogLevel(change: {
+    readonly module: string | undefined;
+    readonly level: LogLevel | undefined;
+    readonly within: number | undefined;
+  }): LogLevelsAnswer {
+    const { module, level, within } = change;
+    const { log } = this.#parts;
+    if (module !== undefined) this.#requireModule(module);
+    const name = module ?? "";
+    this.#levelTimers.get(name)?.[Symbol.dispose]();
+    const before = module === undefined ? log.level : log.moduleLevels.get(module);
+    setLevel(log, module, level);
+    if (within !== undefined) {
+      this.#levelTimers.set(
+        name,
+        this.#process.clock.setTimeout(() => setLevel(log, module, before), within),
+      );
+    }
+    return levelsOf(log);
+  }
+
+  async profile(ms: number): Promise<string> {
+    const { cpuProfile } = await import("./profiles.ts");
+    return cpuProfile(ms, { clock: this.#process.clock, signal: this.#process.stopping });
+  }
+
+  async heap(): Promise<string> {
+    const { cleanHeapSnapshot } = await import("./profiles.ts");
+    return cleanHeapSnapshot();
+  }
+
+  isOwn(token: string): Promise<boolean> {
+    return isOwnToken(this.#process.installer, token);
+  }
+
+  [Symbol.dispose](): void {
+    for (const timer of this.#levelTimers.values()) timer[Symbol.dispose]();
+    this.#cleanup.dispose();
+  }
+
+  get #used(): number {
+    return this.#parts.memory?.used() ?? process.memoryUsage.rss();
+  }
+
+  #requireModule(module: string): void {
+    const names = this.#parts.modules.statuses().map(({ name }) => name);
+    if (!names.includes(module))
+      throw new NotKnown(`there is no module ${JSON.stringify(module)}; there are ${names.join(", ") || "none"}`);
+  }
+
+  async #checks(): Promise<readonly CheckAnswer[]> {
+    const { readyz } = this.#process.health;
+    const failed = await Promise.all(
+      readyz.checks().map(async ([name, check]): Promise<CheckAnswer | undefined> => {
+        const report = await Promise.resolve()
+          .then(check)
+          .catch((error: unknown) => messageOf(error));
+        return report === undefined ? undefined : { name, result: "failed", reason: textOf(report) };
+      }),
+    );
+    const notes = readyz.notes().map(([name, note]): CheckAnswer | undefined => {
+      const report = note();
+      return report === undefined ? undefined : { name, result: "note", reason: textOf(report) };
+    });
+    return [...failed, ...notes].filter((one) => one !== undefined);
+  }
+}
+
+function textOf(report: string | HealthReport): string {
+  return withoutSecrets(typeof report === "string" ? report : report.text);
+}
+
+function levelsOf({ level, moduleLevels }: RootLog): LogLevelsAnswer {
+  return { level, modules: Object.fromEntries(moduleLevels) };
+}
+
+function setLevel(log: RootLog, module: string | undefined, level: LogLevel | undefined): void {
+  if (module !== undefined) log.setModuleLevel(module, level);
+  else if (level !== undefined) log.level = level;
+}

@@ -1,0 +1,341 @@
+/** Serves `/debug/*`: what the process is doing, as JSON, and the actions of somebody who examines it. */
+import { Hono, type Context } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { streamSSE } from "hono/streaming";
+import { parseDuration } from "../../resource/duration.ts";
+import { messageOf } from "../../platform/error-message.ts";
+import type { LogLevel } from "../../observe/log.ts";
+import type {
+  InformersAnswer,
+  KeysAnswer,
+  KeyStateName,
+  LeasesAnswer,
+  LogLevelsAnswer,
+  LogLineAnswer,
+  ModulesAnswer,
+  ObjectName,
+  OverviewAnswer,
+  OwnersAnswer,
+  PauseAnswer,
+  ProcessAnswer,
+  WebhooksAnswer,
+} from "./answers.ts";
+import { guard, refusal, requireToken } from "./debug-guard.ts";
+
+/** The keys that a request is about; a key matches when it contains the text. */
+export interface KeyFilter {
+  readonly controller?: string | undefined;
+  readonly module?: string | undefined;
+  readonly states?: readonly KeyStateName[] | undefined;
+  readonly text?: string | undefined;
+  readonly limit: number;
+}
+
+/** The lines of the log that a request is about. */
+export interface LogFilter {
+  /** The least severe level. */
+  readonly level?: LogLevel | undefined;
+  readonly module?: string | undefined;
+  readonly controller?: string | undefined;
+  readonly key?: string | undefined;
+  readonly text?: string | undefined;
+}
+
+/** An object as a request names it: the kind by its name, its plural, or `Kind.group`. */
+export interface ObjectQuery extends ObjectName {
+  readonly kind: string;
+}
+
+/** A module, a controller or an object that a request names and the process does not have. */
+export class NotKnown extends Error {
+  override readonly name = "NotKnown";
+}
+
+/** The process as the listener sees it. */
+export interface DebugSource {
+  process(): Promise<ProcessAnswer>;
+  modules(): ModulesAnswer;
+  informers(): InformersAnswer;
+  keys(filter: KeyFilter): KeysAnswer;
+  leases(): LeasesAnswer;
+  webhooks(): WebhooksAnswer;
+  /** @throws NotKnown */
+  owners(object: ObjectQuery): OwnersAnswer;
+  /** The seconds of the last minutes, the oldest first. */
+  overview(): readonly OverviewAnswer[];
+  /** Calls a function with each second that ends. */
+  onSecond(listener: (overview: OverviewAnswer) => void): Disposable;
+  /** The last lines of the log that match, the oldest first. */
+  log(filter: LogFilter, limit: number): readonly LogLineAnswer[];
+  onLine(filter: LogFilter, listener: (line: LogLineAnswer) => void): Disposable;
+  /** Runs a key at once. @throws NotKnown */
+  retry(controller: string, key: string): void;
+  /** Pauses a module, or the process. @throws NotKnown */
+  setPaused(module: string | undefined, isPaused: boolean): PauseAnswer;
+  /**
+   * Sets the level of a module's lines, or of the log, for so many milliseconds if a time is given; `undefined` lets
+   * the module follow the log. @throws NotKnown
+   */
+  setLogLevel(change: {
+    readonly module: string | undefined;
+    readonly level: LogLevel | undefined;
+    readonly within: number | undefined;
+  }): LogLevelsAnswer;
+  /** Returns a CPU profile of so many milliseconds as Chrome's tools read it. @throws Error while another one is made. */
+  profile(ms: number): Promise<string>;
+  /** Returns a heap snapshot as Chrome's tools read it, without the contents of texts. */
+  heap(): Promise<string>;
+  /**
+   * Whether a ServiceAccount's token proves that its bearer may act for the account of this process. @throws Error when
+   * the API server cannot say.
+   */
+  isOwn(token: string): Promise<boolean>;
+}
+
+/** The most bytes of the body of an action. */
+const LARGEST_BODY = 65_536;
+const MOST_KEYS = 5_000;
+const MOST_LINES = 5_000;
+/** The longest CPU profile in seconds. */
+const LONGEST_PROFILE = 300;
+const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
+const STATES: readonly KeyStateName[] = ["parked", "stuck", "failing", "running", "waiting", "delayed"];
+/** The media types of Chrome's files. */
+const CPU_PROFILE = {
+  "Content-Type": "application/json",
+  "Content-Disposition": 'attachment; filename="cpu.cpuprofile"',
+};
+const HEAP = { "Content-Type": "application/json", "Content-Disposition": 'attachment; filename="heap.heapsnapshot"' };
+
+export interface DebugAppOptions {
+  readonly source: DebugSource;
+  /** The token that actions need. */
+  readonly token: string;
+}
+
+/** Makes the app; each request's environment is its connection. */
+export function debugApp({ source, token }: DebugAppOptions): Hono {
+  const app = new Hono({ strict: false });
+  app.use(guard);
+  app.onError((error, context) => {
+    if (error instanceof BadRequest) return context.json(refusal(error.message), 400);
+    if (error instanceof NotKnown) return context.json(refusal(error.message), 404);
+    return context.json(refusal(messageOf(error)), 500);
+  });
+  app.get("/debug", async (context) =>
+    context.json({ process: await source.process(), endpoints: ENDPOINTS.map((name) => `/debug/${name}`) }),
+  );
+  app.get("/debug/process", async (context) => context.json(await source.process()));
+  app.get("/debug/modules", (context) => context.json(source.modules()));
+  app.get("/debug/informers", (context) => context.json(source.informers()));
+  app.get("/debug/keys", (context) => context.json(source.keys(keyFilter(context))));
+  app.get("/debug/leases", (context) => context.json(source.leases()));
+  app.get("/debug/webhooks", (context) => context.json(source.webhooks()));
+  app.get("/debug/owners", (context) => context.json(source.owners(objectQuery(context))));
+  app.get("/debug/overview", (context) => context.json(source.overview()));
+  app.get("/debug/log", (context) => (wantsEvents(context) ? logStream(context, source) : logAnswer(context, source)));
+  app.get("/debug/stream", (context) => overviewStream(context, source));
+
+  // This is how the owner of a kubeconfig gets the token of a process in a pod.
+  app.post("/debug/token", async (context) => {
+    const [, own] = /^Bearer (\S+)$/.exec(context.req.header("authorization") ?? "") ?? [];
+    if (own === undefined) return context.json(refusal("a token of the pod's ServiceAccount is needed"), 401);
+    if (!(await source.isOwn(own)))
+      return context.json(refusal("the token is not one of the pod's ServiceAccount for binnacle-debug"), 403);
+    return context.json({ token });
+  });
+
+  const actions = new Hono({ strict: false });
+  actions.use(requireToken(token));
+  actions.use(
+    bodyLimit({ maxSize: LARGEST_BODY, onError: (context) => context.json(refusal("the body is too large"), 413) }),
+  );
+  actions.post("/retry", async (context) => {
+    const { controller, key } = await bodyOf(context);
+    source.retry(text(controller, "controller"), text(key, "key"));
+    return context.json({ controller, key });
+  });
+  for (const [path, isPaused] of [
+    ["/pause", true],
+    ["/resume", false],
+  ] as const) {
+    actions.post(path, async (context) => {
+      const { module } = await bodyOf(context);
+      return context.json(source.setPaused(optionalText(module, "module"), isPaused));
+    });
+  }
+  actions.post("/log-level", async (context) => {
+    const { module, level, for: within } = await bodyOf(context);
+    if (level !== null && !LEVELS.includes(level as LogLevel))
+      throw new BadRequest(
+        `"level" is ${JSON.stringify(level)}: it takes ${LEVELS.join(", ")}, or null to follow the log`,
+      );
+    if (level === null && module === undefined) throw new BadRequest('"level" is null: that is only for a "module"');
+    return context.json(
+      source.setLogLevel({
+        module: optionalText(module, "module"),
+        level: (level as LogLevel | null) ?? undefined,
+        within: within === undefined ? undefined : duration(within),
+      }),
+    );
+  });
+  actions.post("/profile", async (context) => {
+    const { seconds = 10 } = await bodyOf(context);
+    if (typeof seconds !== "number" || !(seconds > 0 && seconds <= LONGEST_PROFILE))
+      throw new BadRequest(`"seconds" is ${JSON.stringify(seconds)}: it takes a number up to ${LONGEST_PROFILE}`);
+    return context.body(await source.profile(seconds * 1_000), 200, CPU_PROFILE);
+  });
+  actions.post("/heap", async (context) => context.body(await source.heap(), 200, HEAP));
+  app.route("/debug", actions);
+  app.all("/debug/*", (context) => context.json(refusal(`there is no ${context.req.path}`), 404));
+  return app;
+}
+
+const ENDPOINTS = [
+  "process",
+  "modules",
+  "informers",
+  "keys",
+  "leases",
+  "webhooks",
+  "owners",
+  "overview",
+  "log",
+  "stream",
+];
+
+/** A request that says something that cannot be. */
+class BadRequest extends Error {
+  override readonly name = "BadRequest";
+}
+
+async function bodyOf(context: Context): Promise<Readonly<Record<string, unknown>>> {
+  const body = await context.req.text();
+  let value: unknown = {};
+  try {
+    if (body !== "") value = JSON.parse(body);
+  } catch (error) {
+    throw new BadRequest(`the body is no JSON: ${messageOf(error)}`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new BadRequest("the body is no JSON object");
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function text(value: unknown, name: string): string {
+  if (typeof value !== "string" || value === "") throw new BadRequest(`"${name}" is needed: a text`);
+  return value;
+}
+
+function optionalText(value: unknown, name: string): string | undefined {
+  return value === undefined ? undefined : text(value, name);
+}
+
+function duration(value: unknown): number {
+  try {
+    return parseDuration(value as number | string as never, "for");
+  } catch (error) {
+    throw new BadRequest(messageOf(error));
+  }
+}
+
+function query(context: Context, name: string): string | undefined {
+  return context.req.query(name) || undefined;
+}
+
+function numberOf(context: Context, name: string, { most, otherwise }: { most: number; otherwise: number }): number {
+  const value = query(context, name);
+  if (value === undefined) return otherwise;
+  if (!/^\d{1,9}$/.test(value)) throw new BadRequest(`?${name}=${value}: it takes a number`);
+  return Math.min(Number(value), most);
+}
+
+function keyFilter(context: Context): KeyFilter {
+  const states = query(context, "state")?.split(",");
+  const unknown = states?.find((state) => !STATES.includes(state as KeyStateName));
+  if (unknown !== undefined) throw new BadRequest(`?state=${unknown}: the states are ${STATES.join(", ")}`);
+  return {
+    controller: query(context, "controller"),
+    module: query(context, "module"),
+    states: states as readonly KeyStateName[] | undefined,
+    text: query(context, "key"),
+    limit: numberOf(context, "limit", { most: MOST_KEYS, otherwise: 500 }),
+  };
+}
+
+function objectQuery(context: Context): ObjectQuery {
+  const [kind, name] = [query(context, "kind"), query(context, "name")];
+  if (kind === undefined || name === undefined) throw new BadRequest("?kind= and ?name= are needed");
+  return { kind, name, namespace: query(context, "namespace") };
+}
+
+function logFilter(context: Context): LogFilter {
+  const level = query(context, "level");
+  if (level !== undefined && !LEVELS.includes(level as LogLevel))
+    throw new BadRequest(`?level=${level}: the levels are ${LEVELS.join(", ")}`);
+  return {
+    level: level as LogLevel | undefined,
+    module: query(context, "module"),
+    controller: query(context, "controller"),
+    key: query(context, "key"),
+    text: query(context, "text"),
+  };
+}
+
+function logAnswer(context: Context, source: DebugSource): Response {
+  return context.json({ lines: linesOf(context, source) });
+}
+
+function linesOf(context: Context, source: DebugSource): readonly LogLineAnswer[] {
+  return source.log(logFilter(context), numberOf(context, "limit", { most: MOST_LINES, otherwise: 200 }));
+}
+
+function wantsEvents(context: Context): boolean {
+  return context.req.header("accept")?.includes("text/event-stream") === true;
+}
+
+function logStream(context: Context, source: DebugSource): Response {
+  const filter = logFilter(context);
+  const lines = linesOf(context, source);
+  return events(context, (send) => {
+    for (const line of lines) send("line", line);
+    return source.onLine(filter, (line) => send("line", line));
+  });
+}
+
+function overviewStream(context: Context, source: DebugSource): Response {
+  return events(context, (send) => source.onSecond((overview) => send("overview", overview)));
+}
+
+/** The most events that wait for a client; a slower one is cut off, and may come back. */
+const MOST_WAITING = 2_000;
+/** Milliseconds between the comments that show that the connection lives. */
+const ALIVE_EVERY = 15_000;
+
+type Send = (event: string, data: object) => void;
+
+/** Sends events until the client has gone. */
+function events(context: Context, begin: (send: Send) => Disposable): Response {
+  return streamSSE(context, async (stream) => {
+    const over = Promise.withResolvers<void>();
+    const waiting: string[] = [];
+    let isWriting = false;
+    const write = async (): Promise<void> => {
+      if (isWriting) return;
+      isWriting = true;
+      while (waiting.length > 0 && !stream.aborted) await stream.write(waiting.splice(0).join(""));
+      isWriting = false;
+    };
+    const push = (chunk: string): void => {
+      if (waiting.length >= MOST_WAITING) over.resolve();
+      else waiting.push(chunk);
+      void write();
+    };
+    stream.onAbort(() => over.resolve());
+    push(": \n\n"); // the client learns at once that it is connected
+    using _following = begin((event, data) => push(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
+    const alive = setInterval(() => push(": \n\n"), ALIVE_EVERY);
+    await over.promise;
+    clearInterval(alive);
+  });
+}
