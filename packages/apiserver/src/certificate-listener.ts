@@ -21,19 +21,24 @@ export function listenWithCertificates({ answer, ...options }: CertificateListen
   return listenHttp2({
     ...options,
     largestBody,
-    answer: (request, socket) => answer(request, { certificate: userOf(socket) }),
+    answer: (request, socket) => answer(request, connectionOf(socket)),
   });
 }
 
-const users = new WeakMap<object, { readonly user: UserInfo | undefined }>();
+const connections = new WeakMap<object, Connection>();
 
 /** Returns the user of a certificate: CN is the name, each O a group. */
-function userOf(socket: TLSSocket): UserInfo | undefined {
-  const known = users.get(socket);
-  if (known !== undefined) return known.user;
-  const user = socket.authorized ? fromCertificate(socket) : undefined;
-  users.set(socket, { user });
-  return user;
+function connectionOf(socket: TLSSocket): Connection {
+  let connection = connections.get(socket);
+  if (connection === undefined) {
+    connection = socket.authorized ? { certificate: fromCertificate(socket) } : { isForeign: hasCertificate(socket) };
+    connections.set(socket, connection);
+  }
+  return connection;
+}
+
+function hasCertificate(socket: TLSSocket): boolean {
+  return Object.keys(socket.getPeerCertificate() ?? {}).length > 0;
 }
 
 function fromCertificate(socket: TLSSocket): UserInfo | undefined {

@@ -5,6 +5,7 @@
  * for it.
  */
 import type { ListeningApiServer, ListenOptions } from "./listen.ts";
+import type { ServedApiServer, ServeOptions } from "./serve.ts";
 import type { ApiServer, ApiServerOptions } from "./server.ts";
 
 export { requirementsOf } from "./admission/quota/scopes.ts";
@@ -13,11 +14,13 @@ export { add, listFields, masked, type ResourceList, zero } from "./admission/re
 export { accountUser } from "./authentication/tokens.ts";
 export { type Certificate, createAuthority, createKey, issue, type Subject } from "./certificates/certificate.ts";
 export * as der from "./certificates/der.ts";
-export type { KubeObject } from "./hooks.ts";
+export type { KubeObject, UserInfo } from "./hooks.ts";
 export { AppliedVersions } from "./patch/applied-versions.ts";
 export { VersionSchema } from "./schema/version-schema.ts";
 export { isLoopback } from "./web-guard.ts";
-export type { ApiServer, ApiServerOptions, ListeningApiServer, ListenOptions };
+export type { TokenIssuerOptions } from "./authentication/token-issuer.ts";
+export type { AuthorizationMode } from "./authorization/modes.ts";
+export type { ApiServer, ApiServerOptions, ListeningApiServer, ListenOptions, ServedApiServer, ServeOptions };
 
 /** Starts an API server that answers in this process. */
 export async function createApiServer(options?: ApiServerOptions): Promise<ApiServer> {
@@ -27,4 +30,9 @@ export async function createApiServer(options?: ApiServerOptions): Promise<ApiSe
 /** Starts an API server that listens on an address. */
 export async function listenApiServer(options?: ListenOptions): Promise<ListeningApiServer> {
   return (await import("./listen.ts")).listenApiServer(options);
+}
+
+/** Starts an API server on an address with a certificate that is given. */
+export async function serveApiServer(options: ServeOptions): Promise<ServedApiServer> {
+  return (await import("./serve.ts")).serveApiServer(options);
 }

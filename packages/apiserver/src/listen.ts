@@ -3,16 +3,11 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { holdsHeaders, serve as startServer } from "#platform/http-server";
 import { type Certificate, createAuthority, issue } from "./certificates/certificate.ts";
-import { listenWithCertificates } from "./certificate-listener.ts";
-import type { Connection } from "./authentication/identify.ts";
-import type { HttpServer } from "./platform/http-server.ts";
-import { largestBody } from "./request/body.ts";
-import { makePrivate, privateFolder } from "./storage/private-files.ts";
-import { isLoopback, webRefusal } from "./web-guard.ts";
-import { administrator, type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
-import { writePrivate } from "./storage/private-files.ts";
+import { makePrivate, privateFolder, writePrivate } from "./storage/private-files.ts";
+import { serveApiServer } from "./serve.ts";
+import { administrator, type ApiServer, type ApiServerOptions } from "./server.ts";
+import { isLoopback } from "./web-guard.ts";
 
 export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history" | "now" | "aggregatesRoles"> {
   /** @default 127.0.0.1 */
@@ -49,8 +44,6 @@ interface Credentials {
   readonly port?: number;
 }
 
-const overHttp2: Connection = { holdsHeaders };
-
 const authorityName = "binnacle";
 
 /**
@@ -71,75 +64,34 @@ export async function listenApiServer(options: ListenOptions = {}): Promise<List
   const hosts = [...new Set([host, "127.0.0.1", "localhost", hostname(), "kubernetes.default.svc"])];
   const names = new Set([...hosts, "kubernetes", "kubernetes.default"].map((name) => name.toLowerCase()));
   const own = issue(authority, { subject: { name: "apiserver" }, hosts });
-  let server: ApiServer | undefined;
-  const listener = await listen(host, options.port || credentials.port || 0, {
-    isFixed: Boolean(options.port),
+  const { server, address, stop } = await serveApiServer({
+    host,
+    port: options.port ?? 0,
+    preferredPort: credentials.port,
     tls: { cert: own.cert, key: own.key },
     clientAuthority: options.clientAuthority,
-    answer: async (request, connection) =>
-      webRefusal(request, names) ?? server?.fetch(request, connection) ?? new Response(null, { status: 503 }),
+    names,
+    serverOptions: ({ port }) => {
+      keepCredentials(options.data, { ...credentials, port });
+      return {
+        data: options.data,
+        history: options.history,
+        now: options.now,
+        aggregatesRoles: options.aggregatesRoles,
+        users: new Map([[credentials.token, administrator]]),
+        tokenSecret: Buffer.from(credentials.secret, "base64"),
+      };
+    },
   });
-  const { port } = listener;
-  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  try {
-    keepCredentials(options.data, { ...credentials, port });
-    server = await createApiServer({
-      data: options.data,
-      history: options.history,
-      now: options.now,
-      aggregatesRoles: options.aggregatesRoles,
-      address,
-      users: new Map([[credentials.token, administrator]]),
-      tokenSecret: Buffer.from(credentials.secret, "base64"),
-    });
-  } catch (error) {
-    await listener.stop();
-    throw error;
-  }
-  const started = server;
-  const stop = async (): Promise<void> => {
-    await started.stop();
-    await listener.stop();
-  };
   const url = `https://${address}`;
   return {
-    server: started,
+    server,
     url,
     authority: authority.cert,
     kubeconfig: kubeconfig(url, credentials),
     stop,
     [Symbol.asyncDispose]: stop,
   };
-}
-
-interface ServeOptions {
-  /** Whether this port was requested, so that no other will do. */
-  readonly isFixed: boolean;
-  readonly tls: { readonly cert: string; readonly key: string };
-  readonly clientAuthority: string | undefined;
-  readonly answer: (request: Request, connection: Connection) => Promise<Response>;
-}
-
-async function listen(host: string, port: number, options: ServeOptions): Promise<HttpServer> {
-  const { clientAuthority } = options;
-  try {
-    if (clientAuthority !== undefined) return await listenWithCertificates({ ...options, host, port, clientAuthority });
-    return await serve(host, port, options);
-  } catch (error) {
-    if (port === 0 || options.isFixed) throw error;
-    return listen(host, 0, options);
-  }
-}
-
-function serve(hostname: string, port: number, { tls, answer }: ServeOptions): Promise<HttpServer> {
-  return startServer({
-    hostname,
-    port,
-    tls,
-    // The server itself reports a body that is slightly too large; a still larger one is cut off while it arrives.
-    largestBody: largestBody + 1024 * 1024,
-    fetch: (request) => answer(request, overHttp2),
-  });
 }
 
 function loadCredentials(data: string | undefined): Credentials {

@@ -2,11 +2,13 @@
 import { writeStatus } from "./registry/own-writes.ts";
 import { layOver } from "./patch/lay-over.ts";
 import { createAdmission } from "./admission/admission.ts";
+import type { TokenIssuerOptions } from "./authentication/token-issuer.ts";
 import { TokenAuthority } from "./authentication/tokens.ts";
 import { type Connection, identify } from "./authentication/identify.ts";
 import { Impersonation } from "./authentication/impersonate.ts";
 import { attributesOf } from "./authorization/attributes.ts";
 import { RbacAuthorizer, superusers } from "./authorization/authorizer.ts";
+import { type AuthorizationMode, authorizerOf } from "./authorization/modes.ts";
 import { accessForbidden } from "./authorization/forbidden.ts";
 import { discover } from "./discovery/discovery.ts";
 import { about, health } from "./discovery/health.ts";
@@ -51,6 +53,22 @@ export interface ApiServerOptions {
    * process
    */
   readonly tokenSecret?: Uint8Array | undefined;
+  /** The keys and issuers of service account tokens, in place of a secret. */
+  readonly accounts?: TokenIssuerOptions | undefined;
+  /** What decides about requests of users who are not in `system:masters`. @default RBAC */
+  readonly authorization?: readonly AuthorizationMode[] | undefined;
+  /**
+   * Whether a request without credentials is authorized as `system:anonymous`.
+   *
+   * @default false: such a request gets 401, unless it asks for the server's health or version
+   */
+  readonly admitsAnonymous?: boolean | undefined;
+  /**
+   * Whether writes to the folder survive a failure of the machine, and not only the end of the process.
+   *
+   * @default true
+   */
+  readonly durable?: boolean | undefined;
   /** Fills ClusterRoles that aggregate the rules of others, which no API server does by itself. @default false */
   readonly aggregatesRoles?: boolean | undefined;
   /** The address `host:port` under which clients reach the server. @default 127.0.0.1:6443 */
@@ -98,21 +116,23 @@ class EmbeddedServer implements ApiServer {
   readonly #kernel: Kernel;
   readonly #impersonation: Impersonation;
   readonly #address: string;
+  readonly #admitsAnonymous: boolean;
   readonly #stopping = new AbortController();
   readonly #stopFollowing: () => void;
   readonly #stopExpiring: () => void;
 
   constructor(options: ApiServerOptions) {
     const now = options.now ?? Date.now;
-    const journal = options.data === undefined ? undefined : new SqliteJournal(options.data);
+    const journal = options.data === undefined ? undefined : new SqliteJournal(options.data, options.durable);
     const storage = new Storage({ journal, history: options.history, now });
     this.#address = options.address ?? "127.0.0.1:6443";
+    this.#admitsAnonymous = options.admitsAnonymous ?? false;
     const { aggregatesRoles: aggregates = false } = options;
     bootstrap({ storage, now: timestamp(now()), port: Number(this.#address.split(":").at(-1)), aggregates });
     const registry = new KindRegistry(storage);
     const reader = registry.reader();
     const writer = { storage, registry, now };
-    const authorizer = new RbacAuthorizer(storage);
+    const authorizer = authorizerOf(options.authorization ?? ["RBAC"], new RbacAuthorizer(storage));
     this.#impersonation = new Impersonation(authorizer);
     this.#kernel = {
       storage,
@@ -130,7 +150,13 @@ class EmbeddedServer implements ApiServer {
           return schema === undefined ? object : layOver(schema, object, over);
         },
       }),
-      tokens: new TokenAuthority({ secret: options.tokenSecret, users: options.users, reader, now }),
+      tokens: new TokenAuthority({
+        secret: options.tokenSecret,
+        accounts: options.accounts,
+        users: options.users,
+        reader,
+        now,
+      }),
       now,
       stopping: this.#stopping.signal,
     };
@@ -265,7 +291,7 @@ class EmbeddedServer implements ApiServer {
    */
   #authorized(request: Request, { path, query }: ReadUrl, connection: Connection): UserInfo {
     const { tokens, authorizer } = this.#kernel;
-    const sender = identify(request, { tokens, connection, path });
+    const sender = identify(request, { tokens, connection, path, admitsAnonymous: this.#admitsAnonymous });
     const attributes = (): Attributes => attributesOf(request.method, { path, query }, sender);
     const user = this.#impersonation.user(request.headers, attributes) ?? sender;
     if (user.groups.includes(superusers)) return user;

@@ -7,6 +7,8 @@ import type { TokenAuthority } from "./tokens.ts";
 export interface Connection {
   /** The user of the verified client certificate. */
   readonly certificate?: UserInfo | undefined;
+  /** Whether the client has a certificate that no accepted authority signed. */
+  readonly isForeign?: boolean | undefined;
   /**
    * Whether the connection sends headers only together with the first byte of the body, so that a watch must begin with
    * a byte of its own.
@@ -14,6 +16,7 @@ export interface Connection {
   readonly holdsHeaders?: boolean | undefined;
 }
 
+/** The sender of a request without credentials. */
 const anonymous: UserInfo = { username: "system:anonymous", groups: ["system:unauthenticated"] };
 
 /** The paths that need no credentials; the role `system:public-info-viewer` names the same ones. */
@@ -23,6 +26,8 @@ interface IdentifyOptions {
   readonly tokens: TokenAuthority;
   readonly connection: Connection;
   readonly path: string;
+  /** Whether requests without credentials are authorized as those of an anonymous user, whatever their path. */
+  readonly admitsAnonymous: boolean;
 }
 
 /**
@@ -30,10 +35,11 @@ interface IdentifyOptions {
  *
  * @throws StatusError 401 when there are no credentials, or an unknown token.
  */
-export function identify(request: Request, { tokens, connection, path }: IdentifyOptions): UserInfo {
+export function identify(request: Request, { tokens, connection, path, admitsAnonymous }: IdentifyOptions): UserInfo {
   if (connection.certificate !== undefined) return connection.certificate;
   const token = /^bearer\s+(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-  const user = token === undefined ? (open.has(path) ? anonymous : undefined) : tokens.user(token);
+  const isOpen = (admitsAnonymous && connection.isForeign !== true) || open.has(path);
+  const user = token === undefined ? (isOpen ? anonymous : undefined) : tokens.user(token);
   if (user === undefined) throw new StatusError(401, "Unauthorized", { message: "Unauthorized" });
   return user;
 }

@@ -1,7 +1,7 @@
 /** Bearer tokens: static ones and those of service accounts. */
 import { randomBytes } from "node:crypto";
 import type { Reader, UserInfo } from "../hooks.ts";
-import { type PublicJwk, SigningKey } from "./signing-key.ts";
+import { TokenIssuer, type TokenIssuerOptions } from "./token-issuer.ts";
 
 export interface TokenAuthorityOptions {
   /**
@@ -9,6 +9,8 @@ export interface TokenAuthorityOptions {
    * @default random
    */
   readonly secret?: Uint8Array | undefined;
+  /** The keys and issuers of the tokens, in place of a secret. */
+  readonly accounts?: TokenIssuerOptions | undefined;
   /** Users by their static token. */
   readonly users?: ReadonlyMap<string, UserInfo> | undefined;
   /** Finds the account and the pod to which a token is bound, because the token ends with them. */
@@ -46,17 +48,15 @@ const invalidToken = "invalid bearer token";
 /** For how many milliseconds tokens stay valid after the deletion of the bound object began. */
 const grace = 60_000;
 
-export const issuer = "https://kubernetes.default.svc";
-
 export class TokenAuthority {
-  readonly #secret: Uint8Array;
-  #signingKey: SigningKey | undefined;
+  readonly #options: ConstructorParameters<typeof TokenIssuer>[0];
+  #issuer: TokenIssuer | undefined;
   readonly #users: ReadonlyMap<string, UserInfo>;
   readonly #reader: Pick<Reader, "get">;
   readonly #now: () => number;
 
-  constructor({ secret, users, reader, now }: TokenAuthorityOptions) {
-    this.#secret = secret ?? randomBytes(32);
+  constructor({ secret, accounts, users, reader, now }: TokenAuthorityOptions) {
+    this.#options = accounts ?? { secret: secret ?? randomBytes(32) };
     this.#users = users ?? new Map();
     this.#reader = reader;
     this.#now = now;
@@ -64,17 +64,12 @@ export class TokenAuthority {
 
   /** Issues a signed token with these claims. */
   issue(claims: TokenClaims): string {
-    return this.#key.token(claims);
+    return this.issuer.token(claims);
   }
 
-  /** The public key, with which others verify the tokens. */
-  get publicKey(): PublicJwk {
-    return this.#key.jwk;
-  }
-
-  /** The key is derived at its first use, because many servers never sign a token. */
-  get #key(): SigningKey {
-    return (this.#signingKey ??= new SigningKey(this.#secret));
+  /** The keys and issuers. They are read at their first use, because many servers never sign a token. */
+  get issuer(): TokenIssuer {
+    return (this.#issuer ??= new TokenIssuer(this.#options));
   }
 
   /**
@@ -88,19 +83,21 @@ export class TokenAuthority {
   }
 
   /** Returns the user of a token, or the reason why it is invalid. */
-  check(token: string, audiences: readonly string[] = [issuer]): UserInfo | string {
-    return this.#users.get(token) ?? this.#account(token, audiences);
+  check(token: string, audiences?: readonly string[]): UserInfo | string {
+    return this.#users.get(token) ?? this.#account(token, audiences ?? this.issuer.audiences);
   }
 
   /** Returns the claims of a service account's token; `undefined` when this server did not issue it. */
   claims(token: string): TokenClaims | undefined {
-    if (!this.#key.signed(token)) return undefined;
-    return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as TokenClaims;
+    if (!this.issuer.signed(token)) return undefined;
+    const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as TokenClaims;
+    return this.issuer.issuers.includes(claims.iss) ? claims : undefined;
   }
 
   #account(token: string, audiences: readonly string[]): UserInfo | string {
     const claims = this.claims(token);
-    if (claims === undefined) return isForged(token) ? `[${invalidToken}, ${notVerified}]` : invalidToken;
+    if (claims === undefined)
+      return isForged(token, this.issuer.issuers) ? `[${invalidToken}, ${notVerified}]` : invalidToken;
     const problem = this.#problem(claims, audiences);
     if (problem !== undefined) return `[${invalidToken}, ${problem}]`;
     const { namespace, serviceaccount, pod, node } = claims["kubernetes.io"];
@@ -159,11 +156,11 @@ function quoted(texts: readonly string[]): string {
 }
 
 /** Whether a token whose signature is wrong names this server as its issuer. */
-function isForged(token: string): boolean {
+function isForged(token: string, issuers: readonly string[]): boolean {
   const parts = token.split(".");
   if (parts.length !== 3 || parts.some((part) => !/^[\w-]+$/.test(part))) return false;
   const [header, claims] = parts.map((part) => partOf(part));
-  return typeof header?.["alg"] === "string" && claims?.["iss"] === issuer;
+  return typeof header?.["alg"] === "string" && issuers.includes(String(claims?.["iss"]));
 }
 
 function partOf(part: string): Readonly<Record<string, unknown>> | undefined {

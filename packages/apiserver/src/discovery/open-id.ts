@@ -2,7 +2,7 @@
  * Serves the documents that other programs need to verify service account tokens. @see
  * https://openid.net/specs/openid-connect-discovery-1_0.html
  */
-import { issuer, type TokenAuthority } from "../authentication/tokens.ts";
+import type { TokenAuthority } from "../authentication/tokens.ts";
 import { acceptsOnly } from "../request/accept.ts";
 import { answerJson } from "../request/answer.ts";
 import { methodNotAllowed } from "../status.ts";
@@ -26,15 +26,16 @@ export function openId(request: Request, path: string, { tokens, address }: Open
   if (request.method !== "GET") throw methodNotAllowed();
   acceptsOnly(request.headers.get("accept"), isKeys ? keyType : "application/json");
   if (isKeys)
-    return answerJson(request, Buffer.from(JSON.stringify({ keys: [tokens.publicKey] })), {
+    return answerJson(request, Buffer.from(JSON.stringify({ keys: tokens.issuer.publicKeys })), {
       headers: { ...cache, "content-type": keyType },
     });
+  const { issuer, keysUrl, publicKeys } = tokens.issuer;
   const configuration = {
     issuer,
-    jwks_uri: `https://${address}${openIdPaths.keys}`,
+    jwks_uri: keysUrl ?? `https://${address}${openIdPaths.keys}`,
     response_types_supported: ["id_token"],
     subject_types_supported: ["public"],
-    id_token_signing_alg_values_supported: [tokens.publicKey.alg],
+    id_token_signing_alg_values_supported: [...new Set(publicKeys.map(({ alg }) => alg))].toSorted(),
   };
   return answerJson(request, Buffer.from(JSON.stringify(configuration)), { headers: cache });
 }

@@ -1,7 +1,6 @@
 /** Serves `serviceaccounts/token`, which issues a token for a service account. */
 import { randomUUID } from "node:crypto";
 import type { Fields, KubeObject, ResourceName } from "../hooks.ts";
-import { issuer } from "../authentication/tokens.ts";
 import type { FieldError } from "../field-error.ts";
 import { badRequest, conflict, invalid, notFound } from "../status.ts";
 import { timestamp } from "../timestamp.ts";
@@ -56,16 +55,23 @@ async function requestToken(call: ApiCall, request: KubeObject, { admit }: Actio
     throw conflict({ group: kind.group, plural: kind.kind }, target.name, { why });
   }
   const spec = (request["spec"] ?? {}) as TokenRequestSpec;
-  const seconds = spec.expirationSeconds ?? 3600;
-  checkLife(seconds);
-  const audiences = spec.audiences?.length ? spec.audiences : [issuer];
+  const { issuer, audiences: own, longestLife, extendsLife } = kernel.tokens.issuer;
+  const asked = spec.expirationSeconds ?? 3600;
+  checkLife(asked);
+  const seconds = Math.min(asked, longestLife);
+  if (seconds < asked) call.warnings.push(`requested expiration of ${asked} seconds shortened to ${seconds} seconds`);
+  const audiences = spec.audiences?.length ? spec.audiences : own;
   const { namespace: inside } = target;
   const creationTimestamp = timestamp(kernel.now());
   const metadata = { ...request.metadata, name: target.name, namespace: inside, uid: accountUid, creationTimestamp };
   await admit(completeTokenRequest({ ...request, metadata, spec: { ...spec, audiences } }));
   const bound = boundClaims(call, spec.boundObjectRef ?? undefined);
   const now = Math.floor(kernel.now() / 1000);
-  const isExtended = "pod" in bound && seconds === extended.asked && audiences.every((audience) => audience === issuer);
+  const isExtended =
+    extendsLife &&
+    "pod" in bound &&
+    seconds === extended.asked &&
+    audiences.every((audience) => own.includes(audience));
   const text = kernel.tokens.issue({
     aud: audiences,
     exp: now + (isExtended ? extended.lives : seconds),
