@@ -6,6 +6,7 @@
 import { compileReluctantly } from "#runtime/compilers";
 import { commandIndex } from "./cli/commands.ts";
 import { memoryGiven } from "./cli/memory-option.ts";
+import { actingAs } from "./cli/envtest/asset-name.ts";
 import { withCommand } from "./cli/operator.ts";
 import { type BuiltInOperator, builtInModules } from "./loader/built-in.ts";
 import { beginAnew } from "./platform/bun/begin-anew.ts";
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
   const version = typeof BUILD_VERSION === "string" ? BUILD_VERSION : undefined;
   const operator = typeof BUILD_OPERATOR === "object" ? BUILD_OPERATOR : undefined;
   const commandLine = process.argv.slice(2);
-  const args = withCommand(commandLine, operator);
+  const args = actingAs(process.argv0, commandLine) ?? withCommand(commandLine, operator);
   if (version !== undefined) {
     const isTuned = args[commandIndex(args)] === "run";
     beginAnew(commandLine, { isTuned, memory: () => memoryLimit(memoryGiven(args, process.env))?.bytes });

@@ -7,6 +7,7 @@ import { nearest } from "../module/nearest.ts";
 import { printableLines } from "../observe/printable.ts";
 import { withoutLogins } from "../observe/without-login.ts";
 import { messageOf } from "../platform/error-message.ts";
+import { ACT_AS } from "./envtest/asset-name.ts";
 import { COMPLETE, type Command, type Host } from "./command.ts";
 import { type CommandEntry, commandIndex, commands } from "./commands.ts";
 import { commandsOf, optionsOf, withCommand } from "./operator.ts";
@@ -65,6 +66,7 @@ function isSystemError(error: Error): boolean {
 }
 
 async function dispatch(args: readonly string[], host: Host): Promise<number> {
+  if (args[0] === ACT_AS) return (await import("./envtest/act-as.ts")).actAs(args.slice(1), host);
   if (args[0] === COMPLETE) return (await import("./complete.ts")).answerShell(args.slice(1), host);
   const offered = commandsOf(host.embedded.operator);
   const names = offered.map(({ name }) => name);
@@ -140,6 +142,7 @@ function declare(builder: Argv, options: readonly Option[]): Argv {
       builder.option(name, {
         ...shared,
         ...(option.type === "list" && { array: true, nargs: 1 }),
+        ...(option.letter !== undefined && { alias: option.letter }),
         requiresArg: needsValue(option),
       });
   }

@@ -79,6 +79,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./apiserver.ts")).apiserverCommand,
   },
   {
+    name: "envtest",
+    usage: "[folder]",
+    describe: "Write programs for KUBEBUILDER_ASSETS, so that Go tests with envtest run on this API server",
+    load: async () => (await import("./envtest.ts")).envtestCommand,
+  },
+  {
     name: "completion",
     usage: "[shell]",
     describe: "Print a completion script for $SHELL, or for the shell that is named",

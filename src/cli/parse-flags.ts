@@ -31,7 +31,8 @@ export async function parseFlags(
     boolean: named("boolean"),
     string: valued,
     narg: Object.fromEntries(flags.filter(needsValue).map(({ name }) => [name, 1])),
-    configuration: parsing,
+    alias: Object.fromEntries(flags.flatMap(({ name, letter }) => (letter === undefined ? [] : [[name, letter]]))),
+    configuration: { ...parsing, "strip-aliased": true },
   });
   if (error !== null) {
     throw new UsageError(error.message.replace(/^Not enough arguments following: (.*)$/, "--$1 needs a value"));

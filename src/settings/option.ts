@@ -12,6 +12,8 @@ export interface Option {
   readonly bare?: string;
   /** Whether it is a positional argument instead of a flag. */
   readonly positional?: true;
+  /** A letter that stands for the name, as in `-p path`. */
+  readonly letter?: string;
 }
 
 /** The type of an option's value. */

@@ -1,0 +1,12 @@
+/** The names by which this program acts as another one: it takes its place in a folder of `binnacle envtest`. */
+
+/** The command that acts so; the arguments are a name and the arguments of that program. */
+export const ACT_AS = "__act-as";
+
+export const assetNames: readonly string[] = ["etcd", "kube-apiserver"];
+
+/** Returns the command line of a program that was called by one of these names; `undefined` for any other name. */
+export function actingAs(path: string, args: readonly string[]): readonly string[] | undefined {
+  const name = /(?:^|[/\\])(etcd|kube-apiserver)(?:\.exe)?$/i.exec(path)?.[1];
+  return name === undefined ? undefined : [ACT_AS, name.toLowerCase(), ...args];
+}
