@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { connect } from "node:tls";
 import { END_HEADERS, END_STREAM, frame } from "../../../tests/support/http2-frames.ts";
 import { request } from "node:https";
+import type { Connection } from "./authentication/identify.ts";
 import { createAuthority, issue } from "./certificates/certificate.ts";
 import { listenWithCertificates } from "./certificate-listener.ts";
 
@@ -60,6 +61,30 @@ test("a connection that opens streams without end, and takes no answers, has 1,0
     expect(answered).toBeLessThanOrEqual(1_000);
   } finally {
     socket.destroy();
+    await listener.stop();
+  }
+});
+
+test("a client is the user of its certificate, or one whose certificate is of another authority", async () => {
+  const [authority, other] = [createAuthority("listener"), createAuthority("other")];
+  const seen: Connection[] = [];
+  const listener = await listenWithCertificates({
+    host: "127.0.0.1",
+    port: 0,
+    tls: issue(authority, { subject: { name: "server" }, hosts: ["127.0.0.1"] }),
+    clientAuthority: authority.cert,
+    answer: (_, connection) => {
+      seen.push(connection);
+      return Promise.resolve(new Response());
+    },
+  });
+  try {
+    const subject = { name: "jane", groups: ["a", "b"] };
+    for (const client of [issue(authority, { subject }), issue(other, { subject }), {}])
+      await fetch(`https://127.0.0.1:${listener.port}/`, { keepalive: false, tls: { ca: authority.cert, ...client } });
+    expect(seen[0]?.certificate).toMatchObject({ username: "jane", groups: ["a", "b", "system:authenticated"] });
+    expect(seen.slice(1)).toEqual([{ isForeign: true }, { isForeign: false }]);
+  } finally {
     await listener.stop();
   }
 });

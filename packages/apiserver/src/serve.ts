@@ -31,7 +31,7 @@ export interface ServedApiServer extends AsyncDisposable {
   readonly server: ApiServer;
   /** The address, `host:port`. */
   readonly address: string;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Starts a server that listens. @throws Error when the address is taken or not available. */

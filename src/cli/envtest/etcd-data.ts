@@ -1,6 +1,7 @@
 /** Asks etcd for the folder of the data. */
-import { get } from "node:http";
+import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { DATA_PATH } from "./etcd.ts";
 
 /** Milliseconds: kube-apiserver waits as long. */
@@ -36,14 +37,11 @@ export async function etcdData({ servers, prefix }: EtcdOptions): Promise<string
   }
 }
 
-function ask(url: URL): Promise<{ readonly status: number; readonly text: string }> {
-  return new Promise((resolve, reject) => {
-    const request = get(url, { agent: false, timeout: 2000 }, async (response) => {
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of response) chunks.push(chunk as Uint8Array);
-      resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() });
-    });
-    request.on("error", reject);
-    request.on("timeout", () => request.destroy(new Error("it does not answer")));
-  });
+async function ask(url: URL): Promise<{ readonly status: number; readonly text: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const request = get(url, { agent: false, timeout: 2000 }, resolve);
+  request.on("error", reject);
+  request.on("timeout", () => request.destroy(new Error("it does not answer")));
+  const response = await promise;
+  return { status: response.statusCode ?? 0, text: await text(response) };
 }

@@ -87,9 +87,9 @@ const milliseconds: Readonly<Record<string, number>> = {
 
 /** The milliseconds of a duration; `undefined` when the text is none. */
 export function goDuration(text: string): number | undefined {
-  const [, sign, sum = ""] = /^([+-]?)(0|(?:\d+(?:\.\d*)?(?:h|ms?|s|us|µs|ns))+)$/.exec(text) ?? [];
+  const [, sign, sum = ""] = /^([+-]?)(0|(?:\d+(?:\.\d+)?(?:h|ms?|s|us|µs|ns))+)$/.exec(text) ?? [];
   if (sum === "") return undefined;
-  const parts = [...sum.matchAll(/([\d.]+)([a-zµ]+)/g)];
+  const parts = [...sum.matchAll(/(?<![\d.])(\d+(?:\.\d+)?)([a-zµ]+)/g)];
   const total = parts.reduce((all, [, count, unit]) => all + Number(count) * (milliseconds[unit ?? ""] ?? 0), 0);
   return sign === "-" ? -total : total;
 }

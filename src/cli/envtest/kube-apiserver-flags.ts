@@ -1,8 +1,28 @@
 /** The flags of kube-apiserver 1.36, all of which are accepted. */
 import type { FlagType } from "./go-flags.ts";
 
+export type HonouredFlag =
+  | "anonymous-auth"
+  | "api-audiences"
+  | "authorization-mode"
+  | "bind-address"
+  | "cert-dir"
+  | "client-ca-file"
+  | "etcd-prefix"
+  | "etcd-servers"
+  | "secure-port"
+  | "service-account-extend-token-expiration"
+  | "service-account-issuer"
+  | "service-account-jwks-uri"
+  | "service-account-key-file"
+  | "service-account-max-token-expiration"
+  | "service-account-signing-key-file"
+  | "tls-cert-file"
+  | "tls-private-key-file"
+  | "token-auth-file";
+
 /** The flags that have an effect, and their descriptions for `--help`. */
-export const honoured = {
+export const honoured: Readonly<Record<HonouredFlag, string>> = {
   "anonymous-auth": "Whether requests without credentials are those of system:anonymous; AlwaysAllow turns it off",
   "api-audiences": "Audiences of the server itself in service account tokens; by default the issuers",
   "authorization-mode": "RBAC, Node (which grants nothing here), AlwaysAllow or AlwaysDeny, separated by commas",
@@ -21,7 +41,7 @@ export const honoured = {
   "tls-cert-file": "PEM file of the server's certificate, in place of the one in --cert-dir",
   "tls-private-key-file": "PEM file of the key of --tls-cert-file",
   "token-auth-file": "CSV file of bearer tokens: token, user, uid, and groups in quotes",
-} as const satisfies Readonly<Record<string, string>>;
+};
 
 const names: Readonly<Record<FlagType, string>> = {
   boolean: `aggregator-reject-forwarding-redirect allow-privileged anonymous-auth audit-log-batch-throttle-enable
@@ -75,8 +95,6 @@ const names: Readonly<Record<FlagType, string>> = {
 export const flagTypes: ReadonlyMap<string, FlagType> = new Map(
   Object.entries(names).flatMap(([type, all]) => all.split(/\s+/).map((name) => [name, type as FlagType] as const)),
 );
-
-export type HonouredFlag = keyof typeof honoured;
 
 /** The text of `--help`. Its lines begin with the flags, because envtest looks there for those that it may pass. */
 export function helpText(): string {
