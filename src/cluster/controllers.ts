@@ -18,12 +18,14 @@ import { garbageCollector } from "./garbage-collector/garbage-collector.ts";
 import type { ObjectFeed } from "./garbage-collector/object-feed.ts";
 import { namespaceDeletion } from "./namespaces/namespace-deletion.ts";
 import type { PodBehaviour } from "./pods/pod-behaviour.ts";
-import { claimProtection, volumeProtection } from "./protection/protection.ts";
+import { attributesProtection, claimProtection, volumeProtection } from "./protection/protection.ts";
 import { scheduler } from "./pods/scheduler.ts";
 import { serviceAccountControllers } from "./service-accounts/service-accounts.ts";
 import { resourceQuotaController } from "./resource-quota/resource-quota.ts";
 import { replicaSetController, replicationController } from "./replica-set/replica-set.ts";
 import { statefulSetController } from "./stateful-set/stateful-set.ts";
+import { claimController } from "./volumes/claim-controller.ts";
+import { volumeController } from "./volumes/volume-controller.ts";
 
 /** The options of a cluster's controllers. */
 export interface ClusterOptions {
@@ -48,6 +50,9 @@ export function clusterControllers(options: ClusterOptions): readonly Definition
     statefulSetController(clock),
     claimProtection(),
     volumeProtection(),
+    attributesProtection(),
+    claimController(),
+    volumeController(),
     daemonSetController(clock),
     ...jobControllers(clock),
     ttlAfterFinishedController(clock),

@@ -11,9 +11,11 @@ import { quotas } from "./situations/quotas.ts";
 import { replicaSets } from "./situations/replica-sets.ts";
 import { services } from "./situations/services.ts";
 import { statefulSets } from "./situations/stateful-sets.ts";
+import { volumes } from "./situations/volumes.ts";
 
 export const allSituations: readonly Situation[] = [
   ...cronJobs, // they wait for the next minute, and others can play meanwhile
+  ...volumes, // some wait for kube-controller-manager's next look
   ...deployments,
   ...replicaSets,
   ...statefulSets,

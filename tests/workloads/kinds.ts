@@ -34,6 +34,8 @@ export const kinds: readonly Kind[] = [
 const clusterKinds: readonly Kind[] = [
   { kind: "Node", api: "/api/v1", plural: "nodes" },
   { kind: "Namespace", api: "/api/v1", plural: "namespaces" },
+  { kind: "PersistentVolume", api: "/api/v1", plural: "persistentvolumes" },
+  { kind: "StorageClass", api: "/apis/storage.k8s.io/v1", plural: "storageclasses" },
 ];
 
 /** The path of a kind's objects, or of one of them. */

@@ -130,14 +130,11 @@ function order(happenings: readonly Happening[], names: Names): string[] {
   return entries.map(({ what, count }) => (count === 1 ? what : `${what} ×${count}`));
 }
 
-/**
- * Recorded by controllers; of pods and nodes only what stands in for machines has something to say, and of claims only
- * who provides volumes.
- */
+/** Recorded by controllers; of pods and nodes only what stands in for machines has something to say. */
 function events(happenings: readonly Happening[], names: Names, withoutNotes: boolean): string[] {
   const lines = new Set<string>();
   for (const { object } of happenings) {
-    if (object.kind !== "Event" || ["Pod", "PersistentVolumeClaim"].includes(object.regarding?.kind)) continue;
+    if (object.kind !== "Event" || object.regarding?.kind === "Pod") continue;
     const { regarding, type, reason, note } = object;
     const about = `${regarding.kind} ${names.text(regarding.name)}: ${type} ${reason}`;
     lines.add(withoutNotes ? about : `${about}: ${names.text(note ?? "")}`);

@@ -10,7 +10,7 @@ import type { ApiServer, ApiServerOptions } from "./server.ts";
 
 export { requirementsOf } from "./admission/quota/scopes.ts";
 export { evaluatorOf } from "./admission/quota/usage.ts";
-export { add, listFields, masked, type ResourceList, zero } from "./admission/resource-list.ts";
+export { add, listFields, masked, type ResourceList, resourceList, zero } from "./admission/resource-list.ts";
 export { accountUser } from "./authentication/tokens.ts";
 export { type Certificate, createAuthority, createKey, issue, type Subject } from "./certificates/certificate.ts";
 export * as der from "./certificates/der.ts";

@@ -1,15 +1,16 @@
-// Deletes a claim that pods use only when the last of these pods is gone, and a volume that is bound to a claim only
-// when the claim is gone. These controllers show a finalizer that the API server adds, and objects of other owners that
+// Deletes a claim that pods use only when the last of these pods is gone, a volume that is bound to a claim only when
+// the claim is gone, and a class of attributes only when no volume and no claim names it. These controllers show a finalizer that the API server adds, and objects of other owners that
 // decide when it is removed.
 import { allow, defineIndex, type Definition, defineKeyController, watch } from "../../index.ts";
-import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../resource/builtin/index.ts";
+import { PersistentVolume, PersistentVolumeClaim, Pod, VolumeAttributesClass } from "../../resource/builtin/index.ts";
 import { isHeld, release } from "../workload/finalizer.ts";
 
 const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER = "kubernetes.io/pv-protection";
+const ATTRIBUTES_FINALIZER = "kubernetes.io/vac-protection";
 
 /** The index of pods by the claims that they mount. */
-const byClaim = defineIndex(Pod, "claims", claimsOf);
+export const byClaim = defineIndex(Pod, "claims", claimsOf);
 
 /** @see https://kubernetes.io/docs/concepts/storage/persistent-volumes/#storage-object-in-use-protection */
 export function claimProtection(): Definition {
@@ -34,7 +35,8 @@ export function claimProtection(): Definition {
   });
 }
 
-function claimsOf({ spec }: Pod): string[] {
+/** The names of the claims that a pod mounts. */
+export function claimsOf({ spec }: Pod): string[] {
   return (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
 }
 
@@ -54,12 +56,46 @@ export function volumeProtection(): Definition {
       const volume = await client.find(PersistentVolume, { name });
       if (volume === undefined || !isHeld(volume, VOLUME_FINALIZER)) return;
       const claim = volume.spec?.claimRef;
-      // Kubernetes looks at the phase alone, which another controller turns to Released when the claim goes.
+      // Kubernetes looks at the phase alone, which another controller turns to Released when the claim goes. That one
+      // sees no volume here that is being deleted.
       if (volume.status?.phase === "Bound" && claim?.name && claim.namespace) {
         const bound = await client.find(PersistentVolumeClaim, { name: claim.name, namespace: claim.namespace });
         if (bound !== undefined && (!claim.uid || bound.metadata.uid === claim.uid)) return;
       }
       await release(PersistentVolume, volume, { finalizer: VOLUME_FINALIZER, client });
+    },
+  });
+}
+
+const volumesByAttributes = defineIndex(PersistentVolume, "attributes", ({ spec }) =>
+  spec?.volumeAttributesClassName ? [spec.volumeAttributesClassName] : [],
+);
+const claimsByAttributes = defineIndex(PersistentVolumeClaim, "attributes", ({ spec, status }) => {
+  const target = status?.modifyVolumeStatus?.targetVolumeAttributesClassName;
+  const names = [spec?.volumeAttributesClassName, status?.currentVolumeAttributesClassName, target];
+  return names.flatMap((name) => name || []);
+});
+
+/** @see https://kubernetes.io/docs/concepts/storage/volume-attributes-classes/ */
+export function attributesProtection(): Definition {
+  return defineKeyController({
+    name: "volumeattributesclass-protection-controller",
+    watches: [
+      watch(VolumeAttributesClass, {
+        match: (attributes) => isHeld(attributes, ATTRIBUTES_FINALIZER),
+        enqueue: (attributes) => [attributes],
+      }),
+      watch(PersistentVolume, { enqueue: (_, { client }) => client.list(VolumeAttributesClass) }),
+      watch(PersistentVolumeClaim, { enqueue: (_, { client }) => client.list(VolumeAttributesClass) }),
+    ],
+    uses: [allow(VolumeAttributesClass, "patch")],
+    async reconcile({ name }, { client }) {
+      const attributes = await client.find(VolumeAttributesClass, { name });
+      if (attributes === undefined || !isHeld(attributes, ATTRIBUTES_FINALIZER)) return;
+      const volumes = await client.list(PersistentVolume, { index: volumesByAttributes.is(name) });
+      const claims = await client.list(PersistentVolumeClaim, { index: claimsByAttributes.is(name) });
+      if (volumes.length + claims.length === 0)
+        await release(VolumeAttributesClass, attributes, { finalizer: ATTRIBUTES_FINALIZER, client });
     },
   });
 }
