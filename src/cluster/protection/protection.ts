@@ -1,7 +1,7 @@
 // Deletes a claim that pods use only when the last of these pods is gone, a volume that is bound to a claim only when
-// the claim is gone, and a class of attributes only when no volume and no claim names it. These controllers show a finalizer that the API server adds, and objects of other owners that
-// decide when it is removed.
-import { allow, defineIndex, type Definition, defineKeyController, watch } from "../../index.ts";
+// the claim is gone, and a class of attributes only when no volume and no claim names it. These controllers show a
+// finalizer that the API server adds, and objects of other owners that decide when it is removed.
+import { allow, type Client, defineIndex, type Definition, defineKeyController, watch } from "../../index.ts";
 import { PersistentVolume, PersistentVolumeClaim, Pod, VolumeAttributesClass } from "../../resource/builtin/index.ts";
 import { isHeld, release } from "../workload/finalizer.ts";
 
@@ -9,8 +9,12 @@ const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER = "kubernetes.io/pv-protection";
 const ATTRIBUTES_FINALIZER = "kubernetes.io/vac-protection";
 
-/** The index of pods by the claims that they mount. */
-export const byClaim = defineIndex(Pod, "claims", claimsOf);
+const byClaim = defineIndex(Pod, "claims", claimsOf);
+
+/** Returns the pods that mount a claim. */
+export function podsWith(client: Client, claim: PersistentVolumeClaim["metadata"]): Promise<readonly Pod[]> {
+  return client.list(Pod, { namespace: claim.namespace, index: byClaim.is(claim.name) });
+}
 
 /** @see https://kubernetes.io/docs/concepts/storage/persistent-volumes/#storage-object-in-use-protection */
 export function claimProtection(): Definition {
@@ -27,7 +31,7 @@ export function claimProtection(): Definition {
     async reconcile({ name, namespace = "" }, { client }) {
       const claim = await client.find(PersistentVolumeClaim, { name, namespace });
       if (claim === undefined || !isHeld(claim, CLAIM_FINALIZER)) return;
-      const users = await client.list(Pod, { namespace, index: byClaim.is(name) });
+      const users = await podsWith(client, claim.metadata);
       // A kubelet does not start a pod whose claim is being deleted, so only pods that have a node can use it.
       if (!users.some(({ spec }) => spec.nodeName))
         await release(PersistentVolumeClaim, claim, { finalizer: CLAIM_FINALIZER, client });

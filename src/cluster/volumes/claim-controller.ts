@@ -10,7 +10,7 @@ import {
   watch,
 } from "../../index.ts";
 import { Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from "../../resource/builtin/index.ts";
-import { byClaim, claimsOf } from "../protection/protection.ts";
+import { claimsOf, podsWith } from "../protection/protection.ts";
 import { isFinished } from "../workload/pod-state.ts";
 import { bind, enterClaim, isBindCompleted } from "./bind.ts";
 import { classOf, isMeantFor, matchFor, mismatch, namedClass } from "./volume-match.ts";
@@ -75,7 +75,7 @@ async function keepBound(claim: PersistentVolumeClaim, { client, events }: Run):
           "ClaimLost",
           `Bound claim has lost ${name ? "its" : "reference to"} PersistentVolume. Data on the volume is lost!`,
         ];
-  if (await enterClaim(client, claim, "Lost")) events.warning(reason!, message!);
+  if (await enterClaim(client, claim, "Lost")) events.warning(reason, message);
 }
 
 /** Binds a claim that names its volume. */
@@ -96,7 +96,7 @@ async function findVolume(claim: PersistentVolumeClaim, { client, events }: Run)
   const className = classOf(claim);
   const storageClass = className === "" ? undefined : await client.find(StorageClass, { name: className });
   const waits = storageClass?.volumeBindingMode === "WaitForFirstConsumer";
-  const consumers = waits ? await consumersOf(claim, client) : [];
+  const consumers = waits ? (await podsWith(client, claim.metadata)).filter((pod) => !isFinished(pod)) : [];
   const nodeName = consumers.find(({ spec }) => spec.nodeName)?.spec.nodeName;
   const node = nodeName === undefined ? undefined : await client.find(Node, { name: nodeName });
   const isDelayed = waits && node === undefined;
@@ -119,12 +119,6 @@ async function findVolume(claim: PersistentVolumeClaim, { client, events }: Run)
     events.warning("ProvisioningFailed", `storageclass.storage.k8s.io "${className}" not found`);
   else events.normal("FailedBinding", "no persistent volumes available for this claim and no storage class is set");
   if (claim.status?.phase !== "Pending") await enterClaim(client, claim, "Pending");
-}
-
-/** The pods that use a claim and have not ended. */
-async function consumersOf({ metadata }: PersistentVolumeClaim, client: Client): Promise<readonly Pod[]> {
-  const { name, namespace } = metadata;
-  return (await client.list(Pod, { namespace, index: byClaim.is(name) })).filter((pod) => !isFinished(pod));
 }
 
 const DEFAULT = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
