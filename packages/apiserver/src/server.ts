@@ -15,6 +15,7 @@ import { about, health } from "./discovery/health.ts";
 import { metrics } from "./discovery/metrics.ts";
 import { openId } from "./discovery/open-id.ts";
 import { openApi } from "./discovery/openapi.ts";
+import { type Flow, Flows, markFlow } from "./flowcontrol/flows.ts";
 import { noResource, nothing, pathList } from "./discovery/paths.ts";
 import type { Attributes, KubeObject, UserInfo } from "./hooks.ts";
 import { followAggregation } from "./registry/aggregation.ts";
@@ -107,6 +108,16 @@ export const administrator: UserInfo = {
   groups: ["system:masters", "system:authenticated"],
 };
 
+/** The connection of calls in the process. */
+const inProcess: Connection = { certificate: administrator };
+
+/** What becomes known of a request on its way. */
+interface Passage {
+  readonly connection: Connection;
+  /** The flow into which it was classified. */
+  flow: Flow | undefined;
+}
+
 /** Creates a server that does not listen. */
 export function createApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
   return Promise.resolve(new EmbeddedServer(options));
@@ -115,6 +126,7 @@ export function createApiServer(options: ApiServerOptions = {}): Promise<ApiServ
 class EmbeddedServer implements ApiServer {
   readonly #kernel: Kernel;
   readonly #impersonation: Impersonation;
+  readonly #flows: Flows;
   readonly #address: string;
   readonly #admitsAnonymous: boolean;
   readonly #stopping = new AbortController();
@@ -134,6 +146,7 @@ class EmbeddedServer implements ApiServer {
     const writer = { storage, registry, now };
     const authorizer = authorizerOf(options.authorization ?? ["RBAC"], new RbacAuthorizer(storage));
     this.#impersonation = new Impersonation(authorizer);
+    this.#flows = new Flows(storage);
     this.#kernel = {
       storage,
       registry,
@@ -166,14 +179,17 @@ class EmbeddedServer implements ApiServer {
     this.#stopFollowing = () => stops.forEach((stop) => stop());
   }
 
-  async fetch(request: Request, connection: Connection = { certificate: administrator }): Promise<Response> {
-    const answer = await this.#answerOrRefuse(request, connection);
+  async fetch(request: Request, connection: Connection = inProcess): Promise<Response> {
+    const passage: Passage = { connection, flow: undefined };
+    const answer = await this.#answerOrRefuse(request, passage);
+    // In the process nobody looks, and the headers of a response take a tenth of its time.
+    if (passage.flow !== undefined && connection !== inProcess) markFlow(answer, passage.flow);
     return request.method === "HEAD" ? new Response(null, answer) : answer;
   }
 
-  async #answerOrRefuse(request: Request, connection: Connection): Promise<Response> {
+  async #answerOrRefuse(request: Request, passage: Passage): Promise<Response> {
     try {
-      return await this.#answer(request, connection);
+      return await this.#answer(request, passage);
     } catch (error) {
       if (error instanceof StatusError) return answerStatus(request, error.status);
       const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -208,14 +224,15 @@ class EmbeddedServer implements ApiServer {
     await this.stop();
   }
 
-  async #answer(request: Request, connection: Connection): Promise<Response> {
+  async #answer(request: Request, passage: Passage): Promise<Response> {
+    const { connection } = passage;
     const url = new URL(request.url);
     const read = readUrl(url);
     if (read instanceof Response) return read;
     const { path, query } = read;
     const { registry } = this.#kernel;
     checkTimeout(query, () => attributesOf(request.method, read, administrator));
-    const user = this.#authorized(request, read, connection);
+    const user = this.#authorized(request, read, passage);
     const target = parseTarget(path);
     const resource = target && registry.get(target.group, target.version, target.plural);
     if (target === undefined || resource === undefined) return this.#answerPath(request, { url, path });
@@ -273,7 +290,7 @@ class EmbeddedServer implements ApiServer {
     const open =
       health(url, storage.problem) ??
       openApi(request, path, { registry, storage }) ??
-      metrics(request, path, { registry, storage }) ??
+      metrics(request, path, { registry, storage, flows: this.#flows }) ??
       pathList(request, path, registry);
     if (open !== undefined) return open;
     const own = openId(request, path, { tokens, address }) ?? about(request, path);
@@ -285,15 +302,18 @@ class EmbeddedServer implements ApiServer {
   }
 
   /**
-   * Returns the sender, or the user that it impersonates, after authorizing the request.
+   * Returns the sender, or the user that it impersonates, after classifying and authorizing the request.
    *
    * @throws StatusError 401 or 403, whether or not the path is served.
    */
-  #authorized(request: Request, { path, query }: ReadUrl, connection: Connection): UserInfo {
+  #authorized(request: Request, { path, query }: ReadUrl, passage: Passage): UserInfo {
     const { tokens, authorizer } = this.#kernel;
+    const { connection } = passage;
     const sender = identify(request, { tokens, connection, path, admitsAnonymous: this.#admitsAnonymous });
-    const attributes = (): Attributes => attributesOf(request.method, { path, query }, sender);
+    let known: Attributes | undefined;
+    const attributes = (): Attributes => (known ??= attributesOf(request.method, { path, query }, sender));
     const user = this.#impersonation.user(request.headers, attributes) ?? sender;
+    passage.flow = this.#flows.classify(user, attributes);
     if (user.groups.includes(superusers)) return user;
     const question = { ...attributes(), user };
     const { allowed, reason } = authorizer.authorize(question);

@@ -1,5 +1,6 @@
 /** Serves `/metrics`: the few metrics of kube-apiserver that are meaningful here, in Prometheus' text format. */
 import { gzipSync } from "node:zlib";
+import type { Flows } from "../flowcontrol/flows.ts";
 import { healthChecks } from "./health.ts";
 import type { KindRegistry } from "../registry/kind-registry.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -9,6 +10,7 @@ const type = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
 export interface MetricsOptions {
   readonly registry: KindRegistry;
   readonly storage: Storage;
+  readonly flows: Flows;
 }
 
 /** Serves `/metrics` and `/metrics/slis` for any method; `undefined` for any other path. */
@@ -34,7 +36,7 @@ function written({ name, help, type: kind, samples }: Metric): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${kind}\n${lines.join("")}`;
 }
 
-function serverMetrics({ registry, storage }: MetricsOptions): string {
+function serverMetrics({ registry, storage, flows }: MetricsOptions): string {
   const counts = new Map<string, number>();
   for (const { group, plural } of registry.rows())
     counts.set(`group="${group}",resource="${plural}"`, storage.collection(`${group}/${plural}`).size);
@@ -51,6 +53,20 @@ function serverMetrics({ registry, storage }: MetricsOptions): string {
       help: "[ALPHA] Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.",
       type: "gauge",
       samples: [...counts],
+    } as const,
+    {
+      name: "apiserver_flowcontrol_dispatched_requests_total",
+      help: "[BETA] Number of requests executed by API Priority and Fairness subsystem",
+      type: "counter",
+      samples: [...flows.counts()].map(
+        ({ schema, level, requests }) => [`flow_schema="${schema}",priority_level="${level}"`, requests] as const,
+      ),
+    } as const,
+    {
+      name: "apiserver_flowcontrol_nominal_limit_seats",
+      help: "[BETA] Nominal number of execution seats configured for each priority level",
+      type: "gauge",
+      samples: [...flows.seats()].map(([level, seats]) => [`priority_level="${level}"`, seats] as const),
     } as const,
     {
       name: "process_cpu_seconds_total",
