@@ -8,7 +8,7 @@ import type { Module } from "./module.ts";
 const levels: readonly (readonly string[])[] = [
   ["platform", "observe"],
   ["resource"],
-  ["settings"],
+  ["settings", "history"],
   ["kube", "queue", "packages/apiserver"],
   ["cache"],
   ["client"],

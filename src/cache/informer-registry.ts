@@ -15,7 +15,7 @@ import { StreamMemory } from "./streaming-list.ts";
 
 export interface InformerRegistryOptions extends Pick<
   SharedInformerOptions,
-  "transport" | "mapper" | "clock" | "random" | "freeze" | "room" | "list"
+  "transport" | "mapper" | "clock" | "random" | "freeze" | "room" | "list" | "onEvent"
 > {
   readonly log: Pick<Log, "debug" | "info" | "warn" | "error">;
   /** Milliseconds that an unused informer stays, so that a reload keeps it. @default 10_000 */

@@ -43,6 +43,11 @@ export interface SharedInformerOptions extends Omit<ReflectorOptions, OwnOptions
    * everything
    */
   readonly keep?: readonly string[] | undefined;
+  /**
+   * Called with the object of each event of the watch before it is reduced, with the state in the store, and with
+   * whether nothing but metadata is watched. It must not throw. @default not called
+   */
+  readonly onEvent?: ((object: AnyObject, stored: AnyObject | undefined, isPartial: boolean) => void) | undefined;
 }
 
 type Wants = (object: AnyObject) => boolean;
@@ -101,6 +106,7 @@ export class SharedInformer {
     this.#delivery = new Delivery(this.store, { log, clock, informer: id, onResync: () => this.#resync() });
     this.#partitions = new InformerPartitions({
       make: (namespace, onStatus) => {
+        const { onEvent } = options;
         const processor = new DeltaProcessor({
           store: this.store,
           delivery: this.#delivery,
@@ -109,6 +115,7 @@ export class SharedInformer {
           transformer: this.#transformer,
           needs: () => this.#needs,
           covers: (object) => this.covers(object) && portion?.has(object) !== false,
+          onEvent: onEvent && ((object, stored) => onEvent(object, stored, this.isMetadataOnly)),
           onHeard: () => this.#onServerHeard(),
           onSynced: () => this.#synced(),
         });

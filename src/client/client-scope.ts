@@ -1,6 +1,7 @@
 /** The parts that all clients of a controller share, and the context of a single run's requests. */
 import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { SharedInformer } from "../cache/shared-informer.ts";
+import type { RunRecord } from "../history/run-record.ts";
 import type { HeaderValues } from "../kube/config/cluster-config.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
@@ -37,6 +38,8 @@ export interface RequestContext {
   readonly manager?: string | undefined;
   /** Whether writes are dry runs: the server checks them and stores nothing. @default false */
   readonly dryRun?: boolean | undefined;
+  /** Records what the run reads and writes. @default nothing is recorded */
+  readonly record?: RunRecord | undefined;
   /**
    * Remembers the values that are read and written, so that logs and messages of the run can leave out sensitive ones.
    */

@@ -37,7 +37,7 @@ import { childUpdates } from "./child-entry.ts";
 import { handOver } from "./handover.ts";
 import { keepRead, keepEvents, keepPages } from "./keep-reads.ts";
 import { appliedFields } from "./managed-fields.ts";
-import { type ListQuery, ObjectReader } from "./object-reader.ts";
+import { type ListQuery, ObjectReader, type ReadOptions } from "./object-reader.ts";
 import { ObjectWriter } from "./object-writer.ts";
 import { podExec } from "./pod-exec.ts";
 import { podLog } from "./pod-log.ts";
@@ -99,14 +99,14 @@ export class KubeClient implements Client {
 
   get<S extends Shape>(resource: Resource<S>, key: Key, options?: CallOptions): Promise<S["read"]> {
     if (this.#isOther) return this.live.get(resource, key as KeyOf<S>, options);
-    const read = (own: Key): Promise<AnyObject> => this.#core.reader.get(resource, own, this.#call(options));
+    const read = (own: Key): Promise<AnyObject> => this.#core.reader.get(resource, own, this.#reading(options));
     return keepRead(this.#context, resource, this.#within(resource, key, read));
   }
 
   find<S extends Shape>(resource: Resource<S>, key: Key, options?: CallOptions): Promise<S["read"] | undefined> {
     if (this.#isOther) return this.live.find(resource, key as KeyOf<S>, options);
     const read = (own: Key): Promise<AnyObject | undefined> =>
-      this.#core.reader.find(resource, own, this.#call(options));
+      this.#core.reader.find(resource, own, this.#reading(options));
     return keepRead(this.#context, resource, this.#within(resource, key, read));
   }
 
@@ -395,9 +395,12 @@ export class KubeClient implements Client {
     return dryRun === true ? { ...call, dryRun } : call;
   }
 
-  #reading(options: CallOptions | undefined): CallOptions & { readonly headers?: RequestContext["headers"] } {
-    const { headers } = this.#context;
-    return headers === undefined ? this.#call(options) : { ...this.#call(options), headers };
+  #reading(options: CallOptions | undefined): ReadOptions {
+    const context = this.#context;
+    const { headers, record } = context;
+    const call = this.#call(options);
+    if (record !== undefined) return { ...call, headers, context };
+    return headers === undefined ? call : { ...call, headers };
   }
 
   /** Converts the author's options to those of the reader. */
@@ -480,6 +483,7 @@ function actingAs(context: RequestContext, { manager = context.manager, as }: Cl
     gate,
     origin,
     dryRun,
+    record: context.record,
     get requestSignal() {
       return context.requestSignal; // read on each use, because it is created with the run's signal
     },

@@ -8,15 +8,18 @@ import { ApiError, isNotFound } from "../kube/errors/api-error.ts";
 import { type AnyObject, groupKind, readsMetadata, type Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";
 import { type LabelSelector, parseLabelSelector } from "../resource/selector.ts";
-import type { ClientScope } from "./client-scope.ts";
+import type { ClientScope, RequestContext } from "./client-scope.ts";
 import type { CallOptions } from "./client.ts";
 import { type DefinedIndex, type IndexedBy, isIndexed } from "./field-index.ts";
+import { recordedRead } from "./recorded-calls.ts";
 import { timeLeft } from "./time-left.ts";
 import { explained, reportUndeclared } from "./undeclared-call.ts";
 
 /** How a read is sent. */
 export interface ReadOptions extends CallOptions {
   readonly headers?: HeaderValues | undefined;
+  /** Whose record notes the read. @default nobody's */
+  readonly context?: Pick<RequestContext, "record" | "origin"> | undefined;
 }
 
 /** The restrictions of a list. */
@@ -61,12 +64,12 @@ export class ObjectReader {
   }
 
   async find(resource: Resource, key: Key, options: ReadOptions = {}): Promise<AnyObject | undefined> {
-    const cached = this.cached(resource, key);
+    const cached = this.#read(resource, key, options);
     return cached === undefined ? this.findLive(resource, key, options) : (cached ?? undefined);
   }
 
   async get(resource: Resource, key: Key, options: ReadOptions = {}): Promise<AnyObject> {
-    const cached = this.cached(resource, key);
+    const cached = this.#read(resource, key, options);
     if (cached === null) throw notFound(resource, key);
     return cached ?? this.getLive(resource, key, options);
   }
@@ -90,18 +93,23 @@ export class ObjectReader {
     reportUndeclared(this.#scope, call);
     const mapping = mapper.known(resource) ?? (await mapper.resolve(resource, options.signal));
     try {
-      return await transport.request<AnyObject>({
+      const answer = transport.request<AnyObject>({
         method: "GET",
         path: objectPath(mapping, key, options.subresource),
         ...sendingOf(options),
       });
+      const { context } = options;
+      return await (context?.record === undefined ? answer : recordedRead(context, { resource, key, answer }));
     } catch (error) {
       throw explained(error, this.#scope, call);
     }
   }
 
   async list(resource: Resource, query: ListQuery = {}): Promise<readonly AnyObject[]> {
-    return this.#cachedList(resource, query) ?? this.listLive(resource, query);
+    const cached = this.#cachedList(resource, query);
+    if (cached === undefined) return this.listLive(resource, query);
+    query.context?.record?.read("list", resource, { key: query.namespace, from: "cache" });
+    return cached;
   }
 
   async listLive(resource: Resource, query: ListQuery = {}): Promise<readonly AnyObject[]> {
@@ -132,11 +140,12 @@ export class ObjectReader {
       if (labels) params.set("labelSelector", labels);
       if (fields) params.set("fieldSelector", fields);
       if (next !== undefined) params.set("continue", next);
-      const page = await transport
-        .request<ListPage>({ method: "GET", path, query: params, traffic: "list", ...sending() })
-        .catch((error: unknown) => {
-          throw explained(error, this.#scope, call);
-        });
+      const answer = transport.request<ListPage>({ method: "GET", path, query: params, traffic: "list", ...sending() });
+      const { context, namespace } = query;
+      const noted = context?.record === undefined ? answer : recordedRead(context, { resource, namespace, answer });
+      const page = await noted.catch((error: unknown) => {
+        throw explained(error, this.#scope, call);
+      });
       const { apiVersion, kind } = mapping;
       const items = (page.items ?? []) as { apiVersion?: string; kind?: string }[];
       for (const item of items) {
@@ -146,6 +155,15 @@ export class ObjectReader {
       yield items as unknown as readonly AnyObject[];
       next = page.metadata.continue || undefined;
     } while (next !== undefined);
+  }
+
+  /** Like `cached`, and notes the read if the cache answers it. */
+  #read(resource: Resource, key: Key, { context }: ReadOptions): AnyObject | null | undefined {
+    const cached = this.cached(resource, key);
+    if (context?.record === undefined || cached === undefined) return cached;
+    const { resourceVersion } = cached?.metadata ?? {};
+    context.record.read("get", resource, { key: keyString(key), from: "cache", resourceVersion });
+    return cached;
   }
 
   #cachedList(resource: Resource, query: ListQuery): readonly AnyObject[] | undefined {
@@ -225,7 +243,7 @@ interface Paging {
 }
 
 interface ListPage {
-  readonly metadata: { readonly continue?: string | undefined };
+  readonly metadata: { readonly continue?: string | undefined; readonly resourceVersion?: string | undefined };
   readonly items: readonly unknown[] | null;
 }
 

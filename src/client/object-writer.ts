@@ -12,6 +12,7 @@ import type { AnyObject, Resource } from "../resource/handle.ts";
 import { type Key, keyString } from "../resource/meta.ts";
 import type { DeleteOptions, Patch, WriteOptions } from "./client.ts";
 import { anySignal } from "../platform/abortable.ts";
+import { RecordedWrite, type SentWrite } from "./recorded-calls.ts";
 import { explained, reportUndeclared } from "./undeclared-call.ts";
 import type { ClientScope, RequestContext } from "./client-scope.ts";
 import { APPLY, type Body, identified, PATCH_TYPES, patchBody, withoutManagedFields } from "./write-body.ts";
@@ -210,6 +211,7 @@ export class ObjectWriter {
     const isDry = isDryRun(options, context);
     const heldKey = isDry ? undefined : call.key;
     const hold = heldKey === undefined ? undefined : new WriteHold(informers, resource, heldKey);
+    const recorded = context.record && new RecordedWrite(context, informers, this.#sent(resource, call, context));
     let answer: T;
     let result: WriteResult | undefined;
     try {
@@ -226,6 +228,7 @@ export class ObjectWriter {
         attempts: hold,
       });
       context.keep?.(resource, answer);
+      recorded?.answered(answer);
       // A write of a run that has been cut off is news to its key, because another run, or other code, works the key by
       // now.
       if (!isDry) result = resultOf(answer, gate.refused === undefined ? context.origin : FOREIGN);
@@ -234,11 +237,28 @@ export class ObjectWriter {
         for (const known of call.refused?.(error) ?? []) this.learn(resource, heldKey, known);
         hold?.end(undefined);
       }
+      recorded?.failed(error);
       throw explained(error, this.#scope, apiCall);
     }
     if (hold !== undefined) hold.end(result);
     else if (result?.object !== undefined) this.learn(resource, keyString(result.object.metadata), result);
+    recorded?.done(answer);
     return answer;
+  }
+
+  #sent(resource: Resource, call: Call, context: RequestContext): SentWrite {
+    const { target, key, options } = call;
+    const verb = call.contentType === APPLY ? "apply" : call.verb;
+    const manager = options.manager ?? context.manager ?? this.#scope.manager;
+    return {
+      resource,
+      verb,
+      target,
+      key,
+      subresource: options.subresource,
+      isDry: isDryRun(options, context),
+      manager,
+    };
   }
 
   #query({ method, query, options }: Call, context: RequestContext): string {

@@ -35,6 +35,7 @@ export class ControllerEvents implements EventMappingHost {
   readonly finalizers: readonly string[];
   readonly ownNews: OwnNews;
   readonly client: KubeClient;
+  readonly history: EventMappingHost["history"];
   readonly call: ControllerScope["call"];
   readonly #scope: ControllerScope;
   readonly #parts: ControllerEventsParts;
@@ -48,6 +49,7 @@ export class ControllerEvents implements EventMappingHost {
     this.finalizers = declarations.finalizers;
     this.ownNews = ownNewsOf(controller);
     this.client = new KubeClient(parts.core, { gate, requestSignal: parts.mapping, origin: "" });
+    this.history = scope.runtime.history;
     this.call = scope.call;
     this.#scope = scope;
     this.#parts = parts;

@@ -18,6 +18,8 @@
 import type { InformerHandler } from "../cache/informer-handler.ts";
 import { isNamespaceSelector } from "../cache/selected-namespaces.ts";
 import type { Client } from "../client/client.ts";
+import { EventCause } from "../history/event-cause.ts";
+import type { RunHistory } from "../history/run-history.ts";
 import { type AddOptions, LOW_PRIORITY } from "../queue/work-queue.ts";
 import { hasFinalizer } from "../reconcile/finalizer.ts";
 import { controllerOf, labelledOwner } from "../reconcile/owner.ts";
@@ -44,6 +46,8 @@ export interface EventMappingHost {
   readonly controller: string;
   readonly finalizers: readonly string[];
   readonly ownNews: OwnNews;
+  /** Knows where changes come from, while runs are recorded. */
+  readonly history?: Pick<RunHistory, "originOf"> | undefined;
   add(key: string, options: AddOptions): void;
   /** Queues the key after its active run has succeeded; a run that fails is retried anyway. */
   addAfterRun(key: string, options: AddOptions): void;
@@ -96,6 +100,7 @@ function matches(host: EventMappingHost, watch: KindWatch, object: AnyObject): b
 
 interface EventToEnqueue {
   readonly type: Type;
+  readonly resource: Resource;
   readonly object: AnyObject;
   readonly old?: AnyObject | undefined;
   readonly source: string;
@@ -103,11 +108,10 @@ interface EventToEnqueue {
 }
 
 function enqueue(host: EventMappingHost, key: string, event: EventToEnqueue): void {
-  const { type, object, old, source, info } = event;
-  const { kind, metadata } = object;
-  const { name, namespace, resourceVersion } = metadata;
-  const cause = { source, type, kind, key: { name, namespace }, resourceVersion };
-  const isNews = info.isInInitialList !== true && old?.metadata.resourceVersion !== resourceVersion;
+  const { type, resource, object, old, source, info } = event;
+  const isNews = info.isInInitialList !== true && old?.metadata.resourceVersion !== object.metadata.resourceVersion;
+  const origin = host.history?.originOf(object);
+  const cause = new EventCause({ source, type, resource, object, old: isNews ? old : undefined, origin });
   const options = isNews ? { cause } : { priority: LOW_PRIORITY, cause };
   if (info.origin !== undefined && info.origin === handOriginOf(host.controller, key)) host.addAfterRun(key, options);
   else host.add(key, options);
@@ -120,6 +124,7 @@ function changeOf(object: AnyObject, old: AnyObject, info: EventInfo): Change<An
 
 /** Handles members of `for`, and former members that still carry our finalizer. */
 export function primaryHandler(host: EventMappingHost, watch: KindWatch): InformerHandler {
+  const { resource } = watch;
   const changed = (original: Change<AnyObject>, info: EventInfo): void => {
     const { object, old } = original;
     const key = keyString(object.metadata);
@@ -130,13 +135,14 @@ export function primaryHandler(host: EventMappingHost, watch: KindWatch): Inform
     const leaving = object.metadata.deletionTimestamp !== undefined;
     if (leaving || !matches(host, watch, object)) {
       if (hasFinalizer(object, host.finalizers)) {
-        enqueue(host, key, { type: original.type, object, old, source: "for", info });
+        enqueue(host, key, { type: original.type, resource, object, old, source: "for", info });
       }
       return;
     }
     const joined = old !== undefined && watch.options.match !== undefined && !matches(host, watch, old);
     const change: Change<AnyObject> = joined ? { type: "create", object } : original;
-    if (passes(host, watch, change)) enqueue(host, key, { type: change.type, object, old, source: "for", info });
+    const { type } = change;
+    if (passes(host, watch, change)) enqueue(host, key, { type, resource, object, old, source: "for", info });
   };
   return {
     onAdd: (object, info) => changed({ type: "create", object }, info),
@@ -151,7 +157,7 @@ export function primaryHandler(host: EventMappingHost, watch: KindWatch): Inform
       const isSelected = labels !== undefined || fields !== undefined || isNamespaceSelector(namespaces);
       if (isSelected && hasFinalizer(object, host.finalizers)) {
         host.leftSelector(key, object);
-        enqueue(host, key, { type: "delete", object, source: "for", info: {} });
+        enqueue(host, key, { type: "delete", resource, object, source: "for", info: {} });
       }
     },
   };
@@ -183,8 +189,9 @@ export function ownedHandler(host: EventMappingHost, watch: KindWatch, owner: Re
     }
     if (key === undefined && before === undefined) return; // another controller's child
     if (!matches(host, watch, object) || !passes(host, watch, change)) return;
-    if (before !== key) offer(before, { type, object, old, source: "owns", info });
-    offer(key, { type, object, old, source: "owns", info });
+    const { resource } = watch;
+    if (before !== key) offer(before, { type, resource, object, old, source: "owns", info });
+    offer(key, { type, resource, object, old, source: "owns", info });
   };
   const offer = (key: string | undefined, event: EventToEnqueue): void => {
     if (key !== undefined && !isOwnWrite(host, event.info, key)) enqueue(host, key, event);
@@ -213,7 +220,7 @@ export function mappedHandler(host: EventMappingHost, watch: KindWatch): Informe
       const keys = host.call("enqueue", () => new Set(lists.flatMap(enqueuedKeys)));
       for (const key of keys ?? []) {
         if (isOwnWrite(host, info, key)) continue;
-        enqueue(host, key, { type, object, old, source: "watches", info });
+        enqueue(host, key, { type, resource: watch.resource, object, old, source: "watches", info });
       }
     };
     const results = (old === undefined ? [object] : [old, object]).map((state) =>

@@ -137,7 +137,10 @@ export class ReconcileExecutor {
     const { object } = run; // as it was last seen
     const { reconciler, environment } = this.#objects!;
     const { resource, core } = environment;
-    const live = await core.reader.findLive(resource, object.metadata, { signal: run.requestSignal });
+    const live = await core.reader.findLive(resource, object.metadata, {
+      signal: run.requestSignal,
+      context: run,
+    });
     let result: void | Result = undefined;
     if (live !== undefined && hasFinalizer(live, this.#scope.declarations.finalizers)) {
       // A member again, which the cache is about to hold. It stays pending, because it may leave before that.

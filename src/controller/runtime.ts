@@ -3,6 +3,7 @@ import type { InformerRegistry } from "../cache/informer-registry.ts";
 import type { Leadership } from "../client/leadership.ts";
 import type { Shards } from "../client/shards.ts";
 import type { EventRecorder } from "../events/recorder.ts";
+import type { RunHistory } from "../history/run-history.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
@@ -48,4 +49,6 @@ export interface Runtime {
   readonly logsRuns?: boolean | undefined;
   /** Whether Events report runs that keep failing on their objects. @default true */
   readonly reportsFailures?: boolean | undefined;
+  /** Records the runs of all controllers. @default nothing is recorded */
+  readonly history?: RunHistory | undefined;
 }

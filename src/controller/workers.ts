@@ -6,8 +6,9 @@
  * gives the key back, and `#applyOutcome` decides when it runs again.
  */
 import type { ControllerMetrics } from "../observe/controller-metrics.ts";
+import { forgetStates } from "../history/event-cause.ts";
 import { loopMarks, markText } from "../platform/loop-marks.ts";
-import { causesText, causesWithValues, type QueueItem } from "../queue/entries.ts";
+import { causesWithValues, type QueueItem } from "../queue/entries.ts";
 import { type AddOptions, LOW_PRIORITY, type WorkQueue } from "../queue/work-queue.ts";
 import type { Result } from "../reconcile/context.ts";
 import { failureMessage } from "../reconcile/kept-secrets.ts";
@@ -18,6 +19,7 @@ import { type BudgetState, ErrorBudget, type ErrorBudgetOptions } from "./error-
 import type { FailureReports } from "./failure-reports.ts";
 import { isPanic, type Outcome, outcomeOf, outcomeOfError } from "./outcome.ts";
 import type { ReconcileExecutor } from "./reconcile-executor.ts";
+import { becauseOf, beginRecord, endRecord } from "./run-records.ts";
 import type { RunStarter } from "./run-turns.ts";
 
 export interface WorkersParts {
@@ -115,9 +117,10 @@ export class Workers implements RunStarter, Disposable {
 
   /** Executes a run, and gives its key back to the queue. */
   async #work(item: QueueItem, run: KeyRun): Promise<void> {
-    const { clock, reportsFailures, turns } = this.#scope.runtime;
+    const { clock, history, reportsFailures, turns } = this.#scope.runtime;
     const running = new ActiveRun(item, run, this.#about);
     this.#running.set(item.key, running);
+    if (history !== undefined) run.record = beginRecord(history, this.#scope, { item, run });
     this.#metrics.active(1);
     const began = clock.now();
     const timeout = this.#timeout;
@@ -143,6 +146,8 @@ export class Workers implements RunStarter, Disposable {
     if (running.cancelledAt !== undefined) this.#metrics.stuck(this.stuck.length);
     this.#metrics.active(-1);
     this.#applyOutcome({ item, run, outcome, seconds: (clock.now() - began) / 1000 });
+    if (run.record !== undefined) endRecord(run, outcome, this.#queue);
+    if (outcome.kind !== "cancelled" && outcome.kind !== "deferred") forgetStates(item.causes);
     if (outcome.kind === "done" || outcome.kind === "requeue") this.#requeueForOwnWrites(item.key, running);
     this.#queue.done(item.key);
     this.#someEnded();
@@ -200,9 +205,8 @@ export class Workers implements RunStarter, Disposable {
           this.#park(run, outcome.error, `after ${this.#retryLimit + 1} failures in a row`);
           return;
         }
-        const because = causesText(run.causes);
         queue.failed(key);
-        run.log.error("Reconcile failed", { because, error: outcome.error, attempt: item.attempt });
+        run.log.error("Reconcile failed", { because: becauseOf(run), error: outcome.error, attempt: item.attempt });
         this.#retry(item, { rateLimited: true, priority });
         return;
     }
@@ -233,7 +237,7 @@ export class Workers implements RunStarter, Disposable {
     run.log.warn(
       "Reconcile keeps itself running: each run writes something by hand that makes the next one run; write only " +
         "what differs, or set `reconcileOwnWrites: false`",
-      { runs: steps + 1, because: causesText(run.causes) },
+      { runs: steps + 1, because: becauseOf(run) },
     );
   }
 
@@ -266,7 +270,7 @@ export class Workers implements RunStarter, Disposable {
   #logRun(run: KeyRun, times: { readonly seconds: number; readonly again?: number }): void {
     const { log, runtime } = this.#scope;
     const level = runtime.logsRuns === true ? "info" : "debug";
-    if (log.enabled(level)) run.log[level]("Reconciled", { because: causesText(run.causes), ...times });
+    if (log.enabled(level)) run.log[level]("Reconciled", { because: becauseOf(run), ...times });
   }
 
   get #isFree(): boolean {
@@ -368,6 +372,7 @@ export class Workers implements RunStarter, Disposable {
     for (const [key, running] of this.#running) {
       this.#running.delete(key);
       running.abandoned = true;
+      if (running.run.record !== undefined) endRecord(running.run, ABANDONED, this.#queue);
       running.unmark();
       this.#again(running.item);
       this.#queue.done(key);
@@ -403,6 +408,7 @@ export class Workers implements RunStarter, Disposable {
 type Meant = (run: KeyRun) => boolean;
 const ALL: Meant = () => true;
 
+const ABANDONED: Outcome = Object.freeze({ kind: "cancelled", error: undefined });
 const REQUEUED = Object.freeze({ source: "requeueAfter", type: "generic" });
 const RETRIED = Object.freeze({ source: "retry", type: "generic" });
 

@@ -27,7 +27,7 @@ import { Sharding } from "./sharding.ts";
 
 /** Creates the shared parts of a process. Nothing listens or sends anything yet. */
 export function createProcess(options: ManagerOptions, stopping: AbortSignal): Process {
-  const { log, development = false } = options;
+  const { log, development = false, history } = options;
   const settings = runSettings(options.settings);
   const { namespace: namespaces = [], "kube-api-qps": qps, "kube-api-burst": burst } = settings;
   const health = { healthz: new HealthChecks(), livez: new HealthChecks(), readyz: new HealthChecks() };
@@ -53,6 +53,7 @@ export function createProcess(options: ManagerOptions, stopping: AbortSignal): P
     clock: connectionClock,
     freeze: development,
     room: options.memory,
+    onEvent: history && ((object, old, isPartial) => history.event(object, old, isPartial)),
   });
   const events = new EventRecorder({ transport, gate: openGate, clock, log, metrics, instance: hostname() });
   const turns = options.runsAtOnce === true ? new ImmediateTurns() : new RunTurns();
@@ -97,6 +98,7 @@ export function createProcess(options: ManagerOptions, stopping: AbortSignal): P
     warnUndeclared: development && options.access === undefined,
     logsRuns: options.logsRuns,
     reportsFailures: options.reportsFailures,
+    history,
   };
 }
 

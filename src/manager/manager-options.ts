@@ -1,6 +1,7 @@
 /** The options of a process: its cluster, its listeners, and how its modules run. */
 import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import type { Pause } from "../controller/pause.ts";
+import type { RunHistory } from "../history/run-history.ts";
 import type { Log, RootLog } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { CertificateSource } from "../server/certificate-source.ts";
@@ -50,6 +51,8 @@ export interface ManagerOptions {
   readonly logsRuns?: boolean | undefined;
   /** Records an Event for an object whose runs keep failing. @default true */
   readonly reportsFailures?: boolean | undefined;
+  /** Records the runs of all controllers. @default nothing is recorded */
+  readonly history?: RunHistory | undefined;
   /** Starts runs between events that have arrived, instead of after all of them. @default false */
   readonly runsAtOnce?: boolean | undefined;
   /** Logs errors that nothing in the process caught, instead of letting them end the process. @default true */

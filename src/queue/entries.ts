@@ -1,4 +1,5 @@
 /** The entries of a queue: keys with their causes, from the time they are added until their run has ended. */
+import { EventCause } from "../history/event-cause.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { ReadyItem } from "./ready-items.ts";
 
@@ -107,6 +108,8 @@ export interface QueueItem {
   readonly causes: readonly Cause[];
   /** The number of consecutive failures so far, plus one. */
   readonly attempt: number;
+  /** The milliseconds for which the key was ready. */
+  readonly waited: number;
 }
 
 export interface Parked {
@@ -116,7 +119,7 @@ export interface Parked {
 }
 
 /** A key of the queue, as somebody who looks at it sees it. */
-export interface KeyState extends QueueItem {
+export interface KeyState extends Omit<QueueItem, "waited"> {
   /** A `failing` key waits for its back-off to end, a `delayed` one for another reason. */
   readonly state: "waiting" | "delayed" | "failing" | "running" | "parked";
   /** Milliseconds since the epoch: until when a delayed or failing key waits, since when another one is in its state. */
@@ -144,6 +147,7 @@ export class Entry implements QueueItem, ReadyItem {
   causes: readonly Cause[] = NO_CAUSES;
   /** The position among ready items; for a running entry the attempt. */
   order = 0;
+  /** The place among ready items; for a running entry the milliseconds for which it was ready. */
   place = -1;
   /** The time at which a delayed entry becomes ready, or since which another one is ready or running. */
   at = 0;
@@ -159,6 +163,10 @@ export class Entry implements QueueItem, ReadyItem {
     return this.order;
   }
 
+  get waited(): number {
+    return this.place;
+  }
+
   get isDelayed(): boolean {
     return this.state === "delayed" || this.state === "retry";
   }
@@ -168,14 +176,17 @@ export class Entry implements QueueItem, ReadyItem {
 const MAX_CAUSES = 8;
 
 /**
- * Adds a cause, newest last; one from the same object replaces the earlier one. If there are too many, causes without a
- * value are dropped first.
+ * Adds a cause, newest last; one from the same object replaces the earlier one, and knows what both have changed. If
+ * there are too many, causes without a value are dropped first.
  */
 export function withCause(causes: readonly Cause[] = NO_CAUSES, cause: Cause | undefined): readonly Cause[] {
   if (cause === undefined) return causes;
   if (causes.length === 0) return [cause];
   const merged: Cause[] = [];
-  for (const earlier of causes) if (!isSame(earlier, cause)) merged.push(earlier);
+  for (const earlier of causes) {
+    if (!isSame(earlier, cause)) merged.push(earlier);
+    else if (cause instanceof EventCause) cause.follow(earlier);
+  }
   if (merged.length === MAX_CAUSES)
     merged.splice(
       Math.max(
@@ -209,9 +220,22 @@ function isSame(a: Cause, b: Cause): boolean {
   );
 }
 
-/** The causes as text for people: `for Guestbook create default/hello; owns Deployment update default/hello`. */
-export function causesText(causes: readonly Cause[]): string {
-  return causes.map(causeText).join("; ");
+/**
+ * The causes as text for people: `for Guestbook create default/hello; owns Deployment update default/hello`.
+ *
+ * @param withPaths whether the text names some of the changed places, which compares states that nobody has compared.
+ */
+export function causesText(causes: readonly Cause[], withPaths = false): string {
+  return causes.map((cause) => (withPaths ? `${causeText(cause)}${pathsText(cause)}` : causeText(cause))).join("; ");
+}
+
+/** The most places that a text names. */
+const MOST_NAMED = 3;
+
+function pathsText({ paths = [] }: Cause): string {
+  if (paths.length === 0) return "";
+  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : "";
+  return ` (${paths.slice(0, MOST_NAMED).join(", ")}${more})`;
 }
 
 function causeText({ source, type, kind, key }: Cause): string {

@@ -154,6 +154,12 @@ export class WorkQueue {
     return this.#parked.has(key) || this.#entries.has(key);
   }
 
+  /** The time at which a delayed key becomes ready; `undefined` when it is not delayed. */
+  delayedUntil(key: string): number | undefined {
+    const entry = this.#entries.get(key);
+    return entry?.isDelayed === true ? entry.at : undefined;
+  }
+
   /** Queues a key. It has no effect after `drain` or `stop`. */
   add(key: string, options: AddOptions = NOW): void {
     if (this.#closed) return;
@@ -195,6 +201,7 @@ export class WorkQueue {
     this.#entries.run(entry);
     this.#depth.count(entry.priority, -1);
     this.#metrics?.taken((now - entry.at) / 1000);
+    entry.place = now - entry.at;
     entry.order = this.#limiter.failures(entry.key) + 1;
     entry.at = now;
     this.#minInterval?.begin(entry.key, now);

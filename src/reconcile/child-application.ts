@@ -17,6 +17,7 @@ import { droppedOf, patchOf, refusedOf, replacement } from "../client/field-repl
 import { handOver } from "../client/handover.ts";
 import { entryOf } from "../client/managed-fields.ts";
 import { isNobodys, without } from "../client/manager-entries.ts";
+import type { RunRecord } from "../history/run-record.ts";
 import {
   type ApiError,
   isAlreadyExists,
@@ -93,10 +94,14 @@ export async function applyChild(run: ObjectRunState, child: PlannedChild): Prom
       if (!isOvertaken) continue;
       child.live = await readChild(run, child);
       if (child.live?.metadata.deletionTimestamp !== undefined) return;
-      if (child.live !== undefined && isThere(run, child, ownershipOf(run, child, child.live))) return;
+      if (child.live !== undefined && isThere(run, child, ownershipOf(run, child, child.live))) {
+        run.record?.child(recordedAs(child), "unchanged");
+        return;
+      }
     }
   }
   child.live = answer;
+  recordChild(run, child, before);
   if (before !== undefined && memory.isFight(child.id, child.content, clock.now())) {
     const about = { child: child.what, ...differing(ownershipOf(run, child, before).state) };
     run.log.warn("A child keeps changing back: somebody else writes fields that this controller sets", about);
@@ -105,6 +110,20 @@ export async function applyChild(run: ObjectRunState, child: PlannedChild): Prom
   const ownership = ownershipOf(run, child, answer);
   memory.forgetAnswer(child.id);
   if (!isThere(run, child, ownership)) memory.remember(child.id, answer, ownership.state);
+}
+
+/** Notes what a write has made of the child. */
+function recordChild({ record, object, dryRun }: ObjectRunState, child: PlannedChild, old: Live): void {
+  if (record === undefined || dryRun === true) return;
+  const { informer } = child.kind;
+  const now = informer.isReduced ? informer.store.get(child.key) : child.live;
+  const action = old === undefined ? "created" : isChildOf(old, object) ? "changed" : "adopted";
+  record.child(recordedAs(child), action, { old, now });
+}
+
+/** The child, as a record names it. */
+export function recordedAs(child: PlannedChild): Parameters<RunRecord["child"]>[0] {
+  return { name: child.name, resource: child.kind.resource, target: child.live?.metadata ?? child.identity };
 }
 
 /** Sends the cheapest write that still names its object. */
@@ -199,7 +218,7 @@ async function removeSurplus(
   // In built-in kinds, the remainder of a map would often be defaults.
   const isOpen = isClaimed || !child.isBuiltIn ? () => child.refused === undefined : isOpenName;
   if (fields === undefined || !removesTooMuch({ desired, live, fields, isOpen })) return;
-  const now = await core.reader.findLive(resource, child.identity);
+  const now = await core.reader.findLive(resource, child.identity, { context: run });
   if (now?.metadata.uid !== live.metadata.uid) return; // the apply is refused
   const entries = now.metadata.managedFields ?? [];
   const isOwn = (entry: ManagedFieldsEntry): boolean => entry.manager === controller && entry.operation === "Apply";
@@ -311,7 +330,8 @@ function isOther(error: unknown): boolean {
 
 /** Reads the child from the server. */
 async function readChild(run: ObjectRunState, child: PlannedChild): Promise<Live> {
-  return checkedChild(run, child, await run.environment.core.reader.findLive(child.kind.resource, child.identity));
+  const { reader } = run.environment.core;
+  return checkedChild(run, child, await reader.findLive(child.kind.resource, child.identity, { context: run }));
 }
 
 /**

@@ -89,8 +89,8 @@ export async function prune(
     const isAwaited = ({ name }: Surplus): boolean =>
       [...names].some((later) => later !== name && after[later]?.includes(name) === true);
     const ready = open.filter((child) => !isAwaited(child));
-    for (const { kind, object } of ready) {
-      if (object.metadata.deletionTimestamp === undefined) await deleteChild(run, kind, object);
+    for (const child of ready) {
+      if (child.object.metadata.deletionTimestamp === undefined) await deleteChild(run, child);
     }
     const rest = open.filter(({ kind, object }) => isThere(kind, object));
     if (rest.length === open.length) return;
@@ -110,7 +110,8 @@ export async function removeTracked(run: ObjectRunState): Promise<void> {
     for (const key of keysOf(run, kind)) {
       const object = kind.informer.store.get(key)!;
       const isOurs = controllerOf(object) === undefined && isOwnChild(run, kind, object);
-      if (isOurs && object.metadata.deletionTimestamp === undefined) await deleteChild(run, kind, object);
+      if (!isOurs || object.metadata.deletionTimestamp !== undefined) continue;
+      await deleteChild(run, { kind, object, name: childName(object) });
     }
   }
 }
@@ -120,7 +121,8 @@ function isThere(kind: OwnedKind, { metadata }: AnyObject): boolean {
 }
 
 /** Deletes exactly the object that was seen. If it was changed meanwhile, it is read again. */
-async function deleteChild(run: ObjectRunState, kind: OwnedKind, target: AnyObject): Promise<void> {
+async function deleteChild(run: ObjectRunState, child: Surplus): Promise<void> {
+  const { kind, object: target } = child;
   const { core, memory } = run.environment;
   let object: AnyObject | undefined = target;
   for (let attempt = 1; object !== undefined; attempt++) {
@@ -132,16 +134,22 @@ async function deleteChild(run: ObjectRunState, kind: OwnedKind, target: AnyObje
     } catch (error) {
       if (isNotFound(error)) break;
       if (!isConflict(error) || attempt === ATTEMPTS) throw error;
-      object = await core.reader.findLive(kind.resource, target.metadata);
+      object = await core.reader.findLive(kind.resource, target.metadata, { context: run });
       const isOurs = object !== undefined && isChildOf(object, run.object) && isOwnChild(run, kind, object);
       if (!isOurs || object!.metadata.deletionTimestamp !== undefined) return;
     }
   }
+  record(run, child, "deleted");
   memory.forget(childId(kind.resource, keyString(target.metadata)));
 }
 
+function record(run: ObjectRunState, { name, kind, object }: Surplus, action: "deleted" | "released"): void {
+  if (run.dryRun !== true) run.record?.child({ name, resource: kind.resource, target: object.metadata }, action);
+}
+
 /** Releases a child: it loses its owner, and its content stays as it is. */
-async function releaseChild(run: ObjectRunState, { kind, object: target }: Surplus): Promise<void> {
+async function releaseChild(run: ObjectRunState, child: Surplus): Promise<void> {
+  const { kind, object: target } = child;
   const { core, memory, controller, managers } = run.environment;
   let object: AnyObject | undefined = target;
   if (managers.some((manager) => childUpdates(target, manager) !== undefined)) {
@@ -167,6 +175,7 @@ async function releaseChild(run: ObjectRunState, { kind, object: target }: Surpl
   remove("annotations", OWNER_ANNOTATION);
   remove("labels", OWNER_UID_LABEL);
   await core.writer.patch(kind.resource, metadata, guardedPatch(object, operations), run);
+  record(run, child, "released");
   memory.forget(childId(kind.resource, keyString(metadata)));
 }
 

@@ -1,7 +1,8 @@
 /** `children.sync`: brings the children of an object in the cluster to the desired set. */
+import { messageOf } from "../platform/error-message.ts";
 import { ownField, setField } from "../resource/any-key.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import { applyChild, isDue, knownChild } from "./child-application.ts";
+import { applyChild, isDue, knownChild, recordedAs } from "./child-application.ts";
 import { checkSet, type DesiredSet, objectsOf, PlannedChild } from "./child-plan.ts";
 import { prune, removeTracked, surplusOf } from "./child-pruning.ts";
 import type { SkippedChild, SyncOptions } from "./context.ts";
@@ -49,7 +50,7 @@ export class ChildSet {
         const known = knownChild(run, child);
         child.live = known instanceof Promise ? await known : known;
       } catch (error) {
-        skip(child, error);
+        skip(run, child, error);
       }
     }
     let complete = true;
@@ -126,20 +127,28 @@ async function applyInOrder(
 
 /** Applies several children in parallel; a child that is up to date needs no request. */
 function applyAll(run: ObjectRunState, children: readonly PlannedChild[]): Promise<void> | undefined {
-  const due = children.filter((child) => child.skipped === undefined && isDue(run, child));
+  const due = children.filter((child) => {
+    if (child.skipped !== undefined) return false;
+    const differs = isDue(run, child);
+    if (!differs) run.record?.child(recordedAs(child), "unchanged");
+    return differs;
+  });
   if (due.length === 0) return undefined;
   return due.length === 1 ? applyOne(run, due[0]!) : applySeveral(run, due);
 }
 
 /** Skips a child whose name is taken, if the options allow that. @throws the error otherwise. */
-function skip(child: PlannedChild, error: unknown): void {
-  if (!child.skippable || !(error instanceof NotOwned || error instanceof AlreadyOwned)) throw error;
+function skip({ record }: ObjectRunState, child: PlannedChild, error: unknown): void {
+  const isSkipped = child.skippable && (error instanceof NotOwned || error instanceof AlreadyOwned);
+  record?.child(recordedAs(child), isSkipped ? "skipped" : "failed", { error: messageOf(error) });
+  if (!isSkipped) throw error;
   child.skipped = error;
 }
 
 function applyOne(run: ObjectRunState, child: PlannedChild): Promise<void> {
   const applied = applyChild(run, child);
-  return child.skippable ? applied.catch((error: unknown) => skip(child, error)) : applied;
+  const isWatched = child.skippable || run.record !== undefined;
+  return isWatched ? applied.catch((error: unknown) => skip(run, child, error)) : applied;
 }
 
 async function applySeveral(run: ObjectRunState, children: readonly PlannedChild[]): Promise<void> {

@@ -30,7 +30,7 @@ export function hasFinalizer(object: AnyObject, names: readonly string[]): boole
 
 /** Adds the finalizer. @returns false when the object is gone or being deleted, because then none may be added. */
 export function addFinalizer(run: ObjectRunState, name: string): Promise<boolean> {
-  return change(run, (object) => {
+  return change(run, "added", (object) => {
     if (object.metadata.deletionTimestamp !== undefined) return "refused";
     const finalizers = object.metadata.finalizers ?? [];
     if (finalizers.includes(name)) return [];
@@ -46,7 +46,7 @@ export function addFinalizer(run: ObjectRunState, name: string): Promise<boolean
 
 /** Removes the finalizers, the controller's own and those of its earlier names. */
 export function removeFinalizers(run: ObjectRunState, names: readonly string[]): Promise<boolean> {
-  return change(run, (object) => {
+  return change(run, "removed", (object) => {
     const operations: JsonPatchOperation[] = [];
     (object.metadata.finalizers ?? []).forEach((finalizer, index) => {
       if (!names.includes(finalizer)) return;
@@ -62,6 +62,7 @@ export function removeFinalizers(run: ObjectRunState, names: readonly string[]):
  */
 async function change(
   run: ObjectRunState,
+  what: "added" | "removed",
   plan: (object: AnyObject) => readonly JsonPatchOperation[] | "refused",
 ): Promise<boolean> {
   const { core, resource } = run.environment;
@@ -75,12 +76,13 @@ async function change(
     }
     try {
       run.object = await core.writer.patch(resource, object.metadata, guardedPatch(object, operations), run);
+      if (run.record !== undefined) run.record.finalizer = what;
       return true;
     } catch (error) {
       if (isNotFound(error)) return false;
       // A failed test is reported as 422: the object has changed since it was read.
       if (!isApiError(error) || error.code !== 422 || attempt === ATTEMPTS) throw error;
-      object = await core.reader.findLive(resource, run.object.metadata);
+      object = await core.reader.findLive(resource, run.object.metadata, { context: run });
     }
   }
   return false;

@@ -2,6 +2,7 @@
 import type { RequestContext } from "../client/client-scope.ts";
 import type { Client } from "../client/client.ts";
 import { KubeClient } from "../client/kube-client.ts";
+import type { RunRecord } from "../history/run-record.ts";
 import type { WriteGate } from "../kube/transport/write-gate.ts";
 import { withoutSecrets } from "../observe/known-secrets.ts";
 import { sleep } from "../platform/clock.ts";
@@ -11,6 +12,7 @@ import { type Key, parseKey } from "../resource/meta.ts";
 import { sensitiveTexts } from "../resource/sensitive.ts";
 import type { Cause, Logger, RunContext, RunEvents } from "./context.ts";
 import { KeptSecrets } from "./kept-secrets.ts";
+import { RecordedLog } from "./recorded-log.ts";
 import { type ControllerEnvironment, handOriginOf, originOf, type RunItem } from "./run.ts";
 import { noServices, type UseService } from "./services.ts";
 
@@ -20,6 +22,8 @@ const NO_METRICS = Object.freeze({});
 export class KeyRun implements RunContext, RequestContext {
   readonly environment: ControllerEnvironment;
   readonly item: RunItem;
+  /** The workers set it before the run begins. @default nothing is recorded */
+  record: RunRecord | undefined = undefined;
   #closed: string | undefined;
   /** Whether the run has finished by itself, which fires no signal. */
   #isFinished = false;
@@ -114,13 +118,19 @@ export class KeyRun implements RunContext, RequestContext {
   }
 
   get log(): Logger {
+    if (this.#log !== undefined) return this.#log;
     const { log, controller } = this.environment;
-    return (this.#log ??= log.with({ controller, key: this.item.key }, (text) => this.clean(text)));
+    const clean = (text: string): string => this.clean(text);
+    const own = log.with({ controller, key: this.item.key }, clean);
+    const { record } = this;
+    return (this.#log = record === undefined ? own : new RecordedLog(own, { log, record, clean }));
   }
 
   keep(resource: Resource, object: unknown): void {
     const texts = sensitiveTexts(resource);
-    if (texts !== undefined && object !== undefined) (this.#secrets ??= new KeptSecrets()).add(object, texts);
+    if (texts === undefined || object === undefined) return;
+    (this.#secrets ??= new KeptSecrets()).add(object, texts);
+    this.record?.sees(resource, object);
   }
 
   /** Removes from a text the sensitive values that this run has read or written. */
@@ -152,8 +162,12 @@ export class KeyRun implements RunContext, RequestContext {
 
   /** Records Events without sensitive values about an object in its state at the time of the call. */
   protected eventsAbout(regarding: () => AnyObject): RunEvents {
-    const record = (type: "Normal" | "Warning", reason: string, message: unknown): void =>
-      this.environment.events.record(regarding(), { type, reason, message: this.clean(String(message)) });
+    const record = (type: "Normal" | "Warning", reason: string, message: unknown): void => {
+      const event = { type, reason, message: this.clean(String(message)) };
+      const about = regarding();
+      this.environment.events.record(about, event);
+      this.record?.event(event, about);
+    };
     return {
       normal: (reason, message) => record("Normal", reason, message),
       warning: (reason, message) => record("Warning", reason, message),
@@ -191,6 +205,10 @@ class AuthorContext implements RequestContext {
 
   get requestSignal(): AbortSignal | undefined {
     return this.#run.requestSignal;
+  }
+
+  get record(): RunRecord | undefined {
+    return this.#run.record;
   }
 
   get origin(): string {

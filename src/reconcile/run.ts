@@ -25,7 +25,7 @@ export interface ControllerEnvironment {
   readonly clock: Clock;
   readonly log: {
     with(fields: object, clean?: (text: string) => string): Logger;
-    enabled(level: "debug"): boolean;
+    enabled(level: "debug" | "info" | "warn" | "error"): boolean;
   };
   readonly events: ControllerRecorder;
   /** The metrics object of the author's code. @default none */
@@ -99,6 +99,7 @@ export function dryRunOf(run: ObjectRunState): ObjectRunState {
     deleting,
     log,
     dryRun: true,
+    record: run.record,
     object: run.object,
     get requestSignal() {
       return run.requestSignal;

@@ -67,12 +67,27 @@ export class ObjectStatusWriter implements StatusWriter<Shape> {
     const shape = answer instanceof Promise ? await answer : answer;
     this.#isDirty = dryRun;
     try {
+      const before = run.latest();
       await writeStatus(dryRun ? dryRunOf(run) : run, (object, fields) => this.#desired(object, { fields, shape }));
+      if (!dryRun) this.#record(before);
     } catch (error) {
       this.#isDirty = true;
       if (isApiError(error) && error.message.includes("observedGeneration")) run.environment.statusShape.forget();
       if (!(await this.#isGone(error))) throw error; // the object is gone, so there is no status to write
     }
+  }
+
+  /** Notes what has become of the status since `old`. */
+  #record(old: AnyObject): void {
+    const { record, environment } = this.#run;
+    if (record === undefined) return;
+    const before = conditionsOf(old);
+    const conditions = conditionsOf(this.#run.object).flatMap(({ type, status, reason }) => {
+      if (this.#conditions?.has(type) !== true) return [];
+      const was = before.find((condition) => condition.type === type)?.status;
+      return [{ type, status, reason, was: was === status ? undefined : was }];
+    });
+    record.wroteStatus(environment.resource, { old, now: this.#run.latest() }, conditions);
   }
 
   /**
@@ -83,7 +98,7 @@ export class ObjectStatusWriter implements StatusWriter<Shape> {
     if (!isNotFound(error)) return false;
     const { environment, object } = this.#run;
     const { resource, core } = environment;
-    const now = await core.reader.findLive(resource, object.metadata);
+    const now = await core.reader.findLive(resource, object.metadata, { context: this.#run });
     if (now === undefined || now.metadata.uid !== object.metadata.uid) return true;
     throw new TypeError(`Cannot write the status of ${resource.kind}: the kind has no status subresource`);
   }
@@ -168,7 +183,8 @@ async function writeStatus(
   const { environment } = run;
   const { resource, core, contention } = environment;
   const { uid } = run.object.metadata;
-  const read = (): Promise<AnyObject | undefined> => core.reader.findLive(resource, run.object.metadata);
+  const read = (): Promise<AnyObject | undefined> =>
+    core.reader.findLive(resource, run.object.metadata, { context: run });
   let object: AnyObject | undefined = environment.latest(run.item.key) ?? run.object;
   /** The object with the managed fields of all managers; cached objects have only our own. */
   let whole: AnyObject | undefined;
@@ -307,6 +323,10 @@ function remember(run: ObjectRunState, answer: AnyObject, desired: Fields): void
 
 function idOf(run: ObjectRunState): string {
   return `status:${run.item.key}`;
+}
+
+function conditionsOf(object: AnyObject): readonly Condition[] {
+  return (statusOf(object)["conditions"] ?? []) as readonly Condition[];
 }
 
 function statusOf(object: AnyObject): Fields {

@@ -23,8 +23,8 @@ export function sensitiveTexts(resource: Resource): SensitiveTexts | undefined {
 function textsOf(resource: Resource): SensitiveTexts | undefined {
   const builtIn = sensitiveTextsOfKind(resource);
   if (builtIn !== undefined) return builtIn;
-  const version = definitionOf(resource)?.versions.find(({ name }) => name === resource.version);
-  return version && sensitiveTextsOf(version.schema);
+  const schema = schemaWithMarks(resource);
+  return schema && sensitiveTextsOf(schema);
 }
 
 /** Returns the sensitive texts of a built-in kind. */
@@ -35,7 +35,7 @@ export function sensitiveTextsOfKind({
   readonly kind: string;
   readonly group: string;
 }): SensitiveTexts | undefined {
-  const texts = BUILT_IN[`${kind}.${group}`];
+  const texts = BUILT_IN[`${kind}.${group}`]?.texts;
   return texts && orPatch(texts);
 }
 
@@ -44,13 +44,28 @@ export function sensitiveTextsOf(schema: StructuralSchema): SensitiveTexts | und
   return isMarked(schema) ? orPatch((object) => markedTexts(schema, object)) : undefined;
 }
 
+const MARKED: StructuralSchema = { format: SENSITIVE };
+const SECRET: StructuralSchema = { properties: { data: MARKED, stringData: MARKED } };
+const WITH_TOKEN: StructuralSchema = { properties: { token: MARKED } };
+const TOKENS: StructuralSchema = { properties: { spec: WITH_TOKEN, status: WITH_TOKEN } };
+
 /** The kinds with secrets; a service account has a subresource that returns tokens in a TokenRequest. */
-const BUILT_IN: Readonly<Record<string, SensitiveTexts>> = {
-  "Secret.": secretTexts,
-  "ServiceAccount.": tokenTexts,
-  "TokenRequest.authentication.k8s.io": tokenTexts,
-  "TokenReview.authentication.k8s.io": tokenTexts,
+const BUILT_IN: Readonly<Record<string, { readonly schema: StructuralSchema; readonly texts: SensitiveTexts }>> = {
+  "Secret.": { schema: SECRET, texts: secretTexts },
+  "ServiceAccount.": { schema: TOKENS, texts: tokenTexts },
+  "TokenRequest.authentication.k8s.io": { schema: TOKENS, texts: tokenTexts },
+  "TokenReview.authentication.k8s.io": { schema: TOKENS, texts: tokenTexts },
 };
+
+/**
+ * Returns the schema that marks the sensitive fields of a kind: of a built-in kind only these fields, of a kind that a
+ * module defines the whole schema; `undefined` when neither is known.
+ */
+export function schemaWithMarks(resource: Resource): StructuralSchema | undefined {
+  const builtIn = BUILT_IN[`${resource.kind}.${resource.group}`];
+  if (builtIn !== undefined) return builtIn.schema;
+  return definitionOf(resource)?.versions.find(({ name }) => name === resource.version)?.schema;
+}
 
 /** Takes a JSON patch as well, and JSON text. */
 function orPatch(texts: SensitiveTexts): SensitiveTexts {
@@ -97,10 +112,8 @@ function* secretTexts(object: unknown): Generator<string> {
   }
 }
 
-function* tokenTexts(object: unknown): Generator<string> {
-  const { spec, status } = object as { readonly [K in "spec" | "status"]?: { readonly token?: unknown } };
-  yield* allTexts(spec?.token);
-  yield* allTexts(status?.token);
+function tokenTexts(object: unknown): Generator<string> {
+  return markedTexts(TOKENS, object);
 }
 
 function* markedTexts(schema: StructuralSchema, value: unknown): Generator<string> {

@@ -1,6 +1,7 @@
 /** The run time in this process, with definitions of the test itself, so that a test can look inside. */
 import type { ControlPlane } from "../../../scripts/controlplane/controlplane.ts";
 import { until } from "../until.ts";
+import type { RunHistory } from "../../../src/history/run-history.ts";
 import type { ClusterConfig } from "../../../src/kube/config/cluster-config.ts";
 import { loadKubeconfig } from "../../../src/kube/config/kubeconfig.ts";
 import { Manager } from "../../../src/manager/manager.ts";
@@ -21,6 +22,8 @@ export interface InProcessOptions {
   readonly grace?: number | undefined;
   /** Serves webhooks on the loopback and registers them; only those that convert with `definitions`. @default false */
   readonly webhooks?: boolean | "definitions" | undefined;
+  /** Records the runs. @default nothing is recorded */
+  readonly history?: RunHistory | undefined;
 }
 
 /** One line of the log. */
@@ -49,7 +52,7 @@ export class InProcess implements AsyncDisposable {
 
   /** Installs the definitions' CRDs, starts their controllers, and waits until all have synced. */
   static async start(options: InProcessOptions): Promise<InProcess> {
-    const { definitions, namespaces, level = "info", grace = 5_000, webhooks = false } = options;
+    const { definitions, namespaces, level = "info", grace = 5_000, webhooks = false, history } = options;
     const lines: LogLine[] = [];
     const cluster = options.cluster ?? (await loadKubeconfig({ kubeconfig: options.plane!.kubeconfig, env: {} }));
     const manager = new Manager({
@@ -58,6 +61,7 @@ export class InProcess implements AsyncDisposable {
       settings: { namespace: namespaces, "install-crds": true, "grace-period": grace },
       webhooks: webhooks === false ? undefined : onLoopback(webhooks === true ? "apply" : webhooks),
       development: true,
+      history,
     });
     const operator = new InProcess(manager, lines);
     await manager.add(moduleOf(definitions));

@@ -1,0 +1,152 @@
+/** The cause of a run that an event of an object is. */
+import { LOGGED_AS } from "../observe/loggable.ts";
+import type { Cause } from "../resource/cause.ts";
+import type { AnyObject, Resource } from "../resource/handle.ts";
+import type { Key } from "../resource/meta.ts";
+import { schemaWithMarks } from "../resource/sensitive.ts";
+import type { Clean } from "./bounded.ts";
+import { compare, type Difference } from "./changes.ts";
+import type { EventOrigin } from "./event-origins.ts";
+
+/** The event, for its cause. */
+export interface ObjectEvent {
+  readonly source: string;
+  readonly type: string;
+  readonly resource: Resource;
+  readonly object: AnyObject;
+  readonly old?: AnyObject | undefined;
+  /** Where the change comes from, while runs are recorded. */
+  readonly origin?: EventOrigin | undefined;
+}
+
+/**
+ * **Guarantees.** Nothing is compared before somebody reads `paths`. The old states that all waiting causes keep alive
+ * are at most {@link MOST_STATES}; a cause that has lost its own has no `paths`.
+ */
+export class EventCause implements Cause {
+  readonly source: string;
+  readonly type: string;
+  readonly kind: string;
+  readonly key: Key;
+  readonly resourceVersion: string;
+  #states: States | undefined;
+
+  constructor({ source, type, resource, object, old, origin }: ObjectEvent) {
+    const { name, namespace, resourceVersion } = object.metadata;
+    this.source = source;
+    this.type = type;
+    this.kind = object.kind;
+    this.key = { name, namespace };
+    this.resourceVersion = resourceVersion;
+    if (old !== undefined || origin !== undefined) this.#states = new States(resource, { object, old, origin });
+  }
+
+  /** Not enumerable: a copy has none, and whatever walks over a cause compares nothing. */
+  get paths(): readonly string[] | undefined {
+    return this.#states?.paths;
+  }
+
+  get resource(): Resource | undefined {
+    return this.#states?.resource;
+  }
+
+  get origin(): EventOrigin | undefined {
+    return this.#states?.origin;
+  }
+
+  get uid(): string | undefined {
+    return this.#states?.object?.metadata.uid;
+  }
+
+  /** The states before and after; `undefined` when they are not known any more, or there is only one. */
+  get states(): readonly [old: AnyObject, object: AnyObject] | undefined {
+    const { old, object } = this.#states ?? {};
+    return old === undefined || object === undefined ? undefined : [old, object];
+  }
+
+  /** Compares the states; `undefined` as for `states`. */
+  difference(clean: Clean): Difference | undefined {
+    return this.#states?.difference(clean);
+  }
+
+  /** Lets this cause stand for an earlier event of the same object, too. */
+  follow(earlier: Cause): void {
+    if (earlier instanceof EventCause) this.#states?.follow(earlier.#states);
+  }
+
+  /** Forgets the states, once the run is over; `paths` that were read stay. */
+  forget(): void {
+    this.#states?.forget();
+  }
+
+  toJSON(): Cause {
+    const { source, type, kind, key, resourceVersion, paths } = this;
+    return { source, type, kind, key, resourceVersion, paths };
+  }
+}
+
+Object.defineProperty(EventCause.prototype, LOGGED_AS, {
+  get(this: EventCause) {
+    return this.toJSON();
+  },
+});
+
+/** Forgets the states that causes compare, when the next run of the key has others. */
+export function forgetStates(causes: readonly Cause[]): void {
+  for (const cause of causes) if (cause instanceof EventCause) cause.forget();
+}
+
+/** The most old states that waiting causes keep alive; with more keys waiting, the causes of some have no paths. */
+const MOST_STATES = 128;
+const latest: (States | undefined)[] = [];
+let next = 0;
+
+/** The states of an object before and after an event. */
+class States {
+  readonly resource: Resource;
+  readonly origin: EventOrigin | undefined;
+  object: AnyObject | undefined;
+  old: AnyObject | undefined;
+  #paths: readonly string[] | undefined;
+
+  constructor(resource: Resource, { object, old, origin }: Pick<ObjectEvent, "object" | "old" | "origin">) {
+    this.resource = resource;
+    this.object = object;
+    this.old = old;
+    this.origin = origin;
+    if (old === undefined) return;
+    latest[next]?.forget();
+    latest[next] = this;
+    next = (next + 1) % MOST_STATES;
+  }
+
+  get paths(): readonly string[] | undefined {
+    if (this.#paths !== undefined) return this.#paths;
+    const { old, object } = this;
+    if (old === undefined || object === undefined) return undefined;
+    const { changes } = compare(old, object, {
+      schema: schemaWithMarks(this.resource),
+    });
+    return (this.#paths = changes.map(({ path }) => path));
+  }
+
+  difference(clean: Clean): Difference | undefined {
+    const { old, object } = this;
+    if (old === undefined || object === undefined) return undefined;
+    const schema = schemaWithMarks(this.resource);
+    const difference = compare(old, object, { schema, clean });
+    this.#paths = difference.changes.map(({ path }) => path);
+    return difference;
+  }
+
+  follow(earlier: States | undefined): void {
+    if (this.old === undefined || earlier === undefined) return;
+    if (earlier.old === undefined) this.forget();
+    else this.old = earlier.old;
+    earlier.forget();
+  }
+
+  forget(): void {
+    this.old = this.object = undefined;
+  }
+}

@@ -1,0 +1,187 @@
+/** The runs of this process that were lately, within a bounded number of bytes. */
+import { type Clock, monotonic } from "../platform/clock.ts";
+import type { AnyObject } from "../resource/handle.ts";
+import { authorOf, type EventOrigin, EventOrigins, pathsOf } from "./event-origins.ts";
+import type { ChangedBy, LogLine, RunAnswer, RunRef } from "./run-answer.ts";
+import { type RecordKeeper, type RunBeginning, RunRecord } from "./run-record.ts";
+import { SeenSecrets } from "./seen-secrets.ts";
+
+export interface RunHistoryOptions {
+  /** The most bytes of all records together. */
+  readonly bytes: number;
+  readonly clock: Clock;
+  /** The name of this process among its replicas. */
+  readonly replica: string;
+}
+
+export interface RunHistoryStats {
+  readonly runs: number;
+  readonly bytes: number;
+  readonly limit: number;
+  /** How many runs made room for newer ones. */
+  readonly dropped: number;
+  /** When recording began. */
+  readonly since: string;
+}
+
+/** The part of an object's identity by which runs are found; what is not given does not matter. */
+export interface RunFilter {
+  readonly group?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly controller?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+/** One run may use this part of the memory. */
+const PART = 32;
+const LEAST_PART = 16_384;
+
+/**
+ * **Guarantees.** The estimated size of all records never exceeds the limit; the oldest ended runs make room. Values of
+ * Secrets and of sensitive fields are never stored.
+ */
+export class RunHistory {
+  readonly #options: RunHistoryOptions;
+  readonly #clock: Clock;
+  readonly #active = new Map<string, RunRecord>();
+  /** The ended runs, the one that ended first at the front. */
+  readonly #ended = new Map<string, RunRecord>();
+  readonly #origins = new EventOrigins();
+  readonly #secrets = new SeenSecrets();
+  readonly #endListeners = new Set<(run: RunAnswer) => void>();
+  readonly #lineListeners = new Set<(line: LogLine, run: RunRef) => void>();
+  readonly #since: string;
+  /** Tells the runs of this process from those of an earlier one. */
+  readonly #prefix: string;
+  #count = 0;
+  #bytes = 0;
+  #dropped = 0;
+  readonly #keeper: RecordKeeper;
+
+  constructor(options: RunHistoryOptions) {
+    const { clock } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#since = this.#time(clock.now());
+    this.#prefix = Math.floor(clock.now() / 1_000).toString(36);
+    const elapsed = monotonic(clock);
+    this.#keeper = {
+      now: () => this.#time(clock.now()),
+      elapsed: () => elapsed.now(),
+      clean: (text) => this.#secrets.clean(text),
+      reserve: (bytes, used) => this.#reserve(bytes, used),
+      wrote: (object, by, run) => this.#origins.set(object, { at: clock.now(), by, run }),
+      sees: (resource, content) => this.#secrets.add(resource, content),
+      ended: (record) => this.#onEnd(record),
+      said: (line, run) => {
+        for (const listener of this.#lineListeners) listener(line, run);
+      },
+    };
+  }
+
+  /** Begins the record of a run. */
+  begin(about: Omit<RunBeginning, "id" | "replica" | "at">): RunRecord {
+    const id = `${this.#prefix}-${++this.#count}`;
+    const { replica } = this.#options;
+    const record = new RunRecord(this.#keeper, { ...about, id, replica, at: this.#time(this.#clock.now()) });
+    this.#active.set(id, record);
+    return record;
+  }
+
+  /**
+   * Notes an event before its object is reduced.
+   *
+   * @param isPartial whether nothing but metadata is known of the object.
+   */
+  event(object: AnyObject, old: AnyObject | undefined, isPartial: boolean): void {
+    try {
+      const author = authorOf(object, old);
+      const by = author && changedBy(author);
+      const paths = isPartial && old !== undefined && author?.fieldsV1 ? pathsOf(author.fieldsV1) : undefined;
+      this.#origins.set(object, { at: this.#clock.now(), by, paths });
+    } catch {
+      // Managed fields that nobody can read say nothing about the origin.
+    }
+  }
+
+  /** Where the state of an object comes from; at least when it was heard of. */
+  originOf(object: AnyObject): EventOrigin {
+    return this.#origins.of(object) ?? { at: this.#clock.now() };
+  }
+
+  /** The runs, newest first; those under way come before the ended ones. */
+  *runs(filter: RunFilter = {}): Generator<RunAnswer> {
+    for (const runs of [this.#active, this.#ended]) {
+      for (const run of [...runs.values()].reverse()) if (isMeant(run, filter)) yield run;
+    }
+  }
+
+  run(id: string): RunAnswer | undefined {
+    return this.#active.get(id) ?? this.#ended.get(id);
+  }
+
+  /** Calls the listener with each run that ends. */
+  onEnd(listener: (run: RunAnswer) => void): Disposable {
+    this.#endListeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#endListeners.delete(listener) };
+  }
+
+  /** Calls the listener with each line that a run logs. */
+  onLine(listener: (line: LogLine, run: RunRef) => void): Disposable {
+    this.#lineListeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#lineListeners.delete(listener) };
+  }
+
+  get stats(): RunHistoryStats {
+    return {
+      runs: this.#active.size + this.#ended.size,
+      bytes: this.#bytes,
+      limit: this.#options.bytes,
+      dropped: this.#dropped,
+      since: this.#since,
+    };
+  }
+
+  #time(now: number): string {
+    return new Date(now).toISOString();
+  }
+
+  #reserve(bytes: number, used: number): boolean {
+    const { bytes: limit } = this.#options;
+    if (used > 0 && used + bytes > Math.max(limit / PART, LEAST_PART)) return false;
+    while (this.#bytes + bytes > limit && this.#ended.size > 0) {
+      const [oldest] = this.#ended.values();
+      this.#ended.delete(oldest!.id);
+      this.#bytes -= oldest!.bytes;
+      this.#dropped++;
+    }
+    if (used > 0 && this.#bytes + bytes > limit) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  #onEnd(record: RunRecord): void {
+    this.#active.delete(record.id);
+    this.#ended.set(record.id, record);
+    this.#reserve(0, 0);
+    for (const listener of this.#endListeners) listener(record);
+  }
+}
+
+function changedBy({ manager = "", operation = "", subresource, time }: ChangedByEntry): ChangedBy {
+  return { manager, operation, subresource, at: time };
+}
+
+type ChangedByEntry = NonNullable<ReturnType<typeof authorOf>>;
+
+function isMeant({ object, controller, key }: RunAnswer, filter: RunFilter): boolean {
+  if (filter.controller !== undefined && filter.controller !== controller) return false;
+  if (filter.key !== undefined && filter.key !== key) return false;
+  if (filter.kind === undefined && filter.name === undefined) return true;
+  if (object === undefined) return false;
+  const { group = object.group, kind = object.kind, name = object.name } = filter;
+  const { namespace = object.namespace } = filter;
+  return group === object.group && kind === object.kind && name === object.name && namespace === object.namespace;
+}

@@ -1,0 +1,186 @@
+/** What is recorded of the runs of a process. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { conditions, defineController, defineResource, type Definition, of, z } from "binnacle";
+import { ConfigMap, Secret } from "binnacle/resources";
+import { InProcess } from "../../tests/support/integration/in-process.ts";
+import { until } from "../../tests/support/until.ts";
+import type { RunAnswer } from "../history/run-answer.ts";
+import { RunHistory } from "../history/run-history.ts";
+import { systemClock } from "../platform/clock.ts";
+import { startCluster, type TestCluster } from "../testing/index.ts";
+
+const Site = defineResource({
+  group: "shop.example.com",
+  version: "v1",
+  kind: "Site",
+  spec: z.object({ title: z.string(), login: z.string().meta({ sensitive: true }).optional() }),
+  status: z.object({ title: z.string().optional(), conditions: conditions("Ready") }),
+});
+
+const site = defineController({
+  name: "site",
+  for: Site,
+  owns: [ConfigMap],
+  async reconcile({ metadata: { name }, spec: { title } }, { children, status, events, log }) {
+    await children.sync({ page: of(ConfigMap, { metadata: { name }, data: { title } }) });
+    log.info("Wrote the page", { title });
+    events.normal("Written", `The page of ${name} is written`);
+    status.set({ title });
+    status.condition({ type: "Ready", status: title !== "", reason: "Written" });
+  },
+});
+
+let cleanup = new AsyncDisposableStack();
+let cluster: TestCluster;
+beforeEach(async () => {
+  cluster = cleanup.use(await startCluster({ pods: false }));
+});
+afterEach(async () => {
+  await cleanup.disposeAsync();
+  cleanup = new AsyncDisposableStack();
+});
+
+/** Runs definitions and records their runs. */
+async function record(...definitions: readonly (Definition | typeof Site)[]) {
+  const history = new RunHistory({ bytes: 8 * 2 ** 20, clock: systemClock, replica: "here" });
+  const operator = cleanup.use(await InProcess.start({ cluster: cluster.config, definitions, history }));
+  const runs = (controller: string, name: string): readonly RunAnswer[] =>
+    [...history.runs({ controller, key: `default/${name}` })].map(
+      (run) => JSON.parse(JSON.stringify(run)) as RunAnswer,
+    );
+  return { history, operator, runs };
+}
+
+const key = { namespace: "default", name: "one" };
+
+/** Waits until a controller's runs of an object have ended, at least so many. @returns them, the newest first. */
+async function ended(runs: () => readonly RunAnswer[], least: number): Promise<readonly RunAnswer[]> {
+  await until(() => runs().length >= least && runs().every(({ duration }) => duration !== undefined));
+  return runs();
+}
+
+test("a run tells its causes, requests, children, status, events, log and outcome", async () => {
+  const { runs, operator } = await record(Site, site);
+  await cluster.client.create(Site, { metadata: key, spec: { title: "Hello" } });
+  await ended(() => runs("site", "one"), 1);
+  await operator.idle();
+  await cluster.client.patch(Site, key, { type: "merge", body: { spec: { title: "" } } });
+  const [second, first] = await ended(() => runs("site", "one"), 2);
+  const object = { group: "shop.example.com", version: "v1", kind: "Site", ...key, uid: expect.any(String) };
+  const page = { group: "", version: "v1", kind: "ConfigMap", ...key, uid: expect.any(String) };
+  expect(first).toMatchObject({
+    module: "test",
+    object,
+    phase: "reconcile",
+    attempt: 1,
+    causes: [{ source: "for", type: "create", object, by: { manager: "test", operation: "Update" } }],
+    requests: [
+      { verb: "create", object: page, status: 201, by: "runtime" },
+      { verb: "patch", subresource: "status", object, status: 200, by: "runtime" },
+    ],
+    children: [{ name: "page", object: page, action: "created" }],
+    log: [{ level: "info", message: "Wrote the page", fields: { title: "Hello" } }],
+    events: [{ type: "Normal", reason: "Written", message: "The page of one is written", about: object }],
+    outcome: { result: "success" },
+  });
+  const title = { old: "Hello", new: "" };
+  expect(second).toMatchObject({
+    causes: [{ type: "update", changes: [{ path: "spec.title", ...title }], by: { manager: "test" } }],
+    requests: [{ verb: "patch", object: page, changes: [{ path: "data.title", ...title }] }, { subresource: "status" }],
+    children: [{ action: "changed", changes: [{ path: "data.title", ...title }] }],
+    status: { conditions: [{ type: "Ready", status: "False", was: "True", reason: "Written" }] },
+  });
+  expect(second!.status!.changes).toContainEqual({ path: "status.title", ...title });
+  expect(second!.status!.changes).toContainEqual({
+    path: "status.conditions[type=Ready].status",
+    old: "True",
+    new: "False",
+  });
+});
+
+test("the cause of a run names the run whose write it is, along a chain of controllers", async () => {
+  const copy = defineController({
+    name: "copy",
+    for: ConfigMap,
+    async reconcile({ metadata: { name, namespace }, data = {} }, { client }) {
+      if (name !== "one") return;
+      const metadata = { name: "copy", namespace };
+      await client.createOrUpdate(ConfigMap, metadata, (draft) => {
+        draft.data = { ...data };
+      });
+    },
+  });
+  const { runs, operator } = await record(Site, site, copy);
+  await cluster.client.create(Site, { metadata: key, spec: { title: "Hello" } });
+  await ended(() => runs("copy", "copy"), 1);
+  await operator.idle();
+  await cluster.client.patch(Site, key, { type: "merge", body: { spec: { title: "Bye" } } });
+  const [last] = await ended(() => runs("copy", "copy"), 2);
+  const changes = [{ path: "data.title", old: "Hello", new: "Bye" }];
+  expect(last!.causes).toMatchObject([
+    { changes, by: { manager: "copy" }, run: { controller: "copy", key: "default/one" } },
+  ]);
+  const [second] = runs("copy", "one");
+  expect(last!.causes[0]!.run!.id).toBe(second!.id);
+  expect(second).toMatchObject({
+    causes: [{ changes, by: { manager: "site" }, run: { controller: "site", key: "default/one" } }],
+    reads: [{ verb: "get", kind: { kind: "ConfigMap" }, key: "default/copy", from: "cache", count: 1 }],
+    requests: [{ verb: "update", by: "author", status: 200, object: { name: "copy" }, changes }],
+  });
+  const [first] = runs("site", "one");
+  expect(second!.causes[0]!.run!.id).toBe(first!.id);
+  expect(first!.causes).toMatchObject([{ by: { manager: "test" }, changes: [{ path: "spec.title" }] }]);
+});
+
+test("a run under way is shown, and one that fails says how and when the key runs again", async () => {
+  const gate = Promise.withResolvers<void>();
+  const failing = defineController({
+    name: "failing",
+    for: Site,
+    retry: { first: "1h" },
+    async reconcile({ metadata }, { client, key: { namespace } }) {
+      await client.find(ConfigMap, { name: "absent", namespace });
+      await gate.promise;
+      await client.delete(Secret, { name: "a", namespace });
+      throw new Error(`No luck with ${metadata.name}`);
+    },
+  });
+  const { runs, history } = await record(Site, failing);
+  const heard: RunAnswer[] = [];
+  using _listener = history.onEnd((run) => heard.push(run));
+  await cluster.client.create(Site, { metadata: key, spec: { title: "" } });
+  await until(() => runs("failing", "one").length > 0);
+  await until(() => runs("failing", "one")[0]!.requests.length > 0);
+  const [active] = runs("failing", "one");
+  expect(active!.duration).toBeUndefined();
+  expect(active!.outcome).toBeUndefined();
+  gate.resolve();
+  const [run] = await ended(() => runs("failing", "one"), 1);
+  expect(run!.requests).toMatchObject([
+    { verb: "get", status: 404, reason: "NotFound", by: "author", object: { kind: "ConfigMap", name: "absent" } },
+    { verb: "delete", status: 404, by: "author", object: { kind: "Secret" } },
+  ]);
+  expect(run!.outcome).toMatchObject({
+    result: "error",
+    error: "No luck with one",
+    stack: expect.stringContaining("at "),
+  });
+  expect(Date.parse(run!.outcome!.next!)).toBeGreaterThan(Date.now() + 900_000);
+  expect(heard).toEqual([history.run(run!.id)!]);
+});
+
+test("the line of a failed run names what has changed", async () => {
+  const failing = defineController({
+    name: "failing",
+    for: Site,
+    async reconcile({ spec }) {
+      if (spec.title === "bad") throw new Error("No");
+    },
+  });
+  const { operator, runs } = await record(Site, failing);
+  await cluster.client.create(Site, { metadata: key, spec: { title: "good" } });
+  await ended(() => runs("failing", "one"), 1);
+  await cluster.client.patch(Site, key, { type: "merge", body: { spec: { title: "bad" } } });
+  await until(() => operator.lines("error").length > 0);
+  expect(operator.lines("error")[0]).toMatchObject({ because: "for Site update default/one (spec.title)" });
+});
