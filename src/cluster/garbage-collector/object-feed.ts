@@ -69,15 +69,16 @@ export class PendingNames {
   }
 }
 
-/** Calls back with the key of each namespace in which an object changed in one of these ways. */
+/** Calls back with the key of each namespace in which there was a change that counts. */
 export function namespacesOf(
   objects: ObjectFeed,
-  { types, keyOf }: { readonly types: readonly OwnedChange["type"][]; readonly keyOf: (namespace: string) => Key },
+  { counts, keyOf }: { readonly counts: (change: OwnedChange) => boolean; readonly keyOf: (namespace: string) => Key },
 ): MappedWatch {
   const namespaces = new PendingNames();
   return namespaces.asSource(keyOf, () =>
-    objects(({ type, object: { metadata } }) => {
-      if (metadata.namespace !== undefined && types.includes(type)) namespaces.add(metadata.namespace);
+    objects((change) => {
+      const { namespace } = change.object.metadata;
+      if (namespace !== undefined && counts(change)) namespaces.add(namespace);
     }),
   );
 }

@@ -11,7 +11,7 @@ import {
 } from "../../index.ts";
 import { CustomResourceDefinition, Namespace } from "../../resource/builtin/index.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { namespacesOf, type ObjectFeed } from "../garbage-collector/object-feed.ts";
+import { namespacesOf, type ObjectFeed, type OwnedChange } from "../garbage-collector/object-feed.ts";
 import { builtinKinds, customKinds, type StoredKind } from "../kinds/stored-kinds.ts";
 import { timestamp } from "../workload/time.ts";
 import { conditionsAfter, type Round } from "./namespace-conditions.ts";
@@ -27,11 +27,12 @@ const pods = builtinContent.find(({ plural }) => plural === "pods")!;
  * @see https://kubernetes.io/docs/tasks/administer-cluster/namespaces/#deleting-a-namespace
  */
 export function namespaceDeletion(clock: Clock, objects: ObjectFeed | undefined): Definition {
+  const isDeletion = ({ type }: OwnedChange) => type === "DELETED";
   return defineKeyController({
     name: "namespace-deletion",
     watches: [
       watch(Namespace, { enqueue: (namespace) => (isLeaving(namespace) ? [namespace] : []) }),
-      ...(objects === undefined ? [] : [namespacesOf(objects, { types: ["DELETED"], keyOf: (name) => ({ name }) })]),
+      ...(objects === undefined ? [] : [namespacesOf(objects, { counts: isDeletion, keyOf: (name) => ({ name }) })]),
     ],
     reads: [CustomResourceDefinition],
     uses: [

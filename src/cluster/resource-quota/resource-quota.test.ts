@@ -1,6 +1,15 @@
 import { expect, test } from "bun:test";
-import { ConfigMap, Namespace, Pod, ResourceQuota } from "../../resource/builtin/index.ts";
+import {
+  ConfigMap,
+  type DeviceRequest,
+  Namespace,
+  PersistentVolumeClaim,
+  Pod,
+  ResourceClaim,
+  ResourceQuota,
+} from "../../resource/builtin/index.ts";
 import { eventually } from "../../testing/eventually.ts";
+import { FakeClock } from "../../testing/fake-clock.ts";
 import { startCluster } from "../../testing/start-cluster.ts";
 
 test("resourceQuotaController counts what comes and goes, however fast", async () => {
@@ -37,4 +46,84 @@ test("resourceQuotaController counts what comes and goes, however fast", async (
   await eventually(async () =>
     expect(await used()).toMatchObject({ pods: "15", "requests.cpu": "1500m", configmaps: "16" }),
   );
+});
+
+const key = { namespace: "default", name: "all" };
+
+test("resourceQuotaController puts a status right that somebody else has written", async () => {
+  const clock = new FakeClock();
+  await using cluster = await startCluster({ server: "embedded", pods: false, clock });
+  const { client } = cluster;
+  const status = async () => (await client.live.get(ResourceQuota, key)).status;
+  const write = (changed: object) =>
+    client.subresource("status").patch(ResourceQuota, key, { type: "merge", body: { status: changed } });
+  await client.create(ResourceQuota, { metadata: key, spec: { hard: { pods: "3" } } });
+  await eventually(async () => expect(await status()).toEqual({ hard: { pods: "3" }, used: { pods: "0" } }));
+  // Limits count at once, since admission reads them from the status.
+  await write({ hard: { pods: "9" } });
+  await eventually(async () => expect((await status())?.hard).toEqual({ pods: "3" }));
+  // What is used the API server writes as well, so that nobody can tell.
+  await write({ used: { pods: "3" } });
+  await clock.advanceInTurns(299_000);
+  expect((await status())?.used).toEqual({ pods: "3" });
+  await clock.advanceInTurns(2_000);
+  await eventually(async () => expect((await status())?.used).toEqual({ pods: "0" }));
+});
+
+test("resourceQuotaController counts claims by their class of attributes, and devices by theirs", async () => {
+  await using cluster = await startCluster({ server: "embedded", pods: false });
+  const { client } = cluster;
+  const [gold, all] = [{ ...key, name: "gold" }, key];
+  const devices = "gpu.deviceclass.resource.k8s.io/devices";
+  const hard = { persistentvolumeclaims: "1", "requests.storage": "2Gi" };
+  const expression = { scopeName: "VolumeAttributesClass", operator: "In", values: ["gold"] } as const;
+  await client.create(ResourceQuota, {
+    metadata: gold,
+    spec: { hard, scopeSelector: { matchExpressions: [expression] } },
+  });
+  const counted = "count/resourceclaims.resource.k8s.io";
+  await client.create(ResourceQuota, { metadata: all, spec: { hard: { [devices]: "40", [counted]: "2" } } });
+  const used = async (quota: typeof key) => (await client.live.get(ResourceQuota, quota)).status?.used;
+  await eventually(async () =>
+    expect(await used(gold)).toEqual({ persistentvolumeclaims: "0", "requests.storage": "0" }),
+  );
+  await eventually(async () => expect(await used(all)).toEqual({ [devices]: "0", [counted]: "0" }));
+
+  const claim = (name: string, volumeAttributesClassName: string) =>
+    client.create(PersistentVolumeClaim, {
+      metadata: { name, namespace: "default" },
+      spec: {
+        accessModes: ["ReadWriteOnce"],
+        resources: { requests: { storage: "1Gi" } },
+        storageClassName: "",
+        volumeAttributesClassName,
+      },
+    });
+  await claim("one", "gold");
+  await claim("two", "silver");
+  expect(await used(gold)).toEqual({ persistentvolumeclaims: "1", "requests.storage": "1Gi" });
+  expect(await claim("three", "gold").catch(String)).toContain("exceeded quota: gold");
+
+  const deviceClaim = (name: string, requests: readonly DeviceRequest[]) =>
+    client.create(ResourceClaim, {
+      metadata: { name, namespace: "default" },
+      spec: { devices: { requests } },
+    });
+  const exactly = { deviceClassName: "gpu", allocationMode: "ExactCount", count: 2 };
+  const any = { deviceClassName: "gpu", allocationMode: "All" };
+  await deviceClaim("one", [
+    { name: "a", exactly },
+    {
+      name: "b",
+      firstAvailable: [
+        { name: "x", ...exactly },
+        { name: "y", ...exactly, count: 3 },
+      ],
+    },
+  ]);
+  expect(await used(all)).toEqual({ [devices]: "5", [counted]: "1" });
+  await deviceClaim("two", [{ name: "a", exactly: any }]);
+  expect(await used(all)).toEqual({ [devices]: "37", [counted]: "2" });
+  await client.delete(ResourceClaim, { namespace: "default", name: "two" });
+  await eventually(async () => expect(await used(all)).toEqual({ [devices]: "5", [counted]: "1" }));
 });

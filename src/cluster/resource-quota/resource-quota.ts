@@ -11,18 +11,20 @@ import {
 } from "binnacle-apiserver";
 import {
   allow,
+  any,
   changed,
   type Client,
   defineKeyController,
   type Definition,
   isConflict,
   isNotFound,
+  source,
   watch,
 } from "../../index.ts";
 import { CustomResourceDefinition, Pod, ResourceQuota } from "../../resource/builtin/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { sameJson } from "../../resource/json.ts";
-import { namespacesOf, type ObjectFeed } from "../garbage-collector/object-feed.ts";
+import { namespacesOf, type ObjectFeed, type OwnedChange } from "../garbage-collector/object-feed.ts";
 import { builtinKinds, customKinds } from "../kinds/stored-kinds.ts";
 import { isFinished } from "../workload/pod-state.ts";
 
@@ -34,27 +36,33 @@ import { isFinished } from "../workload/pod-state.ts";
  */
 export function resourceQuotaController(clock: Clock, objects: ObjectFeed | undefined): Definition {
   const all = (namespace: string) => ({ namespace, name: "" });
-  const happens = objects === undefined ? [] : [namespacesOf(objects, { types: ["ADDED", "DELETED"], keyOf: all })];
+  // A claim is counted by its class of attributes, too, which may change.
+  const counts = ({ type, object }: OwnedChange) => type !== "MODIFIED" || object.kind === "PersistentVolumeClaim";
+  const happens = objects === undefined ? [] : [namespacesOf(objects, { counts, keyOf: all })];
   return defineKeyController({
     name: "resourcequota-controller",
     watches: [
-      // The status is ignored, because the server writes into it what it is about to store.
-      watch(ResourceQuota, { on: changed.spec, enqueue: (quota) => [quota] }),
+      // What is used is ignored, because the server writes into it what it is about to store.
+      watch(ResourceQuota, {
+        on: any(changed.spec, ({ object }: { object: ResourceQuota }) => !isCopied(object)),
+        enqueue: (quota) => [quota],
+      }),
       watch(Pod, {
         on: ({ object, old }) => old === undefined || isFinished(object) !== isFinished(old),
         enqueue: ({ metadata: { namespace } }, { client }) => client.list(ResourceQuota, { namespace }),
       }),
       ...happens,
+      source.every(RESYNC),
     ],
     reads: [CustomResourceDefinition],
     uses: [
       allow(ResourceQuota, "status/update"),
       ...builtinKinds.filter(({ isNamespaced }) => isNamespaced).map(({ handle }) => allow(handle, "list")),
     ],
-    async reconcile({ namespace = "", name }, { client }) {
-      // The key is a namespace in which objects changed, whatever its quotas are called.
+    async reconcile({ namespace, name }, { client }) {
+      // The key is a namespace in which objects changed, whatever its quotas are called; or all of them, at intervals.
       const quotas =
-        name === ""
+        name === "" || namespace === undefined
           ? await client.list(ResourceQuota, { namespace })
           : [await client.find(ResourceQuota, { namespace, name })];
       for (const quota of quotas) if (quota !== undefined) await recount(client, quota, clock);
@@ -63,6 +71,14 @@ export function resourceQuotaController(clock: Clock, objects: ObjectFeed | unde
 }
 
 const ATTEMPTS = 5;
+
+/** After this time a status is right again that somebody else has changed. */
+const RESYNC = "5m";
+
+/** Whether the status has the limits of the spec, from which admission reads them. */
+function isCopied({ spec, status }: ResourceQuota): boolean {
+  return sameJson(spec?.hard ?? {}, status?.hard ?? {});
+}
 
 async function recount(client: Client, known: ResourceQuota, clock: Clock): Promise<void> {
   const { namespace, name } = known.metadata;

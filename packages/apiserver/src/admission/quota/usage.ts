@@ -1,8 +1,8 @@
 /** Computes how much of a quota objects use. @see https://kubernetes.io/docs/concepts/policy/resource-quotas/ */
-import type { AdmissionAttributes, KindRow, KubeObject } from "../../hooks.ts";
+import type { AdmissionAttributes, Fields, KindRow, KubeObject } from "../../hooks.ts";
 import { each, inner } from "../../validation/fill.ts";
 import { podResources } from "../pod-resources.ts";
-import { add, count, type ResourceList, resourceList, zero } from "../resource-list.ts";
+import { add, count, raise, type ResourceList, resourceList, zero } from "../resource-list.ts";
 import { classOf } from "../storage-rules.ts";
 import { podScope, type Requirement } from "./scopes.ts";
 import type { Quantity } from "../../schema/quantity.ts";
@@ -25,6 +25,7 @@ export function evaluatorOf(row: Pick<KindRow, "group" | "plural">): Evaluator {
   if (row.group === "" && row.plural === "pods") return pods;
   if (row.group === "" && row.plural === "services") return services;
   if (row.group === "" && row.plural === "persistentvolumeclaims") return claims;
+  if (row.group === "resource.k8s.io" && row.plural === "resourceclaims") return deviceClaims;
   const names = [`count/${row.plural}${row.group === "" ? "" : `.${row.group}`}`];
   if (row.group === "" && aliases.has(row.plural)) names.push(row.plural);
   return {
@@ -171,6 +172,35 @@ const claims: Evaluator = {
     return names.length === 0 || names.some((name) => !values.includes(name));
   },
 };
+
+const ofDeviceClass = ".deviceclass.resource.k8s.io/devices";
+
+/** What a request for all devices that match is counted as: no claim gets more. */
+const MOST_DEVICES = 32;
+
+const deviceClaims: Evaluator = {
+  handles: ({ context }) =>
+    context.subresource === "" && (context.operation === "CREATE" || context.operation === "UPDATE"),
+  counts: (name) => name === "count/resourceclaims.resource.k8s.io" || name.endsWith(ofDeviceClass),
+  usage(claim) {
+    const used: ResourceList = new Map([["count/resourceclaims.resource.k8s.io", count(1)]]);
+    for (const request of each(inner(inner(claim, "spec"), "devices"), "requests")) {
+      const choice = each(request, "firstAvailable");
+      // Of several requests, one of which is served, each class counts as much as it may come to.
+      const most: ResourceList = new Map();
+      for (const one of choice.length > 0 ? choice : [inner(request, "exactly")]) raise(most, devicesOf(one));
+      add(used, most);
+    }
+    return used;
+  },
+};
+
+function devicesOf(request: Fields): ResourceList {
+  const { deviceClassName, allocationMode, count: number } = request;
+  if (typeof deviceClassName !== "string") return new Map();
+  const devices = allocationMode === "All" ? MOST_DEVICES : allocationMode === "ExactCount" ? Number(number ?? 0) : 0;
+  return new Map([[`${deviceClassName}${ofDeviceClass}`, count(devices)]]);
+}
 
 function requested(claim: KubeObject): ReturnType<ResourceList["get"]> {
   const list = resourceList(inner(inner(claim, "spec"), "resources")["requests"]);

@@ -33,7 +33,14 @@ function quotaAmount(entry: Field, name: string): void {
     entry.invalid("must be an integer", String(entry.value));
 }
 
-const ofPods = /^(requests\.)?(cpu|memory|ephemeral-storage)$|^limits\.(cpu|memory|ephemeral-storage)$|^pods$/;
+const ofPods = /^((requests|limits)\.)?(cpu|memory)$|^pods$/;
+const ofClaims = /^(persistentvolumeclaims|requests\.storage)$/;
+
+/** Whether a resource is counted for the objects that a scope is about. */
+function fits(scope: string, resource: string): boolean {
+  if (scope === "BestEffort") return resource === "pods";
+  return (scope === "VolumeAttributesClass" ? ofClaims : ofPods).test(resource);
+}
 
 function quotaScopes(list: Field, hard: readonly string[]): void {
   const names = new Set(list.items.map(({ text }) => text));
@@ -41,8 +48,8 @@ function quotaScopes(list: Field, hard: readonly string[]): void {
     if (!scopes.includes(scope.text)) list.invalid("unsupported scope", list.value);
     for (const name of hard.toSorted()) {
       if (!isStandardResource(name)) continue;
-      const fits = scope.text === "BestEffort" ? name === "pods" : ofPods.test(name);
-      if (scopes.includes(scope.text) && !fits) list.invalid("unsupported scope applied to resource", list.value);
+      if (scopes.includes(scope.text) && !fits(scope.text, name))
+        list.invalid("unsupported scope applied to resource", list.value);
     }
   }
   for (const [one, other] of [
@@ -62,8 +69,7 @@ function quotaSelector(spec: Field): void {
     if (!scopes.includes(scope)) list.at("scopeName").with(scope).invalid("unsupported scope", scope);
     for (const name of hard) {
       if (!isStandardResource(name) || !scopes.includes(scope)) continue;
-      const fits = scope === "BestEffort" ? name === "pods" : ofPods.test(name);
-      if (!fits) list.invalid("unsupported scope applied to resource");
+      if (!fits(scope, name)) list.invalid("unsupported scope applied to resource");
     }
     if (unary.has(scope) && operator !== "Exists") {
       const names = [...unary].map((name) => `ResourceQuotaScope${name}`);
