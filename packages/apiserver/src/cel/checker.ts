@@ -40,6 +40,8 @@ export interface Checked {
   typeOf(node: CelNode): Type;
   /** Returns the overloads of a function that a call may refer to. */
   overloadsOf(node: CelNode): readonly string[];
+  /** Whether the node is an expression of its own, and not a part of a qualified name. */
+  sees(node: CelNode): boolean;
 }
 
 export type Variables = ReadonlyMap<string, Type>;
@@ -52,8 +54,14 @@ const typeNames: ReadonlyMap<string, Type> = new Map(
   [bool, int, uint, double, string, bytes, nullType].map((type) => [type.name, typeOf(type)]),
 );
 
-export function check(node: CelNode, text: string, variables: Variables): Checked {
-  const checker = new Checker(text);
+/** @param messages the positions of maps that stand for messages, whose fields may have any types */
+export function check(
+  node: CelNode,
+  text: string,
+  variables: Variables,
+  messages: ReadonlySet<number> = new Set(),
+): Checked {
+  const checker = new Checker(text, messages);
   checker.visit(node, variables);
   const found = (one: CelNode): Type => checker.final(one);
   return {
@@ -61,6 +69,7 @@ export function check(node: CelNode, text: string, variables: Variables): Checke
     type: found(node),
     typeOf: found,
     overloadsOf: (one) => checker.overloads.get(one) ?? [],
+    sees: (one) => checker.sees(one),
   };
 }
 
@@ -80,8 +89,11 @@ class Checker {
   #bindings: Bindings = new Map();
   #free = 0;
 
-  constructor(text: string) {
+  readonly #messages: ReadonlySet<number>;
+
+  constructor(text: string, messages: ReadonlySet<number>) {
     this.#text = text;
+    this.#messages = messages;
     this.#places = new Places(text);
   }
 
@@ -93,6 +105,10 @@ class Checker {
 
   final(node: CelNode): Type {
     return substitute(this.#bindings, this.#types.get(node) ?? dyn, true);
+  }
+
+  sees(node: CelNode): boolean {
+    return this.#types.has(node);
   }
 
   visit(node: CelNode, scope: Variables): Type {
@@ -115,7 +131,7 @@ class Checker {
       case "list":
         return this.#list(node, scope);
       case "map":
-        return this.#map(args as [CelNode, CelNode][], scope);
+        return this.#map(node, args as [CelNode, CelNode][], scope);
       case "&&":
       case "||":
         return this.#logical(args as [CelNode, CelNode], scope);
@@ -197,7 +213,11 @@ class Checker {
     return listOf(joined ?? this.#fresh());
   }
 
-  #map(entries: readonly (readonly [CelNode, CelNode])[], scope: Variables): Type {
+  #map(node: CelNode, entries: readonly (readonly [CelNode, CelNode])[], scope: Variables): Type {
+    if (this.#messages.has(node.start)) {
+      for (const part of entries.flat()) this.visit(part, scope);
+      return dyn;
+    }
     let [keys, values]: [Type | undefined, Type | undefined] = [undefined, undefined];
     for (const [key, value] of entries) {
       keys = this.#join(key, keys, this.visit(key, scope));

@@ -19,6 +19,10 @@ class SetsNamespace {
   readonly name = "sets";
 }
 
+class ListsNamespace {
+  readonly name = "lists";
+}
+
 export function registerLists(environment: Environment): void {
   environment
     .registerType("Unreadable", { ctor: Unreadable, fields: {} })
@@ -33,6 +37,24 @@ export function registerLists(environment: Environment): void {
     )
     .registerFunction("list.lastIndexOf(dyn): int", (list: unknown[], item: unknown) =>
       BigInt(list.findLastIndex((other) => equalCel(other, item))),
+    )
+    .registerFunction("list.distinct(): list", (list: unknown[]) =>
+      list.filter((item, index) => list.findIndex((other) => equalCel(other, item)) === index),
+    )
+    .registerFunction("list.sort(): list", (list: Comparable[]) =>
+      list.toSorted((one, other) => (one < other ? -1 : one > other ? 1 : 0)),
+    )
+    .registerFunction("list.reverse(): list", (list: unknown[]) => list.toReversed())
+    .registerFunction("list.slice(int, int): list", slice)
+    .registerFunction("list.flatten(): list", (list: unknown[]) => list.flat())
+    .registerFunction("list.flatten(int): list", (list: unknown[], depth: bigint) => {
+      if (depth < 0n) throw new Error("level must be non-negative");
+      return list.flat(Number(depth));
+    })
+    .registerType("ListsNamespace", { ctor: ListsNamespace, fields: {} })
+    .registerConstant("lists", "ListsNamespace", new ListsNamespace())
+    .registerFunction("ListsNamespace.range(int): list<int>", (_: unknown, size: bigint) =>
+      Array.from({ length: Math.max(0, Number(size)) }, (_item, index) => BigInt(index)),
     );
   environment
     .registerType("SetsNamespace", { ctor: SetsNamespace, fields: {} })
@@ -48,6 +70,14 @@ export function registerLists(environment: Environment): void {
     .registerFunction("SetsNamespace.equivalent(list, list): bool", (_: unknown, a: unknown[], b: unknown[]) =>
       [a.every((item) => contains(b, item)), b.every((item) => contains(a, item))].every(Boolean),
     );
+}
+
+function slice(list: readonly unknown[], start: bigint, end: bigint): unknown[] {
+  const refused = (why: string): Error => new Error(`cannot slice(${start}, ${end}), ${why}`);
+  if (start < 0n || end < 0n) throw refused("negative indexes not supported");
+  if (start > end) throw refused("start index must be less than or equal to end index");
+  if (end > list.length) throw refused(`list is length ${list.length}`);
+  return list.slice(Number(start), Number(end));
 }
 
 /** Adds numbers of one type. @throws Error in cel-go's words for others, and for a sum beyond 64 bits */

@@ -1,5 +1,7 @@
 /** Adds macros of cel-go that the interpreter lacks: loops over keys and values, and those of optional values. */
 import type { Environment, Optional } from "@marcbachmann/cel-js";
+import { charge, spentSoFar } from "./cost-meter.ts";
+import { compared } from "./call-costs.ts";
 import { celLibrary } from "./library.ts";
 
 // The fields of the interpreter's syntax nodes that macros use.
@@ -33,15 +35,15 @@ interface Loop {
   readonly variables: readonly string[];
   readonly bodies: readonly Node[];
   inner: Scope[];
+  /** Whether the last body is a constant; metering knows. */
+  isConstant?: boolean;
+  /** Whether the type of the last body is known. */
+  isTyped?: boolean;
 }
 /** One entry of the loop; the third element evaluates one of the bodies for it. */
 type Entry = readonly [key: unknown, value: unknown, give: (body: number) => unknown];
 
-function macro(
-  count: 1 | 2,
-  result: string,
-  finish: (entries: readonly Entry[], bodies: number, isMap: boolean) => unknown,
-) {
+function macro(count: 1 | 2, result: string, finish: (entries: readonly Entry[], loop: Loop) => unknown) {
   return ({ args, receiver }: MacroCall) => ({
     receiver,
     variables: args.slice(0, count).map(variableName),
@@ -73,14 +75,92 @@ function macro(
         };
         return [key, value, give];
       });
-      return finish(entries, loop.bodies.length, isMap);
+      return finish(entries, loop);
     },
   });
 }
 
-/** Returns the entries for which the filters before the last body hold. */
-function chosen(entries: readonly Entry[], bodies: number): readonly Entry[] {
-  return bodies > 1 ? entries.filter(([, , give]) => give(0) === true) : entries;
+/** Yields the entries for which the filters before the last body hold, with the value of the last body. */
+function* chosen(entries: readonly Entry[], { bodies }: Loop): Generator<readonly [key: unknown, value: unknown]> {
+  for (const [key, , give] of entries)
+    if (bodies.length === 1 || give(0) === true) yield [key, give(bodies.length - 1)];
+}
+
+/** What a list of one item, which is added to the result of a loop, costs with the addition. */
+function addition({ isConstant = false }: Loop): number {
+  return isConstant ? 2 : 12;
+}
+
+/** Looks for an entry of which the body is true, or is not. @param test what the test before each entry costs */
+function finds(entries: readonly Entry[], { wanted, test }: { readonly wanted: boolean; readonly test: number }) {
+  let isFound = false;
+  for (const [, , give] of entries) {
+    charge(test);
+    if (isFound) break;
+    charge(1);
+    isFound = (give(0) === true) === wanted;
+  }
+  charge(1);
+  return isFound;
+}
+
+function isOne(entries: readonly Entry[]): boolean {
+  let count = 0;
+  for (const [, , give] of entries) {
+    if (give(0) !== true) continue;
+    count++;
+    charge(2);
+  }
+  charge(2);
+  return count === 1;
+}
+
+function transformed(entries: readonly Entry[], loop: Loop): unknown[] {
+  const list: unknown[] = [];
+  for (const [, value] of chosen(entries, loop)) {
+    list.push(value);
+    charge(addition(loop));
+  }
+  charge(1);
+  return list;
+}
+
+function transformedMap(entries: readonly Entry[], loop: Loop): Map<unknown, unknown> {
+  const map = new Map<unknown, unknown>();
+  for (const [key, value] of chosen(entries, loop)) {
+    map.set(key, value);
+    charge(3);
+  }
+  charge(1);
+  return map;
+}
+
+/** Makes a map of the entries of small maps. @throws Error when two have the same key */
+function mergedMap(entries: readonly Entry[], loop: Loop): Map<unknown, unknown> {
+  const map = new Map<unknown, unknown>();
+  for (const [, part] of chosen(entries, loop)) {
+    for (const [key, value] of part instanceof Map ? part : Object.entries(part as object)) {
+      if (map.has(key)) throw new Error(`insert failed: key ${String(key)} already exists`);
+      map.set(key, value);
+    }
+    charge(2);
+  }
+  charge(1);
+  return map;
+}
+
+function sortedBy(entries: readonly Entry[], loop: Loop): unknown[] {
+  charge(2);
+  const keys: unknown[] = [];
+  for (const [, , give] of entries) {
+    keys.push(give(0));
+    charge(addition(loop));
+  }
+  charge(1 + (loop.isTyped === true ? compared(keys) : 1));
+  return entries
+    .map(([, value], index) => [keys[index] as number, value] as const)
+    .toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+    .map(([, value]) => value);
 }
 
 export function registerLoops(environment: Environment): void {
@@ -88,37 +168,21 @@ export function registerLoops(environment: Environment): void {
   for (const over of ["list", "map"]) {
     register(
       `${over}.all(ast, ast, ast): bool`,
-      macro(2, "bool", (all) => all.every(([, , give]) => give(0) === true)),
+      macro(2, "bool", (entries) => !finds(entries, { wanted: false, test: 2 })),
     );
     register(
       `${over}.exists(ast, ast, ast): bool`,
-      macro(2, "bool", (all) => all.some(([, , give]) => give(0) === true)),
+      macro(2, "bool", (entries) => finds(entries, { wanted: true, test: 3 })),
     );
     for (const name of ["exists_one", "existsOne"])
-      register(
-        `${over}.${name}(ast, ast, ast): bool`,
-        macro(2, "bool", (all) => all.filter(([, , give]) => give(0) === true).length === 1),
-      );
+      register(`${over}.${name}(ast, ast, ast): bool`, macro(2, "bool", isOne));
     for (const bodies of ["ast", "ast, ast"]) {
-      register(
-        `${over}.transformList(ast, ast, ${bodies}): dyn`,
-        macro(2, "dyn", (all, count) => chosen(all, count).map(([, , give]) => give(count - 1))),
-      );
-      register(
-        `${over}.transformMap(ast, ast, ${bodies}): dyn`,
-        macro(2, "dyn", (all, count) => new Map(chosen(all, count).map(([key, , give]) => [key, give(count - 1)]))),
-      );
+      register(`${over}.transformList(ast, ast, ${bodies}): dyn`, macro(2, "dyn", transformed));
+      register(`${over}.transformMap(ast, ast, ${bodies}): dyn`, macro(2, "dyn", transformedMap));
+      register(`${over}.transformMapEntry(ast, ast, ${bodies}): dyn`, macro(2, "dyn", mergedMap));
     }
   }
-  register(
-    "list.sortBy(ast, ast): dyn",
-    macro(1, "dyn", (all) =>
-      all
-        .map(([, value, give]) => [give(0) as number, value] as const)
-        .toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
-        .map(([, value]) => value),
-    ),
-  );
+  register("list.sortBy(ast, ast): dyn", macro(1, "dyn", sortedBy));
 }
 
 /**
@@ -138,8 +202,16 @@ function mapping(finish: (result: unknown) => unknown) {
       return checker.getType("optional<dyn>");
     },
     evaluate(evaluator: Evaluator, macro: { readonly inner: Scope | undefined }, scope: unknown): unknown {
+      const before = spentSoFar();
       const optional = evaluator.run(receiver, scope) as Optional;
-      if (!optional.hasValue()) return celLibrary().Optional.none();
+      const again = spentSoFar() - before;
+      charge(1);
+      if (!optional.hasValue()) {
+        charge(1);
+        return celLibrary().Optional.none();
+      }
+      // cel-go evaluates the optional once more to get its value, which is one call.
+      charge(again + 1);
       const inner = macro.inner!.reuse(scope).setIterValue(optional.value(), evaluator);
       return finish(evaluator.run(args[1]!, inner));
     },
@@ -151,7 +223,10 @@ export function registerOptionals(environment: Environment): void {
   const register = environment.registerFunction.bind(environment) as unknown as (text: string, macro: unknown) => void;
   register(
     "optional.optMap(ast, ast): optional<dyn>",
-    mapping((result) => Optional.of(result)),
+    mapping((result) => {
+      charge(1);
+      return Optional.of(result);
+    }),
   );
   register(
     "optional.optFlatMap(ast, ast): optional<dyn>",

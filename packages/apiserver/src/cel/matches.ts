@@ -10,11 +10,14 @@ import { goRegExp } from "../schema/go-regexp.ts";
 const linearName = "matchesAsGo";
 
 export function registerMatches(environment: Environment): void {
-  environment.registerFunction(`string.${linearName}(string): bool`, (text: string, pattern: string) => {
+  const matches = (text: string, pattern: string): boolean => {
     const expression = goRegExp(pattern);
     if (expression === undefined) throw new Error(`error parsing regexp: ${pattern}`);
     return expression.test(text);
-  });
+  };
+  environment
+    .registerFunction(`string.${linearName}(string): bool`, matches)
+    .registerFunction(`${linearName}(string, string): bool`, matches);
 }
 
 interface Node {
@@ -31,6 +34,7 @@ export function matchAsGo(node: unknown): void {
   if (typeof node !== "object" || node === null || !("op" in node)) return;
   const { op, args } = node as Node;
   if (op === "rcall" && Array.isArray(args) && args[0] === "matches") args[0] = linearName;
-  if (op === "call" && Array.isArray(args)) args[0] = conversions.get(args[0]) ?? args[0];
+  if (op === "call" && Array.isArray(args))
+    args[0] = args[0] === "matches" ? linearName : (conversions.get(args[0]) ?? args[0]);
   matchAsGo(args);
 }

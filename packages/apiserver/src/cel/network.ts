@@ -3,7 +3,7 @@ import { BlockList, isIP } from "node:net";
 import type { Environment } from "@marcbachmann/cel-js";
 import { isCidr } from "../schema/formats.ts";
 
-class Address {
+export class Address {
   readonly text: string;
 
   constructor(text: string) {
@@ -20,7 +20,7 @@ class IPNamespace {
   readonly name = "ip";
 }
 
-class Block {
+export class Block {
   readonly address: string;
   readonly length: number;
 
@@ -44,10 +44,12 @@ class Block {
 }
 
 class Url {
+  readonly text: string;
   readonly url: URL | undefined;
   readonly path: string;
 
   constructor(text: string) {
+    this.text = text;
     const relative = text.startsWith("/");
     const url = new URL(text, "http://none");
     this.url = relative ? undefined : url;
@@ -73,6 +75,7 @@ function registerAddresses(environment: Environment): void {
     .registerType("IP", { ctor: Address, fields: {} })
     .registerFunction("ip(string): IP", (text: string) => new Address(checked(text, isIP(text) !== 0, "IP Address")))
     .registerFunction("isIP(string): bool", (text: string) => isIP(text) !== 0)
+    .registerOperator("IP == IP", (one: Address, other: Address) => bytesOf(one) === bytesOf(other))
     .registerFunction("string(IP): string", ({ text }: Address) => text)
     .registerFunction("IP.family(): int", ({ family }: Address) => BigInt(family))
     .registerFunction("IP.isUnspecified(): bool", ({ text }: Address) => text === "0.0.0.0" || text === "::")
@@ -83,6 +86,11 @@ function registerAddresses(environment: Environment): void {
     .registerType("IPNamespace", { ctor: IPNamespace, fields: {} })
     .registerConstant("ip", "IPNamespace", new IPNamespace())
     .registerFunction("IPNamespace.isCanonical(string): bool", (_: unknown, text: string) => isCanonical(text));
+}
+
+/** Returns an address in one spelling. */
+function bytesOf({ text, family }: Address): string {
+  return family === 4 ? text : groupsOf(text).join(":");
 }
 
 function isGlobal(text: string): boolean {
@@ -106,6 +114,11 @@ function registerBlocks(environment: Environment): void {
     .registerFunction("CIDR.containsCIDR(CIDR): bool", (block: Block, other: Block) => within(block, other))
     .registerFunction("CIDR.ip(): IP", ({ address }: Block) => new Address(address))
     .registerFunction("CIDR.masked(): CIDR", (block: Block) => masked(block))
+    .registerOperator(
+      "CIDR == CIDR",
+      (one: Block, other: Block) =>
+        one.length === other.length && bytesOf(new Address(one.address)) === bytesOf(new Address(other.address)),
+    )
     .registerFunction("string(CIDR): string", ({ address, length }: Block) => `${address}/${length}`)
     .registerFunction("CIDR.prefixLength(): int", ({ length }: Block) => BigInt(length));
 }
@@ -144,6 +157,7 @@ function registerUrls(environment: Environment): void {
   environment
     .registerType("URL", { ctor: Url, fields: {} })
     .registerFunction("url(string): URL", (text: string) => new Url(checked(text, isUrl(text), "URL")))
+    .registerOperator("URL == URL", (one: Url, other: Url) => one.text === other.text)
     .registerFunction("isURL(string): bool", (text: string) => isUrl(text))
     .registerFunction("URL.getScheme(): string", ({ url }: Url) => url?.protocol.slice(0, -1) ?? "")
     .registerFunction("URL.getHost(): string", ({ url }: Url) => url?.host ?? "")

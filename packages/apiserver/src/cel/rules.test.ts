@@ -88,3 +88,66 @@ test.each([
     expect(said(text)).toBe(`type conversion error from 'string' to '${type}' evaluating rule: ${rule}`);
   for (const text of right) expect(said(text)).toBeUndefined();
 });
+
+const squared = "self.all(x, self.all(y, x + y >= 0))";
+
+function costly(count: number, rule: object = { rule: squared }): Parameters<typeof validateRules>[0] {
+  const list = { type: "array", items: { type: "integer" }, "x-kubernetes-validations": [rule] };
+  const fields = Array.from({ length: count }, (_, index) => [`f${index}`, list] as const);
+  return specOf({ type: "object", properties: Object.fromEntries(fields) });
+}
+
+const items = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+test("a rule that costs too much refuses the object, and no further rule runs", () => {
+  const spec = { f0: items(500), f1: [-1] };
+  expect(validateRules(costly(2), { spec })).toEqual([
+    {
+      type: "Invalid",
+      field: "spec.f0",
+      badValue: "array",
+      detail: `'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${squared}`,
+    },
+  ]);
+  expect(validateRules(costly(2), { spec: { ...spec, f0: items(100) } })).toMatchObject([{ field: "spec.f1" }]);
+});
+
+test("rules that cost too much together refuse the object, also when most of it is unchanged", () => {
+  const spec = Object.fromEntries(items(12).map((index) => [`f${index}`, items(370)]));
+  const detail = "validation failed due to running out of cost budget, no further validation rules will be run";
+  const schema = costly(12);
+  const expected = [{ type: "Invalid", field: "spec.f10", badValue: "array", detail }] as const;
+  expect(validateRules(schema, { spec })).toMatchObject(expected);
+  const few = { ...spec, f10: [], f11: [] };
+  expect(validateRules(schema, { spec: few })).toEqual([]);
+  expect(validateRules(schema, { spec }, { old: { spec: few } })).toMatchObject(expected);
+});
+
+test("a message that costs too much is told instead of itself, and no further rule runs", () => {
+  const messageExpression = `${squared} ? 'a' : 'b'`;
+  const schema = costly(2, { rule: "self.size() == 0", messageExpression });
+  const why = `no further validation rules will be run due to call cost exceeds limit for messageExpression: "${messageExpression}"`;
+  expect(validateRules(schema, { spec: { f0: items(500), f1: [1] } })).toMatchObject([
+    { field: "spec.f0", badValue: "array", detail: why },
+  ]);
+});
+
+test("has() takes a field of an item of a list", () => {
+  const schema = specOf({
+    type: "object",
+    properties: { list: { type: "array", items: { type: "object", properties: { a: { type: "string" } } } } },
+    "x-kubernetes-validations": [{ rule: "has(self.list[0].a) && !has(self.list[1].a)" }],
+  });
+  expect(validateRules(schema, { spec: { list: [{ a: "x" }, {}] } })).toEqual([]);
+  expect(validateRules(schema, { spec: { list: [{}, {}] } })).toMatchObject([{ field: "spec" }]);
+});
+
+test.each([
+  "[3, 1, 2].sort() == [1, 2, 3] && [1, 2, 1].distinct() == [1, 2] && [1, 2].reverse() == [2, 1]",
+  "[1, 2, 3].slice(1, 2) == [2] && [[1], [2, 3]].flatten() == [1, 2, 3] && lists.range(3) == [0, 1, 2]",
+  "{'a': 'b'}.transformMapEntry(k, v, {v: k}) == {'b': 'a'} && matches('abc', '^a.c$')",
+  "ip('::1') == ip('0::1') && cidr('10.0.0.0/8') != cidr('10.0.0.0/9') && url('/a') == url('/a')",
+])("functions of lists, maps and addresses: %s", (rule) => {
+  const schema = specOf({ type: "object", "x-kubernetes-validations": [{ rule }] });
+  expect(validateRules(schema, { spec: {} })).toEqual([]);
+});

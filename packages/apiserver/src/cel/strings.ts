@@ -4,13 +4,34 @@ import { hasFormat } from "../schema/formats.ts";
 import { goRegExp } from "../schema/go-regexp.ts";
 import { dns1035Label, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../validation/formats.ts";
 
-class NamedFormat {
+export class NamedFormat {
   readonly name: string;
 
   constructor(name: string) {
     this.name = name;
   }
+
+  /** The length of the pattern that stands for the format in the cost of a validation. */
+  get patternSize(): number {
+    return patternSizes[this.name] ?? 0;
+  }
 }
+
+const patternSizes: Readonly<Record<string, number>> = {
+  dns1123Label: 30,
+  dns1123Subdomain: 60,
+  dns1035Label: 30,
+  qualifiedName: 60,
+  dns1123LabelPrefix: 30,
+  dns1123SubdomainPrefix: 60,
+  dns1035LabelPrefix: 30,
+  labelValue: 40,
+  uri: 1103,
+  uuid: 70,
+  byte: 84,
+  date: 71,
+  datetime: 71,
+};
 
 class FormatNamespace {
   readonly name = "format";

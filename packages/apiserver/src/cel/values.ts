@@ -16,6 +16,7 @@ const reserved = new Set(
 /** Escapes a field's name as rules spell it. */
 export function escapeName(name: string): string {
   if (reserved.has(name)) return `__${name}__`;
+  if (!/[_./-]/.test(name)) return name;
   return name
     .replaceAll("__", "__underscores__")
     .replaceAll(".", "__dot__")

@@ -1,10 +1,15 @@
 /** Evaluates the expressions of policies and of match conditions. @see https://kubernetes.io/docs/reference/using-api/cel/ */
 import type { Environment } from "@marcbachmann/cel-js";
+import { getOrInsert } from "../../get-or-insert.ts";
 import type { AdmissionAttributes, KubeObject } from "../../hooks.ts";
+import { admissionVariables } from "../../cel/admission-types.ts";
+import { check, type Variables } from "../../cel/checker.ts";
+import { type Budget, outOfBudget } from "../../cel/cost-meter.ts";
 import { celEnvironment } from "../../cel/environment.ts";
-import { matchAsGo } from "../../cel/matches.ts";
+import { type Program, programOf } from "../../cel/program.ts";
 import { words } from "../../cel/rules.ts";
 import { withoutLeadingDots } from "../../cel/tokens.ts";
+import { remembered, type Type } from "../../cel/type.ts";
 import { toCel } from "../../cel/values.ts";
 import { reviewRequest } from "../admission-review.ts";
 import { authorizerValue, registerAuthorizer } from "./authorizer.ts";
@@ -15,33 +20,69 @@ class JsonPatchNamespace {
   readonly name = "jsonpatch";
 }
 
-/** The variables that expressions see, by name. */
-export type Scope = Record<string, unknown>;
+/** The values that the expressions of a request see. */
+export interface Scope {
+  readonly values: Readonly<Record<string, unknown>>;
+  /** The policy's own variables. */
+  readonly variables: readonly Variable[];
+  /** Returns what the variables have cost that were evaluated since the last call. */
+  takeCost(): number;
+}
 
-type Program = (scope: Scope) => unknown;
-
-let environment: Environment | undefined;
-const programs = new Map<string, Program>();
-const names = ["object", "oldObject", "request", "params", "namespaceObject", "variables", "authorizer"];
-
-function program(expression: string): Program {
-  const known = programs.get(expression);
-  if (known) return known;
-  if (environment === undefined) {
-    environment = celEnvironment().clone();
-    registerAuthorizer(environment);
-    for (const name of names) environment.registerVariable(name, "dyn");
-    environment
-      .registerType("JsonPatchNamespace", { ctor: JsonPatchNamespace, fields: {} })
-      .registerFunction("JsonPatchNamespace.escapeKey(string): string", (_: unknown, key: string) => escapeKey(key))
-      .registerConstant("jsonpatch", "JsonPatchNamespace", new JsonPatchNamespace());
+/** Thrown when expressions cost more than they may together. */
+export class OutOfBudget extends Error {
+  constructor() {
+    super(`validation ${outOfBudget}`);
   }
-  const parsed = environment.parse(withoutLeadingDots(withoutMessages(expression)));
-  matchAsGo(parsed.ast);
-  const compiledProgram: Program = (scope) => parsed(scope) as unknown;
-  if (programs.size > 1000) programs.clear();
-  programs.set(expression, compiledProgram);
-  return compiledProgram;
+}
+
+/** The programs of each policy, by its variables: their types decide what some expressions cost. */
+const programs = new WeakMap<readonly Variable[], Map<string, Program>>();
+const types = new WeakMap<readonly Variable[], Variables>();
+const noVariables: readonly Variable[] = [];
+const names = ["object", "oldObject", "request", "params", "namespaceObject", "variables", "authorizer"];
+let environment: Environment | undefined;
+
+function policyEnvironment(): Environment {
+  if (environment !== undefined) return environment;
+  environment = celEnvironment().clone();
+  registerAuthorizer(environment);
+  for (const name of names) environment.registerVariable(name, "dyn");
+  environment
+    .registerType("JsonPatchNamespace", { ctor: JsonPatchNamespace, fields: {} })
+    .registerFunction("JsonPatchNamespace.escapeKey(string): string", (_: unknown, key: string) => escapeKey(key))
+    .registerConstant("jsonpatch", "JsonPatchNamespace", new JsonPatchNamespace());
+  return environment;
+}
+
+function program(expression: string, variables: readonly Variable[]): Program {
+  const known = getOrInsert(programs, variables, () => new Map());
+  // Webhooks have no variables, so theirs are kept with those of all others.
+  if (known.size > 1000) known.clear();
+  return getOrInsert(known, expression, () => {
+    const { text, messages } = withoutMessages(expression);
+    return programOf(text, {
+      environment: policyEnvironment(),
+      types: getOrInsert(types, variables, () => typesOf(variables)),
+      messages,
+    });
+  });
+}
+
+/** Returns the types of what the expressions of a policy see; what does not compile may be anything. */
+function typesOf(variables: readonly Variable[]): Variables {
+  const own = new Map<string, Type>();
+  const all = admissionVariables({ params: true, patches: true, variables: own });
+  for (const { name, expression } of variables) {
+    const { text, messages } = withoutMessages(expression);
+    try {
+      const { ast } = policyEnvironment().parse(withoutLeadingDots(text));
+      own.set(name, remembered(check(ast, text, all, messages).type));
+    } catch {
+      continue;
+    }
+  }
+  return all;
 }
 
 /** Escapes a key for a JSON pointer. */
@@ -49,13 +90,25 @@ function escapeKey(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** Evaluates an expression. @throws Error in the server's words when it fails */
-export function evaluate(expression: string, scope: Scope): unknown {
+/**
+ * Evaluates an expression.
+ *
+ * @throws Error in the server's words when it fails
+ * @throws OutOfBudget when it costs more than is left, with the variables that it is the first to read
+ */
+export function evaluate(expression: string, scope: Scope, budget: Budget): unknown {
+  const failed = (error: unknown): Error =>
+    new Error(`expression '${expression}' resulted in error: ${words(error)}`, { cause: error });
+  let compiled: Program;
   try {
-    return program(expression)(scope);
+    compiled = program(expression, scope.variables);
   } catch (error) {
-    throw new Error(`expression '${expression}' resulted in error: ${words(error)}`, { cause: error });
+    throw failed(error);
   }
+  const { cost, value, error } = compiled.run(scope.values);
+  if (!budget.pay(scope.takeCost()) || !budget.pay(cost)) throw new OutOfBudget();
+  if (error !== undefined) throw failed(error);
+  return value;
 }
 
 export interface ScopeOptions {
@@ -74,11 +127,11 @@ export interface Variable {
 /** Makes the variables of a request's expressions. Each variable of a policy is evaluated once, at its first use. */
 export function scopeOf(
   attributes: AdmissionAttributes,
-  { params, variables = [], hasNamespace = true }: ScopeOptions = {},
+  { params, variables = noVariables, hasNamespace = true }: ScopeOptions = {},
 ): Scope {
   const { context, object, oldObject } = attributes;
   const { object: _, oldObject: __, uid: ___, ...request } = reviewRequest(attributes, "");
-  const scope: Scope = {
+  const values = {
     object: toCel(object, undefined),
     oldObject: toCel(oldObject, undefined),
     request: toCel(request, undefined),
@@ -86,25 +139,42 @@ export function scopeOf(
     namespaceObject: toCel(hasNamespace ? namespaceOf(attributes) : {}, undefined),
     authorizer: authorizerValue(context),
   };
-  const lazy: Scope = {};
+  return withVariables(values, variables);
+}
+
+/** Returns the same scope, whose variables have not been evaluated yet. */
+export function afresh({ values, variables }: Scope): Scope {
+  return withVariables(values, variables);
+}
+
+function withVariables(values: Scope["values"], variables: readonly Variable[]): Scope {
+  let cost = 0;
+  const lazy: Record<string, unknown> = {};
+  const all = { ...values, variables: lazy };
   for (const { name, expression } of variables) {
     let result: { readonly value: unknown } | undefined;
     const get = (): unknown => {
-      result ??= { value: variable(name, expression, scope) };
+      if (result !== undefined) return result.value;
+      const outcome = program(expression, variables).run(all);
+      cost += outcome.cost;
+      if (outcome.error !== undefined) {
+        const why = `composited variable "${name}" fails to evaluate: ${words(outcome.error)}`;
+        throw new Error(why, { cause: outcome.error });
+      }
+      result = { value: outcome.value };
       return result.value;
     };
     Object.defineProperty(lazy, name, { enumerable: true, get });
   }
-  scope["variables"] = lazy;
-  return scope;
-}
-
-function variable(name: string, expression: string, scope: Scope): unknown {
-  try {
-    return program(expression)(scope);
-  } catch (error) {
-    throw new Error(`composited variable "${name}" fails to evaluate: ${words(error)}`, { cause: error });
-  }
+  return {
+    values: all,
+    variables,
+    takeCost() {
+      const units = cost;
+      cost = 0;
+      return units;
+    },
+  };
 }
 
 function namespaceOf({ context }: AdmissionAttributes): unknown {

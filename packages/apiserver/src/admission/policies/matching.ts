@@ -3,7 +3,8 @@ import { selects } from "../../request/label-selector.ts";
 import type { AdmissionAttributes, Equivalents, KindRow, KubeObject } from "../../hooks.ts";
 import { type Match, matchOf, seenAs } from "../equivalent.ts";
 import { isExempt, matchesSelectors } from "../rule-match.ts";
-import { evaluate, scopeOf } from "./expressions.ts";
+import { Budget, budgetOfConditions } from "../../cel/cost-meter.ts";
+import { evaluate, OutOfBudget, scopeOf } from "./expressions.ts";
 import type { BindingSpec, BoundPolicy, Constraints, NamedRule, ParamKind, PolicySpec } from "./policy.ts";
 
 /** Returns the kind that a paramKind names, if it is served. */
@@ -93,14 +94,19 @@ export function conditionsOf(
   if (matchConditions.length === 0) return true;
   // kube-apiserver evaluates these without the namespace.
   const scope = scopeOf(attributes, { params, hasNamespace: false });
+  const budget = new Budget(budgetOfConditions);
   const failures: string[] = [];
+  let isFalse = false;
+  // All conditions are evaluated before any of them counts, because together they must stay within the budget.
   for (const { expression } of matchConditions) {
     try {
-      if (evaluate(expression, scope) !== true) return false;
+      isFalse = evaluate(expression, scope, budget) !== true || isFalse;
     } catch (error) {
+      if (error instanceof OutOfBudget) throw new PolicyProblem(error.message);
       failures.push(error instanceof Error ? error.message : String(error));
     }
   }
+  if (isFalse) return false;
   if (failures.length === 0) return true;
   throw new PolicyProblem(failures.length === 1 ? failures[0] : `[${failures.join(", ")}]`);
 }

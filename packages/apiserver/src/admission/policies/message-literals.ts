@@ -4,9 +4,16 @@ const tokens =
   /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?$)|[A-Za-z_][\w.]*|[{}[\]()]|\s+|[\s\S]/g;
 const message = /^(Object|JSONPatch)(\.\w+)*$/;
 
+export interface Rewritten {
+  readonly text: string;
+  /** The positions of the maps that stand for messages. */
+  readonly messages: ReadonlySet<number>;
+}
+
 /** Returns the expression with maps in place of the messages of mutating policies. */
-export function withoutMessages(expression: string): string {
-  if (!/\b(Object|JSONPatch)\b/.test(expression)) return expression;
+export function withoutMessages(expression: string): Rewritten {
+  const messages = new Set<number>();
+  if (!/\b(Object|JSONPatch)\b/.test(expression)) return { text: expression, messages };
   const all = expression.match(tokens) ?? [];
   const open: ("message" | "other")[] = [];
   let result = "";
@@ -17,12 +24,14 @@ export function withoutMessages(expression: string): string {
     }
     if (token === "{" || token === "[" || token === "(") {
       const before = beside(all, index, -1);
-      open.push(token === "{" && before !== undefined && message.test(before) ? "message" : "other");
+      const isMessage = token === "{" && before !== undefined && message.test(before);
+      if (isMessage) messages.add(result.length);
+      open.push(isMessage ? "message" : "other");
     } else if (token === "}" || token === "]" || token === ")") open.pop();
     const isField = open.at(-1) === "message" && next === ":" && /^[A-Za-z_]\w*$/.test(token) && isFirst(all, index);
     result += isField ? JSON.stringify(token) : token;
   }
-  return result;
+  return { text: result, messages };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { AdmissionAttributes, AdmissionOptions, Fields, KubeObject } from "
 import { jsonPatch, PatchFailure } from "../../patch/json-patch.ts";
 import { StatusError } from "../../status.ts";
 import { refusal } from "../plugin.ts";
+import { Budget, budgetOfRules } from "../../cel/cost-meter.ts";
 import { evaluate, scopeOf, type Scope } from "./expressions.ts";
 import { reverted } from "../equivalent.ts";
 import { conditionsOf, paramsOf, policyMatch, PolicyProblem, seenByPolicy, unknownKind } from "./matching.ts";
@@ -108,11 +109,12 @@ function mutated(
   object: KubeObject,
   { attributes, merge, scope }: Around & { readonly scope: Scope },
 ): KubeObject {
+  const budget = new Budget(budgetOfRules);
   if (patchType === "JSONPatch") {
-    const operations = fromCel(evaluate(patch?.expression ?? "[]", scope)) as Fields[];
+    const operations = fromCel(evaluate(patch?.expression ?? "[]", scope, budget)) as Fields[];
     return patched(object, operations);
   }
-  const configuration = fromCel(evaluate(applyConfiguration?.expression ?? "{}", scope)) as Fields;
+  const configuration = fromCel(evaluate(applyConfiguration?.expression ?? "{}", scope, budget)) as Fields;
   const { apiVersion, kind } = object;
   return merge(attributes.matched ?? attributes.context.row, object, {
     ...configuration,

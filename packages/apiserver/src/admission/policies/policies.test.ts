@@ -161,11 +161,11 @@ test("checkPolicies evaluates match conditions without the namespace", async () 
 });
 
 test("withoutMessages makes maps of messages, and leaves what only looks like one", () => {
-  expect(withoutMessages("Object{spec: Object.spec{replicas: 1, ?paused: x}}")).toBe(
+  expect(withoutMessages("Object{spec: Object.spec{replicas: 1, ?paused: x}}").text).toBe(
     '{"spec": {"replicas": 1, ?"paused": x}}',
   );
-  expect(withoutMessages("'Object{a: 1}' + object.Object")).toBe("'Object{a: 1}' + object.Object");
-  expect(withoutMessages("[JSONPatch{op: a ? b : c, value: {'k': v}}]")).toBe(
+  expect(withoutMessages("'Object{a: 1}' + object.Object").text).toBe("'Object{a: 1}' + object.Object");
+  expect(withoutMessages("[JSONPatch{op: a ? b : c, value: {'k': v}}]").text).toBe(
     '[{"op": a ? b : c, "value": {\'k\': v}}]',
   );
 });

@@ -2,7 +2,8 @@
 import type { AdmissionAttributes, AdmissionOptions, KubeObject } from "../../hooks.ts";
 import { StatusError } from "../../status.ts";
 import { refusal } from "../plugin.ts";
-import { evaluate, scopeOf, type Scope } from "./expressions.ts";
+import { Budget, budgetOfRules } from "../../cel/cost-meter.ts";
+import { afresh, evaluate, OutOfBudget, scopeOf, type Scope } from "./expressions.ts";
 import {
   conditionsOf,
   type KindOf,
@@ -106,50 +107,69 @@ function failuresOf(
     if (!(error instanceof PolicyProblem)) throw error;
     return { ...none, validations: [{ message: error.message, isError: true }] };
   }
-  const scope = scopeOf(attributes, { params, variables: spec.variables ?? [] });
-  const validations = (spec.validations ?? []).map((validation) => failureOf(validation, scope));
-  const annotations = (spec.auditAnnotations ?? []).map(({ valueExpression }) =>
-    annotationProblem(valueExpression, scope),
-  );
-  return {
-    validations: validations.filter((failure) => failure !== undefined),
-    annotations: annotations.filter((problem) => problem !== undefined),
-  };
+  const scope = scopeOf(attributes, {
+    params,
+    ...(spec.variables === undefined ? {} : { variables: spec.variables }),
+  });
+  try {
+    const validations = validationFailures(spec.validations ?? [], scope);
+    const budget = new Budget(budgetOfRules);
+    const own = afresh(scope);
+    const annotations = (spec.auditAnnotations ?? []).map(({ valueExpression }) =>
+      attempt(valueExpression, own, budget),
+    );
+    return { validations, annotations: annotations.flatMap(({ problem }) => problem ?? []) };
+  } catch (error) {
+    if (!(error instanceof OutOfBudget)) throw error;
+    return { ...none, validations: [{ message: error.message, isError: true }] };
+  }
 }
 
-function failureOf(validation: Validation, scope: Scope): Failure | undefined {
+/** @throws OutOfBudget when the expressions of the validations cost too much; their messages may */
+function validationFailures(validations: readonly Validation[], scope: Scope): Failure[] {
+  const budget = new Budget(budgetOfRules);
+  const results = validations.map(({ expression }) => attempt(expression, scope, budget));
+  const messages = messagesOf(validations, afresh(scope), budget);
+  return results.flatMap(({ value, problem }, index): Failure[] => {
+    if (problem !== undefined) return [{ message: problem, isError: true }];
+    if (messages instanceof OutOfBudget)
+      return [{ message: `failed messageExpression: ${messages.message}`, isError: true }];
+    if (value === true) return [];
+    const { message = "", expression, reason } = validations[index]!;
+    const text = messages[index] || message.trim() || `failed expression: ${expression.trim()}`;
+    return [{ message: text, reason }];
+  });
+}
+
+/** Evaluates an expression. @returns its value, or why it has none */
+function attempt(
+  expression: string,
+  scope: Scope,
+  budget: Budget,
+): { readonly value?: unknown; readonly problem?: string } {
   try {
-    if (evaluate(validation.expression, scope) === true) return undefined;
+    return { value: evaluate(expression, scope, budget) };
   } catch (error) {
-    return { message: (error as Error).message, isError: true };
+    if (error instanceof OutOfBudget) throw error;
+    return { problem: (error as Error).message };
   }
-  const message =
-    said(validation.messageExpression, scope) ||
-    validation.message?.trim() ||
-    `failed expression: ${validation.expression.trim()}`;
-  return { message, reason: validation.reason };
 }
 
 /** A message that is longer, or that has several lines, is ignored. */
 const longest = 5 * 1024;
 
-function said(expression: string | undefined, scope: Scope): string {
-  if (!expression) return "";
+/** Evaluates all messages, also those that nobody needs, because what they cost together counts. */
+function messagesOf(validations: readonly Validation[], scope: Scope, budget: Budget): string[] | OutOfBudget {
   try {
-    const value = evaluate(expression, scope);
-    const text = typeof value === "string" ? value.trim() : "";
-    return text.includes("\n") || Buffer.byteLength(text) > longest ? "" : text;
-  } catch {
-    return "";
-  }
-}
-
-function annotationProblem(expression: string, scope: Scope): string | undefined {
-  try {
-    evaluate(expression, scope);
-    return undefined;
+    return validations.map(({ messageExpression }) => {
+      if (!messageExpression) return "";
+      const { value } = attempt(messageExpression, scope, budget);
+      const text = typeof value === "string" ? value.trim() : "";
+      return text.includes("\n") || Buffer.byteLength(text) > longest ? "" : text;
+    });
   } catch (error) {
-    return (error as Error).message;
+    if (error instanceof OutOfBudget) return error;
+    throw error;
   }
 }
 
