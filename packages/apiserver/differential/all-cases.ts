@@ -34,6 +34,7 @@ import { embedded } from "./sequences/embedded.ts";
 import { listOptions } from "./sequences/list-options.ts";
 import { listing } from "./sequences/listing.ts";
 import { mutatingPolicies } from "./sequences/mutating-policies.ts";
+import { openapi } from "./sequences/openapi.ts";
 import { podSecurity } from "./sequences/pod-security.ts";
 import { policies } from "./sequences/policies.ts";
 import { protocol } from "./sequences/protocol.ts";
@@ -54,6 +55,7 @@ export function allCases(served: readonly Served[], selection: Selection): Case[
     ...listing,
     ...listOptions,
     ...custom,
+    ...openapi,
     ...deletion,
     ...webhooks,
     ...admission,

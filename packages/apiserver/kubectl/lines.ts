@@ -131,6 +131,9 @@ kubectl get widgets
 kubectl get widget first -o yaml
 kubectl describe widget first
 kubectl explain widget.spec
+kubectl explain widget.metadata | head -20
+kubectl explain widget --recursive | head -40
+kubectl explain widget.metadata --output=plaintext-openapiv2 | head -20
 kubectl scale widget first --replicas=4
 kubectl patch widget first --type=merge -p '{"spec":{"replicas":99}}'
 kubectl patch widget first -p '{"spec":{"replicas":5}}'

@@ -1,14 +1,15 @@
 /** Adds custom kinds to OpenAPI v2, which older clients and `kubectl explain --output=plaintext-openapiv2` use. */
 import { writeJson } from "../numbers.ts";
 import type { Fields } from "../hooks.ts";
+import { type CustomKind, customPaths, customSchemas } from "./custom-openapi.ts";
 
 /** The definitions of kinds, named as in OpenAPI. */
-export type Definitions = Readonly<Record<string, Fields>>;
+type Definitions = Readonly<Record<string, Fields>>;
 
-const dropped = ["allOf", "oneOf", "anyOf", "not", "nullable", "default", "x-kubernetes-validations", "example"];
+const dropped = ["allOf", "oneOf", "anyOf", "not", "nullable", "default"];
 
 /** Reduces a schema to what OpenAPI v2 can express; kubectl cannot read more. */
-export function asVersion2(schema: Fields): Fields {
+function asVersion2(schema: Fields): Fields {
   const rest: Fields = Object.fromEntries(Object.entries(schema).filter(([name]) => !dropped.includes(name)));
   const isOpen = schema["x-kubernetes-preserve-unknown-fields"] === true;
   if (schema["nullable"] === true || isOpen) {
@@ -25,21 +26,81 @@ export function asVersion2(schema: Fields): Fields {
     const inner = Object.entries(properties).map(([name, property]) => [name, asVersion2(property)] as const);
     rest["properties"] = Object.fromEntries(inner);
     const required = (rest["required"] ?? []) as readonly string[];
-    if (required.length > 0) rest["required"] = required.filter((name) => properties[name]?.["nullable"] !== true);
+    const left = required.filter((name) => properties[name]?.["nullable"] !== true);
+    if (left.length > 0) rest["required"] = left;
+    else delete rest["required"];
   }
   return rest;
 }
 
-/** Returns the document as JSON. */
-export function withDefinitions(document: Uint8Array, more: Definitions): Uint8Array {
-  const parsed = JSON.parse(Buffer.from(document).toString()) as { definitions: Definitions };
-  const definitions = { ...parsed.definitions, ...more };
-  return Buffer.from(writeJson({ ...parsed, definitions }));
+/** Returns the schemas of all kinds and their lists. */
+function definitionsOf(kinds: readonly CustomKind[]): Definitions {
+  const definitions: Record<string, Fields> = {};
+  for (const { row, schema } of kinds)
+    Object.assign(definitions, customSchemas({ row, schema: asVersion2(schema) }, 2));
+  return definitions;
 }
 
-/** Returns the document as protobuf: a repeated field is merged, so the definitions can be appended. */
-export function withDefinitionsProtobuf(document: Uint8Array, more: Definitions): Uint8Array {
-  const all = Object.entries(more).map(([name, schema]) => bytes(1, named(name, schemaMessage(schema))));
+interface Document {
+  readonly definitions: Definitions;
+  readonly paths: Readonly<Record<string, Fields>>;
+}
+
+/** Returns the document as JSON. */
+export function withCustomKinds(document: Uint8Array, kinds: readonly CustomKind[]): Uint8Array {
+  const parsed = JSON.parse(Buffer.from(document).toString()) as Document;
+  const definitions = { ...parsed.definitions, ...definitionsOf(kinds) };
+  const paths = { ...parsed.paths, ...pathsOf(kinds) };
+  return Buffer.from(writeJson({ ...parsed, definitions, paths }));
+}
+
+interface Operation extends Fields {
+  readonly parameters?: readonly Fields[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Fields }>> };
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: object }>>;
+}
+
+/** Returns operations in the form of v2. */
+function pathsOf(kinds: readonly CustomKind[]): Document["paths"] {
+  const parameter = ({ schema, ...rest }: Fields): Fields => ({ ...rest, ...(schema as Fields) });
+  const operation = ({ parameters = [], requestBody, responses, ...rest }: Operation): Fields => {
+    const [sent] = Object.values(requestBody?.content ?? {});
+    const types = Object.keys(requestBody?.content ?? responses["200"]!.content!);
+    const body = { name: "body", in: "body", ...(rest["x-kubernetes-action"] !== "delete" && { required: true }) };
+    const all = [...(sent ? [{ ...body, schema: sent.schema }] : []), ...parameters.map(parameter)];
+    return {
+      ...rest,
+      consumes: types,
+      produces: Object.keys(responses["200"]!.content!),
+      schemes: ["https"],
+      ...(all.length > 0 && { parameters: all }),
+      responses: Object.fromEntries(
+        Object.entries(responses).map(([code, { description, content }]) => [
+          code,
+          { description, ...(content && (Object.values(content)[0] as Fields)) },
+        ]),
+      ),
+    };
+  };
+  const paths = Object.entries(customPaths(kinds)).map(([path, parts]) => {
+    const inner = Object.entries(parts).map(([method, part]) => [
+      method,
+      method === "parameters" ? (part as Fields[]).map(parameter) : operation(part as Operation),
+    ]);
+    return [path, Object.fromEntries(inner) as Fields] as const;
+  });
+  const text = writeJson(Object.fromEntries(paths)).replaceAll('"#/components/schemas/', '"#/definitions/');
+  return JSON.parse(text) as Document["paths"];
+}
+
+/**
+ * Returns the document as protobuf, with the kinds and without their operations, for which nobody looks there. A repeated
+ * field is merged, so the definitions can be appended.
+ */
+export function withCustomKindsProtobuf(document: Uint8Array, kinds: readonly CustomKind[]): Uint8Array {
+  const all = Object.entries(definitionsOf(kinds)).map(([name, schema]) =>
+    bytes(1, named(name, schemaMessage(schema))),
+  );
   return Buffer.concat([document, bytes(9, Buffer.concat(all))]);
 }
 

@@ -2,12 +2,13 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { writeJson } from "../numbers.ts";
-import type { Fields, KindRow, KubeObject } from "../hooks.ts";
+import type { Fields } from "../hooks.ts";
 import { openApiV2, openApiV2Protobuf, openApiV3, openApiV3Hash, openApiV3Paths } from "../tables/tables.ts";
 import { specOf } from "../registry/custom-rows.ts";
 import { definitionsName, type KindRegistry } from "../registry/kind-registry.ts";
 import { preferred } from "../request/accept.ts";
-import { asVersion2, type Definitions, withDefinitions, withDefinitionsProtobuf } from "./openapi-v2.ts";
+import { type CustomKind, customDocument } from "./custom-openapi.ts";
+import { withCustomKinds, withCustomKindsProtobuf } from "./openapi-v2.ts";
 import type { Storage } from "../storage/storage.ts";
 
 interface Parts {
@@ -37,14 +38,14 @@ export function openApi(request: Request, path: string, parts: Parts): Response 
 function version2(request: Request, parts: Parts): Response {
   const form = formOf(request, types.v2);
   if (form === undefined) return empty(406);
-  const custom = customDefinitions(parts);
-  const isPlain = Object.keys(custom).length === 0;
+  const custom = customKinds(parts);
+  const isPlain = custom.length === 0;
   if (form === "json") {
     const json = openApiV2();
-    return document(request, isPlain ? json : withDefinitions(json, custom), { gzip: true });
+    return document(request, isPlain ? json : withCustomKinds(json, custom), { gzip: true });
   }
   const protobuf = openApiV2Protobuf();
-  const whole = isPlain ? protobuf : withDefinitionsProtobuf(protobuf, custom);
+  const whole = isPlain ? protobuf : withCustomKindsProtobuf(protobuf, custom);
   return document(request, whole, { headers: { "content-type": types.v2 }, gzip: true });
 }
 
@@ -133,9 +134,9 @@ function customJson(name: string, parts: Parts): Uint8Array | undefined {
   }
   const known = cache.known.get(name);
   if (known !== undefined) return known;
-  const custom = customDocument(name, parts);
-  if (custom === undefined) return undefined;
-  const bytes = Buffer.from(writeJson(custom));
+  const kinds = customKinds(parts, name);
+  if (kinds.length === 0) return undefined;
+  const bytes = Buffer.from(writeJson(customDocument(kinds)));
   cache.known.set(name, bytes);
   return bytes;
 }
@@ -163,93 +164,14 @@ function index(parts: Parts): Fields {
   return { paths };
 }
 
-function customDocument(name: string, { registry, storage }: Parts): Fields | undefined {
-  const [, group, version] = name.split("/");
-  const rows = registry.rows().filter((row) => row.custom && row.group === group && row.version === version);
-  if (rows.length === 0) return undefined;
-  const schemas: Record<string, Fields> = {};
-  const paths: Record<string, Fields> = {};
-  for (const row of rows) {
+/** Returns the kinds of definitions that are served, of one group and version or all. */
+function customKinds({ registry, storage }: Parts, name?: string): CustomKind[] {
+  const [, group, version] = name?.split("/") ?? [];
+  return registry.rows().flatMap((row) => {
+    if (!row.custom || (name !== undefined && (row.group !== group || row.version !== version))) return [];
     const definition = storage.collection(definitionsName).get(`${row.plural}.${row.group}`)?.object;
-    if (definition === undefined) continue;
-    schemas[schemaName(row)] = schemaOf(definition, row);
-    Object.assign(paths, pathsOf(row));
-  }
-  return {
-    openapi: "3.0.0",
-    info: { title: "Kubernetes CRD Swagger", version: "v0.1.0" },
-    paths,
-    components: { schemas },
-  };
-}
-
-/** Returns the definitions of all custom kinds for v2. */
-function customDefinitions({ registry, storage }: Parts): Definitions {
-  const definitions: Record<string, Fields> = {};
-  for (const row of registry.rows()) {
-    if (!row.custom) continue;
-    const definition = storage.collection(definitionsName).get(`${row.plural}.${row.group}`)?.object;
-    if (definition === undefined) continue;
-    const schema = asVersion2(schemaOf(definition, row));
-    const metadata = {
-      $ref: "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
-      description: metadataText,
-    };
-    definitions[schemaName(row)] =
-      schema["properties"] === undefined
-        ? schema
-        : { ...schema, properties: { ...(schema["properties"] as Fields), metadata } };
-  }
-  return definitions;
-}
-
-/** Returns a name such as `io.example.zoo.v1.Tiger` for the group `zoo.example.io`. */
-function schemaName({ group, version, kind }: KindRow): string {
-  return `${group.split(".").toReversed().join(".")}.${version}.${kind}`;
-}
-
-function schemaOf(definition: KubeObject, row: KindRow): Fields {
-  const version = specOf(definition).versions.find(({ name }) => name === row.version);
-  const own = version?.schema?.openAPIV3Schema ?? { type: "object" };
-  const { group, version: name, kind } = row;
-  return {
-    ...own,
-    properties: {
-      ...(own["properties"] as Fields | undefined),
-      apiVersion: { type: "string", description: versionText },
-      kind: { type: "string", description: kindText },
-      metadata: { type: "object", description: metadataText },
-    },
-    "x-kubernetes-group-version-kind": [{ group, version: name, kind }],
-  };
-}
-
-const metadataText = "Standard object's metadata.";
-const versionText =
-  "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources";
-const kindText =
-  "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds";
-
-function pathsOf(row: KindRow): Record<string, Fields> {
-  const { group, version, kind, plural, namespaced } = row;
-  const base = `/apis/${group}/${version}/${namespaced ? "namespaces/{namespace}/" : ""}${plural}`;
-  const operation = (action: string): Fields => ({
-    "x-kubernetes-action": action,
-    "x-kubernetes-group-version-kind": { group, version, kind },
-    responses: {
-      200: {
-        description: "OK",
-        content: { "application/json": { schema: { $ref: `#/components/schemas/${schemaName(row)}` } } },
-      },
-    },
+    if (definition === undefined) return [];
+    const own = specOf(definition).versions.find(({ name: each }) => each === row.version);
+    return [{ row, schema: own?.schema?.openAPIV3Schema ?? { type: "object" } }];
   });
-  return {
-    [base]: { get: operation("list"), post: operation("post") },
-    [`${base}/{name}`]: {
-      get: operation("get"),
-      put: operation("put"),
-      patch: operation("patch"),
-      delete: operation("delete"),
-    },
-  };
 }
