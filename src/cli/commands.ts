@@ -74,6 +74,57 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./uninstall.ts")).uninstallCommand,
   },
   {
+    name: "why",
+    usage: "<kind> <name>",
+    describe: "Tell why an object was reconciled, what the runs did, and what comes next",
+    load: async () => (await import("./insight/why.ts")).whyCommand,
+  },
+  {
+    name: "top",
+    describe: "Show the load of a running process: queues, rates, latencies, informers, memory",
+    load: async () => (await import("./insight/top.ts")).topCommand,
+  },
+  {
+    name: "keys",
+    usage: "[match]",
+    describe: "List keys that are queued, running, failing or parked, with the reasons",
+    load: async () => (await import("./insight/keys.ts")).keysCommand,
+  },
+  {
+    name: "retry",
+    usage: "[key..]",
+    describe: "Run keys again, also parked ones",
+    load: async () => (await import("./insight/retry.ts")).retryCommand,
+  },
+  {
+    name: "pause",
+    usage: "[module]",
+    describe: "Let no run of a module, or of any module, begin",
+    load: async () => (await import("./insight/pause.ts")).pauseCommand,
+  },
+  {
+    name: "resume",
+    usage: "[module]",
+    describe: "Let the runs of a paused module, or of all modules, begin again",
+    load: async () => (await import("./insight/pause.ts")).resumeCommand,
+  },
+  {
+    name: "log-level",
+    usage: "[module] [level]",
+    describe: "Show or change the level of a running process's log, or of one module's lines",
+    load: async () => (await import("./insight/log-level.ts")).logLevelCommand,
+  },
+  {
+    name: "profile",
+    describe: "Take a CPU profile and a heap snapshot of a running process, which Chrome's tools open",
+    load: async () => (await import("./insight/profile.ts")).profileCommand,
+  },
+  {
+    name: "dashboard",
+    describe: "Open the dashboard of a running process in the browser",
+    load: async () => (await import("./insight/dashboard.ts")).dashboardCommand,
+  },
+  {
     name: "apiserver",
     describe: "Serve the Kubernetes API, in memory or from a folder",
     load: async () => (await import("./apiserver.ts")).apiserverCommand,

@@ -7,7 +7,23 @@ import { type CommandEntry, commandIndex, commands } from "./commands.ts";
 import type { Option } from "../settings/option.ts";
 
 /** The commands that such an executable offers; the others are for authors of modules. */
-const offered: readonly string[] = ["run", "check", "manifests", "migrate", "uninstall", "version"];
+const offered: readonly string[] = [
+  "run",
+  "check",
+  "manifests",
+  "migrate",
+  "uninstall",
+  "why",
+  "top",
+  "keys",
+  "retry",
+  "pause",
+  "resume",
+  "log-level",
+  "profile",
+  "dashboard",
+  "version",
+];
 
 /** The commands of this program. */
 export function commandsOf(operator: Operator | undefined): readonly CommandEntry[] {

@@ -237,20 +237,16 @@ class ControllerEngine {
     return this.#scope.controller.concurrency ?? this.#scope.runtime.settings.concurrency;
   }
 
-  /**
-   * Runs a key as soon as possible, without the back-off of earlier failures and although it may be parked.
-   *
-   * @returns whether the key belongs to this controller and this replica.
-   */
-  retry(key: string): boolean {
-    if (this.#stopping.signal.aborted) return false;
+  /** Whether this replica works on a key, as far as the queue and the caches show. */
+  works(key: string): boolean {
     const object = this.#kinds.primary?.store.get(key);
-    const isKnown =
-      object === undefined ? this.queue.has(key) || this.resource === undefined : this.#members.isOurs(object);
-    if (!isKnown) return false;
+    return object === undefined ? this.queue.has(key) || key === this.name : this.#members.isOurs(object);
+  }
+
+  /** Runs a key as soon as possible, without the back-off of earlier failures and although it may be parked. */
+  retry(key: string): void {
     this.queue.forget(key);
     this.queue.add(key, { cause: ASKED, priority: FIRST });
-    return true;
   }
 
   onChange(listener: () => void): Disposable {

@@ -70,7 +70,8 @@ function setUp({
         reconcileAll() {},
         resource: undefined,
         concurrency: 1,
-        retry: () => false,
+        works: () => false,
+        retry() {},
         queue: undefined as never,
         onChange: (listener) => {
           entry.changed = listener;

@@ -1,38 +1,21 @@
 /** The debug listener of a process: what it serves, and the file that tells this user's commands how to reach it. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
-import { homedir, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import type { Hono } from "hono";
 import { writePrivate } from "../../platform/private-file.ts";
 import { messageOf } from "../../platform/error-message.ts";
+import { type DebugFile, debugFolder } from "../../server/debug/debug-file.ts";
 import { debugApp } from "../../server/debug/debug-app.ts";
 import { isLoopbackName } from "../../server/local-request.ts";
 import type { Process } from "../process.ts";
 import { LiveSource, type LiveSourceParts } from "./live-source.ts";
-
-/** The content of the file by which commands find a process on this machine. */
-export interface DebugFile {
-  readonly address: string;
-  readonly pid: number;
-  readonly token: string;
-  /** The folder in which the process runs, by which people recognise it. */
-  readonly folder: string;
-}
 
 /** Returns why an address cannot be used, because others would reach it; `undefined` when it can. */
 export function notLoopback(address: string): string | undefined {
   if (address === "0" || isLoopbackName(address)) return undefined;
   const port = address.split(":").at(-1);
   return `--debug-bind-address is '${address}', which other machines reach: it takes an address of the loopback, such as 127.0.0.1:${port}`;
-}
-
-/** The folder of the files, which only this user can read. */
-export function debugFolder(): string {
-  const { XDG_RUNTIME_DIR: runtime, XDG_CACHE_HOME: cache, HOME: home } = process.env;
-  if (runtime) return join(runtime, "binnacle");
-  if (cache) return join(cache, "binnacle", "debug");
-  return home ? join(homedir(), ".cache", "binnacle", "debug") : join(tmpdir(), `binnacle-debug-${userInfo().uid}`);
 }
 
 export class DebugListener implements Disposable {
@@ -53,7 +36,7 @@ export class DebugListener implements Disposable {
   listening(address: string): void {
     const { log } = this.#process;
     log.info("Listening for the dashboard and /debug", { debug: address });
-    const folder = debugFolder();
+    const folder = debugFolder(process.env);
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const file = join(folder, `${address.split(":").at(-1)}.json`);

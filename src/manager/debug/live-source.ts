@@ -16,6 +16,7 @@ import type {
   OwnersAnswer,
   PauseAnswer,
   ProcessAnswer,
+  RetryAnswer,
   WebhooksAnswer,
 } from "../../server/debug/answers.ts";
 import {
@@ -77,7 +78,7 @@ export class LiveSource implements DebugSource, Disposable {
 
   async process(): Promise<ProcessAnswer> {
     const { version, log, memory } = this.#parts;
-    const { clock, connection, development, elections, sharding } = this.#process;
+    const { clock, connection, development } = this.#process;
     const { sessions, streams, inFlight, protocol, answers } = connection.stats;
     const checks = await this.#checks();
     return {
@@ -96,7 +97,7 @@ export class LiveSource implements DebugSource, Disposable {
         protocol,
         answers: Object.fromEntries(answers),
       },
-      isLeader: elections?.isLeader ?? sharding?.shards.isLeader,
+      isLeader: this.#isLeader,
       isPaused: this.#process.pause.isPaused,
       log: levelsOf(log),
       memory: { used: this.#used, limit: memory?.limit },
@@ -172,15 +173,26 @@ export class LiveSource implements DebugSource, Disposable {
     return this.#tail.onLine(filter, listener);
   }
 
-  retry(controller: string, key: string): void {
-    const one = this.#parts.modules.controllers.find(({ name }) => name === controller);
-    if (one === undefined) {
-      const names = this.#parts.modules.controllers.map(({ name }) => name).join(", ");
+  retry(controller: string | undefined, key: string): RetryAnswer {
+    const { controllers } = this.#parts.modules;
+    const meant = controllers.filter(({ name }) => controller === undefined || name === controller);
+    if (meant.length === 0) {
+      const names = controllers.map(({ name }) => name).join(", ");
       throw new NotKnown(`there is no controller ${JSON.stringify(controller)}; there are ${names || "none"}`);
     }
-    if (!one.retry(key))
-      throw new NotKnown(`controller ${controller} has no key ${JSON.stringify(key)} on this replica`);
-    this.#parts.log.info("A key runs by request", { module: one.module, controller, key });
+    const what = controller === undefined ? "no controller" : `controller ${controller}`;
+    const working = meant.filter((one) => one.works(key));
+    const [only] = working;
+    if (only === undefined)
+      throw new NotKnown(`${what} ${controller === undefined ? "has the" : "has no"} key ${JSON.stringify(key)} on this replica`);
+    if (working.length > 1) {
+      const names = working.map(({ name }) => name).join(", ");
+      throw new BadRequest(`several controllers have the key ${JSON.stringify(key)}: name one of ${names}`);
+    }
+    if (this.#isLeader === false) throw new NotKnown("another replica leads, which has the key too");
+    only.retry(key);
+    this.#parts.log.info("A key runs by request", { module: only.module, controller: only.name, key });
+    return { controller: only.name, key };
   }
 
   setPaused(module: string | undefined, isPaused: boolean): PauseAnswer {
@@ -236,6 +248,12 @@ export class LiveSource implements DebugSource, Disposable {
   [Symbol.dispose](): void {
     for (const timer of this.#levelTimers.values()) timer[Symbol.dispose]();
     this.#cleanup.dispose();
+  }
+
+  /** Whether this replica works; `undefined` when it has no others beside it. */
+  get #isLeader(): boolean | undefined {
+    const { elections, sharding } = this.#process;
+    return elections?.isLeader ?? sharding?.shards.isLeader;
   }
 
   get #used(): number {

@@ -1,8 +1,6 @@
 /** Decides whether a token proves that its bearer may act for the account of this process. */
 import type { Transport } from "../../kube/transport/transport.ts";
-
-/** The audience for which a person requests a token of the pod's ServiceAccount. */
-const DEBUG_AUDIENCE = "binnacle-debug";
+import { DEBUG_AUDIENCE } from "../../server/debug/debug-file.ts";
 
 /** kube-apiserver itself issues no longer tokens. */
 const LONGEST_TOKEN = 16_384;

@@ -236,6 +236,12 @@ export interface ConditionAnswer {
   readonly message?: string | undefined;
 }
 
+/** The answer to running a key by request. */
+export interface RetryAnswer {
+  readonly controller: string;
+  readonly key: string;
+}
+
 /** The answer to pausing and resuming. */
 export interface PauseAnswer {
   readonly isPaused: boolean;

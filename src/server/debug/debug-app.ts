@@ -18,6 +18,7 @@ import type {
   OwnersAnswer,
   PauseAnswer,
   ProcessAnswer,
+  RetryAnswer,
   WebhooksAnswer,
 } from "./answers.ts";
 import { guard, refusal, requireToken } from "./debug-guard.ts";
@@ -68,8 +69,11 @@ export interface DebugSource {
   /** The last lines of the log that match, the oldest first. */
   log(filter: LogFilter, limit: number): readonly LogLineAnswer[];
   onLine(filter: LogFilter, listener: (line: LogLineAnswer) => void): Disposable;
-  /** Runs a key at once. @throws NotKnown */
-  retry(controller: string, key: string): void;
+  /**
+   * Runs a key at once. @param controller the only one that works on the key when left out. @throws NotKnown,
+   * BadRequest when several work on it.
+   */
+  retry(controller: string | undefined, key: string): RetryAnswer;
   /** Pauses a module, or the process. @throws NotKnown */
   setPaused(module: string | undefined, isPaused: boolean): PauseAnswer;
   /**
@@ -152,8 +156,7 @@ export function debugApp({ source, token }: DebugAppOptions): Hono {
   );
   actions.post("/retry", async (context) => {
     const { controller, key } = await bodyOf(context);
-    source.retry(text(controller, "controller"), text(key, "key"));
-    return context.json({ controller, key });
+    return context.json(source.retry(optionalText(controller, "controller"), text(key, "key")));
   });
   for (const [path, isPaused] of [
     ["/pause", true],
@@ -205,7 +208,7 @@ const ENDPOINTS = [
 ];
 
 /** A request that says something that cannot be. */
-class BadRequest extends Error {
+export class BadRequest extends Error {
   override readonly name = "BadRequest";
 }
 

@@ -1,0 +1,52 @@
+/** `binnacle retry` */
+import type { KeysAnswer, RetryAnswer } from "../../server/debug/answers.ts";
+import { type Command, command } from "../command.ts";
+import { UsageError, UserError } from "../usage-error.ts";
+import { askAll } from "./ask-all.ts";
+import type { DebugClient } from "./debug-client.ts";
+import { findTargets, outputOption, targetOptions } from "./targets.ts";
+
+export const retryCommand: Command = command({
+  options: [
+    { name: "key", type: "list", positional: true, describe: "Keys to run, such as default/web" },
+    { name: "controller", type: "string", describe: "Their controller; needed when several have the key" },
+    { name: "parked", type: "boolean", default: false, describe: "Run all keys that are parked" },
+    { name: "failing", type: "boolean", default: false, describe: "Run all keys that wait to be retried" },
+    ...targetOptions,
+    outputOption,
+  ],
+  async run(values, host) {
+    const { key: names = [], parked, failing, controller } = values;
+    if (names.length === 0 && !parked && !failing)
+      throw new UsageError("Name the keys to run, such as `binnacle retry default/web`, or pass --parked or --failing");
+    await using targets = await findTargets(values, host);
+    const { clients } = targets;
+    const runs: (RetryAnswer & { readonly replica: string })[] = [];
+    /** Several replicas may know a key, of which one works on it. */
+    const retry = async (client: DebugClient, key: string, name: string | undefined): Promise<string | undefined> => {
+      const response = await client.act("/debug/retry", { controller: name, key });
+      const answer = (await response.json()) as RetryAnswer & { readonly error: string };
+      if (!response.ok) return answer.error;
+      runs.push({ replica: client.name, controller: answer.controller, key });
+      return undefined;
+    };
+    const states = [...(parked ? ["parked"] : []), ...(failing ? ["failing"] : [])].join(",");
+    if (states !== "") {
+      const path = `/debug/keys?limit=5000&state=${states}`;
+      for (const { client, answer } of await askAll(clients, (one) => one.get<KeysAnswer>(path), host.err)) {
+        const meant = answer.keys.filter((one) => controller === undefined || controller === one.controller);
+        for (const one of meant) await retry(client, one.key, one.controller);
+      }
+    }
+    for (const key of names) {
+      const before = runs.length;
+      const answers = await askAll(clients, (one) => retry(one, key, controller), host.err);
+      if (runs.length === before) throw new UserError([...new Set(answers.map(({ answer }) => answer))].join("\n"));
+    }
+    if (values.output === "json") host.out(`${JSON.stringify(runs, undefined, 2)}\n`);
+    else if (runs.length === 0) host.out(`No key is ${states.replace(",", " or ")}.\n`);
+    for (const one of values.output === "json" ? [] : runs)
+      host.out(`${clients.length > 1 ? `${one.replica}: ` : ""}${one.controller} ${one.key} runs again\n`);
+    return 0;
+  },
+});

@@ -1,0 +1,53 @@
+/** Finds the processes that a command asks: on this machine, or the replicas of a Deployment. */
+import type { Option, ValuesOf } from "../../settings/option.ts";
+import { contextOption, kubeconfigOption } from "../shared-options.ts";
+import { UsageError } from "../usage-error.ts";
+import type { Host } from "../command.ts";
+import { DebugClient } from "./debug-client.ts";
+import { localTargets } from "./local-targets.ts";
+
+/** The options by which every command of this kind finds its processes. */
+export const targetOptions = [
+  {
+    name: "address",
+    type: "string",
+    describe: "Address of a debug listener on this machine; the only one that there is when left out",
+  },
+  { name: "deployment", type: "string", describe: "Ask the replicas of this Deployment, through the API server" },
+  {
+    name: "namespace",
+    type: "string",
+    describe: "Namespace of --deployment; that of the kubeconfig's context when left out",
+  },
+  kubeconfigOption,
+  contextOption,
+] as const satisfies readonly Option[];
+
+export const outputOption = {
+  name: "output",
+  short: "o",
+  type: "string",
+  default: "text",
+  choices: ["text", "json"],
+  describe: "text for people, or json",
+} as const satisfies Option;
+
+/** The processes, which are reachable until they are disposed of. */
+export interface Targets extends AsyncDisposable {
+  readonly clients: readonly DebugClient[];
+}
+
+/** @throws UsageError, UserError when there is no process, or no way to tell which one is meant. */
+export async function findTargets(values: ValuesOf<typeof targetOptions>, host: Host): Promise<Targets> {
+  const { address, deployment } = values;
+  if (address !== undefined && deployment !== undefined)
+    throw new UsageError("--address is for a process on this machine and --deployment for a cluster: leave one out");
+  if (deployment === undefined && values.context === undefined && values.kubeconfig === undefined) {
+    const clients = localTargets(address, host.env).map((target) => new DebugClient(target));
+    return { clients, [Symbol.asyncDispose]: async () => {} };
+  }
+  if (deployment === undefined)
+    throw new UsageError("--context and --kubeconfig are for a cluster: name the Deployment of the operator with --deployment");
+  const { clusterTargets } = await import("./cluster-targets.ts");
+  return clusterTargets({ ...values, deployment }, host);
+}
