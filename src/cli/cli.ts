@@ -141,7 +141,6 @@ function declare(builder: Argv, options: readonly Option[]): Argv {
     else
       builder.option(name, {
         ...shared,
-        ...(option.short !== undefined && { alias: option.short }),
         ...(option.type === "list" && { array: true, nargs: 1 }),
         ...(option.letter !== undefined && { alias: option.letter }),
         requiresArg: needsValue(option),

@@ -30,7 +30,6 @@ export async function parseFlags(
     array: named("list"),
     boolean: named("boolean"),
     string: valued,
-    alias: Object.fromEntries(flags.flatMap(({ name, short }) => (short === undefined ? [] : [[name, short]]))),
     narg: Object.fromEntries(flags.filter(needsValue).map(({ name }) => [name, 1])),
     alias: Object.fromEntries(flags.flatMap(({ name, letter }) => (letter === undefined ? [] : [[name, letter]]))),
     configuration: { ...parsing, "strip-aliased": true },
@@ -38,8 +37,7 @@ export async function parseFlags(
   if (error !== null) {
     throw new UsageError(error.message.replace(/^Not enough arguments following: (.*)$/, "--$1 needs a value"));
   }
-  const { _: words, ...given } = argv as { readonly _: readonly unknown[]; [flag: string]: unknown };
-  for (const { short } of flags) if (short !== undefined) delete given[short];
+  const { _: words, ...given } = argv as { readonly _: readonly unknown[]; readonly [flag: string]: unknown };
   const positionals = command.options.filter((option) => option.positional === true);
   const rest = positionals.find(({ type }) => type === "list");
   const single = positionals.filter((option) => option !== rest);

@@ -10,8 +10,6 @@ export interface Option {
   readonly choices?: readonly string[];
   /** The meaning of a flag without a value. @default a value is required */
   readonly bare?: string;
-  /** A letter that stands for the flag, such as `o` for `-o`. */
-  readonly short?: string;
   /** Whether it is a positional argument instead of a flag. */
   readonly positional?: true;
   /** A letter that stands for the name, as in `-p path`. */

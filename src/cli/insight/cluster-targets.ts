@@ -8,9 +8,8 @@ import type { Pod } from "../../resource/builtin/core.ts";
 import { DEBUG_AUDIENCE } from "../../server/debug/debug-file.ts";
 import type { Host } from "../command.ts";
 import { UserError } from "../usage-error.ts";
-import { DebugClient, type DebugTarget } from "./debug-client.ts";
+import { DebugClient, type DebugTarget, type Targets } from "./debug-client.ts";
 import { forwardPort } from "./port-forward.ts";
-import type { Targets } from "./targets.ts";
 
 export interface ClusterOptions {
   readonly deployment: string;
@@ -91,7 +90,7 @@ async function tokenOf(
   target: DebugTarget,
   { transport, pod }: { readonly transport: Transport; readonly pod: Pod },
 ): Promise<string> {
-  const { namespace = "default" } = pod.metadata;
+  const { namespace } = pod.metadata;
   const account = pod.spec?.serviceAccountName ?? "default";
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
   const body = {
@@ -101,7 +100,9 @@ async function tokenOf(
   };
   let own: string;
   try {
-    ({ status: { token: own } } = await transport.request<{ readonly status: { readonly token: string } }>({ method: "POST", path, body }));
+    ({
+      status: { token: own },
+    } = await transport.request<{ readonly status: { readonly token: string } }>({ method: "POST", path, body }));
   } catch (error) {
     if (!isForbidden(error)) throw error;
     throw new UserError(

@@ -37,7 +37,7 @@ function openInBrowser(address: string): void {
       : process.platform === "win32"
         ? ["cmd", "/c", "start", "", address]
         : ["xdg-open", address];
-  const child = spawn(program!, args, { stdio: "ignore", detached: true });
+  const child = spawn(program, args, { stdio: "ignore", detached: true });
   child.on("error", () => {}); // the address has been printed
   child.unref();
 }

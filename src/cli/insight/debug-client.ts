@@ -15,6 +15,11 @@ export interface DebugTarget {
   readonly why?: (() => string | undefined) | undefined;
 }
 
+/** The processes, which are reachable until they are disposed of. */
+export interface Targets extends AsyncDisposable {
+  readonly clients: readonly DebugClient[];
+}
+
 export class DebugClient {
   readonly target: DebugTarget;
 

@@ -5,7 +5,14 @@ import { askAll } from "./ask-all.ts";
 import { age, table } from "./table.ts";
 import { findTargets, outputOption, targetOptions } from "./targets.ts";
 
-const STATES = ["parked", "stuck", "failing", "running", "waiting", "delayed"] as const satisfies readonly KeyStateName[];
+const STATES = [
+  "parked",
+  "stuck",
+  "failing",
+  "running",
+  "waiting",
+  "delayed",
+] as const satisfies readonly KeyStateName[];
 
 const DESCRIBED: Readonly<Record<KeyStateName, string>> = {
   parked: "Keys that are not retried by themselves",

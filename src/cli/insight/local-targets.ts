@@ -27,7 +27,9 @@ export function localTargets(
   const candidates = here.length === 1 ? here : files;
   if (candidates.length === 1) return candidates.map(targetOf);
   if (candidates.length === 0) throw new UserError(`No process of this user has a debug listener: ${HOW}`);
-  const list = candidates.map((file) => `\n  --address ${file.address}  process ${file.pid} in ${file.folder}`).join("");
+  const list = candidates
+    .map((file) => `\n  --address ${file.address}  process ${file.pid} in ${file.folder}`)
+    .join("");
   throw new UserError(`Several processes have a debug listener; say which one:${list}`);
 }
 

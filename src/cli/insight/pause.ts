@@ -22,7 +22,11 @@ function pausing(action: "pause" | "resume"): Command {
     async run(values, host) {
       const { module } = values;
       await using targets = await findTargets(values, host);
-      const answers = await askAll(targets.clients, (client) => client.post<PauseAnswer>(`/debug/${action}`, { module }), host.err);
+      const answers = await askAll(
+        targets.clients,
+        (client) => client.post<PauseAnswer>(`/debug/${action}`, { module }),
+        host.err,
+      );
       if (values.output === "json") {
         const replicas = answers.map(({ replica, answer }) => ({ replica, ...answer }));
         host.out(`${JSON.stringify(replicas, undefined, 2)}\n`);

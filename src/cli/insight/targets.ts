@@ -1,9 +1,8 @@
 /** Finds the processes that a command asks: on this machine, or the replicas of a Deployment. */
-import type { Option, ValuesOf } from "../../settings/option.ts";
-import { contextOption, kubeconfigOption } from "../shared-options.ts";
+import type { ValuesOf } from "../../settings/option.ts";
 import { UsageError } from "../usage-error.ts";
 import type { Host } from "../command.ts";
-import { DebugClient } from "./debug-client.ts";
+import { DebugClient, type Targets } from "./debug-client.ts";
 import { localTargets } from "./local-targets.ts";
 
 /** The options by which every command of this kind finds its processes. */
@@ -19,23 +18,18 @@ export const targetOptions = [
     type: "string",
     describe: "Namespace of --deployment; that of the kubeconfig's context when left out",
   },
-  kubeconfigOption,
-  contextOption,
-] as const satisfies readonly Option[];
+  { name: "kubeconfig", type: "string", describe: "Path of a kubeconfig, for --deployment" },
+  { name: "context", type: "string", describe: "Context of the kubeconfig, for --deployment" },
+] as const;
 
 export const outputOption = {
   name: "output",
-  short: "o",
+  letter: "o",
   type: "string",
   default: "text",
   choices: ["text", "json"],
   describe: "text for people, or json",
-} as const satisfies Option;
-
-/** The processes, which are reachable until they are disposed of. */
-export interface Targets extends AsyncDisposable {
-  readonly clients: readonly DebugClient[];
-}
+} as const;
 
 /** @throws UsageError, UserError when there is no process, or no way to tell which one is meant. */
 export async function findTargets(values: ValuesOf<typeof targetOptions>, host: Host): Promise<Targets> {
@@ -47,7 +41,9 @@ export async function findTargets(values: ValuesOf<typeof targetOptions>, host: 
     return { clients, [Symbol.asyncDispose]: async () => {} };
   }
   if (deployment === undefined)
-    throw new UsageError("--context and --kubeconfig are for a cluster: name the Deployment of the operator with --deployment");
+    throw new UsageError(
+      "--context and --kubeconfig are for a cluster: name the Deployment of the operator with --deployment",
+    );
   const { clusterTargets } = await import("./cluster-targets.ts");
   return clusterTargets({ ...values, deployment }, host);
 }

@@ -32,7 +32,12 @@ const CLEAR = "\u001b[H\u001b[2J\u001b[3J";
 
 export const topCommand: Command = command({
   options: [
-    { name: "once", type: "boolean", default: false, describe: "Print one picture instead of a new one again and again" },
+    {
+      name: "once",
+      type: "boolean",
+      default: false,
+      describe: "Print one picture instead of a new one again and again",
+    },
     { name: "every", type: "duration", default: "2s", describe: "Time between two pictures" },
     ...targetOptions,
     outputOption,
@@ -72,7 +77,21 @@ function picture(loads: readonly Answered<Load>[]): string {
   const named = (replica: string): string => (isOne ? "" : replica);
   return [
     table(
-      ["REPLICA", "READY", "LEADS", "RUNS/S", "ERRORS/S", "P50", "P99", "WAITING", "RUNNING", "FAILING", "PARKED", "REQUESTS/S", "MEMORY"],
+      [
+        "REPLICA",
+        "READY",
+        "LEADS",
+        "RUNS/S",
+        "ERRORS/S",
+        "P50",
+        "P99",
+        "WAITING",
+        "RUNNING",
+        "FAILING",
+        "PARKED",
+        "REQUESTS/S",
+        "MEMORY",
+      ],
       loads.map(({ replica, answer }) => [replica, ...processRow(answer)]),
     ),
     table(
@@ -90,7 +109,10 @@ function picture(loads: readonly Answered<Load>[]): string {
     table(
       ["REPLICA", "INFORMER", "SELECTOR", "STATE", "OBJECTS", "SIZE", "LAST EVENT", "RELISTS", "USERS", "WHY"],
       loads.flatMap(({ replica, answer }) =>
-        answer.informers.informers.map((informer) => [named(replica), ...informerRow(informer, Date.parse(answer.process.now))]),
+        answer.informers.informers.map((informer) => [
+          named(replica),
+          ...informerRow(informer, Date.parse(answer.process.now)),
+        ]),
       ),
     ),
     ...loads.flatMap(({ replica, answer: { process } }) =>

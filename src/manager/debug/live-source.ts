@@ -20,6 +20,7 @@ import type {
   WebhooksAnswer,
 } from "../../server/debug/answers.ts";
 import {
+  BadRequest,
   type DebugSource,
   type KeyFilter,
   type LogFilter,
@@ -184,7 +185,9 @@ export class LiveSource implements DebugSource, Disposable {
     const working = meant.filter((one) => one.works(key));
     const [only] = working;
     if (only === undefined)
-      throw new NotKnown(`${what} ${controller === undefined ? "has the" : "has no"} key ${JSON.stringify(key)} on this replica`);
+      throw new NotKnown(
+        `${what} ${controller === undefined ? "has the" : "has no"} key ${JSON.stringify(key)} on this replica`,
+      );
     if (working.length > 1) {
       const names = working.map(({ name }) => name).join(", ");
       throw new BadRequest(`several controllers have the key ${JSON.stringify(key)}: name one of ${names}`);
