@@ -1,4 +1,5 @@
 /** Runs the modules of the controllers folders against a cluster, until a signal. */
+import { hostname } from "node:os";
 import { memoryLimit } from "../platform/memory-limit.ts";
 import { isDebugged } from "#runtime/self";
 import { findModules, loadAll } from "../loader/load-all.ts";
@@ -6,12 +7,14 @@ import type { ClusterConfig } from "../kube/config/cluster-config.ts";
 import type { AccessOptions } from "../manager/account-access.ts";
 import type { Pause } from "../controller/pause.ts";
 import type { ElectionOptions } from "../manager/elections.ts";
+import type { RunHistory } from "../history/run-history.ts";
 import { loadConfigOf } from "../loader/module-config.ts";
 import { protectSharedObjects } from "../loader/shared-objects.ts";
 import { MemoryGuard } from "../manager/memory-guard.ts";
 import { Manager } from "../manager/manager.ts";
 import { StallWatch } from "../manager/stall-watch.ts";
 import type { RootLog } from "../observe/log.ts";
+import { systemClock } from "../platform/clock.ts";
 import { disabledBy } from "../platform/switches.ts";
 import { messageOf } from "../platform/error-message.ts";
 import type { Host } from "./command.ts";
@@ -105,6 +108,7 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
     cluster,
     log,
     rootLog: log,
+    history: await historyOf(values),
     settings: values,
     secureMetrics,
     webhooks,
@@ -166,6 +170,13 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
   }
   await signalled;
   return 0;
+}
+
+/** Runs are recorded only for the debug listener; without it nothing of the recorder is loaded. */
+async function historyOf(values: RunSettings): Promise<RunHistory | undefined> {
+  if (values["debug-bind-address"] === "0") return undefined;
+  const { RunHistory } = await import("../history/run-history.ts");
+  return new RunHistory({ bytes: values["debug-memory"], clock: systemClock, replica: hostname() });
 }
 
 /** SIGUSR2 resumes controllers that are slowed or suspended because of failing runs. */

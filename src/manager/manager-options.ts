@@ -15,7 +15,7 @@ import type { WebhooksOptions } from "./webhooks.ts";
 export interface ManagerOptions {
   readonly cluster: ClusterConfig;
   readonly log: Log;
-  /** The log whose lines and levels the debug listener shows and changes; without it there is no debug listener. */
+  /** The log whose lines and levels the debug listener shows and changes. @default there is no debug listener */
   readonly rootLog?: RootLog | undefined;
   /** The settings, by the names of their flags. @default those of `runSettings`: no listeners */
   readonly settings?: SomeSettings | undefined;

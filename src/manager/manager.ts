@@ -255,14 +255,15 @@ export class Manager implements AsyncDisposable {
 
   /** Loads the debug listener only when somebody wants it. @throws Error when its address is not of the loopback. */
   async #debugListener(): Promise<DebugListener | undefined> {
-    const { rootLog, memory, version } = this.#options;
+    const { rootLog, memory, history, version } = this.#options;
     const address = this.#process.settings["debug-bind-address"];
-    if (address === "0" || rootLog === undefined) return undefined;
+    if (address === "0" || rootLog === undefined || history === undefined) return undefined;
     const { DebugListener, notLoopback } = await import("./debug/debug-listener.ts");
     const refusal = notLoopback(address);
     if (refusal !== undefined) throw new Error(refusal);
     const { modules, webhooks } = this;
-    return (this.#debug = new DebugListener(this.#process, { log: rootLog, modules, webhooks, memory, version }));
+    const parts = { log: rootLog, modules, webhooks, memory, history, version };
+    return (this.#debug = new DebugListener(this.#process, parts));
   }
 
   #tellReachability(reachable: boolean): void {

@@ -5,9 +5,12 @@ import { join } from "node:path";
 import { defineController, TerminalError } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
 import { until } from "../../../tests/support/until.ts";
+import { RunHistory } from "../../history/run-history.ts";
 import { collectDefinitions } from "../../module/module-definitions.ts";
 import { createLog } from "../../observe/log.ts";
+import { systemClock } from "../../platform/clock.ts";
 import type {
+  HistoryAnswer,
   InformersAnswer,
   KeysAnswer,
   LogLevelsAnswer,
@@ -48,6 +51,7 @@ async function start() {
     cluster: cluster.config,
     log,
     rootLog: log,
+    history: new RunHistory({ bytes: 2 ** 20, clock: systemClock, replica: "here" }),
     settings: { "grace-period": 1_000, "debug-bind-address": "127.0.0.1:0" },
     isolate: false,
   });
@@ -185,6 +189,39 @@ describe("the debug listener", () => {
     expect(await get<unknown>("/debug/owners?kind=ConfigMap&name=none")).toEqual({
       error: "no cache holds ConfigMap none; the watched kinds are ConfigMap",
     });
+  });
+
+  test("tells the runs of an object, and which run wrote it", async () => {
+    const { get, create, cluster } = await start();
+    await create("copy-a");
+    const history = (name: string) =>
+      get<HistoryAnswer>(`/debug/history?kind=ConfigMap&namespace=default&name=${name}`);
+    await until(async () => (await history("copy-a")).runs.length > 0);
+    await cluster.client.patch(
+      ConfigMap,
+      { namespace: "default", name: "copy-a" },
+      { type: "merge", body: { data: { a: "2" } } },
+    );
+    await until(async () => (await history("copy-a-child")).writers.length === 2);
+    const child = await history("copy-a-child");
+    expect(child).toMatchObject({
+      object: { kind: "ConfigMap", name: "copy-a-child" },
+      controllers: ["copier"],
+      present: { isWhole: true },
+    });
+    expect(child.writers[0]!.causes[0]).toMatchObject({
+      source: "for",
+      type: "update",
+      object: { name: "copy-a" },
+      by: { manager: "test" },
+      changes: [{ path: "data.a", old: "1", new: "2" }],
+    });
+    const { runs } = await get<{ runs: { id: string }[] }>("/debug/runs?limit=1&key=default/copy-a");
+    expect(await get<{ id: string }>(`/debug/runs/${runs[0]!.id}`)).toMatchObject({
+      id: runs[0]!.id,
+      outcome: { result: "success" },
+    });
+    expect(await get<unknown>("/debug/runs/none")).toEqual({ error: "no such run is recorded any more" });
   });
 
   test("sets levels of the log, for a while if asked, and shows and streams its lines", async () => {
@@ -326,6 +363,7 @@ describe("the debug listener", () => {
         cluster: cluster.config,
         log,
         rootLog: log,
+        history: new RunHistory({ bytes: 2 ** 20, clock: systemClock, replica: "here" }),
         settings: { "debug-bind-address": address },
         isolate: false,
       });

@@ -1,11 +1,14 @@
 /** Reads the parts of the running process for the debug listener, and acts on them. */
 import { hostname } from "node:os";
+import type { OutcomeAnswer, RunAnswer } from "../../history/run-answer.ts";
+import type { RunHistory } from "../../history/run-history.ts";
 import type { ModuleRegistry } from "../../module/module-registry.ts";
 import { withoutSecrets } from "../../observe/known-secrets.ts";
 import type { LogLevel, RootLog } from "../../observe/log.ts";
 import { messageOf } from "../../platform/error-message.ts";
 import type {
   CheckAnswer,
+  HistoryAnswer,
   InformersAnswer,
   KeysAnswer,
   LeasesAnswer,
@@ -17,15 +20,18 @@ import type {
   PauseAnswer,
   ProcessAnswer,
   RetryAnswer,
+  RunsAnswer,
   WebhooksAnswer,
 } from "../../server/debug/answers.ts";
 import {
   BadRequest,
   type DebugSource,
+  type HistoryQuery,
   type KeyFilter,
   type LogFilter,
   NotKnown,
   type ObjectQuery,
+  type RunQuery,
 } from "../../server/debug/debug-app.ts";
 import { CONVERSION_PATH } from "../../webhook/conversion/conversion-endpoint.ts";
 import type { HealthReport } from "../../server/health-checks.ts";
@@ -33,7 +39,8 @@ import type { MemoryGuard } from "../memory-guard.ts";
 import type { Process } from "../process.ts";
 import type { Webhooks } from "../webhooks.ts";
 import { informerAnswers } from "./informer-answers.ts";
-import { controllerAnswer, keyAnswers } from "./key-answers.ts";
+import { historyAnswer } from "./history-answers.ts";
+import { controllerAnswer, keyAnswers, type LastError } from "./key-answers.ts";
 import { LogTail } from "./log-tail.ts";
 import { OverviewSamples } from "./overview-samples.ts";
 import { isOwnToken } from "./own-token.ts";
@@ -45,10 +52,12 @@ export interface LiveSourceParts {
   readonly modules: ModuleRegistry;
   readonly webhooks: Pick<Webhooks, "address" | "host" | "expiries">;
   readonly memory: Pick<MemoryGuard, "limit" | "used"> | undefined;
+  readonly history: RunHistory;
   readonly version: string | undefined;
 }
 
 /** Notes about leadership and shares, among those of `/readyz?verbose`. */
+const FAILURES: ReadonlySet<OutcomeAnswer["result"]> = new Set(["error", "retry", "parked", "unreachable"]);
 const LEASE = /^(?:leaderElection|shards)\//;
 
 export class LiveSource implements DebugSource, Disposable {
@@ -58,6 +67,9 @@ export class LiveSource implements DebugSource, Disposable {
   readonly #cleanup = new DisposableStack();
   readonly #tail: LogTail;
   readonly #samples: OverviewSamples;
+  /** The errors of the keys whose last run failed; the recorder may have forgotten their runs. */
+  readonly #errors = new Map<string, string>();
+  readonly #lastError: LastError = (controller, key) => this.#errors.get(`${controller} ${key}`);
   /** The timers that take levels of the log back, by module; the empty name is the log itself. */
   readonly #levelTimers = new Map<string, Disposable>();
 
@@ -75,6 +87,15 @@ export class LiveSource implements DebugSource, Disposable {
         memory: () => this.#used,
       }),
     );
+    this.#cleanup.use(parts.history.onEnd((run) => this.#ended(run)));
+  }
+
+  /** Called with each run that ends. */
+  #ended({ controller, key, duration = 0, outcome }: RunAnswer): void {
+    const failed = isFailure(outcome);
+    this.#samples.ended({ controller, failed, duration });
+    if (failed && outcome?.error !== undefined) this.#errors.set(`${controller} ${key}`, outcome.error);
+    else this.#errors.delete(`${controller} ${key}`);
   }
 
   async process(): Promise<ProcessAnswer> {
@@ -102,7 +123,7 @@ export class LiveSource implements DebugSource, Disposable {
       isPaused: this.#process.pause.isPaused,
       log: levelsOf(log),
       memory: { used: this.#used, limit: memory?.limit },
-      history: { runs: 0, bytes: 0, limit: 0, dropped: 0 },
+      history: this.#parts.history.stats,
       isReady: checks.every(({ result }) => result !== "failed"),
       checks,
     };
@@ -130,7 +151,7 @@ export class LiveSource implements DebugSource, Disposable {
   }
 
   keys(filter: KeyFilter): KeysAnswer {
-    return keyAnswers(this.#parts.modules.controllers, filter, () => undefined);
+    return keyAnswers(this.#parts.modules.controllers, filter, this.#lastError);
   }
 
   leases(): LeasesAnswer {
@@ -156,6 +177,27 @@ export class LiveSource implements DebugSource, Disposable {
   owners(query: ObjectQuery): OwnersAnswer {
     const { informers } = this.#process;
     return ownerTree({ informers, controllers: this.#parts.modules.controllers, clean: withoutSecrets }, query);
+  }
+
+  history(query: HistoryQuery): HistoryAnswer {
+    const { informers } = this.#process;
+    const { modules, history } = this.#parts;
+    const { controllers } = modules;
+    return historyAnswer({ informers, controllers, history, lastError: this.#lastError, clean: withoutSecrets }, query);
+  }
+
+  runs({ failed, limit, ...filter }: RunQuery): RunsAnswer {
+    const runs = this.#parts.history.runs(filter).filter(({ outcome }) => !failed || isFailure(outcome));
+    return { runs: [...runs.take(limit)] };
+  }
+
+  run(id: string): RunAnswer | undefined {
+    return this.#parts.history.run(id);
+  }
+
+  onRun(listener: (run: RunAnswer) => void): Disposable {
+    const own = (run: RunAnswer): void => listener(run);
+    return this.#parts.history.onEnd(own);
   }
 
   overview(): readonly OverviewAnswer[] {
@@ -285,6 +327,10 @@ export class LiveSource implements DebugSource, Disposable {
     });
     return [...failed, ...notes].filter((one) => one !== undefined);
   }
+}
+
+function isFailure(outcome: OutcomeAnswer | undefined): boolean {
+  return outcome !== undefined && FAILURES.has(outcome.result);
 }
 
 function textOf(report: string | HealthReport): string {

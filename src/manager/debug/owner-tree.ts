@@ -27,7 +27,7 @@ interface CachedObject {
 }
 
 /** Returns the object that a request names; `undefined` when no cache holds it. */
-function cachedObject(informers: Pick<InformerRegistry, "all">, query: ObjectQuery): CachedObject | undefined {
+export function cachedObject(informers: Pick<InformerRegistry, "all">, query: ObjectQuery): CachedObject | undefined {
   const key = keyString(query);
   for (const { resource, store } of informers.all()) {
     if (!isNamed(query.kind, resource)) continue;
@@ -100,7 +100,7 @@ export function ownerTree(source: OwnerTreeSource, query: ObjectQuery): OwnersAn
 }
 
 /** Returns the conditions of an object's status. */
-function conditionsOf(object: AnyObject, clean: (text: string) => string): readonly ConditionAnswer[] {
+export function conditionsOf(object: AnyObject, clean: (text: string) => string): readonly ConditionAnswer[] {
   const { status } = object as { readonly status?: { readonly conditions?: unknown } };
   if (!Array.isArray(status?.conditions)) return [];
   return status.conditions.flatMap((condition: Partial<ConditionAnswer> | null) =>

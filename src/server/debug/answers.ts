@@ -4,12 +4,39 @@
  * Times are ISO 8601 with milliseconds, durations are milliseconds. An absent field means that the value is not known
  * or does not apply.
  */
+import type { KindRef, ObjectRef, RunAnswer } from "../../history/run-answer.ts";
 
-/** A kind, by which people find objects. */
-export interface KindAnswer {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
+export type KindAnswer = KindRef;
+
+/** `GET /debug/history`: the runs of one object, and how they came about. */
+export interface HistoryAnswer {
+  readonly object?: ObjectRef | undefined;
+  /** The state in the cache; absent when no cache holds the object. */
+  readonly present?: PresentAnswer | undefined;
+  /** The controllers of this process that reconcile such objects. */
+  readonly controllers: readonly string[];
+  /** The states of its keys that are queued, running or parked. */
+  readonly keys: readonly KeyAnswer[];
+  /** The runs of the object, the newest first. */
+  readonly runs: readonly RunAnswer[];
+  /** The runs of other objects that have written this one, the newest first. */
+  readonly writers: readonly RunAnswer[];
+  /** The runs whose writes have caused the others, directly or through further ones. */
+  readonly linked: readonly RunAnswer[];
+}
+
+export interface PresentAnswer {
+  readonly resourceVersion: string;
+  readonly generation?: number | undefined;
+  readonly isDeleting: boolean;
+  /** Whether the cache holds more than the name of the object. */
+  readonly isWhole: boolean;
+  readonly conditions: readonly ConditionAnswer[];
+}
+
+/** `GET /debug/runs`: the newest first. */
+export interface RunsAnswer {
+  readonly runs: readonly RunAnswer[];
 }
 
 /** The name of one object. */
@@ -80,6 +107,8 @@ export interface HistoryUse {
   readonly limit: number;
   /** The number of runs that made place for newer ones. */
   readonly dropped: number;
+  /** The time at which recording began. */
+  readonly since: string;
 }
 
 /** `GET /debug/modules`. */

@@ -4,8 +4,10 @@ import { bodyLimit } from "hono/body-limit";
 import { streamSSE } from "hono/streaming";
 import { parseDuration } from "../../resource/duration.ts";
 import { messageOf } from "../../platform/error-message.ts";
+import type { RunAnswer } from "../../history/run-answer.ts";
 import type { LogLevel } from "../../observe/log.ts";
 import type {
+  HistoryAnswer,
   InformersAnswer,
   KeysAnswer,
   KeyStateName,
@@ -19,6 +21,7 @@ import type {
   PauseAnswer,
   ProcessAnswer,
   RetryAnswer,
+  RunsAnswer,
   WebhooksAnswer,
 } from "./answers.ts";
 import { guard, refusal, requireToken } from "./debug-guard.ts";
@@ -47,6 +50,21 @@ export interface ObjectQuery extends ObjectName {
   readonly kind: string;
 }
 
+export interface HistoryQuery extends ObjectQuery {
+  /** Only the runs of this controller. */
+  readonly controller?: string | undefined;
+  /** The most runs of the object, and of others that have written it. */
+  readonly limit: number;
+}
+
+export interface RunQuery {
+  readonly controller?: string | undefined;
+  readonly key?: string | undefined;
+  /** Only runs that failed. */
+  readonly failed: boolean;
+  readonly limit: number;
+}
+
 /** A module, a controller or an object that a request names and the process does not have. */
 export class NotKnown extends Error {
   override readonly name = "NotKnown";
@@ -62,6 +80,12 @@ export interface DebugSource {
   webhooks(): WebhooksAnswer;
   /** @throws NotKnown */
   owners(object: ObjectQuery): OwnersAnswer;
+  /** @throws NotKnown */
+  history(query: HistoryQuery): HistoryAnswer;
+  runs(query: RunQuery): RunsAnswer;
+  run(id: string): RunAnswer | undefined;
+  /** Calls a function with each run that ends. */
+  onRun(listener: (run: RunAnswer) => void): Disposable;
   /** The seconds of the last minutes, the oldest first. */
   overview(): readonly OverviewAnswer[];
   /** Calls a function with each second that ends. */
@@ -100,6 +124,7 @@ export interface DebugSource {
 const LARGEST_BODY = 65_536;
 const MOST_KEYS = 5_000;
 const MOST_LINES = 5_000;
+const MOST_RUNS = 1_000;
 /** The longest CPU profile in seconds. */
 const LONGEST_PROFILE = 300;
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
@@ -136,6 +161,15 @@ export function debugApp({ source, token }: DebugAppOptions): Hono {
   app.get("/debug/leases", (context) => context.json(source.leases()));
   app.get("/debug/webhooks", (context) => context.json(source.webhooks()));
   app.get("/debug/owners", (context) => context.json(source.owners(objectQuery(context))));
+  app.get("/debug/history", (context) => {
+    const limit = numberOf(context, "limit", { most: MOST_RUNS, otherwise: 20 });
+    return context.json(source.history({ ...objectQuery(context), controller: query(context, "controller"), limit }));
+  });
+  app.get("/debug/runs", (context) => context.json(source.runs(runQuery(context))));
+  app.get("/debug/runs/:id", (context) => {
+    const run = source.run(context.req.param("id"));
+    return run === undefined ? context.json(refusal("no such run is recorded any more"), 404) : context.json(run);
+  });
   app.get("/debug/overview", (context) => context.json(source.overview()));
   app.get("/debug/log", (context) => (wantsEvents(context) ? logStream(context, source) : logAnswer(context, source)));
   app.get("/debug/stream", (context) => overviewStream(context, source));
@@ -195,6 +229,8 @@ export function debugApp({ source, token }: DebugAppOptions): Hono {
 }
 
 const ENDPOINTS = [
+  "history",
+  "runs",
   "process",
   "modules",
   "informers",
@@ -272,6 +308,15 @@ function objectQuery(context: Context): ObjectQuery {
   return { kind, name, namespace: query(context, "namespace") };
 }
 
+function runQuery(context: Context): RunQuery {
+  return {
+    controller: query(context, "controller"),
+    key: query(context, "key"),
+    failed: query(context, "failed") === "true",
+    limit: numberOf(context, "limit", { most: MOST_RUNS, otherwise: 100 }),
+  };
+}
+
 function logFilter(context: Context): LogFilter {
   const level = query(context, "level");
   if (level !== undefined && !LEVELS.includes(level as LogLevel))
@@ -307,7 +352,16 @@ function logStream(context: Context, source: DebugSource): Response {
 }
 
 function overviewStream(context: Context, source: DebugSource): Response {
-  return events(context, (send) => source.onSecond((overview) => send("overview", overview)));
+  return events(context, (send) => {
+    const following = new DisposableStack();
+    following.use(source.onSecond((overview) => send("overview", overview)));
+    following.use(
+      source.onRun(({ id, controller, key, at, duration, outcome }) =>
+        send("run", { id, controller, key, at, duration, outcome }),
+      ),
+    );
+    return following;
+  });
 }
 
 /** The most events that wait for a client; a slower one is cut off, and may come back. */
