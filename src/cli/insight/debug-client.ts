@@ -31,10 +31,12 @@ export class DebugClient {
     return this.target.name;
   }
 
-  /** @returns `undefined` when the process does not know what is asked for. */
-  async find<T>(path: string): Promise<T | undefined> {
+  /** @returns `undefined` when the process does not know what is asked for, and calls `onMissing` with its reason. */
+  async find<T>(path: string, onMissing: (reason: string) => void): Promise<T | undefined> {
     const response = await this.#request(path, { method: "GET" });
-    return response.status === 404 ? undefined : this.#answer<T>(response);
+    if (response.status !== 404) return this.#answer<T>(response);
+    onMissing(await this.#refusal(response));
+    return undefined;
   }
 
   /** @throws UserError with the reason of the process. */

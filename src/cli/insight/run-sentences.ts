@@ -1,0 +1,217 @@
+/** Tells a recorded run in sentences. */
+import type { CauseAnswer, Change, ChangedBy, ObjectRef, RunAnswer } from "../../history/run-answer.ts";
+import { age } from "./table.ts";
+
+/** The most changes of one place that are written out. */
+const MOST_CHANGES = 8;
+/** The most characters of a value. */
+const LONGEST_VALUE = 60;
+/** The most links of a chain of causes. */
+const MOST_LINKS = 10;
+
+export interface TellingOptions {
+  /** Finds a run by its id; `undefined` when it is not recorded any more. */
+  readonly runOf: (id: string) => RunAnswer | undefined;
+  /** Whether to name the replica of each run. */
+  readonly isShared: boolean;
+}
+
+/** Returns the lines about a run: when, why, what it did, and what comes next. */
+export function runLines(run: RunAnswer, options: TellingOptions): readonly string[] {
+  return [
+    headline(run, options),
+    ...labelled("because", causeLines(run, options)),
+    ...labelled("did", deedLines(run)),
+    ...labelled(
+      "said",
+      run.log.map(({ level, message, fields }) => `${level}: ${message}${fieldsText(fields)}`),
+    ),
+    ...labelled("then", [outcomeText(run)]),
+  ];
+}
+
+function headline(
+  { at, replica, controller, key, phase, duration, attempt, waited }: RunAnswer,
+  { isShared }: TellingOptions,
+): string {
+  const what = phase === "reconcile" ? "" : ` (${phase})`;
+  const which = attempt > 1 ? `, attempt ${attempt}` : "";
+  const where = isShared ? ` on ${replica}` : "";
+  const late = waited >= 100 ? `, after ${age(waited)} in the queue` : "";
+  const time = duration === undefined ? "runs since then" : `ran ${millis(duration)}`;
+  return `${clockTime(at)}  ${controller} ${key}${what} ${time}${which}${late}${where}`;
+}
+
+function labelled(label: string, lines: readonly string[]): readonly string[] {
+  return lines.map((line, index) => `  ${(index === 0 ? label : "").padEnd(8)}${line}`);
+}
+
+function causeLines(run: RunAnswer, options: TellingOptions): readonly string[] {
+  const { causes } = run;
+  if (causes.length === 0) return ["nobody knows any more"];
+  return causes.flatMap((cause) => {
+    const lines = [causeText(cause)];
+    let link = cause.run === undefined ? undefined : options.runOf(cause.run.id);
+    const told = new Set([run.id]);
+    for (let depth = 1; link !== undefined && depth <= MOST_LINKS && !told.has(link.id); depth++) {
+      told.add(link.id);
+      const indent = "  ".repeat(depth);
+      lines.push(
+        `${indent}in the run of ${link.controller} ${link.key} at ${clockTime(link.at)}, because ${causeText(link.causes[0])}`,
+      );
+      const further = link.causes.slice(1).map((one) => `${indent}  and ${causeText(one)}`);
+      lines.push(...further);
+      const next = link.causes.find(({ run: ref }) => ref !== undefined)?.run;
+      link = next === undefined ? undefined : options.runOf(next.id);
+    }
+    return lines;
+  });
+}
+
+/** Tells one cause: `Deployment default/web was changed by kubectl-edit: spec.replicas 2 → 7`. */
+function causeText(cause: CauseAnswer | undefined): string {
+  if (cause === undefined) return "nobody knows any more";
+  const { source, type, object, by, run } = cause;
+  if (object === undefined) return SOURCES[source] ?? (type === "generic" ? source : `${source} ${type}`);
+  const who = run === undefined ? byText(by) : ` by controller ${run.controller}`;
+  const how = VERBS[type] ?? `had the event ${type}`;
+  return `${objectText(object)} ${how}${who}${changesText(cause.changes, cause.more)}`;
+}
+
+/** What causes without an object mean. */
+const SOURCES: Readonly<Record<string, string>> = {
+  retry: "the last run failed and is tried again",
+  requeue: "the last run asked for it (requeueAfter)",
+  "by request": "somebody asked for it",
+  reload: "a new version of the module began to work",
+  leadership: "this process began to lead",
+  shards: "this replica took the key over",
+};
+
+const VERBS: Readonly<Record<string, string>> = {
+  create: "was seen for the first time, created",
+  update: "was changed",
+  delete: "was deleted",
+  generic: "had an event",
+};
+
+function byText(by: ChangedBy | undefined): string {
+  if (by === undefined || by.manager === "") return "";
+  const how = by.operation === "Apply" ? " (server-side apply)" : "";
+  return ` by ${by.manager}${by.subresource === undefined || by.subresource === "" ? "" : ` (${by.subresource})`}${how}`;
+}
+
+function deedLines({ children, requests, status, finalizer, events, reads, truncated }: RunAnswer): readonly string[] {
+  const lines: string[] = [];
+  if (finalizer !== undefined) lines.push(`${finalizer} the finalizer`);
+  for (const { object, action, changes, more, error } of children) {
+    if (action === "unchanged") continue;
+    lines.push(
+      `${action} child ${objectText(object)}${changesText(changes, more)}${error === undefined ? "" : `: ${error}`}`,
+    );
+  }
+  const kept = children.filter(({ action }) => action === "unchanged").length;
+  if (kept > 0)
+    lines.push(`left ${kept} ${kept === 1 ? "child" : "children"} as ${kept === 1 ? "it was" : "they were"}`);
+  if (status !== undefined) {
+    const conditions = status.conditions.map(({ type, status: now, reason, was }) =>
+      was === undefined || was === now
+        ? `${type} stays ${now}`
+        : `${type} ${was} → ${now}${reason === undefined ? "" : ` (${reason})`}`,
+    );
+    const other = status.changes.filter(({ path }) => !/(?:^|\.)conditions\b/.test(path));
+    const parts = [...conditions, ...other.slice(0, MOST_CHANGES).map(changeText)];
+    lines.push(parts.length === 0 ? "wrote the status" : `status: ${parts.join("; ")}`);
+  }
+  for (const {
+    verb,
+    object,
+    subresource,
+    status: code,
+    reason,
+    error,
+    duration,
+    by,
+    dryRun,
+    changes,
+    more,
+  } of requests) {
+    const isRefused = code === 0 || code >= 300;
+    if (by === "runtime" && !isRefused) continue; // told above, as children and status
+    const what = `${dryRun === true ? "tried to " : ""}${verb} ${objectText(object)}${subresource === undefined || subresource === "" ? "" : `/${subresource}`}`;
+    const answer = isRefused
+      ? `: ${error ?? reason ?? `no answer`}${code === 0 ? "" : ` (${code})`}`
+      : changesText(changes, more);
+    lines.push(`${what}${answer}, ${millis(duration)}`);
+  }
+  for (const { type, reason, message } of events) lines.push(`event ${type} ${reason}: ${message}`);
+  const fromServer = reads.filter(({ from }) => from === "server");
+  for (const { verb, kind, key, count } of fromServer)
+    lines.push(
+      `read ${kind.kind}${key === undefined ? "" : ` ${key}`} from the server (${verb}${count > 1 ? `, ${count} times` : ""})`,
+    );
+  if (lines.length === 0) lines.push("nothing: everything was as it should be");
+  if (truncated === true) lines.push("... and more than was recorded");
+  return lines;
+}
+
+function outcomeText({ outcome, duration }: RunAnswer): string {
+  if (outcome === undefined) return duration === undefined ? "it is still under way" : "it ended";
+  const { result, error, after, next } = outcome;
+  const again =
+    next === undefined ? (after === undefined ? "" : `, again after ${age(after)}`) : `, again at ${clockTime(next)}`;
+  return `${RESULTS[result]}${error === undefined ? "" : `: ${error}`}${again}`;
+}
+
+const RESULTS: Readonly<Record<NonNullable<RunAnswer["outcome"]>["result"], string>> = {
+  success: "success",
+  requeueAfter: "success",
+  error: "it failed",
+  retry: "it asked to be retried",
+  parked: "the key is parked, and not retried until something about it changes or somebody runs `binnacle retry`",
+  cancelled: "it was cancelled",
+  unreachable: "the API server could not be reached",
+  deferred: "it was put off",
+};
+
+export function objectText({ kind, namespace, name }: ObjectRef): string {
+  return `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`;
+}
+
+function changesText(changes: readonly Change[] | undefined, more = 0): string {
+  if (changes === undefined || changes.length === 0) return "";
+  const rest = changes.length - MOST_CHANGES + more;
+  return `: ${changes.slice(0, MOST_CHANGES).map(changeText).join("; ")}${rest > 0 ? `; and ${rest} more` : ""}`;
+}
+
+function changeText(change: Change): string {
+  const { path } = change;
+  if (!("old" in change) || change.old === undefined) return `${path} ${valueText(change.new)} added`;
+  if (!("new" in change) || change.new === undefined) return `${path} ${valueText(change.old)} removed`;
+  return `${path} ${valueText(change.old)} → ${valueText(change.new)}`;
+}
+
+function valueText(value: unknown): string {
+  const text = typeof value === "string" && /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+}
+
+function fieldsText(fields: Readonly<Record<string, unknown>>): string {
+  const known = new Set(["module", "controller", "key", "attempt"]);
+  return Object.entries(fields)
+    .filter(([name]) => !known.has(name))
+    .map(([name, value]) => ` ${name}=${valueText(value)}`)
+    .join("");
+}
+
+function clockTime(at: string): string {
+  const date = new Date(at);
+  const two = (part: number): string => String(part).padStart(2, "0");
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday ? time : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
+}
+
+function millis(ms: number): string {
+  return ms < 10 ? `${ms.toFixed(1)} ms` : ms < 1_000 ? `${Math.round(ms)} ms` : age(ms);
+}
