@@ -216,10 +216,12 @@ function welcome({ state, cluster, manager, seconds, keys, folders }: Welcome): 
     ...(health === undefined ? [] : [`http://${health}/readyz?verbose`]),
     ...(metrics === undefined ? [] : [`http://${metrics}/metrics`]),
   ];
+  const debug = manager.address("debug");
+  const dashboard = debug === undefined ? "" : `\n  dashboard  http://${debug}/#token=${manager.debugToken!}`;
   return `
 The cluster runs after ${seconds} s. Ctrl-C stops it.
   kubectl    export KUBECONFIG=$PWD/${state.kubeconfig}
-  addresses  ${addresses.join("  ")}
+  addresses  ${addresses.join("  ")}${dashboard}
   try        ${whatToTry(folders)}${keys === undefined ? "" : `\n  keys       ${keys}`}
 
 `;

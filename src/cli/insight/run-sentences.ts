@@ -9,6 +9,9 @@ const LONGEST_VALUE = 60;
 /** The most links of a chain of causes. */
 const MOST_LINKS = 10;
 
+/** The line of the runtime about each run, which only repeats what is told anyway. */
+const OWN_LINE = "Reconciled";
+
 export interface TellingOptions {
   /** Finds a run by its id; `undefined` when it is not recorded any more. */
   readonly runOf: (id: string) => RunAnswer | undefined;
@@ -24,7 +27,9 @@ export function runLines(run: RunAnswer, options: TellingOptions): readonly stri
     ...labelled("did", deedLines(run)),
     ...labelled(
       "said",
-      run.log.map(({ level, message, fields }) => `${level}: ${message}${fieldsText(fields)}`),
+      run.log
+        .filter(({ message }) => message !== OWN_LINE)
+        .map(({ level, message, fields }) => `${level}: ${message}${fieldsText(fields)}`),
     ),
     ...labelled("then", [outcomeText(run)]),
   ];

@@ -243,8 +243,10 @@ export class LiveSource implements DebugSource, Disposable {
   setPaused(module: string | undefined, isPaused: boolean): PauseAnswer {
     const { log } = this.#parts;
     const { pause } = this.#process;
-    if (module === undefined) pause.isPaused = isPaused;
-    else {
+    if (module === undefined) {
+      pause.isPaused = isPaused;
+      if (!isPaused) for (const one of pause.modules) pause.setPaused(one, false);
+    } else {
       this.#requireModule(module);
       pause.setPaused(module, isPaused);
     }
