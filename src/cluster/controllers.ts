@@ -18,6 +18,7 @@ import { garbageCollector } from "./garbage-collector/garbage-collector.ts";
 import type { ObjectFeed } from "./garbage-collector/object-feed.ts";
 import { namespaceDeletion } from "./namespaces/namespace-deletion.ts";
 import type { PodBehaviour } from "./pods/pod-behaviour.ts";
+import { policyStatusController } from "./policy-status/policy-status.ts";
 import { attributesProtection, claimProtection, volumeProtection } from "./protection/protection.ts";
 import { scheduler } from "./pods/scheduler.ts";
 import { serviceAccountControllers } from "./service-accounts/service-accounts.ts";
@@ -64,6 +65,7 @@ export function clusterControllers(options: ClusterOptions): readonly Definition
     namespaceDeletion(clock, objects),
     disruptionController(clock),
     resourceQuotaController(clock, objects),
+    policyStatusController(),
     ...serviceAccountControllers(options.rootCertificates),
   ];
 }

@@ -4,6 +4,7 @@
  * The server itself is loaded by the first call, so that a program which only needs a certificate or a schema does not pay
  * for it.
  */
+import type { CheckedPolicy, ExpressionWarning } from "./cel/policy-warnings.ts";
 import type { ListeningApiServer, ListenOptions } from "./listen.ts";
 import type { ServedApiServer, ServeOptions } from "./serve.ts";
 import type { ApiServer, ApiServerOptions } from "./server.ts";
@@ -21,6 +22,18 @@ export { isLoopback } from "./web-guard.ts";
 export type { TokenIssuerOptions } from "./authentication/token-issuer.ts";
 export type { AuthorizationMode } from "./authorization/modes.ts";
 export type { ApiServer, ApiServerOptions, ListeningApiServer, ListenOptions, ServedApiServer, ServeOptions };
+
+/**
+ * Returns a warning for each expression of a ValidatingAdmissionPolicy that does not fit a kind which the policy matches.
+ *
+ * @param definitions the CustomResourceDefinitions of the cluster
+ */
+export async function expressionWarnings(
+  policy: CheckedPolicy,
+  definitions: readonly object[],
+): Promise<ExpressionWarning[]> {
+  return (await import("./cel/policy-warnings.ts")).expressionWarnings(policy, definitions);
+}
 
 /** Starts an API server that answers in this process. */
 export async function createApiServer(options?: ApiServerOptions): Promise<ApiServer> {

@@ -194,7 +194,8 @@ class Checker {
   #fieldOf(place: number, type: Type, field: string): Type {
     if (type.kind === "map") return type.params[1]!;
     if (type.kind === "struct") {
-      const member = type.fields?.().get(field);
+      if (type.fields === undefined) return this.#report(place, `unexpected failed resolution of '${type.name}'`);
+      const member = type.fields().get(field);
       return member ?? this.#report(place, `undefined field '${field}'`);
     }
     if (type.kind === "param") this.#fits(dyn, type);

@@ -11,7 +11,7 @@ export interface Type {
   /** The name, such as `int`, `list`, `optional_type` or `google.protobuf.Duration`. */
   readonly name: string;
   readonly params: readonly Type[];
-  /** The fields of a struct. */
+  /** The fields of a struct; those of libraries have none that are known. */
   readonly fields?: () => ReadonlyMap<string, Type>;
 }
 
@@ -82,7 +82,7 @@ export function parseType(text: string): Type {
     if (text === "list") return listOf(dyn);
     if (text === "map") return mapOf(dyn, dyn);
     if (text === "type") return make("type", "type");
-    return text.startsWith("net.") ? make("opaque", text) : struct(text, () => new Map());
+    return text.startsWith("net.") ? make("opaque", text) : make("struct", text);
   }
   const params = splitParams(text.slice(open + 1, -1)).map(parseType);
   const name = text.slice(0, open);
