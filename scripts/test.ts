@@ -13,6 +13,8 @@ import { reportAdvisories } from "./advisories.ts";
 import { assets } from "./controlplane/controlplane.ts";
 import { denoTests } from "./deno/step.ts";
 import { nodeTests } from "../tests/node/step.ts";
+import { suiteTests } from "../tests/suites/step.ts";
+import { suites } from "../tests/suites/suites.ts";
 import { changedFiles, type Job, jobsOf, needsPrograms, selection, testFiles } from "./test-jobs.ts";
 import { closingLine, type Counts, type FileReport, filesOf, one, sum } from "./test-report.ts";
 import { LOST, type ProcessOptions, type Result, runSteadily, type TestsOptions } from "./test-runs.ts";
@@ -58,13 +60,17 @@ const more: typeof steps = {
     ),
   deno: () => denoTests(tests),
   node: () => nodeTests((anew) => tests(shows(), { timeout: 180_000, before: anew })),
+  suites: () => suiteTests(tests, { names: suiteNames, all: isAll }),
 };
 
 /** Runs the suites of what has not changed, too. */
 const ALL = "all";
 const files = testFiles(root);
+const isAll = process.argv.includes(ALL);
 const requests = process.argv.slice(2).filter((name) => name !== ALL);
-const patterns = requests.filter((name) => !(name in steps || name in more));
+/** The suites that `suites NAME …` runs. */
+const suiteNames = requests.includes("suites") ? requests.filter((name) => Object.hasOwn(suites, name)) : [];
+const patterns = requests.filter((name) => !(name in steps || name in more || suiteNames.includes(name)));
 const namedFiles = patterns.flatMap((pattern) => {
   const matching = files.filter((file) => file.includes(pattern));
   if (matching.length > 0) return matching;
@@ -112,7 +118,7 @@ async function count(name: string, step: () => Promise<Counts>): Promise<void> {
 /** The files of the step `tests`: all but those that need a node of their own, and suites that say nothing new. */
 function wantedFiles(): readonly string[] {
   const candidates = files.filter((file) => !file.startsWith("tests/node/"));
-  const changed = isCi || process.argv.includes(ALL) ? undefined : changedFiles(root);
+  const changed = isCi || isAll ? undefined : changedFiles(root);
   if (changed === undefined) return candidates;
   const { wanted, unchanged } = selection(candidates, changed);
   if (unchanged.length > 0) {

@@ -83,6 +83,21 @@ test("fieldValidation warns of unknown fields, refuses them, or says nothing", a
   );
 });
 
+test("strict decoding of a built-in kind names what it finds in the order of the text", async () => {
+  const maps = await namespace("strict-order");
+  const url = `http://server${maps}?fieldValidation=Strict`;
+  const refusal = async (body: string): Promise<string> => {
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body };
+    return ((await (await server.fetch(new Request(url, init))).json()) as { message: string }).message;
+  };
+  expect(await refusal('{"metadata":{"name":"a"},"nope":1,"data":{"a":"1"},"data":{"a":"2"}}')).toEndWith(
+    'strict decoding error: unknown field "nope", duplicate field "data"',
+  );
+  expect(await refusal('{"metadata":{"name":"a","name":"b"},"nope":1}')).toEndWith(
+    'strict decoding error: duplicate field "metadata.name", unknown field "nope"',
+  );
+});
+
 test("update conflicts on another version, and changes nothing when nothing differs", async () => {
   const maps = await namespace("updating");
   const made = await call("POST", maps, { metadata: { name: "a" }, data: { a: "1" } });

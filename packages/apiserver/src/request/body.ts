@@ -137,8 +137,9 @@ export function decodeObject(body: BodyText, options: DecodeOptions): KubeObject
   const isOlder = alsoFrom.includes(object.apiVersion);
   if (isOlder) object.apiVersion = expected;
   if (object.apiVersion !== expected) throw otherVersion(object.apiVersion, expected);
-  const result = typed(object, body, options.schema);
-  if (result.hasEmpty) options.noteEmpty?.();
+  const decoded = typed(object, body, options.schema);
+  if (decoded.hasEmpty) options.noteEmpty?.();
+  const result = row.custom ? decoded : { ...decoded, strict: inOrderOfText(decoded.strict, body) };
   return checkedTyped(result, isOlder ? { ...options, row: { ...row, version } } : options);
 }
 
@@ -168,6 +169,18 @@ export function typed(object: KubeObject, body: BodyText, schema: Schema | undef
     strict: [...repeatedFields(body), ...(body.type === "application/yaml" ? unknown.toSorted() : unknown)],
     hasEmpty,
   };
+}
+
+/** What decoding into Go's structs finds comes in the order of the text; for a custom object, duplicate fields come first. */
+function inOrderOfText(findings: readonly string[], { text, type }: BodyText): readonly string[] {
+  if (findings.length < 2 || type === "application/yaml" || text === "") return findings;
+  const places = new Map<string, number>();
+  duplicateFields(text, (path, isRepeated) => {
+    const finding = `${isRepeated ? "duplicate" : "unknown"} field ${JSON.stringify(path)}`;
+    if (!places.has(finding)) places.set(finding, places.size);
+  });
+  const placeOf = (finding: string): number => places.get(finding) ?? places.size;
+  return findings.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Returns the errors of strict decoding for fields that occur twice in the text. */

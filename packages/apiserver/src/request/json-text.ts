@@ -20,8 +20,12 @@ export function depthProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** Returns the paths of duplicate fields, such as `spec.x`. The last one counts, and the server reports them. */
-export function duplicateFields(text: string): string[] {
+/**
+ * Returns the paths of duplicate fields, such as `spec.x`. The last one counts, and the server reports them.
+ *
+ * @param visit is told the path of each field, in the order of the text
+ */
+export function duplicateFields(text: string, visit?: (path: string, isRepeated: boolean) => void): string[] {
   const repeated = new Set<string>();
   const path: string[] = [];
   // For each open bracket: the names so far in an object, or the index in an array.
@@ -36,7 +40,9 @@ export function duplicateFields(text: string): string[] {
       if (expectsName && top !== undefined && "names" in top) {
         const name = JSON.parse(text.slice(at, end)) as string;
         path[open.length - 1] = name;
-        if (top.names.has(name)) repeated.add(joined(path.slice(0, open.length), open));
+        const isRepeated = top.names.has(name);
+        if (isRepeated) repeated.add(joined(path.slice(0, open.length), open));
+        visit?.(joined(path.slice(0, open.length), open), isRepeated);
         top.names.add(name);
         expectsName = false;
       }
