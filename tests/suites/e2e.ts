@@ -75,8 +75,14 @@ export interface E2eOptions extends Filter {
   readonly name: string;
 }
 
+export interface E2ePrograms {
+  readonly suite: string;
+  /** Runs it in several processes. */
+  readonly ginkgo: string;
+}
+
 /** Builds the suite where it has not been built. */
-export async function e2ePrograms(): Promise<{ readonly suite: string; readonly ginkgo: string }> {
+export async function e2ePrograms(): Promise<E2ePrograms> {
   const hash = createHash("sha256");
   for (const file of ["go.mod", "go.sum", "e2e_test.go"]) hash.update(await readFile(join(source, file)));
   const bin = suitesCache(`e2e-${hash.digest("hex").slice(0, 12)}`);
@@ -90,8 +96,10 @@ export async function e2ePrograms(): Promise<{ readonly suite: string; readonly 
 }
 
 /** Runs the specs that a filter names against a cluster. */
-export async function runE2e({ focus, skip, kubeconfig, kubectl, output, name }: E2eOptions): Promise<readonly Spec[]> {
-  const { suite, ginkgo } = await e2ePrograms();
+export async function runE2e(
+  { suite, ginkgo }: E2ePrograms,
+  { focus, skip, kubeconfig, kubectl, output, name }: E2eOptions,
+): Promise<readonly Spec[]> {
   await mkdir(output, { recursive: true });
   const report = join(output, `${name}.json`);
   await rm(report, { force: true });

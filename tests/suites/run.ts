@@ -8,14 +8,20 @@ import { hideBin } from "yargs/helpers";
 import { inParallel } from "../../scripts/test-jobs.ts";
 import { PartRuns } from "./part-runs.ts";
 import { record } from "./record.ts";
-import { outputOf, suites } from "./suites.ts";
+import { lanes, outputOf, suites } from "./suites.ts";
 
-const { _, server, only, lanes, ...options } = await yargs(hideBin(process.argv))
+const {
+  _,
+  server,
+  only,
+  lanes: limit,
+  ...options
+} = await yargs(hideBin(process.argv))
   .scriptName("suites")
   .command("$0", "Run suites that others wrote for kube-apiserver")
   .option("server", { choices: ["binnacle", "real"] as const, default: "binnacle" as const })
   .option("only", { type: "string", default: "", describe: "only the parts whose name matches this pattern" })
-  .option("lanes", { type: "number", describe: "run so many parts at once" })
+  .option("lanes", { type: "number", default: lanes(), describe: "run so many parts at once" })
   .option("all", { type: "boolean", default: false, describe: "all of Kubernetes' own suite, not a fixed fifth of it" })
   .option("record", { type: "boolean", default: false, describe: "keep the outcome as that of the real control plane" })
   .check(({ server, record }) => server === "real" || !record || "Only --server real can be recorded")
@@ -26,11 +32,11 @@ for (const name of _.map(String)) {
   const suite = suites[name];
   if (suite === undefined)
     throw new Error(`Cannot find the suite '${name}': there are ${Object.keys(suites).join(", ")}`);
-  await using ready = await suite({ server, all: options.all, anew: options.record });
-  const runs = new PartRuns(ready.parts.filter(({ id }) => new RegExp(only).test(id)));
+  const parts = await suite({ server, all: options.all, anew: options.record });
+  const runs = new PartRuns(parts.filter(({ id }) => new RegExp(only).test(id)));
   const begin = performance.now();
   const jobs = runs.ids.map((id) => [id]);
-  const results = await inParallel(jobs, lanes ?? ready.limit, ([id = ""]) => runs.run(id));
+  const results = await inParallel(jobs, limit, ([id = ""]) => runs.run(id));
   for (const line of runs.table()) console.log(line);
   console.log(
     `${name} on ${server}: ${((performance.now() - begin) / 1000).toFixed(1)} s, logs in ${outputOf(server)}`,

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { assets, startControlPlane } from "../../scripts/controlplane/controlplane.ts";
 import { startClusterControllers } from "../../src/cluster/index.ts";
 import { loadKubeconfig } from "../../src/kube/config/kubeconfig.ts";
@@ -22,10 +22,13 @@ export async function realAssets(): Promise<string> {
   return folder;
 }
 
-/** What `KUBEBUILDER_ASSETS` names for a server. @param folder where the executable may write it */
-export async function assetsOf(server: Server, folder: string): Promise<string> {
-  if (server === "real") return realAssets();
-  return (await run(program, ["envtest", folder, "-p", "path"])).trim();
+/** What `KUBEBUILDER_ASSETS` names for a server. */
+export async function assetsOf(server: Server): Promise<string> {
+  const real = await realAssets();
+  if (server === "real") return real;
+  const env = { PATH: `${real}${delimiter}${process.env["PATH"]}` }; // there is kubectl
+  const folder = join(import.meta.dirname, "../../dist/envtest");
+  return (await run(program, ["envtest", folder, "--print", "path"], { env })).trim();
 }
 
 /** A cluster that runs until it is disposed of. */

@@ -63,28 +63,26 @@ function failureOf({ Failure: failure, State: state }: SpecReport, outcome: Outc
 }
 
 /**
- * The tests in the log of a Go program, without their subtests. The one that runs the specs of Ginkgo is left out, because its
- * report tells more.
+ * The tests in the log of a Go program: those that have no subtests, and all subtests that have none. A test that runs the specs of
+ * Ginkgo is left out, because its report tells more.
  */
 export function specsOfLog(log: string): Spec[] {
   const specs: Spec[] = [];
   const outcomes = { PASS: "passed", FAIL: "failed", SKIP: "skipped" } as const;
   let running = "";
-  let bootstrap = "";
-  for (const [, begun, isSuite, word, ended, seconds] of log.matchAll(
-    /=== (?:RUN|CONT|NAME) +([^\s/]+)$|(Running Suite: )|--- (PASS|FAIL|SKIP): ([^\s/]+) \((\d+\.\d+)s\)/gm,
+  const bootstraps = new Set<string>();
+  for (const [, begun, isSuite, word, name = "", seconds] of log.matchAll(
+    /=== (?:RUN|CONT|NAME) +(\S+)$|(Running Suite: )|--- (PASS|FAIL|SKIP): (\S+) \((\d+\.\d+)s\)/gm,
   )) {
     if (begun) running = begun;
-    else if (isSuite) bootstrap = running;
-    else if (ended && ended !== bootstrap) {
+    else if (isSuite) bootstraps.add(running);
+    else {
       const outcome = outcomes[word as keyof typeof outcomes];
-      specs.push({
-        name: ended,
-        outcome,
-        seconds: Number(seconds),
-        ...(outcome === "failed" && { failure: "see its log" }),
-      });
+      specs.push({ name, outcome, seconds: Number(seconds), ...(outcome === "failed" && { failure: "see its log" }) });
     }
   }
-  return specs;
+  const groups = new Set(
+    specs.flatMap(({ name }) => [...name.matchAll(/\//g)].map(({ index }) => name.slice(0, index))),
+  );
+  return specs.filter(({ name }) => !bootstraps.has(name) && !groups.has(name));
 }

@@ -5,7 +5,7 @@ import { type Counts, one, sum } from "../../scripts/test-report.ts";
 import type { Tests } from "../../scripts/test-runs.ts";
 import { build, isBuilt } from "../../scripts/build.ts";
 import { PartRuns } from "./part-runs.ts";
-import { type SuiteOptions, suites } from "./suites.ts";
+import { lanes, type Part, suites } from "./suites.ts";
 
 /** @param names the suites, as `suites.ts` knows them @default all */
 export async function suiteTests(
@@ -17,28 +17,19 @@ export async function suiteTests(
     return one("skipped");
   }
   if (!isBuilt()) await build();
-  const counts: Counts[] = [];
+  const parts: Part[] = [];
+  const unready: Counts[] = [];
   for (const name of names.length > 0 ? names : Object.keys(suites)) {
     try {
-      counts.push(await suiteTest(tests, name, { server: "binnacle", all }));
+      parts.push(...(await suites[name]!({ server: "binnacle", all })));
     } catch (error) {
-      console.log(error instanceof Error ? error.message : error);
-      counts.push(one("failed"));
+      console.log(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      unready.push(one("failed"));
     }
   }
-  return sum(counts);
-}
-
-async function suiteTest(tests: Tests, name: string, options: SuiteOptions): Promise<Counts> {
-  const suite = suites[name];
-  if (suite === undefined)
-    throw new Error(`Cannot find the suite '${name}': there are ${Object.keys(suites).join(", ")}`);
-  await using ready = await suite(options);
-  const runs = new PartRuns(ready.parts);
-  const counts = await tests(
-    runs.ids.map((id) => [id]),
-    { limit: ready.limit, run: ([id = ""]) => runs.run(id) },
-  );
+  const runs = new PartRuns(parts);
+  const jobs = runs.ids.map((id) => [id]);
+  const counts = await tests(jobs, { limit: lanes(), run: ([id = ""]) => runs.run(id) });
   for (const line of runs.table()) console.log(line);
-  return counts;
+  return sum([counts, ...unready]);
 }

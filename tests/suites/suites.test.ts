@@ -53,7 +53,7 @@ test("the log of a Go program tells its tests, but not the one that runs a Ginkg
     "--- FAIL: TestThird (0.00s)",
   ].join("\n");
   expect(specsOfLog(log)).toEqual([
-    { name: "TestOther", outcome: "passed", seconds: 0.5 },
+    { name: "TestOther/part", outcome: "passed", seconds: 0 },
     { name: "TestThird", outcome: "failed", seconds: 0, failure: "see its log" },
   ]);
 });

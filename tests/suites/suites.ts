@@ -1,8 +1,6 @@
 /** The suites that judge the API server, each by the name that `npm run test:suites -- NAME` knows. */
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+import { availableParallelism } from "node:os";
 import { e2ePrograms, fifth, type Filter, groups, only, runE2e } from "./e2e.ts";
 import { suitesCache } from "./go-module.ts";
 import { controllerRuntime, operators } from "./modules.ts";
@@ -22,13 +20,6 @@ export interface Part {
   run(again?: readonly string[]): Promise<readonly Spec[]>;
 }
 
-/** The parts of a suite on one server, ready to run, until it is disposed of. */
-export interface ReadySuite extends AsyncDisposable {
-  readonly parts: readonly Part[];
-  /** How many parts may run at once. */
-  readonly limit: number;
-}
-
 export interface SuiteOptions {
   readonly server: Server;
   /** Whether all of a suite runs that is long. @default a fixed fifth */
@@ -37,7 +28,7 @@ export interface SuiteOptions {
   readonly anew?: boolean | undefined;
 }
 
-type Suite = (options: SuiteOptions) => Promise<ReadySuite>;
+type Suite = (options: SuiteOptions) => Promise<readonly Part[]>;
 
 export const suites: Readonly<Record<string, Suite>> = {
   "controller-runtime": (options) => envtestSuite("controller-runtime", () => packageTests(controllerRuntime), options),
@@ -45,6 +36,11 @@ export const suites: Readonly<Record<string, Suite>> = {
   operators: (options) => envtestSuite("operators", operatorTests, options),
   e2e: e2eSuite,
 };
+
+/** How many parts run at once: most of them wait most of the time. */
+export function lanes(): number {
+  return hasOwnNetworks() ? availableParallelism() + 2 : 1;
+}
 
 /** Where a suite leaves its logs and reports. */
 export function outputOf(server: Server): string {
@@ -62,42 +58,36 @@ async function envtestSuite(
   name: string,
   tests: () => Promise<readonly PackageTests[]>,
   { server }: SuiteOptions,
-): Promise<ReadySuite> {
+): Promise<readonly Part[]> {
   const records = recorded(name);
-  const folder = await mkdtemp(join(tmpdir(), "suite-assets-"));
-  const kubectl = await realAssets();
-  const assets = await assetsOf(server, folder);
-  const options = { assets, kubectl, output: outputOf(server) };
-  return {
-    parts: (await tests()).map((one) => ({ id: one.id, record: records[one.id], run: () => runPackage(one, options) })),
-    // Most of them wait most of the time.
-    limit: hasOwnNetworks() ? availableParallelism() + 2 : 1,
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  };
+  const options = { assets: await assetsOf(server), kubectl: await realAssets(), output: outputOf(server) };
+  return (await tests()).map((one) => ({ id: one.id, record: records[one.id], run: () => runPackage(one, options) }));
 }
 
-/** Kubernetes' own suite, on a cluster that runs. */
-async function e2eSuite({ server, all = false, anew = false }: SuiteOptions): Promise<ReadySuite> {
-  await e2ePrograms();
+/** Kubernetes' own suite, which is one part, on a cluster that runs as long as it does. */
+async function e2eSuite({ server, all = false, anew = false }: SuiteOptions): Promise<readonly Part[]> {
+  const programs = await e2ePrograms();
   const kubectl = await realAssets();
-  const cluster = await startCluster(server);
-  const { kubeconfig } = cluster;
-  const run = (name: string, filter: Filter): Promise<readonly Spec[]> =>
-    runE2e({ ...filter, kubeconfig, kubectl, output: outputOf(server), name: `e2e-${name}` });
   const { seconds = 0, specs: known = {} } = recorded(E2E)[E2E] ?? {};
   const names = all ? Object.keys(known) : fifth(Object.keys(known));
   const specs = Object.fromEntries(names.map((name) => [name, known[name]!]));
-  const runGroups = async (): Promise<readonly Spec[]> => {
+  const run = async (filters: readonly (readonly [string, Filter])[]): Promise<readonly Spec[]> => {
+    await using cluster = await startCluster(server);
+    const { kubeconfig } = cluster;
     const specs: Spec[] = [];
-    for (const [name, filter] of Object.entries(groups)) specs.push(...(await run(name, filter)));
+    for (const [name, filter] of filters) {
+      const options = { ...filter, kubeconfig, kubectl, output: outputOf(server), name: `e2e-${name}` };
+      specs.push(...(await runE2e(programs, options)));
+    }
     return specs;
   };
-  const runSpecs = (again: readonly string[] = names): Promise<readonly Spec[]> => run("specs", only(again));
-  return {
-    parts: [{ id: E2E, record: { seconds, specs }, run: anew ? runGroups : runSpecs }],
-    limit: 1,
-    [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
-  };
+  return [
+    {
+      id: E2E,
+      record: { seconds, specs },
+      run: (again = names) => run(anew ? Object.entries(groups) : [["specs", only(again)]]),
+    },
+  ];
 }
 
 const E2E = "e2e";

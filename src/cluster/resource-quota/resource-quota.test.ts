@@ -7,6 +7,7 @@ import {
   Pod,
   ResourceClaim,
   ResourceQuota,
+  Service,
 } from "../../resource/builtin/index.ts";
 import { eventually } from "../../testing/eventually.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
@@ -126,4 +127,29 @@ test("resourceQuotaController counts claims by their class of attributes, and de
   expect(await used(all)).toEqual({ [devices]: "37", [counted]: "2" });
   await client.delete(ResourceClaim, { namespace: "default", name: "two" });
   await eventually(async () => expect(await used(all)).toEqual({ [devices]: "5", [counted]: "1" }));
+});
+
+test("resourceQuotaController counts anew what an update takes out of a scope or makes of another type", async () => {
+  await using cluster = await startCluster({ server: "embedded", pods: false });
+  const { client } = cluster;
+  const namespace = "scopes";
+  await client.create(Namespace, { metadata: { name: namespace } });
+  const scope = (name: string, hard: Record<string, string>, scopes?: string[]) =>
+    client.create(ResourceQuota, { metadata: { name, namespace }, spec: { hard, ...(scopes && { scopes }) } });
+  await scope("for-a-while", { pods: "5" }, ["Terminating"]);
+  await scope("for-ever", { pods: "5" }, ["NotTerminating"]);
+  await scope("ports", { "services.nodeports": "5" });
+  const used = async (name: string) => (await client.get(ResourceQuota, { namespace, name })).status?.used;
+  const counts = async (text: string) =>
+    eventually(async () =>
+      expect(JSON.stringify([await used("for-a-while"), await used("for-ever"), await used("ports")])).toBe(text),
+    );
+  await counts('[{"pods":"0"},{"pods":"0"},{"services.nodeports":"0"}]');
+  const pod = { namespace, name: "web" };
+  await client.create(Pod, { metadata: pod, spec: { containers: [{ name: "web", image: "web:1" }] } });
+  await client.create(Service, { metadata: pod, spec: { type: "NodePort", ports: [{ port: 80 }] } });
+  await counts('[{"pods":"0"},{"pods":"1"},{"services.nodeports":"1"}]');
+  await client.patch(Pod, pod, { type: "merge", body: { spec: { activeDeadlineSeconds: 3600 } } });
+  await client.patch(Service, pod, { type: "merge", body: { spec: { type: "ClusterIP" } } });
+  await counts('[{"pods":"1"},{"pods":"0"},{"services.nodeports":"0"}]');
 });

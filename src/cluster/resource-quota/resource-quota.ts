@@ -21,7 +21,7 @@ import {
   source,
   watch,
 } from "../../index.ts";
-import { CustomResourceDefinition, Pod, ResourceQuota } from "../../resource/builtin/index.ts";
+import { CustomResourceDefinition, Pod, ResourceQuota, Service } from "../../resource/builtin/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { sameJson } from "../../resource/json.ts";
 import { namespacesOf, type ObjectFeed, type OwnedChange } from "../garbage-collector/object-feed.ts";
@@ -48,7 +48,11 @@ export function resourceQuotaController(clock: Clock, objects: ObjectFeed | unde
         enqueue: (quota) => [quota],
       }),
       watch(Pod, {
-        on: ({ object, old }) => old === undefined || isFinished(object) !== isFinished(old),
+        on: ({ object, old }) => old === undefined || !countsAsBefore(object, old),
+        enqueue: ({ metadata: { namespace } }, { client }) => client.list(ResourceQuota, { namespace }),
+      }),
+      watch(Service, {
+        on: ({ object, old }) => old !== undefined && object.spec?.type !== old.spec?.type,
         enqueue: ({ metadata: { namespace } }, { client }) => client.list(ResourceQuota, { namespace }),
       }),
       ...happens,
@@ -68,6 +72,18 @@ export function resourceQuotaController(clock: Clock, objects: ObjectFeed | unde
       for (const quota of quotas) if (quota !== undefined) await recount(client, quota, clock);
     },
   });
+}
+
+/** Whether a pod is in the same scopes as before, and uses as much. */
+function countsAsBefore(pod: Pod, old: Pod): boolean {
+  const parts = (one: Pod): readonly unknown[] => [
+    isFinished(one),
+    one.spec?.activeDeadlineSeconds === undefined,
+    ...[...(one.status?.initContainerStatuses ?? []), ...(one.status?.containerStatuses ?? [])].map(
+      ({ resources }) => resources ?? null,
+    ),
+  ];
+  return sameJson(parts(pod), parts(old));
 }
 
 const ATTEMPTS = 5;
