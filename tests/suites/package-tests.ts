@@ -73,7 +73,7 @@ export async function runPackage(tests: PackageTests, options: RunOptions): Prom
     const command = inOwnNetwork([tests.program, ...flags]);
     await runProgram(command, { cwd: tests.folder, env, log: `${file}.log`, timeout });
     const report = existsSync(`${file}.json`) ? specsOfReport(await readFile(`${file}.json`, "utf8")) : [];
-    return [...report, ...specsOfLog(await readFile(`${file}.log`, "utf8"))];
+    return [...report, ...specsOfLog(await readFile(`${file}.log`, "utf8"), report.length > 0)];
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }

@@ -9,7 +9,7 @@ const kind = ["--group", "demo", "--version", "v1", "--kind", "Sailor"];
 
 /** Each line of kubebuilder's that makes a part of the project. */
 const commands: readonly (readonly string[])[] = [
-  ["init", "--domain", "example.com", "--repo", "example.com/scaffold"],
+  ["init", "--domain", "example.com", "--repo", "example.com/scaffold", "--project-name", "scaffold"],
   ["create", "api", ...kind, "--resource", "--controller"],
   ["create", "webhook", ...kind, "--defaulting", "--programmatic-validation"],
 ];

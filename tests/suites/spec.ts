@@ -63,10 +63,11 @@ function failureOf({ Failure: failure, State: state }: SpecReport, outcome: Outc
 }
 
 /**
- * The tests in the log of a Go program: those that have no subtests, and all subtests that have none. A test that runs the specs of
- * Ginkgo is left out, because its report tells more.
+ * The tests in the log of a Go program: those that have no subtests, and all subtests that have none.
+ *
+ * @param isReported whether tests that run the specs of Ginkgo are left out, because its report tells more
  */
-export function specsOfLog(log: string): Spec[] {
+export function specsOfLog(log: string, isReported: boolean): Spec[] {
   const specs: Spec[] = [];
   const outcomes = { PASS: "passed", FAIL: "failed", SKIP: "skipped" } as const;
   let running = "";
@@ -84,5 +85,5 @@ export function specsOfLog(log: string): Spec[] {
   const groups = new Set(
     specs.flatMap(({ name }) => [...name.matchAll(/\//g)].map(({ index }) => name.slice(0, index))),
   );
-  return specs.filter(({ name }) => !bootstraps.has(name) && !groups.has(name));
+  return specs.filter(({ name }) => !groups.has(name) && !(isReported && bootstraps.has(name)));
 }
