@@ -55,12 +55,6 @@ export const groups: Readonly<Record<string, Filter>> = {
   },
 };
 
-/** The filter for exactly these specs, before whose names Ginkgo puts that of the suite. */
-export function only(names: readonly string[]): Filter {
-  const literals = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`));
-  return { focus: `(^| )(${literals.join("|")})$` };
-}
-
 /** A fifth of the specs: the same ones wherever and whenever, because the name alone decides. */
 export function fifth(names: readonly string[]): readonly string[] {
   return names.filter((name) => (createHash("sha256").update(name).digest()[0] ?? 0) % 5 === 0);

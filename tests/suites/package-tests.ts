@@ -8,6 +8,7 @@ import { compiled, labelOf, moduleSources, nameOf, suitesCache } from "./go-modu
 import type { GoModule } from "./modules.ts";
 import { inOwnNetwork } from "./own-network.ts";
 import { runProgram } from "./suite-program.ts";
+import { only } from "./focus.ts";
 import { type Spec, specsOfLog, specsOfReport } from "./spec.ts";
 
 export interface PackageTests {
@@ -45,13 +46,15 @@ export interface RunOptions {
   readonly output: string;
   /** A folder whose kubectl the tests may call. */
   readonly kubectl: string;
+  /** The names of the Ginkgo specs that run. @default all */
+  readonly specs?: readonly string[] | undefined;
   /** Milliseconds until the suite is ended. @default 10 minutes */
   readonly timeout?: number;
 }
 
 /** Runs the tests of a package. @returns what it reports, which is nothing when it ended before its report */
 export async function runPackage(tests: PackageTests, options: RunOptions): Promise<readonly Spec[]> {
-  const { assets, output, kubectl, timeout = 600_000 } = options;
+  const { assets, output, kubectl, specs, timeout = 600_000 } = options;
   const file = join(output, tests.id.replaceAll("/", "-"));
   await mkdir(output, { recursive: true });
   await rm(`${file}.json`, { force: true });
@@ -65,6 +68,7 @@ export async function runPackage(tests: PackageTests, options: RunOptions): Prom
       "--ginkgo.no-color",
       `--ginkgo.json-report=${file}.json`,
     ];
+    if (specs !== undefined) flags.push(`--ginkgo.focus=${only(specs)}`);
     const env = {
       KUBEBUILDER_ASSETS: assets,
       TMPDIR: temporary,

@@ -37,13 +37,10 @@ for (const name of _.map(String)) {
   const begin = performance.now();
   const jobs = runs.ids.map((id) => [id]);
   const results = await inParallel(jobs, limit, ([id = ""]) => runs.run(id));
-  for (const line of runs.table()) console.log(line);
+  for (const line of [...runs.failures(), ...runs.table()]) console.log(line);
   console.log(
     `${name} on ${server}: ${((performance.now() - begin) / 1000).toFixed(1)} s, logs in ${outputOf(server)}`,
   );
   if (options.record) record(name, runs.runs);
-  for (const { failures } of results.flatMap(({ files }) => files)) {
-    if (failures.length > 0) process.exitCode = 1;
-    for (const line of failures) console.log(`failed: ${line}`);
-  }
+  if (results.some(({ files }) => files.some(({ failed }) => failed > 0))) process.exitCode = 1;
 }

@@ -30,6 +30,6 @@ export async function suiteTests(
   const runs = new PartRuns(parts);
   const jobs = runs.ids.map((id) => [id]);
   const counts = await tests(jobs, { limit: lanes(), run: ([id = ""]) => runs.run(id) });
-  for (const line of runs.table()) console.log(line);
+  for (const line of [...runs.failures(), ...runs.table()]) console.log(line);
   return sum([counts, ...unready]);
 }

@@ -1,7 +1,8 @@
 /** The suites that judge the API server, each by the name that `npm run test:suites -- NAME` knows. */
 
 import { availableParallelism } from "node:os";
-import { e2ePrograms, fifth, type Filter, groups, only, runE2e } from "./e2e.ts";
+import { e2ePrograms, fifth, type Filter, groups, runE2e } from "./e2e.ts";
+import { only } from "./focus.ts";
 import { suitesCache } from "./go-module.ts";
 import { controllerRuntime, operators } from "./modules.ts";
 import { hasOwnNetworks } from "./own-network.ts";
@@ -61,7 +62,11 @@ async function envtestSuite(
 ): Promise<readonly Part[]> {
   const records = recorded(name);
   const options = { assets: await assetsOf(server), kubectl: await realAssets(), output: outputOf(server) };
-  return (await tests()).map((one) => ({ id: one.id, record: records[one.id], run: () => runPackage(one, options) }));
+  return (await tests()).map((one) => ({
+    id: one.id,
+    record: records[one.id],
+    run: (specs) => runPackage(one, { ...options, specs }),
+  }));
 }
 
 /** Kubernetes' own suite, which is one part, on a cluster that runs as long as it does. */
@@ -85,7 +90,7 @@ async function e2eSuite({ server, all = false, anew = false }: SuiteOptions): Pr
     {
       id: E2E,
       record: { seconds, specs },
-      run: (again = names) => run(anew ? Object.entries(groups) : [["specs", only(again)]]),
+      run: (again = names) => run(anew ? Object.entries(groups) : [["specs", { focus: only(again) }]]),
     },
   ];
 }
