@@ -1,6 +1,7 @@
 /** `binnacle envtest` */
 import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
+import { kubernetesVersion } from "binnacle-apiserver";
 import { cacheFolder } from "../platform/unpack.ts";
 import { type Command, command } from "./command.ts";
 import { writeAssets } from "./envtest/assets.ts";
@@ -35,7 +36,10 @@ export const envtestCommand: Command = command({
     const lacking = "There is no kubectl on PATH, so the folder has none: only tests that call it need it";
     if (print === "path") out(path);
     else if (print === "env") out(`export KUBEBUILDER_ASSETS='${path.replaceAll("'", `'"'"'`)}'\n`);
-    else out(`Version: 1.36.3, by binnacle ${embedded.version}\nPath: ${path}\nkubectl: ${kubectl ?? "none"}\n`);
+    else
+      out(
+        `Version: ${kubernetesVersion.slice(1)}, by binnacle ${embedded.version}\nPath: ${path}\nkubectl: ${kubectl ?? "none"}\n`,
+      );
     if (kubectl === undefined) err(`${lacking}\n`);
     return Promise.resolve(0);
   },

@@ -166,7 +166,7 @@ test("without a certificate in --cert-dir the API server makes one, and without 
   let text = "";
   while (!text.includes("Serving")) text += new TextDecoder().decode((await reader.read()).value);
   expect(text).toBe(
-    `These flags have no effect here: --allow-privileged, --disable-admission-plugins, --service-cluster-ip-range, --audit-log-path\n` +
+    `These flags have no effect here: --audit-log-path\n` +
       `The objects end with this process: ${foreign.url.href} is not the etcd that belongs to this program\n` +
       `Serving the Kubernetes API on https://127.0.0.1:${plane.port}\n`,
   );

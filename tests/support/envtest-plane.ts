@@ -55,7 +55,7 @@ export class EnvtestPlane implements AsyncDisposable {
         `--listen-client-urls=${url}`,
         `--listen-peer-urls=http://127.0.0.1:${this.etcdPort + 1}`,
       ],
-      { stdin: "ignore", stdout: "ignore", stderr: "inherit" },
+      { stdin: "ignore", stdout: "ignore", stderr: "ignore" },
     );
     await until(
       () =>
@@ -75,10 +75,11 @@ export class EnvtestPlane implements AsyncDisposable {
   /** Starts the API server, and waits until it is healthy. @param change flags by name that differ from envtest's */
   async start(change: Readonly<Record<string, string | undefined>> = {}): Promise<void> {
     const child = await this.spawn(change);
+    // The real program writes more than a pipe holds.
+    const log = new Response(child.stderr).text();
     await until(
       async () => {
-        if (child.exitCode !== null)
-          throw new Error(`kube-apiserver ended: ${await new Response(child.stderr).text()}`);
+        if (child.exitCode !== null) throw new Error(`kube-apiserver ended: ${await log}`);
         return (await this.send("GET", "/healthz", { as: "anonymous" }).catch(() => undefined))?.status === 200;
       },
       { what: () => "the API server is healthy" },

@@ -1,6 +1,8 @@
 /** The interfaces between the parts of the API server: objects, rows of the kinds table, and what is plugged in per kind. */
+import type { PluginName } from "./admission/plugin-names.ts";
 import type { FieldError } from "./field-error.ts";
 import type { Schema } from "./schema/schema.ts";
+import type { ServiceRanges } from "./validation/core/service-ranges.ts";
 
 /** A JSON object that belongs to the request, which may change it in place. */
 export type Fields = Record<string, unknown>;
@@ -165,6 +167,8 @@ export interface WriteContext {
   readonly now: string;
   readonly reader: Reader;
   readonly authorizer: Authorizer;
+  /** The addresses and ports that services get. */
+  readonly ranges: ServiceRanges;
   /** Adds a `Warning` header. */
   warn(message: string): void;
 }
@@ -213,6 +217,8 @@ export interface AdmissionAttributes {
  * necessary, which saves a promise.
  */
 export interface Admission {
+  /** The plugins that are enabled. */
+  readonly plugins: ReadonlySet<PluginName>;
   mutate(attributes: AdmissionAttributes): Promise<void> | undefined;
   validate(attributes: AdmissionAttributes): Promise<void> | undefined;
 }
@@ -234,6 +240,10 @@ export type Equivalents = (row: KindRow) => readonly Equivalent[];
 
 /** The parts of the server that admission uses. */
 export interface AdmissionOptions {
+  /** The plugins that are enabled. */
+  readonly plugins: ReadonlySet<PluginName>;
+  /** Whether containers may be privileged. */
+  readonly allowsPrivileged: boolean;
   readonly reader: Reader;
   /** Writes a status on behalf of the server. */
   readonly setStatus: (

@@ -9,6 +9,7 @@ import type { ListeningApiServer, ListenOptions } from "./listen.ts";
 import type { ServedApiServer, ServeOptions } from "./serve.ts";
 import type { ApiServer, ApiServerOptions } from "./server.ts";
 
+export { type PluginName, pluginNames } from "./admission/plugin-names.ts";
 export { requirementsOf } from "./admission/quota/scopes.ts";
 export { evaluatorOf } from "./admission/quota/usage.ts";
 export { add, listFields, masked, type ResourceList, resourceList, zero } from "./admission/resource-list.ts";
@@ -16,8 +17,10 @@ export { accountUser } from "./authentication/tokens.ts";
 export { type Certificate, createAuthority, createKey, issue, type Subject } from "./certificates/certificate.ts";
 export * as der from "./certificates/der.ts";
 export type { KubeObject, UserInfo } from "./hooks.ts";
+export { kubernetesVersion } from "./kubernetes-version.ts";
 export { AppliedVersions } from "./patch/applied-versions.ts";
 export { VersionSchema } from "./schema/version-schema.ts";
+export { serviceRanges, type ServiceRangeOptions } from "./validation/core/service-ranges.ts";
 export { isLoopback } from "./web-guard.ts";
 export type { TokenIssuerOptions } from "./authentication/token-issuer.ts";
 export type { AuthorizationMode } from "./authorization/modes.ts";

@@ -2,6 +2,7 @@
 import { writeStatus } from "./registry/own-writes.ts";
 import { layOver } from "./patch/lay-over.ts";
 import { createAdmission } from "./admission/admission.ts";
+import { enabledPlugins, type PluginChoice } from "./admission/plugin-names.ts";
 import type { TokenIssuerOptions } from "./authentication/token-issuer.ts";
 import { TokenAuthority } from "./authentication/tokens.ts";
 import { type Connection, identify } from "./authentication/identify.ts";
@@ -39,8 +40,9 @@ import { isTunnel } from "./subresources/connections.ts";
 import { checkRouteFirst, dispatch, isCustomRouted, type Routed } from "./verbs/dispatch.ts";
 import { type ApiCall, type Kernel } from "./verbs/api-call.ts";
 import { timestamp } from "./timestamp.ts";
+import { serviceRanges, type ServiceRangeOptions } from "./validation/core/service-ranges.ts";
 
-export interface ApiServerOptions {
+export interface ApiServerOptions extends PluginChoice {
   /** A folder in which the objects survive a restart. @default none: they end with the process */
   readonly data?: string | undefined;
   /** How far back a watch can begin. @default 10,000 events of each kind, 5 minutes */
@@ -70,6 +72,12 @@ export interface ApiServerOptions {
    * @default true
    */
   readonly durable?: boolean | undefined;
+  /** Whether containers may be privileged. @default true */
+  readonly allowsPrivileged?: boolean | undefined;
+  /** The addresses and ports of services. */
+  readonly services?: ServiceRangeOptions | undefined;
+  /** Milliseconds after which events are deleted. @default an hour */
+  readonly eventLifetime?: number | undefined;
   /** Fills ClusterRoles that aggregate the rules of others, which no API server does by itself. @default false */
   readonly aggregatesRoles?: boolean | undefined;
   /** The address `host:port` under which clients reach the server. @default 127.0.0.1:6443 */
@@ -140,7 +148,8 @@ class EmbeddedServer implements ApiServer {
     this.#address = options.address ?? "127.0.0.1:6443";
     this.#admitsAnonymous = options.admitsAnonymous ?? false;
     const { aggregatesRoles: aggregates = false } = options;
-    bootstrap({ storage, now: timestamp(now()), port: Number(this.#address.split(":").at(-1)), aggregates });
+    const ranges = serviceRanges(options.services ?? {});
+    bootstrap({ storage, now: timestamp(now()), port: Number(this.#address.split(":").at(-1)), ranges, aggregates });
     const registry = new KindRegistry(storage);
     const reader = registry.reader();
     const writer = { storage, registry, now };
@@ -152,7 +161,10 @@ class EmbeddedServer implements ApiServer {
       registry,
       reader,
       authorizer,
+      ranges,
       admission: createAdmission({
+        plugins: enabledPlugins(options),
+        allowsPrivileged: options.allowsPrivileged ?? true,
         reader,
         setStatus: (resource, change) => writeStatus(writer, resource, change),
         kindOf: ({ apiVersion, kind }) =>
@@ -173,7 +185,7 @@ class EmbeddedServer implements ApiServer {
       now,
       stopping: this.#stopping.signal,
     };
-    this.#stopExpiring = expireEvents(storage, now);
+    this.#stopExpiring = expireEvents(storage, now, options.eventLifetime);
     const stops = [followDefinitions(writer), followConditions(writer)];
     if (aggregates) stops.push(followAggregation(writer));
     this.#stopFollowing = () => stops.forEach((stop) => stop());

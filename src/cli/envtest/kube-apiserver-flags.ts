@@ -2,14 +2,18 @@
 import type { FlagType } from "./go-flags.ts";
 
 export type HonouredFlag =
+  | "allow-privileged"
   | "anonymous-auth"
   | "api-audiences"
   | "authorization-mode"
   | "bind-address"
   | "cert-dir"
   | "client-ca-file"
+  | "disable-admission-plugins"
+  | "enable-admission-plugins"
   | "etcd-prefix"
   | "etcd-servers"
+  | "event-ttl"
   | "secure-port"
   | "service-account-extend-token-expiration"
   | "service-account-issuer"
@@ -17,20 +21,26 @@ export type HonouredFlag =
   | "service-account-key-file"
   | "service-account-max-token-expiration"
   | "service-account-signing-key-file"
+  | "service-cluster-ip-range"
+  | "service-node-port-range"
   | "tls-cert-file"
   | "tls-private-key-file"
   | "token-auth-file";
 
 /** The flags that have an effect, and their descriptions for `--help`. */
 export const honoured: Readonly<Record<HonouredFlag, string>> = {
+  "allow-privileged": "Whether containers may be privileged [default: false]",
   "anonymous-auth": "Whether requests without credentials are those of system:anonymous; AlwaysAllow turns it off",
   "api-audiences": "Audiences of the server itself in service account tokens; by default the issuers",
   "authorization-mode": "RBAC, Node (which grants nothing here), AlwaysAllow or AlwaysDeny, separated by commas",
   "bind-address": "Address to serve on",
   "cert-dir": "Folder of apiserver.crt and apiserver.key, which are created when they do not exist",
   "client-ca-file": "PEM file of the authorities whose client certificates identify users",
+  "disable-admission-plugins": "Admission plugins that are not used although they are enabled by default",
+  "enable-admission-plugins": "Admission plugins that are used beside those that are enabled by default",
   "etcd-prefix": "Name of the data within etcd: API servers with different ones share nothing",
   "etcd-servers": "Addresses of etcd. The etcd beside this program names the folder of the data",
+  "event-ttl": "How long events stay [default: 1h]",
   "secure-port": "Port to serve on",
   "service-account-extend-token-expiration": "Whether tokens in pods outlive the hour that older clients request",
   "service-account-issuer": "Issuer of service account tokens; those of further ones are accepted",
@@ -38,6 +48,8 @@ export const honoured: Readonly<Record<HonouredFlag, string>> = {
   "service-account-key-file": "PEM file of keys whose service account tokens are accepted",
   "service-account-max-token-expiration": "Longest life of a service account token",
   "service-account-signing-key-file": "PEM file of the private key that signs service account tokens",
+  "service-cluster-ip-range": "Addresses of services; the first range of IPv4 counts [default: 10.0.0.0/24]",
+  "service-node-port-range": "Node ports of services [default: 30000-32767]",
   "tls-cert-file": "PEM file of the server's certificate, in place of the one in --cert-dir",
   "tls-private-key-file": "PEM file of the key of --tls-cert-file",
   "token-auth-file": "CSV file of bearer tokens: token, user, uid, and groups in quotes",

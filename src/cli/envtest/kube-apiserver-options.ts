@@ -1,7 +1,16 @@
 /** Reads kube-apiserver's flags into the options of the embedded API server, and the files that they name. */
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AuthorizationMode, createAuthority, issue, type ServeOptions, type UserInfo } from "binnacle-apiserver";
+import {
+  type AuthorizationMode,
+  createAuthority,
+  issue,
+  type PluginName,
+  pluginNames,
+  type ServeOptions,
+  serviceRanges,
+  type UserInfo,
+} from "binnacle-apiserver";
 import { messageOf } from "../../platform/error-message.ts";
 import { writePrivate } from "../../platform/private-file.ts";
 import { FlagError, type FlagValues, goBoolean, goDuration } from "./go-flags.ts";
@@ -38,6 +47,10 @@ export function kubeApiserverOptions(flags: FlagValues): KubeApiserverOptions {
       admitsAnonymous: isOn("anonymous-auth") && !modes.includes("AlwaysAllow"),
       authorization: modes,
       users: staticUsers(text("token-auth-file")),
+      ...admissionPlugins(texts),
+      allowsPrivileged: goBoolean(text("allow-privileged") ?? "false") ?? false,
+      services: { addresses: serviceAddresses(text), ports: nodePorts(text("service-node-port-range")) },
+      eventLifetime: goDuration(text("event-ttl") ?? "1h"),
       accounts: {
         issuers: texts("service-account-issuer"),
         audiences: texts("api-audiences").length > 0 ? texts("api-audiences") : undefined,
@@ -49,6 +62,61 @@ export function kubeApiserverOptions(flags: FlagValues): KubeApiserverOptions {
       },
     },
   };
+}
+
+/** The plugins of kube-apiserver that are not part of this server. */
+const absentPlugins: ReadonlySet<string> = new Set(
+  `AlwaysAdmit AlwaysDeny ClusterTrustBundleAttest EventRateLimit ExtendedResourceToleration ImagePolicyWebhook JobValidation
+  LimitPodHardAntiAffinityTopology NamespaceAutoProvision NamespaceExists NodeDeclaredFeatureValidator NodeRestriction
+  PodGroupProtection PodGroupWorkloadExists PodNodeSelector PodTolerationRestriction PodTopologyLabels`.split(/\s+/),
+);
+
+/** Returns the names of enabled plugins that are not part of this server, so that enabling them has no effect. */
+export function pluginsWithoutEffect(flags: FlagValues): string[] {
+  return (flags.get("enable-admission-plugins") ?? []).filter((name) => absentPlugins.has(name));
+}
+
+function admissionPlugins(texts: Texts): { enabled: PluginName[]; disabled: PluginName[] } {
+  const own = (flag: HonouredFlag): PluginName[] =>
+    texts(flag).flatMap((name) => {
+      const known = pluginNames.find((one) => one === name);
+      if (known === undefined && !absentPlugins.has(name))
+        throw new FlagError(`--${flag} plugin ${JSON.stringify(name)} is unknown`);
+      return known ?? [];
+    });
+  const [enabled, disabled] = [own("enable-admission-plugins"), own("disable-admission-plugins")];
+  const both = enabled.find((name) => disabled.includes(name));
+  if (both !== undefined)
+    throw new FlagError(`${both} is in both --enable-admission-plugins and --disable-admission-plugins`);
+  // kube-apiserver enables it by itself; pods then need an account, which a test has to create.
+  return { enabled: [...enabled, "ServiceAccount"], disabled };
+}
+
+function serviceAddresses(text: (name: HonouredFlag) => string | undefined): string {
+  const ranges = (text("service-cluster-ip-range") ?? "10.0.0.0/24").split(",");
+  const addresses = ranges.find((range) => !range.includes(":")) ?? "";
+  try {
+    serviceRanges({ addresses });
+  } catch (error) {
+    throw new FlagError(`--service-cluster-ip-range ${ranges.join(",")}: ${messageOf(error)}`);
+  }
+  return addresses;
+}
+
+/** Reads `30000-32767`, `30000+2767`, or a single port. */
+function nodePorts(text: string | undefined): [number, number] | undefined {
+  if (text === undefined) return undefined;
+  const [, first = "", joint, second] = /^(\d+)(?:([-+])(\d+))?$/.exec(text) ?? [];
+  const ports: [number, number] = [
+    Number(first || -1),
+    joint === "+" ? Number(first) + Number(second) : Number(second ?? first),
+  ];
+  try {
+    serviceRanges({ ports });
+  } catch (error) {
+    throw new FlagError(`--service-node-port-range ${text}: ${messageOf(error)}`);
+  }
+  return ports;
 }
 
 const required: readonly HonouredFlag[] = [

@@ -1,5 +1,5 @@
 /** Takes the place of kube-apiserver: the embedded API server by kube-apiserver's flags. */
-import { serveApiServer } from "binnacle-apiserver";
+import { kubernetesVersion, serveApiServer } from "binnacle-apiserver";
 import { messageOf } from "../../platform/error-message.ts";
 import type { Host } from "../command.ts";
 import { whenSignalled } from "../signals.ts";
@@ -7,7 +7,7 @@ import { UserError } from "../usage-error.ts";
 import { etcdData } from "./etcd-data.ts";
 import { type FlagValues, parseGoFlags } from "./go-flags.ts";
 import { flagTypes, helpText, honoured } from "./kube-apiserver-flags.ts";
-import { kubeApiserverOptions } from "./kube-apiserver-options.ts";
+import { kubeApiserverOptions, pluginsWithoutEffect } from "./kube-apiserver-options.ts";
 
 /** Runs until a signal. @returns the exit status */
 export async function runKubeApiserver(args: readonly string[], { out, err }: Host): Promise<number> {
@@ -16,13 +16,15 @@ export async function runKubeApiserver(args: readonly string[], { out, err }: Ho
     return 0;
   }
   if (args.some((argument) => /^--version(=|$)/.test(argument))) {
-    out("Kubernetes v1.36.3\n");
+    out(`Kubernetes ${kubernetesVersion}\n`);
     return 0;
   }
   const signalled = whenSignalled(() => undefined);
   const flags = parseGoFlags(args, { types: flagTypes, letters: { v: "v" } });
   const idle = withoutEffect(flags);
   if (idle.length > 0) err(`These flags have no effect here: ${idle.join(", ")}\n`);
+  const plugins = pluginsWithoutEffect(flags);
+  if (plugins.length > 0) err(`These admission plugins have no effect here: ${plugins.join(", ")}\n`);
   const { server, host, port, tls, clientAuthority, etcdServers, etcdPrefix } = kubeApiserverOptions(flags);
   const data = await etcdData({ servers: etcdServers, prefix: etcdPrefix }).catch((error: unknown) => {
     throw new UserError(`Cannot reach etcd at ${etcdServers.join(", ")}: ${messageOf(error)}`);

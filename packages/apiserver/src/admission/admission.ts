@@ -2,27 +2,33 @@
 import { deepEquals } from "#platform/equality";
 import type { Admission, AdmissionAttributes, AdmissionOptions } from "../hooks.ts";
 import { storedForm } from "../schema/kube-object.ts";
-import { mutateBuiltIn, validateBuiltIn } from "./built-in.ts";
+import { builtInPlugins } from "./built-in.ts";
 import { applyPolicies } from "./policies/mutating.ts";
 import { policiesOf } from "./policies/policy.ts";
 import { checkPolicies } from "./policies/validating.ts";
+import { refusePrivileged } from "./privileged.ts";
 import { bookings } from "./quota/resource-quota.ts";
 import { webhooksOf } from "./webhook.ts";
 import { askMutating, askValidating } from "./webhooks.ts";
 
 /** Runs the built-in plugins first, then policies, then webhooks, then quotas. */
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { reader, setStatus, equivalents } = options;
+  const { reader, setStatus, equivalents, plugins } = options;
+  const builtIn = builtInPlugins(options);
   const book = (attributes: AdmissionAttributes): void => {
+    if (!plugins.has("ResourceQuota")) return;
     for (const { quota, status } of bookings(attributes)) {
       if (!attributes.context.dryRun) setStatus({ group: "", plural: "resourcequotas" }, { object: quota, status });
     }
   };
   return {
+    plugins,
     mutate(attributes) {
-      mutateBuiltIn(attributes);
-      const policies = policiesOf(reader, "mutating");
-      const webhooks = webhooksOf(reader, "mutatingwebhookconfigurations");
+      builtIn.mutate(attributes);
+      const policies = plugins.has("MutatingAdmissionPolicy") ? policiesOf(reader, "mutating") : [];
+      const webhooks = plugins.has("MutatingAdmissionWebhook")
+        ? webhooksOf(reader, "mutatingwebhookconfigurations")
+        : [];
       if (policies.length === 0 && webhooks.length === 0) return undefined;
       const whole = attributes.object;
       const encoded = whole && attributes.schemaOfEmpty && storedForm(attributes.schemaOfEmpty, whole);
@@ -35,7 +41,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       let isRepeated = false;
       const again = (): void => {
         isRepeated = true;
-        mutateBuiltIn(attributes);
+        builtIn.mutate(attributes);
         applyPolicies(policies, attributes, { ...options, isAgain: true });
       };
       const repeat = (): void => {
@@ -48,10 +54,13 @@ export function createAdmission(options: AdmissionOptions): Admission {
     },
     validate(request) {
       const attributes = named(request);
-      validateBuiltIn(attributes);
-      const policies = policiesOf(reader, "validating");
+      if (!options.allowsPrivileged) refusePrivileged(attributes);
+      builtIn.validate(attributes);
+      const policies = plugins.has("ValidatingAdmissionPolicy") ? policiesOf(reader, "validating") : [];
       if (policies.length > 0) checkPolicies(policies, attributes, options);
-      const webhooks = webhooksOf(reader, "validatingwebhookconfigurations");
+      const webhooks = plugins.has("ValidatingAdmissionWebhook")
+        ? webhooksOf(reader, "validatingwebhookconfigurations")
+        : [];
       if (webhooks.length > 0)
         return askValidating(webhooks, attributes, { reader, equivalents }).then(() => book(attributes));
       book(attributes);

@@ -5,6 +5,7 @@ import type { Plugin } from "./plugin.ts";
 
 /** @see https://kubernetes.io/docs/concepts/storage/dynamic-provisioning/#defaulting-behavior */
 export const defaultStorageClass: Plugin = {
+  name: "DefaultStorageClass",
   resources: ["/persistentvolumeclaims"],
   mutate({ context, object }) {
     if (context.operation !== "CREATE" || context.subresource !== "" || object === undefined) return;
@@ -21,6 +22,7 @@ export const defaultStorageClass: Plugin = {
 
 /** @see https://kubernetes.io/docs/concepts/services-networking/ingress/#default-ingress-class */
 export const defaultIngressClass: Plugin = {
+  name: "DefaultIngressClass",
   resources: ["networking.k8s.io/ingresses"],
   mutate({ context, object }) {
     if (context.operation !== "CREATE" || context.subresource !== "" || object === undefined) return;

@@ -7,6 +7,7 @@ import { podResources } from "./pod-resources.ts";
 import { resourceList, type ResourceList, zero } from "./resource-list.ts";
 
 export const limitRanger: Plugin = {
+  name: "LimitRanger",
   resources: ["/pods", "/persistentvolumeclaims"],
   mutate(attributes) {
     if (!isLimited(attributes) || attributes.context.row.kind !== "Pod") return;

@@ -3,6 +3,7 @@ import { each, inner } from "../validation/fill.ts";
 import type { Plugin } from "./plugin.ts";
 
 export const taintNew: Plugin = {
+  name: "TaintNodesByCondition",
   resources: ["/nodes"],
   mutate({ context, object }) {
     if (context.operation !== "CREATE" || context.subresource !== "" || object === undefined) return;
@@ -15,6 +16,7 @@ export const taintNew: Plugin = {
 };
 
 export const tolerateAWhile: Plugin = {
+  name: "DefaultTolerationSeconds",
   resources: ["/pods"],
   mutate({ context, object }) {
     if (context.subresource !== "" || object === undefined) return;

@@ -4,10 +4,13 @@
  */
 import type { AdmissionAttributes } from "../hooks.ts";
 import { forbidden, type StatusError } from "../status.ts";
+import type { PluginName } from "./plugin-names.ts";
 
 export interface Plugin {
-  /** The resources that it handles, each as `group/plural`. */
-  readonly resources: readonly string[];
+  /** The name by which it can be disabled and enabled. */
+  readonly name: PluginName;
+  /** The built-in resources that it handles, each as `group/plural`; or all resources, including those of custom kinds. */
+  readonly resources: readonly string[] | "all";
   /** Changes the object in place. @throws StatusError when it rejects the object */
   mutate?(attributes: AdmissionAttributes): void;
   /** Validates the object. @throws StatusError when it rejects the object */

@@ -8,6 +8,7 @@ import { podResources } from "./pod-resources.ts";
 import { resourceList, zero } from "./resource-list.ts";
 
 export const podResize: Plugin = {
+  name: "PodResizeValidator",
   resources: ["/pods"],
   validate(attributes) {
     const { context, object, oldObject } = attributes;

@@ -7,6 +7,7 @@ import { inner } from "../validation/fill.ts";
 import { type Plugin, refusal } from "./plugin.ts";
 
 export const priority: Plugin = {
+  name: "Priority",
   resources: ["/pods", "scheduling.k8s.io/priorityclasses"],
   mutate(attributes) {
     const { context, object, oldObject } = attributes;

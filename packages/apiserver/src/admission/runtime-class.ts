@@ -8,6 +8,7 @@ import { each, inner } from "../validation/fill.ts";
 import { type Plugin, refusal } from "./plugin.ts";
 
 export const runtimeClass: Plugin = {
+  name: "RuntimeClass",
   resources: ["/pods"],
   mutate(attributes) {
     const found = classOf(attributes);

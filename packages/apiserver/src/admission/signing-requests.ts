@@ -9,6 +9,7 @@ const requests = "certificates.k8s.io/certificatesigningrequests";
 
 /** Approving requires the permission to approve for the signer. */
 export const approval: Plugin = {
+  name: "CertificateApproval",
   resources: [requests],
   validate(attributes) {
     if (attributes.context.subresource !== "approval") return;
@@ -20,6 +21,7 @@ export const approval: Plugin = {
 
 /** Adding certificates or conditions requires the permission to sign for the signer. */
 export const signing: Plugin = {
+  name: "CertificateSigning",
   resources: [requests],
   validate(attributes) {
     const { context, object, oldObject } = attributes;
@@ -46,6 +48,7 @@ function maySigner({ context: { authorizer, user } }: AdmissionAttributes, verb:
 const signer = "kubernetes.io/kube-apiserver-client";
 
 export const subjectRestriction: Plugin = {
+  name: "CertificateSubjectRestriction",
   resources: [requests],
   validate(attributes) {
     const { context, object } = attributes;

@@ -12,6 +12,7 @@ const finalizers: Readonly<Record<string, string>> = {
 
 /** @see https://kubernetes.io/docs/concepts/storage/persistent-volumes/#storage-object-in-use-protection */
 export const inUseProtection: Plugin = {
+  name: "StorageObjectInUseProtection",
   resources: ["/persistentvolumeclaims", "/persistentvolumes", "storage.k8s.io/volumeattributesclasses"],
   mutate({ context, object }) {
     const finalizer = finalizers[context.row.kind];
@@ -23,6 +24,7 @@ export const inUseProtection: Plugin = {
 
 /** @see https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persistent-volumes-claims */
 export const claimResize: Plugin = {
+  name: "PersistentVolumeClaimResize",
   resources: ["/persistentvolumeclaims"],
   validate(attributes) {
     const { context, object, oldObject } = attributes;

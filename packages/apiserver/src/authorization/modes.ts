@@ -8,18 +8,24 @@ const everything: readonly PolicyRule[] = [
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];
 
+const allowed: Decision = { allowed: true, reason: "" };
+const denied: Decision = { allowed: false, reason: "Everything is forbidden." };
+
 /** Returns the authorizer of these modes. Roles and what they allow are known whether or not RBAC is among them. */
 export function authorizerOf(modes: readonly AuthorizationMode[], rbac: Authorizer): Authorizer {
+  if (modes.every((mode) => mode === "RBAC")) return rbac;
   const isOpen = modes.includes("AlwaysAllow");
-  const usesRoles = modes.includes("RBAC");
-  if (usesRoles && !isOpen) return rbac;
-  // Nothing that a role grants is missing where everything is allowed.
-  const decision: Decision = isOpen
-    ? { allowed: true, reason: "" }
-    : { allowed: false, reason: "Everything is forbidden." };
   return {
-    authorize: () => decision,
-    rulesFor: () => ({ rules: isOpen ? everything : [], missing: [] }),
+    authorize(attributes) {
+      if (isOpen) return allowed;
+      const decisions = modes.map((mode) => (mode === "RBAC" ? rbac.authorize(attributes) : denied));
+      const reasons = decisions.map(({ reason }) => reason).filter((reason) => reason !== "");
+      return decisions.find((decision) => decision.allowed) ?? { allowed: false, reason: reasons.join("\n") };
+    },
+    rulesFor(user, namespace) {
+      if (isOpen) return { rules: everything, missing: [] };
+      return modes.includes("RBAC") ? rbac.rulesFor(user, namespace) : { rules: [], missing: [] };
+    },
     roleRules: (role, namespace) => rbac.roleRules(role, namespace),
   };
 }

@@ -1,5 +1,6 @@
 /** Serves `/version` and the health checks. */
 import type { Fields } from "../hooks.ts";
+import { kubernetesVersion } from "../kubernetes-version.ts";
 import { acceptsOnly } from "../request/accept.ts";
 import { answerObject } from "../request/answer.ts";
 import { checkConsumed } from "../request/body.ts";
@@ -12,7 +13,7 @@ const version = {
   emulationMinor: "36",
   minCompatibilityMajor: "1",
   minCompatibilityMinor: "35",
-  gitVersion: "v1.36.3",
+  gitVersion: kubernetesVersion,
   gitCommit: "$Format:%H$",
   gitTreeState: "",
   buildDate: "1970-01-01T00:00:00Z",

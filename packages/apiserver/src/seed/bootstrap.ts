@@ -4,6 +4,7 @@ import type { Fields, KubeObject } from "../hooks.ts";
 import type { Storage } from "../storage/storage.ts";
 import { deepEquals } from "#platform/equality";
 import { aggregatedRules, aggregator } from "../registry/aggregation.ts";
+import type { ServiceRanges } from "../validation/core/service-ranges.ts";
 import objectsText from "./objects.txt" with { type: "text" };
 
 export interface BootstrapOptions {
@@ -12,6 +13,8 @@ export interface BootstrapOptions {
   readonly now: string;
   /** The port of the service `kubernetes`. */
   readonly port: number;
+  /** The addresses of services, of which the service `kubernetes` has the first one. */
+  readonly ranges: ServiceRanges;
   /** Roles that aggregate the rules of others have these rules from the beginning. */
   readonly aggregates: boolean;
 }
@@ -65,13 +68,14 @@ function aggregated(known: Known, now: string): Known {
 }
 
 /** Adds the initial objects that are missing. */
-export function bootstrap({ storage, now, port, aggregates }: BootstrapOptions): void {
+export function bootstrap({ storage, now, port, ranges, aggregates }: BootstrapOptions): void {
+  const own = ranges.addressAt(1);
   const add = (collection: string, key: string, object: KubeObject): void => {
     const into = storage.collection(collection);
     if (into.get(key) !== undefined) return;
     const { kind, apiVersion, metadata, ...rest } = object;
-    const own = { ...metadata, uid: randomUUID(), resourceVersion: "", creationTimestamp: now };
-    storage.put(into, key, { kind, apiVersion, metadata: own, ...rest });
+    const stored = { ...metadata, uid: randomUUID(), resourceVersion: "", creationTimestamp: now };
+    storage.put(into, key, { kind, apiVersion, metadata: stored, ...rest });
   };
   const written = (apiVersion: string, fieldsV1: Fields): Fields[] => [
     { manager: "kube-apiserver", operation: "Update", apiVersion, time: now, fieldsType: "FieldsV1", fieldsV1 },
@@ -110,7 +114,7 @@ export function bootstrap({ storage, now, port, aggregates }: BootstrapOptions):
         ...written("networking.k8s.io/v1", { "f:spec": { "f:cidrs": {} } }),
       ],
     },
-    spec: { cidrs: ["10.96.0.0/16"] },
+    spec: { cidrs: [ranges.addresses] },
     status: {
       conditions: [
         {
@@ -123,11 +127,11 @@ export function bootstrap({ storage, now, port, aggregates }: BootstrapOptions):
       ],
     },
   });
-  add("networking.k8s.io/ipaddresses", "10.96.0.1", {
+  add("networking.k8s.io/ipaddresses", own, {
     kind: "IPAddress",
     apiVersion: "networking.k8s.io/v1",
     metadata: {
-      name: "10.96.0.1",
+      name: own,
       labels: {
         "ipaddress.kubernetes.io/ip-family": "IPv4",
         "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
@@ -175,8 +179,8 @@ export function bootstrap({ storage, now, port, aggregates }: BootstrapOptions):
     },
     spec: {
       ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: port }],
-      clusterIP: "10.96.0.1",
-      clusterIPs: ["10.96.0.1"],
+      clusterIP: own,
+      clusterIPs: [own],
       type: "ClusterIP",
       sessionAffinity: "None",
       ipFamilies: ["IPv4"],

@@ -1,20 +1,25 @@
-/** Deletes events after an hour, as etcd's leases do. */
+/** Deletes events after an hour by default, as etcd's leases do. */
 import type { Storage } from "./storage.ts";
 
-const lifetime = 60 * 60_000;
+const HOUR = 60 * 60_000;
 
 /** The interval between checks in milliseconds. */
 const interval = 60_000;
 
-/** Deletes expired events at once and then at intervals. @returns a function that ends it. */
-export function expireEvents(storage: Storage, now: () => number): () => void {
-  sweep(storage, now());
-  const timer = setInterval(() => sweep(storage, now()), interval);
+/**
+ * Deletes expired events at once and then at intervals.
+ *
+ * @param lifetime of an event in milliseconds. @default an hour
+ * @returns a function that ends it.
+ */
+export function expireEvents(storage: Storage, now: () => number, lifetime = HOUR): () => void {
+  sweep(storage, now(), lifetime);
+  const timer = setInterval(() => sweep(storage, now(), lifetime), interval);
   timer.unref();
   return () => clearInterval(timer);
 }
 
-function sweep(storage: Storage, now: number): void {
+function sweep(storage: Storage, now: number, lifetime: number): void {
   const events = storage.collection("/events");
   for (const { key, object } of events.all()) {
     const written = object.metadata.creationTimestamp;

@@ -7,6 +7,7 @@ import type { Target } from "../request/target.ts";
 import type { Storage } from "../storage/storage.ts";
 import { timestamp } from "../timestamp.ts";
 import type { Connection } from "../authentication/identify.ts";
+import type { ServiceRanges } from "../validation/core/service-ranges.ts";
 import type { TokenAuthority } from "../authentication/tokens.ts";
 
 /** The parts of the server, which all requests share. */
@@ -17,6 +18,7 @@ export interface Kernel {
   readonly reader: Reader;
   readonly authorizer: Authorizer;
   readonly tokens: TokenAuthority;
+  readonly ranges: ServiceRanges;
   /** The current time in milliseconds. */
   readonly now: () => number;
   /** Aborted when the server stops, which ends the watches. */
@@ -56,6 +58,7 @@ export function writeContext(
     now: timestamp(kernel.now()),
     reader: kernel.reader,
     authorizer: kernel.authorizer,
+    ranges: kernel.ranges,
     warn: (message) => void warnings.push(message),
   };
 }

@@ -37,6 +37,7 @@ export function checkNamespaceOpen(
   { kernel, resource: { row }, target }: ApiCall,
   name: string | undefined = target.name,
 ): void {
+  if (!kernel.admission.plugins.has("NamespaceLifecycle")) return;
   if (!row.namespaced || target.hasEmptyNamespace || row.kind === "LocalSubjectAccessReview") return;
   const namespace = kernel.reader.get({ group: "", plural: "namespaces" }, { name: target.namespace });
   if (namespace === undefined) throw notFound({ group: "", plural: "namespaces" }, target.namespace);

@@ -7,6 +7,7 @@ import type { Plugin } from "../plugin.ts";
 import { detailText, findings, levelText, type LevelVersion, type Policy, policyOf, strictness } from "./policy.ts";
 
 export const podSecurity: Plugin = {
+  name: "PodSecurity",
   resources: [
     "/namespaces",
     "/pods",

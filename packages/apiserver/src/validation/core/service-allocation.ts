@@ -4,21 +4,15 @@ import type { Fields, KubeObject, WriteContext } from "../../hooks.ts";
 import { internalError, invalid, type StatusError } from "../../status.ts";
 import { each, inner } from "../fill.ts";
 import { initFamilies } from "./service-families.ts";
-
-const [firstNodePort, lastNodePort] = [30_000, 32_767];
-const validPorts = `The range of valid ports is ${firstNodePort}-${lastNodePort}`;
-/** The real server starts with the address range 10.96.0.0/16. */
-const prefix = "10.96";
-const range = /^10\.96\.\d{1,3}\.\d{1,3}$/;
-/** A dry run allocates nothing. */
-const triedAddress = `${prefix}.0.0`;
+import type { ServiceRanges } from "./service-ranges.ts";
 
 /**
  * Allocates addresses and ports of a service, before its other fields are validated.
  *
  * @throws StatusError 422 when one is not available
  */
-export function allocate(service: KubeObject, old: KubeObject | undefined, { reader, dryRun }: WriteContext): void {
+export function allocate(service: KubeObject, old: KubeObject | undefined, context: WriteContext): void {
+  const { reader, dryRun, ranges } = context;
   const spec = inner(service, "spec");
   if (spec["clusterIP"] && ((spec["clusterIPs"] ?? []) as string[]).length === 0)
     spec["clusterIPs"] = [spec["clusterIP"]];
@@ -33,27 +27,34 @@ export function allocate(service: KubeObject, old: KubeObject | undefined, { rea
     .filter(({ metadata }) => old === undefined || metadata.uid !== old.metadata.uid)
     .map((other) => inner(other, "spec"));
   if (before === undefined || before["type"] === "ExternalName" || !before["clusterIP"])
-    addresses(spec, { others, dryRun, refuse });
-  ports(spec, before, { others, dryRun, refuse });
-  healthPort(spec, before, { others, dryRun });
+    addresses(spec, { name: service.metadata.name ?? "", others, dryRun, ranges, refuse });
+  ports(spec, before, { others, dryRun, ranges, refuse });
+  healthPort(spec, before, { others, dryRun, ranges });
 }
 
 interface Shared {
   readonly others: readonly Fields[];
   readonly dryRun: boolean;
+  readonly ranges: ServiceRanges;
 }
 
 interface Allocation extends Shared {
   readonly refuse: (error: FieldError) => StatusError;
 }
 
-function addresses(spec: Fields, { others, dryRun, refuse }: Allocation): void {
+function addresses(
+  spec: Fields,
+  { name, others, dryRun, ranges, refuse }: Allocation & { readonly name: string },
+): void {
   const addresses = (spec["clusterIPs"] ?? []) as string[];
   if (addresses[0] === "None") return;
   const held = new Set(others.flatMap((other) => (other["clusterIPs"] ?? []) as string[]));
   const [address] = addresses;
   if (address === undefined || address === "") {
-    const free = dryRun ? triedAddress : freeAddress(held);
+    // A dry run allocates nothing.
+    const free = dryRun ? ranges.addressAt(0) : freeAddress(held, ranges);
+    if (free === undefined)
+      throw internalError(`failed to allocate a serviceIP for Service ${goQuoted(name)}: range is full`);
     Object.assign(spec, { clusterIP: free, clusterIPs: [free] });
     return;
   }
@@ -61,18 +62,22 @@ function addresses(spec: Fields, { others, dryRun, refuse }: Allocation): void {
     const detail = `failed to allocate IP ${address}: ${why}`;
     return refuse({ type: "Invalid", field: "spec.clusterIPs", badValue: addresses, detail });
   };
-  if (!range.test(address)) {
-    const why = `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${prefix}.0.0/16`;
+  if (!ranges.holds(address)) {
+    const why = `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${ranges.addresses}`;
     throw failed(dryRun ? why : "the provided network does not match the current range");
   }
   if (!dryRun && held.has(address)) throw failed("provided IP is already allocated");
 }
 
-function freeAddress(held: ReadonlySet<string>): string {
-  for (;;) {
-    const address = `${prefix}.${Math.floor(Math.random() * 256)}.${1 + Math.floor(Math.random() * 254)}`;
-    if (!held.has(address) && address !== `${prefix}.0.1`) return address;
+/** Returns a random address, but for the first one, which is the API server's, and the last one; `undefined` when none is free. */
+function freeAddress(held: ReadonlySet<string>, { addressAt, size }: ServiceRanges): string | undefined {
+  const usable = size - 3;
+  const start = Math.floor(Math.random() * usable);
+  for (let step = 0; step < usable; step++) {
+    const address = addressAt(2 + ((start + step) % usable));
+    if (!held.has(address)) return address;
   }
+  return undefined;
 }
 
 /** Whether a service gets node ports that it does not name. */
@@ -82,12 +87,12 @@ export function needsPorts(spec: Fields): boolean {
   );
 }
 
-function ports(spec: Fields, before: Fields | undefined, { others, dryRun, refuse }: Allocation): void {
+function ports(spec: Fields, before: Fields | undefined, { others, dryRun, ranges, refuse }: Allocation): void {
   if (spec["type"] !== "NodePort" && spec["type"] !== "LoadBalancer") return;
   const usedPorts = takenPorts(others);
   const own = new Set(each(before ?? {}, "ports").map(({ nodePort }) => nodePort));
   const byPort = new Map<unknown, unknown>();
-  let tried = lastNodePort + 2;
+  let tried = ranges.lastPort + 2;
   for (const [index, port] of each(spec, "ports").entries()) {
     if (!port["nodePort"] && !needsPorts(spec)) continue;
     // Ports with the same number and different protocols share a node port.
@@ -96,11 +101,13 @@ function ports(spec: Fields, before: Fields | undefined, { others, dryRun, refus
     const node = port["nodePort"];
     if (node) {
       const problem =
-        own.has(node) || byPort.get(port["port"]) === node ? undefined : portProblem(node, usedPorts, dryRun);
+        own.has(node) || byPort.get(port["port"]) === node
+          ? undefined
+          : portProblem(node, usedPorts, { dryRun, ranges });
       if (problem !== undefined)
         throw refuse({ type: "Invalid", field: `spec.ports[${index}].nodePort`, badValue: node, detail: problem });
     } else {
-      port["nodePort"] = dryRun ? tried++ : freePort(usedPorts);
+      port["nodePort"] = dryRun ? tried++ : freePort(usedPorts, ranges);
     }
     usedPorts.add(port["nodePort"]);
     if (!byPort.has(port["port"])) byPort.set(port["port"], port["nodePort"]);
@@ -112,9 +119,13 @@ function nodePortOf(spec: Fields, { port }: Fields): unknown {
   return each(spec, "ports").find((one) => one["port"] === port && one["nodePort"])?.["nodePort"];
 }
 
-function portProblem(port: unknown, taken: ReadonlySet<unknown>, dryRun: boolean): string | undefined {
-  if (!dryRun && (Number(port) < firstNodePort || Number(port) > lastNodePort))
-    return `provided port is not in the valid range. ${validPorts}`;
+function portProblem(
+  port: unknown,
+  taken: ReadonlySet<unknown>,
+  { dryRun, ranges: { firstPort, lastPort } }: Pick<Shared, "dryRun" | "ranges">,
+): string | undefined {
+  if (!dryRun && (Number(port) < firstPort || Number(port) > lastPort))
+    return `provided port is not in the valid range. The range of valid ports is ${firstPort}-${lastPort}`;
   return taken.has(port) ? "provided port is already allocated" : undefined;
 }
 
@@ -123,15 +134,15 @@ export function needsHealthPort(spec: Fields): boolean {
   return spec["type"] === "LoadBalancer" && spec["externalTrafficPolicy"] === "Local";
 }
 
-function healthPort(spec: Fields, before: Fields | undefined, { others, dryRun }: Shared): void {
+function healthPort(spec: Fields, before: Fields | undefined, { others, dryRun, ranges }: Shared): void {
   if (!needsHealthPort(spec) || (before !== undefined && needsHealthPort(before))) return;
   const usedPorts = takenPorts([...others, spec].map((one) => (one === spec ? { ports: spec["ports"] } : one)));
   const port = spec["healthCheckNodePort"];
   if (!port) {
-    spec["healthCheckNodePort"] = dryRun ? lastNodePort + 1 : freePort(usedPorts);
+    spec["healthCheckNodePort"] = dryRun ? ranges.lastPort + 1 : freePort(usedPorts, ranges);
     return;
   }
-  const problem = portProblem(port, usedPorts, dryRun);
+  const problem = portProblem(port, usedPorts, { dryRun, ranges });
   if (problem !== undefined)
     throw internalError(
       `failed to allocate requested HealthCheck NodePort ${goQuoted(String(port)).slice(1, -1)}: ${problem}`,
@@ -143,9 +154,12 @@ function takenPorts(specs: readonly Fields[]): Set<unknown> {
   return new Set([...nodePorts, ...specs.map(({ healthCheckNodePort }) => healthCheckNodePort)]);
 }
 
-function freePort(taken: ReadonlySet<unknown>): number {
-  for (;;) {
-    const candidate = firstNodePort + Math.floor(Math.random() * (lastNodePort - firstNodePort + 1));
+function freePort(taken: ReadonlySet<unknown>, { firstPort, lastPort }: ServiceRanges): number {
+  const size = lastPort - firstPort + 1;
+  const start = Math.floor(Math.random() * size);
+  for (let step = 0; step < size; step++) {
+    const candidate = firstPort + ((start + step) % size);
     if (!taken.has(candidate)) return candidate;
   }
+  throw internalError("failed to allocate a nodePort: range is full");
 }
