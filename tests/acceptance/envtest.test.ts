@@ -137,7 +137,7 @@ describe("a control plane of envtest", () => {
     await other.start({ "etcd-servers": `http://127.0.0.1:${plane.etcdPort}`, "etcd-prefix": "/other" });
     expect((await other.send("GET", `${MAPS}/mine`)).status).toBe(404);
     await other.stop();
-    const third = await other.spawn({ "etcd-servers": `http://127.0.0.1:${plane.etcdPort}` });
+    const third = other.spawn({ "etcd-servers": `http://127.0.0.1:${plane.etcdPort}` });
     expect(await third.exited).toBe(1);
     expect(await new Response(third.stderr).text()).toEndWith(": another kube-apiserver uses the data of this etcd\n");
   });
@@ -161,7 +161,8 @@ test("without a certificate in --cert-dir the API server makes one, and without 
   await using plane = await EnvtestPlane.create(assets);
   using foreign = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("{}", { status: 404 }) });
   const folder = join(bench.dir, "new-certs");
-  const child = await plane.spawn({ "cert-dir": folder, "etcd-servers": foreign.url.href, "audit-log-path": "-" });
+  await plane.prepare();
+  const child = plane.spawn({ "cert-dir": folder, "etcd-servers": foreign.url.href, "audit-log-path": "-" });
   const reader = child.stderr.getReader();
   let text = "";
   while (!text.includes("Serving")) text += new TextDecoder().decode((await reader.read()).value);

@@ -1,6 +1,6 @@
 /** A control plane from a folder of `binnacle envtest`, started as envtest starts one. */
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Certificate, createAuthority, issue, type Subject } from "binnacle-apiserver";
@@ -38,6 +38,10 @@ export class EnvtestPlane implements AsyncDisposable {
     this.etcdPort = etcdPort;
   }
 
+  get #certs(): string {
+    return join(this.dir, "certs");
+  }
+
   /** Starts etcd alone. */
   static async create(assets: string): Promise<EnvtestPlane> {
     const plane = new EnvtestPlane(assets, await mkdtemp(join(tmpdir(), "k8s_test_framework_")), await freePort());
@@ -72,22 +76,36 @@ export class EnvtestPlane implements AsyncDisposable {
     await this.#etcd?.exited;
   }
 
-  /** Starts the API server, and waits until it is healthy. @param change flags by name that differ from envtest's */
-  async start(change: Readonly<Record<string, string | undefined>> = {}): Promise<void> {
-    const child = await this.spawn(change);
+  /** The process of the API server. */
+  get pid(): number {
+    return this.#server?.pid ?? 0;
+  }
+
+  /**
+   * Starts the API server, and waits until it is ready.
+   *
+   * @param change flags by name that differ from envtest's
+   * @returns the milliseconds that it took
+   */
+  async start(change: Readonly<Record<string, string | undefined>> = {}): Promise<number> {
+    await this.prepare();
+    const began = performance.now();
+    const child = this.spawn(change);
     // The real program writes more than a pipe holds.
     const log = new Response(child.stderr).text();
     await until(
       async () => {
         if (child.exitCode !== null) throw new Error(`kube-apiserver ended: ${await log}`);
-        return (await this.send("GET", "/healthz", { as: "anonymous" }).catch(() => undefined))?.status === 200;
+        return (await this.send("GET", "/readyz", { as: "anonymous" }).catch(() => undefined))?.status === 200;
       },
-      { what: () => "the API server is healthy" },
+      { what: () => "the API server is ready", every: 2 },
     );
+    return performance.now() - began;
   }
 
-  async spawn(change: Readonly<Record<string, string | undefined>> = {}) {
-    const certs = join(this.dir, "certs");
+  /** Takes a free port, and writes the files that flags name. */
+  async prepare(): Promise<void> {
+    const certs = this.#certs;
     this.port = await freePort();
     const own = issue(this.#authority, { subject: { name: "apiserver" }, hosts: ["localhost", "127.0.0.1"] });
     const account = generateKeyPairSync("rsa", {
@@ -95,7 +113,7 @@ export class EnvtestPlane implements AsyncDisposable {
       publicKeyEncoding: { type: "spki", format: "pem" },
       privateKeyEncoding: { type: "pkcs8", format: "pem" },
     });
-    await Bun.$`mkdir -p ${certs}`.quiet();
+    await mkdir(certs, { recursive: true });
     await Promise.all(
       Object.entries({
         "apiserver.crt": own.cert,
@@ -105,6 +123,11 @@ export class EnvtestPlane implements AsyncDisposable {
         "sa-signer.key": account.privateKey,
       }).map(([name, text]) => writeFile(join(certs, name), text)),
     );
+  }
+
+  /** Starts the API server. */
+  spawn(change: Readonly<Record<string, string | undefined>> = {}) {
+    const certs = this.#certs;
     const flags: Record<string, string | undefined> = {
       "allow-privileged": "true",
       "authorization-mode": "RBAC",

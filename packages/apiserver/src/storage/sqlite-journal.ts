@@ -33,8 +33,8 @@ export class SqliteJournal implements Journal {
     const database = openDatabase(file);
     // Only one server may use the folder, because two would overwrite each other's data.
     database.run("PRAGMA locking_mode = EXCLUSIVE");
-    database.run("PRAGMA journal_mode = WAL");
     database.run(`PRAGMA synchronous = ${durable ? "FULL" : "OFF"}`);
+    database.run("PRAGMA journal_mode = WAL");
     database.run(
       "CREATE TABLE IF NOT EXISTS object (collection TEXT, key TEXT, version INTEGER, json TEXT, PRIMARY KEY (collection, key)) WITHOUT ROWID",
     );
