@@ -138,6 +138,8 @@ const cases: readonly Case[] = [
 async function transcript(folder: string): Promise<readonly unknown[]> {
   await using plane = await EnvtestPlane.create(folder);
   await plane.start(Object.assign({}, ...cases.map(({ flags }) => flags)) as Flags);
+  // The real one creates it a moment after it has begun to answer.
+  await until(async () => (await plane.send("GET", `${CORE}/services/kubernetes`)).status === 200);
   const all: unknown[] = [];
   for (const { name, play } of cases) {
     const answers: unknown[] = [];

@@ -19,14 +19,12 @@ export const ownerPermissions = (kindOf: KindOf): Plugin => ({
     if (object === undefined || context.operation === "DELETE" || context.subresource === "status") return;
     const [owners, before] = [ownersOf(object), ownersOf(oldObject)];
     if (deepEquals(owners, before)) return;
-    const about = { user: context.user, isResource: true, path: "", namespace: context.namespace };
     if (context.operation !== "CREATE") {
       const { group, plural: resource } = context.row;
       const { name, subresource } = context;
-      const { allowed, reason } = context.authorizer.authorize({
-        ...about,
-        ...{ verb: "delete", group, resource, subresource, name },
-      });
+      const about = { user: context.user, isResource: true, path: "", namespace: context.namespace };
+      const question = { ...about, verb: "delete", group, resource, subresource, name };
+      const { allowed, reason } = context.authorizer.authorize(question);
       if (!allowed)
         throw refusal(attributes, `cannot set an ownerRef on a resource you can't delete: ${reason}, <nil>`);
     }
@@ -39,22 +37,22 @@ export const ownerPermissions = (kindOf: KindOf): Plugin => ({
 
 function checkFinalizers(attributes: AdmissionAttributes, owner: OwnerReferenceFields, kindOf: KindOf): void {
   const { context } = attributes;
-  const { apiVersion = "", kind = "", name = "" } = owner;
+  const { apiVersion, kind, name } = owner;
   const row = kindOf({ apiVersion, kind });
   if (row === undefined) {
     const why = `cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}`;
     const none = `no matches for kind "${kind}" in version "${apiVersion}"`;
     throw refusal(attributes, `cannot set blockOwnerDeletion in this case because ${why}: ${none}`);
   }
-  const { allowed, reason } = context.authorizer.authorize({
-    ...{ user: context.user, isResource: true, path: "", verb: "update", group: row.group, resource: row.plural },
-    ...{ subresource: "finalizers", namespace: row.namespaced ? context.namespace : "", name },
-  });
+  const namespace = row.namespaced ? context.namespace : "";
+  const about = { user: context.user, isResource: true, path: "", group: row.group, resource: row.plural };
+  const question = { ...about, verb: "update", subresource: "finalizers", namespace, name };
+  const { allowed, reason } = context.authorizer.authorize(question);
   if (allowed) return;
   const why = "an ownerReference refers to a resource you can't set finalizers on";
   throw refusal(attributes, `cannot set blockOwnerDeletion if ${why}: ${reason}, <nil>`);
 }
 
 function ownersOf(object: KubeObject | undefined): readonly OwnerReferenceFields[] {
-  return (object?.metadata.ownerReferences ?? []) as readonly OwnerReferenceFields[];
+  return object?.metadata.ownerReferences ?? [];
 }

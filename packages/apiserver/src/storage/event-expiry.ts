@@ -12,7 +12,7 @@ const interval = 60_000;
  * @param lifetime of an event in milliseconds. @default an hour
  * @returns a function that ends it.
  */
-export function expireEvents(storage: Storage, now: () => number, lifetime = HOUR): () => void {
+export function expireEvents(storage: Storage, now: () => number, lifetime: number = HOUR): () => void {
   sweep(storage, now(), lifetime);
   const timer = setInterval(() => sweep(storage, now(), lifetime), interval);
   timer.unref();
