@@ -2,6 +2,7 @@
 import type { OutcomeAnswer } from "../history/run-answer.ts";
 import type { RunHistory } from "../history/run-history.ts";
 import type { RunRecord } from "../history/run-record.ts";
+import { placesOfInterest } from "../observe/log-line.ts";
 import { causesText, type QueueItem } from "../queue/entries.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
 import { failureMessage } from "../reconcile/kept-secrets.ts";
@@ -30,12 +31,17 @@ export function endRecord(run: KeyRun, outcome: Outcome, queue: Pick<WorkQueue, 
     {
       result: queue.parked.has(key) ? "parked" : RESULTS[outcome.kind],
       error: error === undefined ? undefined : failureMessage(run, error),
-      stack: outcome.kind === "fail" && error instanceof Error ? run.clean(error.stack ?? "") : undefined,
+      stack: outcome.kind === "fail" ? stackOf(run, error) : undefined,
       after: "after" in outcome ? outcome.after : undefined,
       next: next === undefined ? undefined : new Date(next).toISOString(),
     },
     phaseOf(run),
   );
+}
+
+function stackOf(run: KeyRun, error: unknown): string | undefined {
+  if (!(error instanceof Error) || error.stack === undefined) return undefined;
+  return run.clean(placesOfInterest({ name: error.name, stack: error.stack }));
 }
 
 const RESULTS: Readonly<Record<Outcome["kind"], OutcomeAnswer["result"]>> = {

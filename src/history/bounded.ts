@@ -38,6 +38,10 @@ export interface CopyOptions {
 
 /** Copies a value of JSON. A long text, map or list becomes the beginning of its text. */
 export function boundedCopy(value: unknown, { clean, schema, isSecret = false }: CopyOptions): Copy {
+  if (typeof value === "string" && !isSecret && schema?.format !== SENSITIVE) {
+    const text = clean(value);
+    return { value: cutText(text, MOST_CHARACTERS), isCut: text.length > MOST_CHARACTERS, isCleaned: text !== value };
+  }
   const copying = new Copying(clean);
   const copy = copying.copy(value, isSecret ? MARKED : schema, 0);
   const { isCleaned, isCut } = copying;
@@ -113,9 +117,9 @@ class Copying {
 
 /** Estimates the bytes that a value of JSON takes in memory. */
 export function bytesOf(value: unknown): number {
-  if (typeof value === "string") return 24 + (/[\u0100-\uffff]/.test(value) ? 2 * value.length : value.length);
+  if (typeof value === "string") return 16 + (/[\u0100-\uffff]/.test(value) ? 2 * value.length : value.length);
   if (typeof value !== "object" || value === null) return 0;
-  let bytes = 64;
+  let bytes = 32;
   if (Array.isArray(value)) for (const item of value as readonly unknown[]) bytes += 8 + bytesOf(item);
   else for (const name in value) bytes += 8 + bytesOf((value as Readonly<Record<string, unknown>>)[name]);
   return bytes;

@@ -1,8 +1,8 @@
 /**
  * Compares two states of an object, and names the places at which they differ.
  *
- * **What counts as one place.** A scalar, a list of scalars, and a map or list that is empty on one side. Items of a
- * list of objects are told apart by their keys: those that the schema names, otherwise a field such as `name` or `type`
+ * **What counts as one place.** A scalar, a list of scalars, a map that has become empty, and a list that was or is
+ * empty. Items of a list of objects are told apart by their keys: those that the schema names, otherwise a field such as `name` or `type`
  * by which both lists tell all their items apart, otherwise their index. An added or removed item is one place. A list
  * whose items have changed their order is a place, too, whose values are the keys of the items.
  *
@@ -20,6 +20,8 @@ export const MOST_CHANGES = 32;
 /** The most values that are compared; a Deployment has some hundred. */
 const MOST_VALUES = 20_000;
 const DEEPEST = 64;
+/** Items of a longer list are told apart by their index. */
+const MOST_ITEMS = 1_000;
 /** The most characters of a path, and of the value of a key in it. */
 const LONGEST_PATH = 512;
 const LONGEST_KEY = 64;
@@ -99,7 +101,7 @@ class Comparison {
   #compare(old: unknown, now: unknown, schema: Schema, isSecretAbove: boolean): void {
     if (old === now || this.#isOver) return;
     const isSecret = isSecretAbove || schema?.format === SENSITIVE;
-    if (isFullMap(old) ? isFullMap(now) || now === undefined : old === undefined && isFullMap(now)) {
+    if (isFullMap(old) ? isFullMap(now) || now === undefined : isFullMap(now) && (old === undefined || isFields(old))) {
       return this.#maps((old ?? NONE) as Fields, (now ?? NONE) as Fields, schema, isSecret);
     }
     if (Array.isArray(old) && Array.isArray(now) && old.length > 0 && now.length > 0) {
@@ -130,7 +132,8 @@ class Comparison {
     if (this.#isOver) return;
     const areMaps = old.every(isFields) && now.every(isFields);
     if (!areMaps) return this.#changed(old, now, schema, isSecret);
-    const keys = isSecret ? undefined : keysOf(old, now, schema);
+    const isLong = Math.max(old.length, now.length) > MOST_ITEMS;
+    const keys = isSecret || isLong ? undefined : keysOf(old, now, schema);
     if (keys === undefined) this.#byIndex(old, now, schema?.items, isSecret);
     else this.#byKeys(old, now, { keys, schema });
   }

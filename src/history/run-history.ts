@@ -55,6 +55,8 @@ export class RunHistory {
   readonly #since: string;
   /** Tells the runs of this process from those of an earlier one. */
   readonly #prefix: string;
+  #at = -1;
+  #atText = "";
   #count = 0;
   #bytes = 0;
   #dropped = 0;
@@ -68,7 +70,8 @@ export class RunHistory {
     this.#prefix = Math.floor(clock.now() / 1_000).toString(36);
     const elapsed = monotonic(clock);
     this.#keeper = {
-      now: () => this.#time(clock.now()),
+      now: () => clock.now(),
+      time: (at) => this.#time(at),
       elapsed: () => elapsed.now(),
       clean: (text) => this.#secrets.clean(text),
       reserve: (bytes, used) => this.#reserve(bytes, used),
@@ -144,8 +147,13 @@ export class RunHistory {
     };
   }
 
-  #time(now: number): string {
-    return new Date(now).toISOString();
+  /** Times come in groups of equal ones, which share a text. */
+  #time(at: number): string {
+    if (at !== this.#at) {
+      this.#at = at;
+      this.#atText = new Date(at).toISOString();
+    }
+    return this.#atText;
   }
 
   #reserve(bytes: number, used: number): boolean {

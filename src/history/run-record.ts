@@ -31,6 +31,7 @@ const MOST_PARTS = 64;
 const MOST_LINES = 50;
 const LONGEST_MESSAGE = 1_024;
 const LONGEST_STACK = 4_096;
+const LONGEST_REASON = 256;
 /** The estimated size of a record without its parts. */
 const OWN_BYTES = 1_024;
 const NONE: readonly never[] = Object.freeze([]);
@@ -38,8 +39,10 @@ const UNCHANGED: Changes = Object.freeze({});
 
 /** The history, as a record uses it. */
 export interface RecordKeeper {
-  /** The time of day, as text. */
-  readonly now: () => string;
+  /** The time of day. */
+  readonly now: () => number;
+  /** Writes a time of day as text. */
+  readonly time: (at: number) => string;
   /** Milliseconds; only differences count. */
   readonly elapsed: () => number;
   readonly clean: (text: string) => string;
@@ -68,6 +71,12 @@ export interface Request extends Omit<RequestAnswer, "at" | "duration" | "object
   readonly target: Key;
   /** When it began, by `elapsed`. */
   readonly began: number;
+  readonly error?: string | undefined;
+}
+
+/** What has become of a child. */
+export interface ChildDetails extends Partial<StatePair> {
+  readonly action: ChildAction;
   readonly error?: string | undefined;
 }
 
@@ -170,12 +179,34 @@ export class RunRecord implements RunAnswer {
     reads[same] = { ...reads[same]!, count: reads[same]!.count + 1, resourceVersion };
   }
 
-  request({ resource, target, began, error, ...request }: Request): void {
-    const at = rounded(began - this.#began);
-    const duration = rounded(this.#keeper.elapsed() - began);
-    const object = objectRef(resource, target);
-    const clean = error === undefined ? undefined : cutText(this.#keeper.clean(error), LONGEST_MESSAGE);
-    this.requests = this.#added(this.requests, { ...request, object, at, duration, error: clean });
+  request({
+    verb,
+    resource,
+    target,
+    subresource,
+    dryRun,
+    status,
+    reason,
+    error,
+    began,
+    by,
+    changes,
+    more,
+  }: Request): void {
+    this.requests = this.#added(this.requests, {
+      verb,
+      object: objectRef(resource, target),
+      subresource,
+      dryRun,
+      status,
+      reason,
+      error: error === undefined ? undefined : cutText(this.#keeper.clean(error), LONGEST_MESSAGE),
+      at: rounded(began - this.#began),
+      duration: rounded(this.#keeper.elapsed() - began),
+      by,
+      changes,
+      more,
+    });
   }
 
   /** Notes that this run has written a state of an object. */
@@ -185,15 +216,16 @@ export class RunRecord implements RunAnswer {
 
   child(
     child: { readonly name: string; readonly resource: Resource; readonly target: Key },
-    action: ChildAction,
-    { error, ...states }: Partial<StatePair> & { readonly error?: string | undefined } = {},
+    { action, error, ...states }: ChildDetails,
   ): void {
     const { name, resource, target } = child;
+    const { changes, more } = this.changes(resource, { old: states.old, now: states.now });
     this.children = this.#added(this.children, {
       name,
       object: objectRef(resource, target),
       action,
-      ...this.changes(resource, { old: states.old, now: states.now }),
+      changes,
+      more,
       error: error === undefined ? undefined : cutText(this.#keeper.clean(error), LONGEST_MESSAGE),
     });
   }
@@ -204,10 +236,10 @@ export class RunRecord implements RunAnswer {
     const own = changes.filter(({ path }) => path.startsWith("status")); // others may have changed the rest
     const all = [...(this.status?.changes ?? NONE), ...own].slice(0, MOST_PARTS);
     const byType = new Map(this.status?.conditions.map((condition) => [condition.type, condition]));
-    for (const condition of conditions.slice(0, MOST_PARTS)) {
-      const earlier = byType.get(condition.type);
-      const { value } = boundedCopy({ ...condition, was: earlier?.was ?? condition.was }, this.#keeper);
-      if (typeof value === "object") byType.set(condition.type, value as (typeof conditions)[number]);
+    const short = (text: string): string => cutText(this.#keeper.clean(text), LONGEST_REASON);
+    for (const { type, status, reason, was } of conditions.slice(0, MOST_PARTS)) {
+      const before = byType.get(type)?.was ?? was;
+      byType.set(type, { type: short(type), status, reason: reason && short(reason), was: before && short(before) });
     }
     const status: StatusAnswer = { changes: all, conditions: [...byType.values()], more };
     if (this.#grant(bytesOf(status))) this.status = status;
@@ -236,7 +268,12 @@ export class RunRecord implements RunAnswer {
     const bounded: Record<string, unknown> = {};
     for (const name in plain) bounded[name] = boundedCopy(withoutStack(plain[name]), this.#keeper).value;
     const text = typeof message === "string" ? message : String(message);
-    const line = { at: this.#keeper.now(), level, message: cutText(both(text), LONGEST_MESSAGE), fields: bounded };
+    const line = {
+      at: this.#keeper.time(this.#keeper.now()),
+      level,
+      message: cutText(both(text), LONGEST_MESSAGE),
+      fields: bounded,
+    };
     this.#keeper.said(line, this.ref);
     this.log = this.#added(this.log, line, MOST_LINES);
   }
@@ -286,7 +323,7 @@ export class RunRecord implements RunAnswer {
       source,
       type,
       object: objectRef(resource ?? { group: "", version: "", kind }, { ...key, uid }),
-      at: origin === undefined ? this.at : new Date(origin.at).toISOString(),
+      at: origin === undefined ? this.at : this.#keeper.time(origin.at),
       resourceVersion,
       by: origin?.by,
       changes: owned === undefined ? changes : [...(changes ?? NONE), ...owned],

@@ -1,6 +1,6 @@
 /** What is recorded of the runs of a process. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { conditions, defineController, defineResource, type Definition, of, z } from "binnacle";
+import { allow, conditions, defineController, defineResource, type Definition, of, watch, z } from "binnacle";
 import { ConfigMap, Secret } from "binnacle/resources";
 import { InProcess } from "../../tests/support/integration/in-process.ts";
 import { until } from "../../tests/support/until.ts";
@@ -183,4 +183,152 @@ test("the line of a failed run names what has changed", async () => {
   await cluster.client.patch(Site, key, { type: "merge", body: { spec: { title: "bad" } } });
   await until(() => operator.lines("error").length > 0);
   expect(operator.lines("error")[0]).toMatchObject({ because: "for Site update default/one (spec.title)" });
+});
+
+test("the author's code reads what has changed, also when nothing is recorded", async () => {
+  const seen: (readonly string[] | undefined)[] = [];
+  const looking = defineController({
+    name: "looking",
+    for: Site,
+    owns: [ConfigMap],
+    watches: [watch(Secret, { keep: ["data.a"], enqueue: () => [key] })],
+    async reconcile({ metadata: { name } }, { causes, children }) {
+      seen.push(...causes.map(({ paths }) => paths));
+      await children.sync({ page: of(ConfigMap, { metadata: { name }, data: { a: "1" } }) });
+    },
+  });
+  const operator = cleanup.use(await InProcess.start({ cluster: cluster.config, definitions: [Site, looking] }));
+  await cluster.client.create(Site, { metadata: key, spec: { title: "a" } });
+  await until(() => seen.length > 0);
+  await operator.idle();
+  const body = { metadata: { labels: { "a/b": "c" } }, spec: { title: "b" } };
+  await cluster.client.patch(Site, key, { type: "merge", body });
+  await until(() => seen.length > 1);
+  await operator.idle();
+  await cluster.client.patch(ConfigMap, key, { type: "merge", body: { data: { a: "2", b: "2" } } });
+  await until(() => seen.length > 2);
+  await operator.idle();
+  await cluster.client.create(Secret, { metadata: key, stringData: { a: "1", b: "1" } });
+  await until(() => seen.length > 3);
+  await cluster.client.patch(Secret, key, { type: "merge", body: { stringData: { a: "2", b: "2" } } });
+  await until(() => seen.length > 4);
+  const [labels, kept] = [["spec.title", "metadata.labels[a/b]"], ["data.a"]];
+  expect(seen).toEqual([undefined, labels, ["data.a", "data.b"], undefined, kept]);
+});
+
+test("of an object whose metadata alone is known, the paths are those of the manager that changed it", async () => {
+  const counting = defineController({
+    name: "counting",
+    for: Site,
+    watches: [watch(ConfigMap, { select: "metadata", enqueue: () => [key] })],
+    async reconcile() {},
+  });
+  const { runs } = await record(Site, counting);
+  await cluster.client.create(ConfigMap, { metadata: key, data: { a: "1" } });
+  await cluster.client.create(Site, { metadata: key, spec: { title: "" } });
+  await ended(() => runs("counting", "one"), 1);
+  const editor = cluster.client.with({ manager: "editor" });
+  await editor.patch(ConfigMap, key, { type: "merge", body: { data: { b: "2" } } });
+  await until(() => runs("counting", "one")[0]!.causes[0]!.type === "update");
+  expect(runs("counting", "one")[0]!.causes).toMatchObject([
+    { source: "watches", by: { manager: "editor" }, changes: [{ path: "data.b" }] },
+  ]);
+});
+
+test("finalizers, pruned and refused children, dry runs and reads are told", async () => {
+  const busy = defineController({
+    name: "busy",
+    for: Site,
+    owns: [ConfigMap],
+    uses: [allow(ConfigMap, "list", "patch")],
+    async reconcile({ metadata: { name }, spec: { title } }, { children, client }) {
+      await client.live.list(ConfigMap, { namespace: "default" });
+      await client.find(Site, { namespace: "default", name });
+      await client.find(Site, { namespace: "default", name });
+      const map = (suffix: string) => of(ConfigMap, { metadata: { name: `${name}-${suffix}` }, data: { title } });
+      const set = { first: map("a"), second: title === "two" ? undefined : map("b"), taken: map("taken") };
+      await children.sync(set, { onForeign: "skip", dryRun: true });
+      await children.sync(set, { onForeign: "skip" });
+    },
+    async finalize() {},
+  });
+  const { runs } = await record(Site, busy);
+  await cluster.client.create(ConfigMap, { metadata: { ...key, name: "one-taken" } });
+  await cluster.client.create(Site, { metadata: key, spec: { title: "one" } });
+  const [first] = await ended(() => runs("busy", "one"), 1);
+  expect(first).toMatchObject({ phase: "reconcile", finalizer: "added" });
+  expect(first!.requests.map(({ verb, dryRun, by, object }) => [verb, dryRun, by, object.kind])).toEqual([
+    ["patch", undefined, "runtime", "Site"],
+    ["list", undefined, "author", "ConfigMap"],
+    ["get", undefined, "runtime", "ConfigMap"], // the cache does not know whose the object of that name is
+    ["create", true, "runtime", "ConfigMap"],
+    ["create", true, "runtime", "ConfigMap"],
+    ["get", undefined, "runtime", "ConfigMap"],
+    ["create", undefined, "runtime", "ConfigMap"],
+    ["create", undefined, "runtime", "ConfigMap"],
+    ["patch", undefined, "runtime", "Site"],
+  ]);
+  expect(first!.reads.map(({ verb, from, count, key: of }) => [verb, from, count, of])).toEqual([
+    ["list", "server", 1, "default"],
+    ["get", "cache", 2, "default/one"],
+    ["get", "server", 2, "default/one-taken"],
+  ]);
+  expect(Object.fromEntries(first!.children.map(({ name, action }) => [name, action]))).toEqual({
+    first: "created",
+    second: "created",
+    taken: "skipped",
+  });
+  expect(first!.children).toHaveLength(3);
+  await cluster.client.patch(Site, key, { type: "merge", body: { spec: { title: "two" } } });
+  await until(() => runs("busy", "one").some(({ children }) => children.some(({ action }) => action === "deleted")));
+  await cluster.client.delete(Site, key);
+  await until(() => runs("busy", "one").some(({ phase, duration }) => phase === "finalize" && duration !== undefined));
+  expect(runs("busy", "one").find(({ phase }) => phase === "finalize")).toMatchObject({ finalizer: "removed" });
+});
+
+test("no value of a Secret or of a sensitive field is recorded, wherever a run takes it", async () => {
+  const markers = Array.from({ length: 10 }, (_, index) => `MARKER-${index}-${crypto.randomUUID()}`);
+  const leaking = defineController({
+    name: "leaking",
+    for: Site,
+    owns: [ConfigMap, Secret],
+    reads: [Secret],
+    async reconcile({ metadata: { name }, spec: { login = "" } }, { children, client, events, log, status }) {
+      const secret = await client.get(Secret, { namespace: "default", name: "login" });
+      const texts = Object.values(secret.data ?? {}).map((text) => Buffer.from(text, "base64").toString());
+      await children.sync({
+        page: of(ConfigMap, { metadata: { name }, data: { url: `http://${login}@${texts[0]}`, all: texts.join() } }),
+        copy: of(Secret, { metadata: { name: `${name}-copy` }, stringData: { login, more: texts[1]! } }),
+      });
+      log.info(`Uses ${texts[2]}`, { texts, login, nested: { secret } });
+      events.warning("Leak", `Uses ${texts[3]} and ${login}`);
+      status.set({ title: texts[4] });
+      status.condition({ type: "Ready", status: false, reason: "Leak", message: texts[5]! });
+      throw new Error(`Cannot use ${texts[6]} and ${login}`);
+    },
+  });
+  const { runs, history } = await record(Site, leaking);
+  const data = (from: readonly string[]) => Object.fromEntries(from.map((text, index) => [`k${index}`, text]));
+  await cluster.client.create(Secret, { metadata: { ...key, name: "login" }, stringData: data(markers.slice(0, 8)) });
+  await cluster.client.create(Site, { metadata: key, spec: { title: "", login: markers[8]! } });
+  await until(() => runs("leaking", "one").filter(({ outcome }) => outcome?.result === "error").length > 1);
+  await cluster.client.patch(Site, key, { type: "merge", body: { spec: { login: markers[9] } } });
+  const changed = (run: RunAnswer): boolean => run.causes.some(({ changes }) => changes?.[0]?.path === "spec.login");
+  await until(() => runs("leaking", "one").some((run) => run.duration !== undefined && changed(run)));
+  const text = JSON.stringify([...history.runs()]);
+  for (const marker of markers) {
+    expect(text).not.toContain(marker);
+    expect(text).not.toContain(Buffer.from(marker).toString("base64").slice(0, 40));
+  }
+  expect(text).toContain("data.url");
+  expect(
+    runs("leaking", "one")
+      .find(changed)!
+      .causes.flatMap(({ changes = [] }) => changes),
+  ).toContainEqual({
+    path: "spec.login",
+    old: "[redacted]",
+    new: "[redacted]",
+    redacted: true,
+  });
 });

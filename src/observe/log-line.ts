@@ -132,7 +132,7 @@ function stackOf(value: unknown): string {
 const OWN_PLACE = /^\s+at [^(]*\((?:src\/[^)]*|unknown)\)$/;
 
 /** Removes the frames that called the module. An API server's error keeps none, because its message says everything. */
-function placesOfInterest({ name, stack }: RenderedError): string {
+export function placesOfInterest({ name, stack }: Pick<RenderedError, "name" | "stack">): string {
   const lines = stack.trimEnd().split("\n");
   while (OWN_PLACE.test(lines.at(-1)!)) lines.pop();
   if (lines.some((line) => /^\s+at /.test(line))) return lines.join("\n");

@@ -17,7 +17,7 @@ import { droppedOf, patchOf, refusedOf, replacement } from "../client/field-repl
 import { handOver } from "../client/handover.ts";
 import { entryOf } from "../client/managed-fields.ts";
 import { isNobodys, without } from "../client/manager-entries.ts";
-import type { RunRecord } from "../history/run-record.ts";
+import type { ChildDetails } from "../history/run-record.ts";
 import {
   type ApiError,
   isAlreadyExists,
@@ -95,13 +95,13 @@ export async function applyChild(run: ObjectRunState, child: PlannedChild): Prom
       child.live = await readChild(run, child);
       if (child.live?.metadata.deletionTimestamp !== undefined) return;
       if (child.live !== undefined && isThere(run, child, ownershipOf(run, child, child.live))) {
-        run.record?.child(recordedAs(child), "unchanged");
+        noteChild(run, child, { action: "unchanged" });
         return;
       }
     }
   }
   child.live = answer;
-  recordChild(run, child, before);
+  noteWrite(run, child, before);
   if (before !== undefined && memory.isFight(child.id, child.content, clock.now())) {
     const about = { child: child.what, ...differing(ownershipOf(run, child, before).state) };
     run.log.warn("A child keeps changing back: somebody else writes fields that this controller sets", about);
@@ -113,17 +113,22 @@ export async function applyChild(run: ObjectRunState, child: PlannedChild): Prom
 }
 
 /** Notes what a write has made of the child. */
-function recordChild({ record, object, dryRun }: ObjectRunState, child: PlannedChild, old: Live): void {
-  if (record === undefined || dryRun === true) return;
+function noteWrite(run: ObjectRunState, child: PlannedChild, old: Live): void {
+  if (run.record === undefined) return;
   const { informer } = child.kind;
   const now = informer.isReduced ? informer.store.get(child.key) : child.live;
-  const action = old === undefined ? "created" : isChildOf(old, object) ? "changed" : "adopted";
-  record.child(recordedAs(child), action, { old, now });
+  const action = old === undefined ? "created" : isChildOf(old, run.object) ? "changed" : "adopted";
+  noteChild(run, child, { action, old, now });
 }
 
-/** The child, as a record names it. */
-export function recordedAs(child: PlannedChild): Parameters<RunRecord["child"]>[0] {
-  return { name: child.name, resource: child.kind.resource, target: child.live?.metadata ?? child.identity };
+/** Notes what the run has made of a child, unless it only asked what would become of it. */
+export function noteChild(
+  { record, dryRun }: ObjectRunState,
+  { name, kind, live, identity }: PlannedChild,
+  details: ChildDetails,
+): void {
+  if (dryRun === true) return;
+  record?.child({ name, resource: kind.resource, target: live?.metadata ?? identity }, details);
 }
 
 /** Sends the cheapest write that still names its object. */

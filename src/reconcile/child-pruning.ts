@@ -144,7 +144,7 @@ async function deleteChild(run: ObjectRunState, child: Surplus): Promise<void> {
 }
 
 function record(run: ObjectRunState, { name, kind, object }: Surplus, action: "deleted" | "released"): void {
-  if (run.dryRun !== true) run.record?.child({ name, resource: kind.resource, target: object.metadata }, action);
+  if (run.dryRun !== true) run.record?.child({ name, resource: kind.resource, target: object.metadata }, { action });
 }
 
 /** Releases a child: it loses its owner, and its content stays as it is. */

@@ -2,7 +2,7 @@
 import { messageOf } from "../platform/error-message.ts";
 import { ownField, setField } from "../resource/any-key.ts";
 import type { AnyObject } from "../resource/handle.ts";
-import { applyChild, isDue, knownChild, recordedAs } from "./child-application.ts";
+import { applyChild, isDue, knownChild, noteChild } from "./child-application.ts";
 import { checkSet, type DesiredSet, objectsOf, PlannedChild } from "./child-plan.ts";
 import { prune, removeTracked, surplusOf } from "./child-pruning.ts";
 import type { SkippedChild, SyncOptions } from "./context.ts";
@@ -130,7 +130,7 @@ function applyAll(run: ObjectRunState, children: readonly PlannedChild[]): Promi
   const due = children.filter((child) => {
     if (child.skipped !== undefined) return false;
     const differs = isDue(run, child);
-    if (!differs) run.record?.child(recordedAs(child), "unchanged");
+    if (!differs) noteChild(run, child, { action: "unchanged" });
     return differs;
   });
   if (due.length === 0) return undefined;
@@ -138,9 +138,9 @@ function applyAll(run: ObjectRunState, children: readonly PlannedChild[]): Promi
 }
 
 /** Skips a child whose name is taken, if the options allow that. @throws the error otherwise. */
-function skip({ record }: ObjectRunState, child: PlannedChild, error: unknown): void {
+function skip(run: ObjectRunState, child: PlannedChild, error: unknown): void {
   const isSkipped = child.skippable && (error instanceof NotOwned || error instanceof AlreadyOwned);
-  record?.child(recordedAs(child), isSkipped ? "skipped" : "failed", { error: messageOf(error) });
+  noteChild(run, child, { action: isSkipped ? "skipped" : "failed", error: messageOf(error) });
   if (!isSkipped) throw error;
   child.skipped = error;
 }
