@@ -43,7 +43,7 @@ describe("EventCause", () => {
       object: map("a", 2, { y: "1" }),
       old,
     });
-    const copy = Object.assign({}, cause);
+    const copy: object = Object.fromEntries(Object.entries(cause));
     expect({ copy, reads }).toEqual({
       copy: {
         source: "for",

@@ -76,7 +76,9 @@ function ownsDifference(fields: FieldsV1, old: unknown, now: unknown): boolean {
       isField ? fieldOf(value, name.slice(2)) : itemOf(value, JSON.parse(name.slice(2)) as Fields);
     if (ownsDifference(fields[name]!, part(old), part(now))) return true;
   }
-  return isLeaf && !sameJson(old, now);
+  if (!isLeaf) return false;
+  // Who owns a map without its parts owns that it is there.
+  return isFields(old) && isFields(now) ? false : !sameJson(old, now);
 }
 
 function fieldOf(value: unknown, name: string): unknown {

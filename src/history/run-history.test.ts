@@ -177,6 +177,8 @@ describe("RunHistory", () => {
     );
     const at = "2026-01-01T00:00:02Z";
     expect(by([entry("site", at, "x"), entry("kubectl-edit", at, "y")])).toBe("kubectl-edit");
+    const withoutParts = { manager: "first", operation: "Update", time: at, fieldsV1: { "f:data": {} } };
+    expect(by([withoutParts, entry("kubectl-edit", at, "y")])).toBe("kubectl-edit");
     expect(by([entry("site", at, "x")], { deletionTimestamp: at })).toBeUndefined();
     expect(
       by([
