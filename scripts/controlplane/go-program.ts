@@ -13,11 +13,17 @@ import { locked } from "./assets.ts";
  * no Go to build it.
  *
  * @param name how the file begins, and what messages call it
+ * @param build what `go build` gets: flags, and the package, which is by default that of the folder itself
  */
-export async function goProgram(name: string, source: string): Promise<string | undefined> {
+export async function goProgram(
+  name: string,
+  source: string,
+  build: readonly string[] = ["."],
+): Promise<string | undefined> {
   const files = (await readdir(source)).filter((file) => /^go\.(mod|sum)$|\.go$/.test(file)).sort();
   const hash = createHash("sha256");
   for (const file of files) hash.update(await readFile(join(source, file)));
+  if (build.length > 1) hash.update(build.join(" "));
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
   const program = join(cache, "binnacle", `${name}-${hash.digest("hex").slice(0, 12)}`);
   if (existsSync(program)) return program;
@@ -27,7 +33,7 @@ export async function goProgram(name: string, source: string): Promise<string | 
     console.error(`Building ${program} with Go, once (up to a minute)`);
     const aside = `${program}.${process.pid}`;
     // These are the flags of the control plane's build, whose packages are compiled already.
-    const child = spawn("go", ["build", "-trimpath", "-ldflags", "-s -w", "-o", aside, "."], {
+    const child = spawn("go", ["build", "-trimpath", "-ldflags", "-s -w", "-o", aside, ...build], {
       cwd: source,
       stdio: ["ignore", 2, 2],
       env: { ...process.env, CGO_ENABLED: "0" },

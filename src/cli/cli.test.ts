@@ -96,7 +96,7 @@ const usage: readonly [string, string][] = [
   ["run --controllers DIR/good --kube-api-burst 5", "without --kube-api-qps: add it"],
   ["run --controllers DIR/good --metrics-cert-path x", "--metrics-cert-path is given without --metrics-secure"],
   ["manifests", "Say what to print"],
-  ["manifests all", "what is 'all': expected crds, rbac, webhooks, deploy"],
+  ["manifests all", "what is 'all': expected crds, rbac, webhooks, monitoring, deploy"],
   ["manifests rbac --service-account x", "--service-account is 'x': expected namespace/name"],
   ["check --config DIR/none.yaml", "Cannot read --config 'DIR/none.yaml': there is no such file"],
   ["check --config DIR/typo.yaml", "Unknown option 'contrllers' in DIR/typo.yaml, did you mean 'controllers'?"],

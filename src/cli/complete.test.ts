@@ -37,7 +37,7 @@ const values: readonly [line: string, words: readonly string[]][] = [
   ["run --log-level =", ["debug", "info", "warn", "error"]],
   ["dev --log-format ", ["json", "pretty"]],
   ["test --server r", ["real"]],
-  ["manifests ", ["crds", "rbac", "webhooks", "deploy"]],
+  ["manifests ", ["crds", "rbac", "webhooks", "monitoring", "deploy"]],
   ["manifests --namespace x r", ["rbac"]],
   ["completion ", ["bash", "zsh", "fish"]],
   ["run --kubeconfig DIR/kubeconfig --context ", ["kind-one", "prod"]],

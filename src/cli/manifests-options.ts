@@ -17,8 +17,8 @@ const options = [
     name: "what",
     type: "string",
     positional: true,
-    choices: ["crds", "rbac", "webhooks", "deploy"],
-    describe: "crds, rbac, webhooks or deploy",
+    choices: ["crds", "rbac", "webhooks", "monitoring", "deploy"],
+    describe: "crds, rbac, webhooks, monitoring or deploy",
   },
   {
     name: "image",
@@ -54,7 +54,8 @@ const options = [
     name: "metrics-secure",
     type: "boolean",
     default: false,
-    describe: "deploy and rbac: serve /metrics over TLS on port 8443, to those whom the API server lets read it",
+    describe:
+      "deploy, rbac and monitoring: serve /metrics over TLS on port 8443, to those whom the API server lets read it",
   },
   {
     name: "shards",
@@ -90,6 +91,12 @@ const options = [
     type: "boolean",
     default: false,
     describe: "deploy: a ServiceMonitor of the Prometheus operator, and the Service",
+  },
+  {
+    name: "monitoring",
+    type: "boolean",
+    default: false,
+    describe: "deploy: what `manifests monitoring` prints: a ServiceMonitor, alerts, and dashboards of Grafana",
   },
   {
     name: "kustomize",

@@ -1,4 +1,4 @@
-/** `binnacle manifests crds|rbac|webhooks|deploy` */
+/** `binnacle manifests crds|rbac|webhooks|monitoring|deploy` */
 import { namespaceManifest } from "../module/rbac-manifests.ts";
 import { type Command, command, type Host } from "./command.ts";
 import { deployFiles, printedDeployment } from "./deploy/deploy-output.ts";
@@ -17,6 +17,12 @@ export const manifestsCommand: Command = command({
   async run(values, host) {
     checkUsage(values);
     if (values.what === "deploy") await checkImages(values);
+    if (values.what === "monitoring") {
+      const { monitoringManifests } = await import("./deploy/monitoring/monitoring.ts");
+      const plan = { account: operatorAccount(values, host), secure: values["metrics-secure"] };
+      host.out(printedYaml(monitoringManifests(plan)));
+      return 0;
+    }
     // The output depends on the flags alone, and not on the environment of whoever runs the command.
     const sources = await sourcesOf({ env: undefined, paths: values["module-config"] ?? [] });
     const loaded = await loadModules(values.controllers, host, { sources });
@@ -25,10 +31,14 @@ export const manifestsCommand: Command = command({
     if (problems.length > 0) throw new UserError(problems.join("\n"));
     if (values.what === "deploy") return await deploy(values, loaded, host);
     const documents = printed(values, modulesOf(modules, { values, account: operatorAccount(values, host) }));
-    host.out(documents.map((one) => `---\n${commentedYaml(one)}`).join(""));
+    host.out(printedYaml(documents));
     return 0;
   },
 });
+
+function printedYaml(documents: readonly object[]): string {
+  return documents.map((one) => `---\n${commentedYaml(one)}`).join("");
+}
 
 function printed({ what }: ManifestsValues, deployed: DeployedModules): readonly object[] {
   if (what === "crds") return deployed.crds();
@@ -48,7 +58,7 @@ async function deploy(values: ManifestsValues, loaded: LoadedModules, host: Host
 function checkUsage(values: ManifestsValues): void {
   const { what, image, "base-image": baseImage, shards, replicas, "leader-elect": elects } = values;
   if (what === undefined) {
-    throw new UsageError("Say what to print: `binnacle manifests crds`, `rbac`, `webhooks` or `deploy`");
+    throw new UsageError("Say what to print: `binnacle manifests crds`, `rbac`, `webhooks`, `monitoring` or `deploy`");
   }
   for (const flag of ["kustomize", "helm", "former"] as const) {
     if (values[flag] !== undefined && what !== "deploy")

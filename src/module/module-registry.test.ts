@@ -19,6 +19,7 @@ import type { LoadedModule } from "./loaded-module.ts";
 import { definitionsOf } from "./module-definitions.ts";
 import type { Definition } from "./definition.ts";
 import type { Registry } from "./plugin.ts";
+import { WorkQueue } from "../queue/work-queue.ts";
 import { ModuleRegistry } from "./module-registry.ts";
 
 type State = RunningController["state"];
@@ -32,7 +33,7 @@ function setUp({
 }: { strict?: boolean; clock?: Clock; drained?: Promise<void>; grace?: number } = {}) {
   const events: string[] = [];
   const limiters = new Map<string, RateLimiter>();
-  const states = new Map<string, { state: State; hasSynced: boolean; changed: () => void }>();
+  const states = new Map<string, { state: State; hasSynced: boolean; changed: () => void; queue: WorkQueue }>();
   const metrics = createMetrics();
   const lines: string[] = [];
   const log = createLog({ level: "debug", format: "json", write: (line) => void lines.push(line) });
@@ -53,7 +54,8 @@ function setUp({
       if (limiter !== undefined) limiters.set(name, limiter);
       before?.handOver();
       events.push(`start ${module} ${name}`);
-      const entry = { state: { kind: "syncing" } as State, hasSynced: false, changed: () => {} };
+      const queue = new WorkQueue({ name });
+      const entry = { state: { kind: "syncing" } as State, hasSynced: false, changed: () => {}, queue };
       states.set(name, entry);
       return {
         name,
@@ -72,7 +74,7 @@ function setUp({
         concurrency: 1,
         works: () => false,
         retry() {},
-        queue: undefined as never,
+        queue,
         onChange: (listener) => {
           entry.changed = listener;
           return { [Symbol.dispose]() {} };
@@ -159,6 +161,16 @@ test("ModuleRegistry shows what a module is doing", async () => {
   expect(notes()).toEqual({ "module/a.ts": "loading" });
   states.get("x")!.hasSynced = true;
   states.get("x")!.state = { kind: "running" };
+  expect(notes()).toEqual({ "module/a.ts": undefined });
+  const { queue } = states.get("x")!;
+  for (const key of ["ns/a", "ns/b", "ns/c", "ns/d"]) queue.failed(key);
+  queue.park("ns/d", "there is no such size");
+  queue.park("ns/e", "there is no such size");
+  for (const key of ["ns/f", "ns/g"]) queue.park(key, "there is no such size");
+  expect(notes()).toEqual({
+    "module/a.ts": "running: failing: x ns/a, x ns/b, x ns/c; parked: x ns/d, x ns/e, x ns/f and 1 more",
+  });
+  for (const key of ["a", "b", "c", "d", "e", "f", "g"]) queue.forget(`ns/${key}`);
   expect(notes()).toEqual({ "module/a.ts": undefined });
   states.get("x")!.state = { kind: "unavailable", message: "listing is forbidden" };
   expect(notes()).toEqual({ "module/a.ts": "unavailable: x: listing is forbidden" });

@@ -17,7 +17,7 @@ export interface ModuleStatus {
   readonly name: string;
   readonly file: string;
   readonly state: ModuleState;
-  /** The reason, for states other than `loading` and `running`; and the names of stuck runs. */
+  /** The reason, for states other than `loading` and `running`; and the names of keys that are stuck, failing or parked. */
   readonly message: string | undefined;
   /** The number of failures of its code outside of runs. */
   readonly errors: number;
@@ -53,7 +53,9 @@ export function neverRan(
 /** A module that runs, at least in an earlier version. */
 interface RunningVersion {
   readonly module: { readonly name: string; readonly file: string };
-  readonly controllers: readonly Pick<RunningController, "name" | "state" | "hasSynced" | "stuck">[];
+  readonly controllers: readonly (Pick<RunningController, "name" | "state" | "hasSynced" | "stuck"> & {
+    readonly queue: Pick<RunningController["queue"], "failing" | "parked">;
+  })[];
   readonly contributions: { readonly failure: string | undefined; readonly open: readonly string[] };
   readonly errors: number;
   readonly reloads: Reloads;
@@ -108,14 +110,33 @@ function statusOf(version: RunningVersion, newest: ModuleStatus | undefined): Mo
   if (controllers.some(({ hasSynced }) => !hasSynced)) return status("loading");
   if (limited?.state.kind === "suspended" || limited?.state.kind === "slowed")
     return status(limited.state.kind, `${limited.name}: ${limited.state.message}`);
-  return status("running", stuckMessage(controllers));
+  const keys = [
+    keysMessage("stuck past their timeout", controllers, ({ stuck }) => new Set(stuck.map(({ key }) => key))),
+    keysMessage("failing", controllers, ({ queue }) => queue.failing),
+    keysMessage("parked", controllers, ({ queue }) => queue.parked),
+  ];
+  return status("running", keys.filter((message) => message !== undefined).join("; ") || undefined);
 }
 
-function stuckMessage(controllers: RunningVersion["controllers"]): string | undefined {
-  const stuck = controllers.flatMap((controller) => controller.stuck.map(({ key }) => `${controller.name} ${key}`));
-  if (stuck.length === 0) return undefined;
-  const first = stuck.slice(0, 3).join(", ");
-  return `stuck past their timeout: ${first}${stuck.length > 3 ? ` and ${stuck.length - 3} more` : ""}`;
+/** How many keys of each state a status names. */
+const NAMED_KEYS = 3;
+
+/** Returns which keys are in a state, the first of them by name; `undefined` when there are none. */
+function keysMessage(
+  state: string,
+  controllers: RunningVersion["controllers"],
+  keysOf: (controller: RunningVersion["controllers"][number]) => Pick<ReadonlyMap<string, unknown>, "size" | "keys">,
+): string | undefined {
+  const named: string[] = [];
+  let more = 0;
+  for (const controller of controllers) {
+    const keys = keysOf(controller);
+    const first = [...keys.keys().take(NAMED_KEYS - named.length)];
+    named.push(...first.map((key) => `${controller.name} ${key}`));
+    more += keys.size - first.length;
+  }
+  if (named.length === 0) return undefined;
+  return `${state}: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 interface ModuleListingOptions {

@@ -156,6 +156,7 @@ async function planOf(
     webhookClients: webhookClients(values),
     metricsService: values["metrics-service"],
     serviceMonitor: values["service-monitor"],
+    monitoring: values.monitoring,
     webhooks: deployed.webhooks,
     config: deployedConfig(configs.values(), account),
     areInside: values.controllers.length === 0,

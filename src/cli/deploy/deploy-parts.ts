@@ -4,6 +4,7 @@ import { type DeployPlan, labelsOf } from "./deploy-plan.ts";
 import { configMapOfConfig, hasPublicFields } from "./deployed-config.ts";
 import { deployment, disruptionBudget } from "./deployment.ts";
 import { metricsService, networkPolicy, serviceMonitor } from "./listening.ts";
+import { monitoringManifests } from "./monitoring/monitoring.ts";
 
 /** Some of the manifests, with the name of their file. */
 export interface DeployPart {
@@ -39,10 +40,12 @@ export function deployParts(plan: DeployPlan): readonly DeployPart[] {
     { name: "network", documents: plan.networkPolicy ? [networkPolicy(plan)] : [] },
     {
       name: "metrics",
-      documents: [
-        ...(plan.metricsService || plan.serviceMonitor ? [metricsService(plan)] : []),
-        ...(plan.serviceMonitor ? [serviceMonitor(plan)] : []),
-      ],
+      documents: plan.monitoring
+        ? monitoringManifests(plan)
+        : [
+            ...(plan.metricsService || plan.serviceMonitor ? [metricsService(plan)] : []),
+            ...(plan.serviceMonitor ? [serviceMonitor(plan)] : []),
+          ],
     },
     { name: "deployment", documents: [deployment(plan), ...(plan.replicas > 1 ? [disruptionBudget(plan)] : [])] },
   ];

@@ -31,6 +31,8 @@ export interface DeployPlan {
   readonly webhookClients: readonly string[];
   readonly metricsService: boolean;
   readonly serviceMonitor: boolean;
+  /** Whether there are a ServiceMonitor, alerts and dashboards. */
+  readonly monitoring: boolean;
   readonly webhooks: Pick<WebhookManifests, "service" | "shells" | "args">;
   /** Whether the executable contains the modules, instead of a folder of the image. @default false */
   readonly areInside?: boolean;

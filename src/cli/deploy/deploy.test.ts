@@ -107,12 +107,26 @@ interface Manifest {
   readonly spec?: any; // oxlint-disable-line typescript/no-explicit-any -- of any kind
 }
 
-async function run(line: string, from = "shop") {
+interface AlertGroup {
+  readonly rules: readonly {
+    readonly alert: string;
+    readonly expr: string;
+    readonly labels: object;
+    readonly annotations: object;
+  }[];
+}
+
+interface Dashboard {
+  readonly title: string;
+  readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
+}
+
+async function run(line: string, from = "shop", what = "deploy") {
   let [out, err] = ["", ""];
   const index = await import("../../index.ts");
   const resources = await import("../../resource/builtin/index.ts");
   const named = line.includes("--service-account") ? [] : ["--name", "binnacle"];
-  const status = await cli(["manifests", "deploy", "--controllers", join(folder, from), ...named, ...line.split(" ")], {
+  const status = await cli(["manifests", what, "--controllers", join(folder, from), ...named, ...line.split(" ")], {
     embedded: {
       version: "1.2.3",
       offered: () => Promise.resolve({ binnacle: index, "binnacle/resources": resources }),
@@ -231,6 +245,41 @@ describe("printed", () => {
       { name: "https", port: 8443, targetPort: "metrics", protocol: "TCP" },
     ]);
     expect(one(all, "NetworkPolicy").spec.ingress).toHaveLength(1);
+  });
+
+  test("--monitoring brings what `manifests monitoring` prints, about this operator alone, for it to be deployed with", async () => {
+    const alone = await run("--metrics-secure", "shop", "monitoring");
+    expect([alone.status, alone.err]).toEqual([0, ""]);
+    const watching = documents(alone.out);
+    expect(watching.map(({ kind, metadata: { name } }) => `${kind} ${name}`)).toEqual([
+      "Service binnacle-metrics",
+      "ServiceMonitor binnacle",
+      "PrometheusRule binnacle",
+      "ConfigMap binnacle-dashboard-controllers",
+      "ConfigMap binnacle-dashboard-process",
+    ]);
+    const all = await print("--base-image b --metrics-secure --monitoring");
+    for (const manifest of watching) expect(all).toContainEqual(manifest);
+    const own = 'namespace="binnacle-system",job="binnacle-metrics"';
+    expect(one(watching, "Service").metadata).toMatchObject({ namespace: "binnacle-system", name: "binnacle-metrics" });
+    for (const { rules } of one(watching, "PrometheusRule").spec.groups as readonly AlertGroup[]) {
+      for (const { alert, expr, labels, annotations } of rules) {
+        expect(expr.match(/\{[^}]*\}/g)!.filter((selector) => !selector.includes(own))).toEqual([]);
+        expect(labels).toMatchObject({ operator: "binnacle", severity: expect.stringMatching(/^(critical|warning)$/) });
+        expect([alert, Object.keys(annotations)]).toEqual([
+          expect.stringMatching(/^Binnacle/),
+          ["summary", "description"],
+        ]);
+      }
+    }
+    for (const { metadata, data } of watching.slice(3)) {
+      expect(metadata.labels).toMatchObject({ grafana_dashboard: "1" });
+      const [text] = Object.values(data!);
+      const { title, panels } = JSON.parse(text!) as Dashboard;
+      expect(title).toStartWith("binnacle: ");
+      expect(panels.length).toBeGreaterThan(5);
+      for (const { targets } of panels) for (const { expr } of targets) expect(expr).toContain(`{${own},pod=~"$pod"}`);
+    }
   });
 
   test("registrations of webhooks come empty: who deletes the manifests deletes them, and nobody makes them anew", async () => {
@@ -466,6 +515,19 @@ describe("--helm", () => {
       "terminationGracePeriodSeconds: {{ int (default 45 $.Values.terminationGracePeriodSeconds) }}",
     );
     expect(read("modules/parcel.ts")).toBe(MODULES["shop/parcel.ts"]!);
+    expect(parse(read("values.yaml"))).toMatchObject({
+      metrics: { serviceMonitor: false, alerts: false, dashboards: false },
+    });
+    expect(templates.split("{{- with $.Values.metrics.labels }}")).toHaveLength(3);
+    // Prometheus, and not Helm, fills in what alerts and dashboards tell.
+    expect(templates).toContain('The module {{ "{{" }} $labels.module }} is {{ "{{" }} $labels.state }}.');
+    expect(templates).toContain(
+      'absent(up{namespace=\\"{{ $.Release.Namespace }}\\",job=\\"{{ $.Release.Name }}-metrics\\"} == 1)',
+    );
+    expect(await run(`${line} --monitoring --service-account shop/parcels`)).toMatchObject({ status: 0 });
+    expect(parse(read("values.yaml"))).toMatchObject({
+      metrics: { serviceMonitor: true, alerts: true, dashboards: true },
+    });
   });
 
   test("refuses options that mean nothing to it", async () => {

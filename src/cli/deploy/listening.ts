@@ -37,6 +37,10 @@ export function networkPolicy(plan: Pick<DeployPlan, "account" | "secure" | "web
 
 type MetricsPlan = Pick<DeployPlan, "account" | "secure">;
 
+export function metricsServiceName(name: string): string {
+  return `${name}-metrics`;
+}
+
 /** The Service of the metrics; its port has the name that ServiceMonitors use. */
 export function metricsService(plan: MetricsPlan): object {
   const { name, namespace } = plan.account;
@@ -44,7 +48,7 @@ export function metricsService(plan: MetricsPlan): object {
   return {
     apiVersion: "v1",
     kind: "Service",
-    metadata: { name: `${name}-metrics`, namespace, labels: metricsLabels(name) },
+    metadata: { name: metricsServiceName(name), namespace, labels: metricsLabels(name) },
     spec: {
       selector: selectorOf(name),
       ports: [{ name: portName(plan), port: containerPort, targetPort: "metrics", protocol: "TCP" }],

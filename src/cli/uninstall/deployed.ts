@@ -8,6 +8,8 @@
 import type { Transport } from "../../kube/transport/transport.ts";
 import type { ServiceAccount } from "../../module/rbac-manifests.ts";
 import { configObjectName } from "../deploy/deployed-config.ts";
+import { metricsServiceName } from "../deploy/listening.ts";
+import { dashboardNames } from "../deploy/monitoring/dashboards.ts";
 import { secretOf } from "../webhook-options.ts";
 import {
   deletionTarget,
@@ -128,8 +130,13 @@ interface Selecting {
 }
 
 const byLabels = (object: unknown) => (object as Selecting).spec?.selector?.matchLabels;
-const metricsName = ({ name }: ServiceAccount): string => `${name}-metrics`;
 const own = ({ name }: ServiceAccount): readonly string[] => [name];
+
+const configMapNames = (account: ServiceAccount): readonly string[] => [
+  account.name,
+  configObjectName(account),
+  ...dashboardNames(account.name),
+];
 
 const NAMESPACED: readonly NamespacedKind[] = [
   { kind: "PodDisruptionBudget", api: "/apis/policy/v1", names: own, selects: byLabels },
@@ -140,13 +147,14 @@ const NAMESPACED: readonly NamespacedKind[] = [
     selects: (object) => (object as Selecting).spec?.podSelector?.matchLabels,
   },
   { kind: "ServiceMonitor", api: "/apis/monitoring.coreos.com/v1", names: own, selects: byLabels },
+  { kind: "PrometheusRule", api: "/apis/monitoring.coreos.com/v1", names: own },
   {
     kind: "Service",
     api: "/api/v1",
-    names: (account) => [account.name, metricsName(account)],
+    names: (account) => [account.name, metricsServiceName(account.name)],
     selects: (object) => (object as { readonly spec?: { readonly selector?: Record<string, string> } }).spec?.selector,
   },
-  { kind: "ConfigMap", api: "/api/v1", names: (account) => [account.name, configObjectName(account)] },
+  { kind: "ConfigMap", api: "/api/v1", names: configMapNames },
   { kind: "ServiceAccount", api: "/api/v1", names: own },
 ];
 

@@ -13,6 +13,8 @@ import { disruptionBudget } from "../deployment.ts";
 import { labelsOf } from "../deploy-plan.ts";
 import { labelled } from "../deploy-parts.ts";
 import { metricsService, networkPolicy, serviceMonitor } from "../listening.ts";
+import { dashboards } from "../monitoring/dashboards.ts";
+import { prometheusRule } from "../monitoring/prometheus-rule.ts";
 
 export interface ChartOptions {
   readonly name: string;
@@ -49,7 +51,9 @@ export function helmChart(plan: DeployPlan, options: ChartOptions): Readonly<Rec
     "templates/network-policy.yaml": when("$.Values.networkPolicy.enabled", render([networkPolicy(plan)])),
     "templates/metrics.yaml":
       when("or $.Values.metrics.service $.Values.metrics.serviceMonitor", render([metricsService(plan)])) +
-      when("$.Values.metrics.serviceMonitor", render([serviceMonitor(plan)])),
+      when("$.Values.metrics.serviceMonitor", render([selected(serviceMonitor(plan), slots)])) +
+      when("$.Values.metrics.alerts", render([selected(prometheusRule(plan), slots)])) +
+      when("$.Values.metrics.dashboards", render(dashboards(plan))),
   };
   if (plan.crds.length > 0) {
     files["templates/crds.yaml"] = when("$.Values.crds.install", render(plan.crds.map((one) => kept(one, slots))));
@@ -87,6 +91,11 @@ function kept(crd: object, slots: Slots): object {
       : { ...metadata.annotations, policy: slots.lines(whenKept, policy, end) };
   const { apiVersion, kind, ...rest } = manifest as Readonly<Record<string, unknown>>;
   return { apiVersion, kind, metadata: { ...metadata, annotations }, ...rest };
+}
+
+/** Adds the labels by which a Prometheus may select what it reads. */
+function selected(manifest: object, slots: Slots): object {
+  return labelled(manifest, { "metrics-labels": slots.spread("$.Values.metrics.labels") });
 }
 
 /** With namespaces, each of them gets a Role; otherwise there is one ClusterRole. */

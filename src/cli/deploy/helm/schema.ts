@@ -52,7 +52,7 @@ export function schemaOf(plan: DeployPlan): object {
     }),
     ...(plan.config !== undefined && { config: configSchema(plan.config) }),
     networkPolicy: closedObject({ enabled: flag }),
-    metrics: closedObject({ service: flag, serviceMonitor: flag }),
+    metrics: closedObject({ service: flag, serviceMonitor: flag, alerts: flag, dashboards: flag, labels: texts }),
     serviceAccount: closedObject({ annotations: texts }),
     podAnnotations: texts,
     podLabels: texts,

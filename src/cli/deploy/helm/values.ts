@@ -63,9 +63,18 @@ export function valuesOf(plan: DeployPlan): string {
     entry("Refuses connections but to webhooks, and to metrics from namespaces with the label metrics: enabled.", {
       networkPolicy: { enabled: plan.networkPolicy },
     }),
-    entry("A Service for metrics, and a ServiceMonitor of the Prometheus operator.", {
-      metrics: { service: plan.metricsService || plan.serviceMonitor, serviceMonitor: plan.serviceMonitor },
-    }),
+    entry(
+      "A Service for metrics; of the Prometheus operator a ServiceMonitor and alerts, with its labels; dashboards of Grafana.",
+      {
+        metrics: {
+          service: plan.metricsService || plan.serviceMonitor || plan.monitoring,
+          serviceMonitor: plan.serviceMonitor || plan.monitoring,
+          alerts: plan.monitoring,
+          dashboards: plan.monitoring,
+          labels: {},
+        },
+      },
+    ),
     entry("Beside those that the chart sets.", {
       serviceAccount: { annotations: {} },
       podAnnotations: {},
