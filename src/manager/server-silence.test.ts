@@ -83,7 +83,7 @@ test.each(WAYS.flatMap((way) => (["h2", "plain"] as const).map((protocol) => [wa
     await until(
       async () => {
         await get("/readyz");
-        await clock.advanceInTurns(1_000);
+        await clock.advanceInTurns(5_000);
         return transport.reachability.outage !== undefined;
       },
       { what: "the outage is noticed" },
@@ -133,16 +133,22 @@ test("a question asks the server nothing while answers or a pinged connection sh
       reply.write("{}\n");
     }),
   );
-  const { transport, get } = observe(server, cleanup);
+  const { clock, transport, get } = observe(server, cleanup);
   const probes = () => server.lines.filter((line) => line === "GET /readyz").length;
+  const ask = async () => {
+    const due = clock.now() + 10_000;
+    // The server needs real time to answer the pings.
+    await until(() => clock.advanceInTurns(1_000).then(() => clock.now() >= due), { what: "10 s", every: 5 });
+    await get("/readyz");
+  };
   await transport.request({ method: "GET", path: "/api/v1/pods" });
-  await get("/readyz");
+  await ask();
   expect(probes()).toBe(0);
   const opened = Promise.withResolvers<void>();
   const ended = transport.stream({ method: "GET", path: "/watch", onHeaders: opened.resolve, onChunk() {} });
   ended.catch(() => {});
   await opened.promise;
-  await get("/readyz");
+  await ask();
   expect(probes()).toBe(0);
   // One service of the server that is broken leads to one probe, and to no new connections.
   for (let i = 0; i < 3; i++)
@@ -150,7 +156,7 @@ test("a question asks the server nothing while answers or a pinged connection sh
   const ports = () =>
     new Set(server.requests.filter(({ path }) => path !== "/readyz").map(({ socket }) => socket.remotePort));
   const before = ports();
-  await get("/readyz");
+  await ask();
   await transport.reachability.wait(new AbortController().signal);
   expect([probes(), transport.reachability.outage]).toEqual([1, undefined]);
   await transport.request({ method: "GET", path: "/api/v1/pods" });

@@ -88,6 +88,10 @@ test("ReachabilityProbe verifies a server that has shown no life, and tells sinc
   reachability.verify();
   await clock.advanceInTurns(0);
   expect(probes()).toBe(0);
+  clock.advance(9_999);
+  reachability.verify();
+  expect(probes()).toBe(0);
+  clock.advance(1);
   const since = clock.now();
   reachability.verify();
   await clock.advanceInTurns(1_500);

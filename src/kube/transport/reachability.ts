@@ -7,6 +7,8 @@ import { isTlsFailure } from "../errors/connection-failure.ts";
 /** The delay between probes, 1 to 2 s with jitter, so that many processes do not probe in step. */
 const PROBE_EVERY_MS = 1_000;
 const PROBE_JITTER_MS = 1_000;
+/** The least time between two probes of a server that nothing suspects: each takes a connection of its own. */
+const VERIFY_EVERY_MS = 10_000;
 
 export interface Reachability {
   readonly reachable: boolean;
@@ -21,8 +23,8 @@ export interface Reachability {
   /** The outage that is going on; `undefined` while the server is reachable. */
   readonly outage: Outage | undefined;
   /**
-   * Starts a probe unless something shows by itself that the server is alive. Nothing but this notices the end of a
-   * server to which no connection is open, or whose place a proxy takes with errors of its own.
+   * Starts a probe unless something shows by itself that the server is alive, every 10 s at most. Nothing but this
+   * notices the end of a server to which no connection is open, or whose place a proxy takes with errors of its own.
    */
   verify(): void;
 }
@@ -51,6 +53,7 @@ export class ReachabilityProbe implements Reachability {
   readonly #closed = new AbortController();
   #reachable = true;
   #outage: Outage | undefined;
+  #verified = -Infinity;
   /** The probing while the server is suspected or unreachable; resolves when it answers. */
   #probing: Promise<void> | undefined;
 
@@ -67,6 +70,9 @@ export class ReachabilityProbe implements Reachability {
   }
 
   verify(): void {
+    const now = this.#options.clock.now();
+    if (now - this.#verified < VERIFY_EVERY_MS) return;
+    this.#verified = now;
     if (!this.#options.hasShownLife()) this.suspect();
   }
 
