@@ -148,7 +148,10 @@ test("SharedInformer of an empty portion looks only whether it could list", asyn
   await using world = await setUp("divides", "");
   expect(await world.reached("list all of one")).toEqual(["list all of one"]);
   expect(world.names()).toEqual([]);
+  // Nothing is watched, so that nothing can be stalled.
+  expect(world.informer.lastEventAt).toBeUndefined();
   world.portion.change("c", true);
   expect(await world.reached("watch letters c")).toEqual(["list letters c", "watch letters c"]);
   expect(world.names()).toEqual(["c1"]);
+  expect(world.informer.lastEventAt).toBeNumber();
 });

@@ -44,6 +44,11 @@ export class InformerPartitions {
     return [...this.#partitions.keys()].sort();
   }
 
+  /** Whether there is nothing to list and watch, because no namespace matches the selector. */
+  get isEmpty(): boolean {
+    return this.#partitions.size === 0;
+  }
+
   get processors(): Iterable<DeltaProcessor> {
     return this.#partitions.values().map(({ processor }) => processor);
   }

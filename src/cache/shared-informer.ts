@@ -203,9 +203,13 @@ export class SharedInformer {
     await (signal === undefined ? promise : abortable(promise, signal));
   }
 
-  /** When the last list, event or bookmark arrived; milliseconds since the epoch. */
+  /**
+   * When the last list, event or bookmark arrived; milliseconds since the epoch. `undefined` before the first, and while
+   * there is nothing to watch.
+   */
   get lastEventAt(): number | undefined {
-    return this.#lastEventAt;
+    const watchesNothing = this.#portion?.isEmpty === true || this.#partitions.isEmpty;
+    return watchesNothing ? undefined : this.#lastEventAt;
   }
 
   /** The resource version up to which the store is current; with several namespaces, that of the least current one. */

@@ -51,6 +51,12 @@ export function greetingOf(app: string): Readonly<Record<string, string>> {
   return { "greeting.ts": greeting(app) };
 }
 
+/** Admits every LimitRange. */
+const GENTLE = `
+import { defineWebhook } from "binnacle";
+import { LimitRange } from "binnacle/resources";
+export const limits = defineWebhook({ for: LimitRange, validate() {} });`;
+
 const LIMITS = `
 import { defineWebhook } from "binnacle";
 import { LimitRange } from "binnacle/resources";
@@ -128,7 +134,7 @@ export const FAULTS: readonly Fault[] = [
     async provoke(stage) {
       const { cluster, name, start } = stage;
       await objects(stage, name, "", "", "");
-      const files = { ...greetingOf(name), "limits.ts": LIMITS };
+      const files = { ...greetingOf(name), "limits.ts": GENTLE };
       const elect = ["--leader-elect", "--leader-election-id=healthy", "--leader-election-namespace=default"];
       const webhooks = await webhookArgs();
       const args = [...elect, "--memory-limit=1Gi"];
@@ -152,17 +158,17 @@ export const FAULTS: readonly Fault[] = [
     name: "leaderless",
     alerts: ["BinnacleNoLeader"],
     async provoke(stage) {
-      const { cluster, name, start } = stage;
+      const { cluster, name, start, cleanup } = stage;
       await objects(stage, name, "");
-      const renewTime = new Date().toISOString().replace("Z", "000Z");
-      const spec = {
-        holderIdentity: "a-pod-that-hangs",
-        leaseDurationSeconds: 7_200,
-        renewTime,
-        acquireTime: renewTime,
+      const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+      const spec = (): object => {
+        const renewTime = new Date().toISOString().replace("Z", "000Z");
+        return { holderIdentity: "another-operator", leaseDurationSeconds: 15, renewTime };
       };
-      const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name }, spec };
-      await cluster.send("POST", "/apis/coordination.k8s.io/v1/namespaces/default/leases", { body: lease });
+      const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name }, spec: spec() };
+      await cluster.send("POST", leases, { body: lease });
+      const renewing = setInterval(() => void cluster.patch(`${leases}/${name}`, { spec: spec() }), 2_000);
+      cleanup.defer(() => clearInterval(renewing));
       const args = ["--leader-elect", `--leader-election-id=${name}`, "--leader-election-namespace=default"];
       const files = greetingOf(name);
       return { replicas: [await start({ files, args }), await start({ files, args })] };
@@ -226,6 +232,15 @@ export const FAULTS: readonly Fault[] = [
       const { name, start } = stage;
       await objects(stage, name, "");
       return { replicas: [await start({ files: { ...greetingOf(name), "missing.ts": missing } })] };
+    },
+  },
+  {
+    name: "forbidden",
+    alerts: ["BinnacleModuleWaiting"],
+    async provoke(stage) {
+      const { name, start, account } = stage;
+      const kubeconfig = await account(/^configmaps$/);
+      return { replicas: [await start({ files: greetingOf(name), kubeconfig })] };
     },
   },
   {

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { parse } from "yaml";
 import type { Bench, Operator } from "../support/binary.ts";
 import type { Cluster } from "../support/cluster.ts";
+import { until } from "../support/until.ts";
 
 export interface StageParts {
   readonly name: string;
@@ -90,7 +91,10 @@ export function stageOf(parts: StageParts): Stage {
     async start({ files, args = [], kubeconfig = cluster.kubeconfig }) {
       const folder = `${name}-${replicas++}`;
       for (const [file, text] of Object.entries(files)) await bench.write(join(folder, file), text);
-      return await bench.run({ kubeconfig, args: [`--controllers=${folder}`, ...args] });
+      const replica = await bench.run({ kubeconfig, args: [`--controllers=${folder}`, ...args] });
+      // Until it listens, another one may be given its ports.
+      await until(async () => (await replica.health("/livez")).status === 200, { what: () => replica.text });
+      return replica;
     },
     async account(denied) {
       const rbac = "/apis/rbac.authorization.k8s.io/v1";

@@ -46,7 +46,7 @@ export const ALERTS: readonly Alert[] = [
   {
     name: "BinnacleModuleBroken",
     severity: "critical",
-    expr: (of) => `binnacle_module_state{${of},state=~"broken|unavailable|suspended"} == 1 ${heard(of)}`,
+    expr: (of) => `binnacle_module_state{${of},state=~"broken|suspended"} == 1 ${heard(of)}`,
     lasting: "5m",
     summary: "The module {{ $labels.module }} is {{ $labels.state }}.",
     description: "It does not do its work: /readyz?verbose on the loopback of {{ $labels.pod }} says why.",
@@ -54,9 +54,12 @@ export const ALERTS: readonly Alert[] = [
   {
     name: "BinnacleModuleWaiting",
     severity: "warning",
-    expr: (of) => `binnacle_module_state{${of},state=~"waiting|loading"} == 1 ${heard(of)}`,
+    // A module that waits is unavailable for a moment whenever it looks again.
+    expr: (of) =>
+      `max by (namespace, job, pod, instance, module) ` +
+      `(binnacle_module_state{${of},state=~"waiting|unavailable|loading"}) == 1 ${heard(of)}`,
     lasting: "10m",
-    summary: "The module {{ $labels.module }} has been {{ $labels.state }} for 10 minutes.",
+    summary: "The module {{ $labels.module }} has been waiting or unavailable for 10 minutes.",
     description:
       "It begins by itself once it has what it needs: /readyz?verbose on the loopback of {{ $labels.pod }} says what.",
   },
@@ -87,10 +90,14 @@ export const ALERTS: readonly Alert[] = [
   {
     name: "BinnacleInformerStalled",
     severity: "warning",
-    expr: (of) => `binnacle_informer_last_event_age_seconds{${of}} > 300 ${heard(of)}`,
-    lasting: "2m",
-    summary: "The informer of {{ $labels.kind }} is stalled: nothing has come for {{ $value | humanizeDuration }}.",
-    description: "API servers send a bookmark each minute, so changes of {{ $labels.kind }} are probably not seen.",
+    // A new watch may be two minutes without a bookmark. A silent one is given up after four, and the next list is an
+    // event, so that silence shows as long ages again and again.
+    expr: (of) => `max_over_time(binnacle_informer_last_event_age_seconds{${of}}[5m]) > 150 ${heard(of)}`,
+    lasting: "8m",
+    summary:
+      "The informer of {{ $labels.kind }} is stalled: its watches stay silent for up to {{ $value | humanizeDuration }}.",
+    description:
+      "API servers send a bookmark each minute: changes of {{ $labels.kind }} are seen minutes late, by lists.",
   },
   {
     name: "BinnacleWebhookErrors",
