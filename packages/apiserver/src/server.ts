@@ -38,7 +38,7 @@ import { SqliteJournal } from "./storage/sqlite-journal.ts";
 import { Storage } from "./storage/storage.ts";
 import { isTunnel } from "./subresources/connections.ts";
 import { checkRouteFirst, dispatch, isCustomRouted, type Routed } from "./verbs/dispatch.ts";
-import { type ApiCall, type Kernel } from "./verbs/api-call.ts";
+import type { Kernel } from "./verbs/api-call.ts";
 import { timestamp } from "./timestamp.ts";
 import { serviceRanges, type ServiceRangeOptions } from "./validation/core/service-ranges.ts";
 
@@ -254,7 +254,7 @@ class EmbeddedServer implements ApiServer {
     if (target.rest !== "" && target.subresource !== "proxy") throw noResource();
     const warnings: string[] = [];
     const answer = async (): Promise<Response> => {
-      const accept = this.#accepted({ request, target, resource }, { query, connection, warnings });
+      const accept = this.#accepted({ request, target, resource }, warnings);
       return dispatch({ kernel: this.#kernel, request, query, target, resource, user, connection, accept, warnings });
     };
     return answer().catch((error: unknown) => {
@@ -265,10 +265,7 @@ class EmbeddedServer implements ApiServer {
   }
 
   /** Negotiates the form of the answer. @throws StatusError 406; first of all 404 or 405 where a built-in kind has no route */
-  #accepted(
-    routed: Routed,
-    { query, connection, warnings }: Pick<ApiCall, "query" | "connection" | "warnings">,
-  ): Accepted {
+  #accepted(routed: Routed, warnings: string[]): Accepted {
     const { request, target, resource } = routed;
     const { custom } = resource.row;
     // Such a connection ends at another server, which chooses the form itself.
@@ -279,11 +276,7 @@ class EmbeddedServer implements ApiServer {
         : ["Table", "PartialObjectMetadata"];
       return accepted(request.headers.get("accept"), forms, {
         served: servedAs(request, target, resource),
-        // A listener that holds headers back needs a first byte without a meaning, and only JSON streams can start with
-        // one.
-        protobuf:
-          !(connection.holdsHeaders === true && (target.watchPath || query.has("watch"))) &&
-          (custom ? "metadata" : true),
+        protobuf: custom ? "metadata" : true,
       });
     } catch (error) {
       if (!custom) checkRouteFirst(routed);

@@ -3,7 +3,7 @@ import type { Fields, KubeObject } from "../hooks.ts";
 import { builtInSchema } from "../tables/tables.ts";
 import { decodeProtobuf } from "./decode.ts";
 import { encodeProtobuf } from "./encode.ts";
-import { type ApiServer, createApiServer } from "../server.ts";
+import { administrator, type ApiServer, createApiServer } from "../server.ts";
 
 let server: ApiServer;
 
@@ -129,21 +129,69 @@ test("objects, lists, metadata and refusals are answered in protobuf when it is 
   expect(table.type).toBe("application/json");
 });
 
-test("a watch in protobuf has the length of each event before it", async () => {
-  const headers = { accept: `${protobuf};stream=watch, application/json` };
-  const query = "watch=1&fieldSelector=metadata.name%3Dfollowed&timeoutSeconds=30";
-  const stop = new AbortController();
-  const response = await server.fetch(
-    new Request(`http://server${maps}?${query}`, { headers: { accept: protobuf }, signal: stop.signal }),
+/** Splits the bytes of a watch into its events. */
+function eventsIn(bytes: Buffer): string[] {
+  const events: string[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const length = bytes.readUInt32BE(at);
+    events.push(bytes.toString("latin1", at + 4, at + 4 + length));
+    at += 4 + length;
+  }
+  return events;
+}
+
+const aWatch = `${protobuf};stream=watch`;
+
+test.each([false, true])(
+  "a watch in protobuf has the length of each event before it: headers held %p",
+  async (holdsHeaders) => {
+    const name = `followed-${holdsHeaders}`;
+    const query = `watch=1&fieldSelector=metadata.name%3D${name}&timeoutSeconds=30`;
+    for (const accept of [protobuf, aWatch, `${protobuf}, application/json`]) {
+      const stop = new AbortController();
+      const request = new Request(`http://server${maps}?${query}`, { headers: { accept }, signal: stop.signal });
+      const response = await server.fetch(request, { certificate: administrator, holdsHeaders });
+      expect(response.headers.get("content-type")).toBe(aWatch);
+      const reader = response.body!.getReader();
+      const bytes: Uint8Array[] = [];
+      const next = async (): Promise<void> => void bytes.push((await reader.read()).value!);
+      // The byte with which the headers are sent belongs to the length of the first event.
+      if (holdsHeaders) await next();
+      expect(Buffer.concat(bytes)).toEqual(Buffer.alloc(holdsHeaders ? 1 : 0));
+      await post(maps, enveloped("v1", "ConfigMap", metadata(name)));
+      await next();
+      await server.fetch(new Request(`http://server${maps}/${name}`, { method: "DELETE" }));
+      await next();
+      stop.abort();
+      const events = eventsIn(Buffer.concat(bytes));
+      expect(events.map((event) => [event.slice(0, event.indexOf("\u0012")), event.includes(name)])).toEqual([
+        ["\n\u0005ADDED", true],
+        ["\n\u0007DELETED", true],
+      ]);
+    }
+  },
+);
+
+test("a watch in protobuf tells its errors as events, and the state first where it is asked for", async () => {
+  const read = async (query: string): Promise<string[]> => {
+    const request = new Request(`http://server${maps}?watch=1&timeoutSeconds=0&${query}`, {
+      headers: { accept: aWatch },
+    });
+    return eventsIn(
+      Buffer.from(
+        await (await server.fetch(request, { certificate: administrator, holdsHeaders: true })).arrayBuffer(),
+      ),
+    );
+  };
+  server.compact();
+  const [expired] = await read("resourceVersion=1");
+  expect(expired).toMatch(/^\n.ERROR[^]*Status[^]*too old resource version: 1[^]*Expired/);
+  await post(maps, enveloped("v1", "ConfigMap", metadata("stated")));
+  const state = await read(
+    "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&fieldSelector=metadata.name%3Dstated",
   );
-  expect(headers.accept).toStartWith(response.headers.get("content-type") ?? "none");
-  await post(maps, enveloped("v1", "ConfigMap", metadata("followed")));
-  const { value } = await response.body!.getReader().read();
-  stop.abort();
-  const bytes = Buffer.from(value!);
-  expect(bytes.readUInt32BE(0)).toBe(bytes.length - 4);
-  expect(bytes.subarray(4, 11)).toEqual(Buffer.from("\n\u0005ADDED"));
-  expect(bytes.includes("followed")).toBe(true);
+  expect(state.map((event) => /^\n.([A-Z]+)/.exec(event)?.[1])).toEqual(["ADDED", "BOOKMARK"]);
+  expect(state[1]).toContain("k8s.io/initial-events-end");
 });
 
 /** Encodes an object and decodes it again. */

@@ -10,7 +10,7 @@ export interface WatchStreamOptions {
   readonly signal: AbortSignal;
   /** The duration of the watch in seconds. */
   readonly seconds: number;
-  /** Whether to send a space first, which JSON allows anywhere, so that the headers are sent. */
+  /** Whether to send a byte at once, so that the headers are sent. */
   readonly beginsAtOnce: boolean;
   /** Whether events cannot be sent in the requested form; the first event then ends the stream. */
   readonly isMute: boolean;
@@ -28,6 +28,8 @@ export class WatchStream {
   #isEnded = false;
   readonly #isMute: boolean;
   readonly #type: string;
+  /** Whether the first byte of the next event has been sent already. */
+  #isBegun = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor({ signal, seconds, beginsAtOnce, isMute, media }: WatchStreamOptions) {
@@ -43,7 +45,7 @@ export class WatchStream {
     );
     signal.addEventListener("abort", end, { once: true });
     this.onEnd(() => signal.removeEventListener("abort", end));
-    if (beginsAtOnce && media !== "protobuf") this.#controller?.enqueue(encoder.encode(" "));
+    if (beginsAtOnce) this.#begin(media);
     this.#timer = setTimeout(end, Math.max(0, Math.min(seconds * 1000, 2 ** 31 - 1)));
   }
 
@@ -81,12 +83,23 @@ export class WatchStream {
     for (const callback of this.#ended.splice(0)) callback();
   }
 
+  /**
+   * Sends a byte without a meaning of its own. JSON allows a space anywhere. In protobuf the length of each event is
+   * before it, in four bytes, the first of which is 0 because no object has 16 MiB.
+   */
+  #begin(media: Media): void {
+    this.#isBegun = media === "protobuf";
+    this.#controller?.enqueue(this.#isBegun ? Uint8Array.of(0) : encoder.encode(" "));
+  }
+
   #flush(): void {
     this.#isScheduled = false;
-    const [first, ...others] = this.#waiting;
+    const [next, ...others] = this.#waiting;
     this.#waiting = [];
+    const first = this.#isBegun ? next?.subarray(1) : next;
     if (first === undefined || this.#isEnded) return;
     if ((this.#controller?.desiredSize ?? 1) <= 0) return this.end();
+    this.#isBegun = false;
     this.#controller?.enqueue(others.length === 0 ? first : Buffer.concat([first, ...others]));
   }
 }
