@@ -1,13 +1,14 @@
 /** Serves the API over TLS on an address, with its own certificates and kubeconfig. */
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { hostname } from "node:os";
+import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { type Certificate, createAuthority, issue } from "./certificates/certificate.ts";
 import { makePrivate, privateFolder, writePrivate } from "./storage/private-files.ts";
 import { serveApiServer } from "./serve.ts";
 import { administrator, type ApiServer, type ApiServerOptions } from "./server.ts";
-import { isLoopback } from "./web-guard.ts";
+import type { UserInfo } from "./hooks.ts";
+import { isEverywhere, isLoopback } from "./web-guard.ts";
 
 export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history" | "now" | "aggregatesRoles"> {
   /** @default 127.0.0.1 */
@@ -20,6 +21,15 @@ export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history"
    * @default none: users have tokens
    */
   readonly clientAuthority?: string | undefined;
+  /** More names and addresses by which clients reach the server. @default its own */
+  readonly names?: readonly string[] | undefined;
+  /**
+   * Lets programs of other machines in, as far as they have credentials. Without it, and without `clientAuthority`, an
+   * address that they reach is refused.
+   *
+   * @default false
+   */
+  readonly remote?: boolean | undefined;
 }
 
 export interface ListeningApiServer extends AsyncDisposable {
@@ -28,8 +38,12 @@ export interface ListeningApiServer extends AsyncDisposable {
   readonly url: string;
   /** The authority of the server's certificate (PEM). */
   readonly authority: string;
+  /** The administrator's bearer token. */
+  readonly token: string;
   /** A kubeconfig (YAML) with the authority and a token of the administrator. */
   readonly kubeconfig: string;
+  /** Adds a user with a token. A restart forgets it. */
+  addUser(user: UserInfo): { readonly token: string; readonly kubeconfig: string };
   stop(): Promise<void>;
 }
 
@@ -56,14 +70,20 @@ const authorityName = "binnacle";
  */
 export async function listenApiServer(options: ListenOptions = {}): Promise<ListeningApiServer> {
   const host = options.host ?? "127.0.0.1";
-  if (!isLoopback(host) && options.clientAuthority === undefined) {
-    throw new Error("other machines reach this address: clients must authenticate by certificates there");
+  if (!isLoopback(host) && options.clientAuthority === undefined && options.remote !== true) {
+    throw new Error(
+      `other machines reach the address ${host}: allow it by remote, with which they need a token, or by clientAuthority`,
+    );
   }
   const credentials = loadCredentials(options.data);
   const { authority } = credentials;
-  const hosts = [...new Set([host, "127.0.0.1", "localhost", hostname(), "kubernetes.default.svc"])];
+  const reached = isEverywhere(host) ? ownAddresses() : [host];
+  const hosts = [
+    ...new Set([...reached, "127.0.0.1", "localhost", hostname(), "kubernetes.default.svc", ...(options.names ?? [])]),
+  ];
   const names = new Set([...hosts, "kubernetes", "kubernetes.default"].map((name) => name.toLowerCase()));
   const own = issue(authority, { subject: { name: "apiserver" }, hosts });
+  const users = new Map([[credentials.token, administrator]]);
   const { server, address, stop } = await serveApiServer({
     host,
     port: options.port ?? 0,
@@ -78,7 +98,7 @@ export async function listenApiServer(options: ListenOptions = {}): Promise<List
         history: options.history,
         now: options.now,
         aggregatesRoles: options.aggregatesRoles,
-        users: new Map([[credentials.token, administrator]]),
+        users,
         tokenSecret: Buffer.from(credentials.secret, "base64"),
       };
     },
@@ -88,7 +108,13 @@ export async function listenApiServer(options: ListenOptions = {}): Promise<List
     server,
     url,
     authority: authority.cert,
+    token: credentials.token,
     kubeconfig: kubeconfig(url, credentials),
+    addUser: (user) => {
+      const token = newToken();
+      users.set(token, user);
+      return { token, kubeconfig: kubeconfig(url, { authority, token }) };
+    },
     stop,
     [Symbol.asyncDispose]: stop,
   };
@@ -104,9 +130,18 @@ function loadCredentials(data: string | undefined): Credentials {
   }
   return {
     authority: createAuthority(authorityName),
-    token: randomBytes(24).toString("base64url"),
+    token: newToken(),
     secret: randomBytes(32).toString("base64"),
   };
+}
+
+function newToken(): string {
+  return randomBytes(24).toString("base64url");
+}
+
+/** The addresses of this machine. */
+function ownAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));
 }
 
 function keepCredentials(data: string | undefined, credentials: Credentials): void {
@@ -119,7 +154,7 @@ function keepCredentials(data: string | undefined, credentials: Credentials): vo
   if (!existsSync(file) || readFileSync(file, "utf8") !== text) writePrivate(file, text);
 }
 
-function kubeconfig(server: string, { authority, token }: Credentials): string {
+function kubeconfig(server: string, { authority, token }: Pick<Credentials, "authority" | "token">): string {
   return `apiVersion: v1
 kind: Config
 clusters:

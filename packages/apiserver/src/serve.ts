@@ -5,7 +5,7 @@ import { listenWithCertificates } from "./certificate-listener.ts";
 import type { HttpServer } from "./platform/http-server.ts";
 import { largestBody } from "./request/body.ts";
 import { type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
-import { webRefusal } from "./web-guard.ts";
+import { isEverywhere, webRefusal } from "./web-guard.ts";
 
 export interface ServeOptions {
   readonly host: string;
@@ -29,7 +29,7 @@ export interface ServeOptions {
 
 export interface ServedApiServer extends AsyncDisposable {
   readonly server: ApiServer;
-  /** The address, `host:port`. */
+  /** The address, `host:port`; that of the loopback when the server listens on all addresses. */
   readonly address: string;
   readonly stop: () => Promise<void>;
 }
@@ -43,7 +43,8 @@ export async function serveApiServer(options: ServeOptions): Promise<ServedApiSe
     return refusal ?? server?.fetch(request, connection) ?? new Response(null, { status: 503 });
   });
   const { port } = listener;
-  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const reachable = isEverywhere(host) ? "127.0.0.1" : host;
+  const address = `${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
   try {
     server = await createApiServer({ ...serverOptions({ address, port }), address });
   } catch (error) {

@@ -39,3 +39,8 @@ function refusal(request: Request, code: number, reason: string, message: string
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
+
+/** Whether an address stands for all addresses of this machine. */
+export function isEverywhere(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
+}

@@ -18,6 +18,16 @@ export interface DecodedYaml {
 
 /** Decodes the first document of a text. @throws YamlError */
 export function decodeYaml(text: string): DecodedYaml {
+  for (const document of documents(text)) return document;
+  return { value: null, repeated: [] };
+}
+
+/** Decodes every document of a text; an empty one is `null`. @throws YamlError */
+export function decodeYamlDocuments(text: string): readonly unknown[] {
+  return Array.from(documents(text), ({ value }) => value);
+}
+
+function* documents(text: string): Generator<DecodedYaml> {
   if (/[^\t\n\r\u0020-\u007e\u0085\u00a0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(text.replace(/^\ufeff/, "")))
     throw new YamlError("yaml: control characters are not allowed");
   const { Composer, LineCounter, Parser } = yamlLibrary();
@@ -25,12 +35,12 @@ export function decodeYaml(text: string): DecodedYaml {
   // The composer finds duplicate keys by comparing each key with all others of its map; the decoder uses a set instead.
   const composer = new Composer({ version: "1.1", schema: "failsafe", uniqueKeys: false });
   try {
-    const first = composer.compose(new Parser(lines.addNewLine).parse(text)).next();
-    if (first.done === true || first.value.contents === null) return { value: null, repeated: [] };
-    const [error] = first.value.errors;
-    if (error !== undefined) throw new YamlError(`yaml: line ${lines.linePos(error.pos[0]).line}: ${error.message}`);
-    const decoder = new Decoder(lines);
-    return { value: decoder.value(first.value.contents), repeated: decoder.repeated };
+    for (const { contents, errors } of composer.compose(new Parser(lines.addNewLine).parse(text))) {
+      const [error] = errors;
+      if (error !== undefined) throw new YamlError(`yaml: line ${lines.linePos(error.pos[0]).line}: ${error.message}`);
+      const decoder = new Decoder(lines);
+      yield { value: contents === null ? null : decoder.value(contents), repeated: decoder.repeated };
+    }
   } catch (error) {
     if (error instanceof RangeError) throw new YamlError("yaml: exceeded max depth");
     throw error;
