@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { reportAdvisories } from "./advisories.ts";
 import { assets } from "./controlplane/controlplane.ts";
 import { denoTests } from "./deno/step.ts";
+import { languageTests } from "../tests/languages/step.ts";
 import { nodeTests } from "../tests/node/step.ts";
 import { suiteTests } from "../tests/suites/step.ts";
 import { suites } from "../tests/suites/suites.ts";
@@ -59,6 +60,7 @@ const more: typeof steps = {
       { limit: LANES },
     ),
   deno: () => denoTests(tests),
+  languages: () => languageTests(files, (jobs) => tests(jobs, { timeout: 600_000 })),
   node: () => nodeTests((anew) => tests(shows(), { timeout: 180_000, before: anew })),
   suites: () => suiteTests(tests, { names: suiteNames, all: isAll }),
 };
@@ -80,7 +82,7 @@ const namedFiles = patterns.flatMap((pattern) => {
 });
 const wanted = new Set(requests.filter((name) => name in steps || name in more));
 // Acceptance tests run the binary, so it has to be the one of these sources.
-if (namedFiles.some((file) => /^tests\/(acceptance|node)\//.test(file))) wanted.add("build");
+if (namedFiles.some((file) => /^tests\/(acceptance|languages|node)\//.test(file))) wanted.add("build");
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 /** What failed for good, and what passed the second time, each with its file. */
 const failures: string[] = [];
@@ -115,9 +117,9 @@ async function count(name: string, step: () => Promise<Counts>): Promise<void> {
   );
 }
 
-/** The files of the step `tests`: all but those that need a node of their own, and suites that say nothing new. */
+/** The files of the step `tests`: all but those of steps of their own, and suites that say nothing new. */
 function wantedFiles(): readonly string[] {
-  const candidates = files.filter((file) => !file.startsWith("tests/node/"));
+  const candidates = files.filter((file) => !/^tests\/(languages|node)\//.test(file));
   const changed = isCi || isAll ? undefined : changedFiles(root);
   if (changed === undefined) return candidates;
   const { wanted, unchanged } = selection(candidates, changed);

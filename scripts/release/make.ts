@@ -7,7 +7,8 @@ import type { InstalledPackage } from "../../src/build/modules/installed-package
 import { writeTarGz, writeZip } from "./archives.ts";
 import { archiveEntries, archiveName, billOf, digestOf } from "./contents.ts";
 import { checkFormat } from "./format.ts";
-import { mainPackage, type NpmPackage, platformPackage } from "./npm-packages.ts";
+import { buildPackage } from "../../packages/apiserver/scripts/build.ts";
+import { mainPackage, type NpmPackage, npmVersion, platformPackage, serverPackage } from "./npm-packages.ts";
 import { provenance, signed } from "./provenance.ts";
 import type { Source } from "./version.ts";
 
@@ -90,6 +91,9 @@ export async function makeRelease(options: ReleaseOptions): Promise<string> {
     }
     signal?.throwIfAborted();
     await write(mainPackage(targets, { version, exported: await exportedNames() }));
+    const server = join(aside, "server");
+    await buildPackage(server, { version: npmVersion(version) });
+    await write(serverPackage(server, { version }));
     for (const order of orders) await writeFile(join(draft, basename(order)), readFileSync(order));
     await writeFile(join(draft, INSTALLER), installer(options), { mode: 0o755 });
     await prove(draft, { ...options, orders: orders.map((order) => basename(order)) });

@@ -1,8 +1,9 @@
 /**
- * The packages of npm: `binnacle`, with a launcher and the types, and one with the executable for each target. The package manager
- * installs the one that fits, by its `os`, `cpu` and `libc`, so that nothing has to run at installation.
+ * The packages of npm: `binnacle`, with a launcher and the types, and one with the executable for each target, of which the package
+ * manager installs the one that fits, by its `os`, `cpu` and `libc`, so that nothing has to run at installation. Beside them there is
+ * the API server alone.
  */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Target } from "../../src/build/executable/targets.ts";
@@ -104,6 +105,19 @@ export function mainPackage(
     ...Object.entries(exported).map(([key, names]) => text(`outside/${entryFile(key)}`, outside(key, names))),
     ...declarations.map(([path, content]) => text(path.replace(/^sdk\//, "types/"), content)),
   ]);
+}
+
+/** The package of the API server alone. @param folder as its build has made it */
+export function serverPackage(folder: string, { version }: { version: string }): NpmPackage {
+  const { name } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { readonly name: string };
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
+    statSync(join(folder, file)).isFile(),
+  );
+  return packed(
+    name,
+    version,
+    files.map((file) => text(file.replaceAll("\\", "/"), readFileSync(join(folder, file), "utf8"))),
+  );
 }
 
 /** The SDK is inside the executable: whoever imports it elsewhere is told so, and not that a name is missing. */

@@ -109,6 +109,7 @@ describe("a release", () => {
         "binnacle-1.2.3-windows-x64.zip",
         "install.sh",
         "npm/binnacle-1.2.3.tgz",
+        "npm/binnacle-apiserver-1.2.3.tgz",
         "provenance.json",
         "provenance.dsse.json",
       ].sort(),

@@ -169,8 +169,8 @@ function manifest(version: string): object {
 function notices(): string {
   const texts = Object.keys(libraries).map((name) => {
     const at = dirname(packageFile(name));
-    const { version, license } = read(packageFile(name));
-    return `${String(name)} ${String(version)} (${String(license)})\n\n${readFileSync(join(at, "LICENSE"), "utf8").trim()}\n`;
+    const { version, license } = read(packageFile(name)) as Readonly<Record<string, string>>;
+    return `${name} ${version} (${license})\n\n${readFileSync(join(at, "LICENSE"), "utf8").trim()}\n`;
   });
   return `This package holds code of these packages of npm.\n\n${texts.join(`\n${"-".repeat(80)}\n\n`)}`;
 }

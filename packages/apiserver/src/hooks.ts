@@ -1,43 +1,11 @@
 /** The interfaces between the parts of the API server: objects, rows of the kinds table, and what is plugged in per kind. */
 import type { PluginName } from "./admission/plugin-names.ts";
 import type { FieldError } from "./field-error.ts";
+import type { Fields, KubeObject } from "./kube-object.ts";
 import type { Schema } from "./schema/schema.ts";
 import type { ServiceRanges } from "./validation/core/service-ranges.ts";
 
-/** A JSON object that belongs to the request, which may change it in place. */
-export type Fields = Record<string, unknown>;
-
-export interface ObjectMetadata extends Fields {
-  name?: string;
-  generateName?: string;
-  namespace?: string;
-  uid?: string;
-  resourceVersion?: string;
-  generation?: number;
-  creationTimestamp?: string | null;
-  deletionTimestamp?: string;
-  deletionGracePeriodSeconds?: number;
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-  finalizers?: string[];
-  ownerReferences?: OwnerReferenceFields[];
-  managedFields?: Fields[];
-}
-
-export interface OwnerReferenceFields extends Fields {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-  controller?: boolean;
-  blockOwnerDeletion?: boolean;
-}
-
-export interface KubeObject extends Fields {
-  apiVersion: string;
-  kind: string;
-  metadata: ObjectMetadata;
-}
+export type { Fields, KubeObject, ObjectMetadata, OwnerReferenceFields } from "./kube-object.ts";
 
 export interface GroupVersionKind {
   /** The group; `""` for the core group. */

@@ -5,7 +5,8 @@
  * for it.
  */
 import type { CheckedPolicy, ExpressionWarning } from "./cel/policy-warnings.ts";
-import type { ListeningApiServer, ListenOptions } from "./listen.ts";
+import type { ListeningApiServer } from "./listen.ts";
+import type { ListenOptions } from "./listen-options.ts";
 import type { ServedApiServer, ServeOptions } from "./serve.ts";
 import type { ApiServer, ApiServerOptions } from "./server.ts";
 

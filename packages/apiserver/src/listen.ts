@@ -5,32 +5,11 @@ import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { type Certificate, createAuthority, issue } from "./certificates/certificate.ts";
 import { makePrivate, privateFolder, writePrivate } from "./storage/private-files.ts";
+import type { ListenOptions } from "./listen-options.ts";
 import { serveApiServer } from "./serve.ts";
-import { administrator, type ApiServer, type ApiServerOptions } from "./server.ts";
+import { administrator, type ApiServer } from "./server.ts";
 import type { UserInfo } from "./hooks.ts";
 import { isEverywhere, isLoopback } from "./web-guard.ts";
-
-export interface ListenOptions extends Pick<ApiServerOptions, "data" | "history" | "now" | "aggregatesRoles"> {
-  /** @default 127.0.0.1 */
-  readonly host?: string | undefined;
-  /** The port; 0 takes a free one. @default 0 */
-  readonly port?: number | undefined;
-  /**
-   * The authority (PEM) whose client certificates identify users; requests then cost about twice the time.
-   *
-   * @default none: users have tokens
-   */
-  readonly clientAuthority?: string | undefined;
-  /** More names and addresses by which clients reach the server. @default its own */
-  readonly names?: readonly string[] | undefined;
-  /**
-   * Lets programs of other machines in, as far as they have credentials. Without it, and without `clientAuthority`, an
-   * address that they reach is refused.
-   *
-   * @default false
-   */
-  readonly remote?: boolean | undefined;
-}
 
 export interface ListeningApiServer extends AsyncDisposable {
   readonly server: ApiServer;

@@ -11,5 +11,5 @@ export {
   startApiServer,
   type StartOptions,
 } from "./environment/start-api-server.ts";
-export type { KubeObject } from "./hooks.ts";
-export type { HistoryLimits } from "./storage/history.ts";
+export type { KubeObject } from "./kube-object.ts";
+export type { HistoryLimits } from "./storage/history-limits.ts";

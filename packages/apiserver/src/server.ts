@@ -32,7 +32,7 @@ import { checkTimeout } from "./request/timeout.ts";
 import { bootstrap } from "./seed/bootstrap.ts";
 import { type ReadUrl, readUrl } from "./request/url.ts";
 import { badRequest, methodNotAllowed, StatusError } from "./status.ts";
-import type { HistoryLimits } from "./storage/history.ts";
+import type { CommonOptions } from "./listen-options.ts";
 import { expireEvents } from "./storage/event-expiry.ts";
 import { SqliteJournal } from "./storage/sqlite-journal.ts";
 import { Storage } from "./storage/storage.ts";
@@ -42,13 +42,7 @@ import type { Kernel } from "./verbs/api-call.ts";
 import { timestamp } from "./timestamp.ts";
 import { serviceRanges, type ServiceRangeOptions } from "./validation/core/service-ranges.ts";
 
-export interface ApiServerOptions extends PluginChoice {
-  /** A folder in which the objects survive a restart. @default none: they end with the process */
-  readonly data?: string | undefined;
-  /** How far back a watch can begin. @default 10,000 events of each kind, 5 minutes */
-  readonly history?: Partial<HistoryLimits> | undefined;
-  /** The current time in milliseconds. @default Date.now */
-  readonly now?: (() => number) | undefined;
+export interface ApiServerOptions extends CommonOptions, PluginChoice {
   /** Users by bearer token. @default none */
   readonly users?: ReadonlyMap<string, UserInfo> | undefined;
   /**
@@ -78,8 +72,6 @@ export interface ApiServerOptions extends PluginChoice {
   readonly services?: ServiceRangeOptions | undefined;
   /** Milliseconds after which events are deleted. @default an hour */
   readonly eventLifetime?: number | undefined;
-  /** Fills ClusterRoles that aggregate the rules of others, which no API server does by itself. @default false */
-  readonly aggregatesRoles?: boolean | undefined;
   /** The address `host:port` under which clients reach the server. @default 127.0.0.1:6443 */
   readonly address?: string | undefined;
 }

@@ -1,7 +1,7 @@
 /** Webhooks of a program under test: the server sends what it would send to a Service to an address of this machine. */
 import { createServer } from "node:net";
 import { createAuthority, issue } from "../certificates/certificate.ts";
-import type { Fields, KubeObject } from "../hooks.ts";
+import type { Fields, KubeObject } from "../kube-object.ts";
 import type { Manifests, NamedObject } from "./manifests.ts";
 
 export interface WebhookOptions {

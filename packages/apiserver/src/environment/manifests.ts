@@ -1,7 +1,7 @@
 /** Objects that are given to a server before it is used: as they are, or in files. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { KubeObject } from "../hooks.ts";
+import type { KubeObject } from "../kube-object.ts";
 import { decodeYamlDocuments } from "../request/yaml.ts";
 import { matchingFiles } from "./matching-files.ts";
 

@@ -1,7 +1,9 @@
 /** A Kubernetes API server for tests and development, with everything that a program which uses it needs. */
 import { readFileSync, rmSync } from "node:fs";
-import type { KubeObject, UserInfo } from "../hooks.ts";
-import { listenApiServer, type ListenOptions } from "../listen.ts";
+import type { UserInfo } from "../hooks.ts";
+import type { KubeObject } from "../kube-object.ts";
+import { listenApiServer } from "../listen.ts";
+import type { ListenOptions } from "../listen-options.ts";
 import { writePrivate } from "../storage/private-files.ts";
 import { applyObjects } from "./apply-objects.ts";
 import { ledTo, type LocalWebhooks, webhookAddress, type WebhookOptions } from "./local-webhooks.ts";

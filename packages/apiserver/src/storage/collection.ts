@@ -1,5 +1,6 @@
 /** Stores the objects of one resource. */
-import { History, type HistoryLimits } from "./history.ts";
+import { History } from "./history.ts";
+import type { HistoryLimits } from "./history-limits.ts";
 import type { Stored, StoreEvent } from "./stored.ts";
 
 type Listener = (event: StoreEvent) => void;

@@ -1,12 +1,6 @@
 /** The recent changes of one collection, bounded by number and age. */
+import type { HistoryLimits } from "./history-limits.ts";
 import type { Stored, StoreEvent } from "./stored.ts";
-
-export interface HistoryLimits {
-  /** How many events each collection keeps. @default 10000 */
-  readonly count: number;
-  /** Milliseconds for which an event is kept. @default 300000, the interval of etcd's compaction */
-  readonly age: number;
-}
 
 /** Events ordered by version. */
 export class History {

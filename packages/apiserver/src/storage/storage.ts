@@ -3,7 +3,7 @@ import type { KubeObject } from "../hooks.ts";
 import { internalError } from "../status.ts";
 import { Collection } from "./collection.ts";
 import { Compaction } from "./compaction.ts";
-import type { HistoryLimits } from "./history.ts";
+import type { HistoryLimits } from "./history-limits.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import { type EventType, Stored, StoreEvent } from "./stored.ts";
 
