@@ -30,7 +30,7 @@ describe.skipIf(isAbsent)("docs/languages/node.md", () => {
           const start = performance.now();
           const { status, stdout, stderr } = spawnSync("bash", ["-c", line], { cwd: folder, env, encoding: "utf8" });
           console.log(`${((performance.now() - start) / 1000).toFixed(1)} s: ${line}`);
-          expect(`${status === 0 ? "" : `${stdout}${stderr}`}`).toBe("");
+          expect(status === 0 ? "" : stdout + stderr).toBe("");
           return stdout;
         };
         run("npm ci --no-audit --no-fund --prefer-offline");

@@ -66,7 +66,7 @@ export class Project {
   async follow(commands: readonly PageCommand[] = this.page.commands): Promise<void> {
     expect(commands.length).toBeGreaterThan(0);
     for (const { command, output } of commands) {
-      const printed = (await this.run(command)).replaceAll(/\x1b\[[0-9;]*m/g, "");
+      const printed = Bun.stripANSI(await this.run(command));
       for (const line of output) expect(printed).toContain(line.trim());
     }
   }
