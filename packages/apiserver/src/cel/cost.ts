@@ -2,280 +2,328 @@
  * Estimates the maximum cost of an expression in kube-apiserver's units. @see
  * https://kubernetes.io/docs/reference/using-api/cel/#resource-constraints
  */
+import { estimateCall, type Operand } from "./call-estimates.ts";
+import type { Checked } from "./checker.ts";
+import { loopShape, isMacro } from "./macros.ts";
+import { nameOf, operators } from "./names.ts";
 import type { CelNode } from "./node.ts";
+import { exactly, plus, type SizeRange, times, union, unknownSize } from "./size-range.ts";
 import { keySize, type SizeType } from "./sizes.ts";
+import { type Type, unwrapped } from "./type.ts";
 
-/** The estimate of an expression and of its result. */
+/** The sizes of the keys (or items' indices) and values of a list or map that the expression makes. */
+interface Entries {
+  readonly isList: boolean;
+  readonly key: SizeRange;
+  readonly value: SizeRange;
+}
+
+/** The estimate of a node and of its value. */
 interface Estimate {
   readonly cost: number;
-  /** The maximum size of the result; `undefined` when it is unknown. */
-  readonly size: number | undefined;
-  /** The type of the result, with its place in the schema. */
-  readonly type: SizeType | undefined;
-  /** The size and type of the items, for a list that the expression makes. */
-  readonly items?: Pick<Estimate, "size" | "type"> | undefined;
+  /** The size that follows from the expression; `undefined` where only the path or the type says something. */
+  readonly size?: SizeRange | undefined;
+  /** The path through the schema, which begins with a variable. */
+  readonly path?: readonly string[] | undefined;
+  readonly entries?: Entries | undefined;
+  readonly type: Type | undefined;
+  readonly literal?: number | undefined;
 }
 
-const most = 2 ** 64;
-const perCharacter = 0.1;
-const perPatternCharacter = 0.25;
-/** A format counts as a pattern of 128 characters. */
-const longestFormat = 128 * perPatternCharacter;
+type Scope = ReadonlyMap<string, Omit<Estimate, "cost">>;
 
-function product(one: number, other: number): number {
-  return one === 0 || other === 0 ? 0 : Math.min(most, one * other);
-}
-
-function traversal(size: number, factor = perCharacter): number {
-  return Math.min(most, Math.ceil(size * factor));
-}
+const newList = 10;
+const newMap = 30;
+const scalars = new Set("bool double google.protobuf.Duration int google.protobuf.Timestamp uint".split(" "));
 
 /** Returns the maximum cost of a checked expression whose `self` and `oldSelf` have these sizes. */
-export function costOf(node: CelNode, self: SizeType | undefined): number {
-  const whole: Estimate = { cost: 1, size: sizeOf(self), type: self };
-  return new Estimator().visit(
-    node,
-    new Map([
-      ["self", whole],
-      ["oldSelf", whole],
-    ]),
-  ).cost;
+export function costOf(
+  { node, checked }: { readonly node: CelNode; readonly checked: Checked },
+  self: SizeType | undefined,
+): number {
+  return new Estimator(checked, self).visit(node, new Map()).cost;
 }
-
-function sizeOf(type: SizeType | undefined): number | undefined {
-  return type?.most;
-}
-
-type Scope = ReadonlyMap<string, Estimate>;
-
-const flat: Pick<Estimate, "size" | "type"> = { size: 1, type: { kind: "scalar", most: 1, least: 1 } };
-const unknown: Pick<Estimate, "size" | "type"> = { size: undefined, type: undefined };
-const bools = new Set(["==", "!=", "<", "<=", ">", ">="]);
-const accessors = new Set(
-  "allowed reason error errored masked prefixLength family isUnspecified isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast sign asInteger isInteger asApproximateFloat isGreaterThan isLessThan compareTo major minor patch getScheme getHostname getHost getPort getEscapedPath getQuery serviceAccount path group resource subresource namespace name".split(
-    " ",
-  ),
-);
-const predicates = new Set(
-  "startsWith endsWith contains matches size isSorted indexOf lastIndexOf all exists".split(" "),
-);
 
 class Estimator {
+  readonly #checked: Checked;
+  readonly #root: SizeType | undefined;
+
+  constructor(checked: Checked, root: SizeType | undefined) {
+    this.#checked = checked;
+    this.#root = root;
+  }
+
   visit(node: CelNode, scope: Scope): Estimate {
+    return { type: this.#checked.typeOf(node), ...this.#estimate(node, scope) };
+  }
+
+  #estimate(node: CelNode, scope: Scope): Omit<Estimate, "type"> {
     const { op, args } = node;
     switch (op) {
       case "value":
-        return literal(args);
-      case "id":
-        return { ...(scope.get(String(args)) ?? flat), cost: 1 }; // this is a type if it is not a variable
+        return {
+          cost: 0,
+          size: exactly(literalSize(args)),
+          ...(typeof args === "bigint" && { literal: Number(args) }),
+        };
+      case "id": {
+        const { size, path, entries } = scope.get(String(args)) ?? { path: [String(args)] };
+        return { cost: 1, path, entries, ...(this.#sizeAt(path) === undefined ? { size } : {}) };
+      }
       case ".":
+        return this.#select(node, args as [CelNode, string], scope);
       case ".?":
-        return this.#select(args as [CelNode, string], scope);
-      case "[]":
-      case "[?]":
-        return this.#index(args as [CelNode, CelNode], scope);
+        return { cost: 1 + this.visit((args as [CelNode])[0], scope).cost };
       case "&&":
       case "||":
-        return { ...flat, cost: this.#sum(args as CelNode[], scope) };
+        return { cost: this.#sum(args as CelNode[], scope), size: exactly(1) };
       case "?:":
         return this.#choice(args as [CelNode, CelNode, CelNode], scope);
       case "list":
         return this.#list(args as CelNode[], scope);
       case "map":
-        return {
-          ...unknown,
-          size: (args as unknown[]).length,
-          cost: 30 + this.#sum((args as CelNode[][]).flat(), scope),
-        };
+        return this.#map(args as [CelNode, CelNode][], scope);
       case "call":
-        return this.#call(args as [string, CelNode[]], scope);
+        return this.#function(node, args as [string, CelNode[]], scope);
       case "rcall":
-        return this.#method(args as [string, CelNode, CelNode[]], scope);
-      case "!_":
+        return this.#method(node, args as [string, CelNode, CelNode[]], scope);
       case "-_":
-        return { ...flat, cost: 1 + this.visit(args as CelNode, scope).cost };
+        if (isNumber(args as CelNode)) return { cost: 0, size: exactly(1) };
+        return this.#call(node, "-_", { args: [args as CelNode], scope });
+      case "!_":
+        return this.#call(node, op, { args: [args as CelNode], scope });
       default:
-        return this.#operator(op, args as [CelNode, CelNode], scope);
+        return this.#call(node, operators[op] ?? `_${op}_`, { args: args as CelNode[], scope });
     }
   }
 
   #sum(nodes: readonly CelNode[], scope: Scope): number {
-    return nodes.reduce((sum, node) => Math.min(most, sum + this.visit(node, scope).cost), 0);
+    return nodes.reduce((sum, node) => plus(sum, this.visit(node, scope).cost), 0);
   }
 
-  #select([inner, name]: [CelNode, string], scope: Scope): Estimate {
-    const { cost, type } = this.visit(inner, scope);
-    const field = type?.kind === "map" ? type.items : type?.fields?.get(name);
-    const own = type?.kind === "object" || type?.kind === "map" ? 1 : 0;
-    return { cost: cost + own, size: sizeOf(field), type: field };
+  /** Returns the size that the schema gives to a path; a path that begins with no variable leads to the whole value. */
+  #sizeAt(path: readonly string[] | undefined): SizeRange | undefined {
+    if (path === undefined || path.length === 0) return undefined;
+    let at = this.#root;
+    for (const name of path.slice(1)) {
+      if (name === "@items" || name === "@values") at = at?.items;
+      else if (name === "@keys") at = at?.kind === "map" ? keySize : undefined;
+      else at = at?.fields?.get(name);
+      if (at === undefined) return undefined;
+    }
+    return at === undefined ? undefined : { min: 0, max: at.most };
   }
 
-  #index([list, at]: [CelNode, CelNode], scope: Scope): Estimate {
-    const [holder, index] = [this.visit(list, scope), this.visit(at, scope)];
-    const item = holder.items ?? { size: sizeOf(holder.type?.items), type: holder.type?.items };
-    return { ...item, cost: 1 + holder.cost + index.cost };
+  /** Returns what is known of a value's size: by the expression, by the schema, or by its type. */
+  #sizeOf({ size, path, type }: Omit<Estimate, "cost">): SizeRange | undefined {
+    return size ?? this.#sizeAt(path) ?? (isScalar(type) ? exactly(1) : undefined);
   }
 
-  #choice([condition, left, right]: [CelNode, CelNode, CelNode], scope: Scope): Estimate {
-    const [a, b] = [this.visit(left, scope), this.visit(right, scope)];
-    const cost = this.visit(condition, scope).cost + Math.max(a.cost, b.cost);
-    const size = a.size === undefined || b.size === undefined ? undefined : Math.max(a.size, b.size);
-    return { cost, size, type: a.type ?? b.type, items: a.items ?? b.items };
-  }
-
-  #list(nodes: readonly CelNode[], scope: Scope): Estimate {
-    const items = nodes.map((node) => this.visit(node, scope));
-    const sizes = items.map(({ size }) => size ?? most);
-    const cost = items.reduce((sum, item) => sum + item.cost, 10);
-    const type = items[0]?.type;
-    return { cost, size: nodes.length, type: undefined, items: { size: Math.max(0, ...sizes), type } };
-  }
-
-  #operator(op: string, [left, right]: [CelNode, CelNode], scope: Scope): Estimate {
-    const [a, b] = [this.visit(left, scope), this.visit(right, scope)];
-    const both = a.cost + b.cost;
-    const shorter = Math.min(a.size ?? most, b.size ?? most);
-    if (op === "==" || op === "!=") return { ...flat, cost: both + traversal(shorter) };
-    if (op === "in") {
-      const isMap = b.type?.kind === "map" || right.op === "map";
-      return { ...flat, cost: both + (isMap ? 1 : (b.size ?? most)) };
-    }
-    const ofTexts = [a, b].some(({ type }) => isText(type));
-    if (bools.has(op)) return { ...flat, cost: both + (ofTexts ? traversal(shorter) : 1) };
-    if (op !== "+") return { ...flat, cost: both + 1 };
-    const size = Math.min(most, (a.size ?? most) + (b.size ?? most));
-    if (ofTexts) return { cost: both + traversal(size), size, type: { kind: "string", most: size, least: 2 } };
-    const isList = a.items !== undefined || b.items !== undefined || a.type?.kind === "list";
-    return isList ? { cost: both + 1, size, type: a.type, items: a.items ?? b.items } : { ...flat, cost: both + 1 };
-  }
-
-  #call([name, args]: [string, CelNode[]], scope: Scope): Estimate {
-    if (name === "has") {
-      const [selected] = args;
-      const [inner] = (selected?.op === "." ? selected.args : [selected]) as [CelNode];
-      return { ...flat, cost: this.visit(inner, scope).cost };
-    }
-    const sizes = args.map((arg) => this.visit(arg, scope));
-    const sum = sizes.reduce((all, { cost }) => all + cost, 0);
-    const [first] = sizes;
-    if (name === "dyn" && first !== undefined) return { ...first, cost: sum + 1 };
-    if (
-      ["url", "quantity", "isQuantity", "semver", "isSemver", "ip", "cidr", "isIP", "isCIDR", "isURL"].includes(name)
-    ) {
-      return { ...unknown, cost: sum + traversal(first?.size ?? most) };
-    }
-    const isFlat = ["size", "int", "uint", "double", "bool", "duration", "timestamp", "type"].includes(name);
-    return { ...(isFlat ? flat : unknown), cost: sum + 1 };
-  }
-
-  #method([name, receiver, args]: [string, CelNode, CelNode[]], scope: Scope): Estimate {
-    if (receiver.op === "id" && receiver.args === "sets" && !scope.has("sets")) {
-      const [one, other] = args.map((arg) => this.visit(arg, scope));
-      const pairs = product(one?.size ?? most, other?.size ?? most);
-      const compared = product(pairs, name === "equivalent" ? 2 : 1);
-      return { ...flat, cost: Math.min(most, (one?.cost ?? 0) + (other?.cost ?? 0) + compared + 1) };
-    }
-    const target = this.visit(receiver, scope);
-    if (isLoop(name, args)) return this.#loop(name, { target, args }, scope);
-    const sizes = args.map((arg) => this.visit(arg, scope));
-    const before = target.cost + sizes.reduce((all, { cost }) => all + cost, 0);
-    const size = target.size ?? most;
-    const other = sizes[0]?.size ?? most;
-    const result = { cost: before, size: target.size, type: target.type };
-    if (name === "startsWith" || name === "endsWith") return { ...flat, cost: before + traversal(other) };
-    if (name === "contains") return { ...flat, cost: before + product(traversal(size), traversal(other)) };
-    if (name === "matches" || name === "find" || name === "findAll") {
-      const cost = before + product(traversal(size + 1), traversal(other, perPatternCharacter));
-      return name === "matches" ? { ...flat, cost } : { ...unknown, size, cost };
-    }
-    if (["lowerAscii", "upperAscii", "substring", "trim"].includes(name))
-      return { ...result, cost: before + traversal(size) };
-    if (name === "replace" || name === "split") {
-      return {
-        ...result,
-        cost: before + traversal(size, 2 * perCharacter),
-        ...(name === "split" && { type: undefined }),
-      };
-    }
-    if (["isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"].includes(name)) {
-      return { ...flat, cost: before + this.#ordered(target) };
-    }
-    if (name === "join") {
-      const item = target.items === undefined ? (target.type?.items?.most ?? most) : most;
-      const whole = Math.min(most, product(size, item) + product(Math.max(0, size - 1), sizes[0]?.size ?? 0));
-      return { cost: before + traversal(whole), size: whole, type: { kind: "string", most: whole, least: 2 } };
-    }
-    if (name === "validate") return { ...unknown, cost: before + product(traversal(other), longestFormat) };
-    if (name === "distinct" || name === "sort" || name === "reverse") {
-      const compared = name === "reverse" ? size : product(size, size);
-      const cost = Math.min(most, before + 11 + product(compared, name === "reverse" ? 1 : 2));
-      return { ...result, size: compared, cost };
-    }
-    if (name === "check") return { ...unknown, cost: before + 350_000 };
-    if (accessors.has(name) || predicates.has(name)) return { ...flat, cost: before + 1 };
-    return { ...unknown, cost: before + 1 };
-  }
-
-  /** Every item is compared, and texts character by character; nothing bounds the texts of a list that the expression makes. */
-  #ordered({ size = most, type, items }: Estimate): number {
-    if (items !== undefined) return product(size, isText(items.type) ? most : 1);
-    const item = type?.items;
-    if (item === undefined) return traversal(size);
-    const each = item.kind === "string" || item.kind === "bytes" ? 1 + traversal(item.most) : 1;
-    return product(size, each);
-  }
-
-  #loop(name: string, { target, args }: Loop, scope: Scope): Estimate {
-    const isMap = target.type?.kind === "map";
-    const key: Estimate = { cost: 1, size: isMap ? keySize.most : 1, type: isMap ? keySize : flat.type };
-    const item: Estimate = {
-      cost: 1,
-      ...(target.items ?? { size: sizeOf(target.type?.items), type: target.type?.items }),
+  #operand(estimate: Estimate): Operand {
+    const { type, path, literal } = estimate;
+    const [item] = type?.params ?? [];
+    const itemPath = path === undefined || path.length === 0 ? undefined : [...path, "@items"];
+    return {
+      size: this.#sizeOf(estimate) ?? unknownSize,
+      type: type?.name ?? "dyn",
+      items: item === undefined ? undefined : { size: this.#sizeAt(itemPath) ?? unknownSize, type: item.name },
+      literal,
     };
-    const [first, ...rest] = args;
+  }
+
+  #select(node: CelNode, [inner, name]: [CelNode, string], scope: Scope): Omit<Estimate, "type"> {
+    if (!this.#checked.sees(inner)) return { cost: 1, path: [nameOf(node) ?? name] };
+    const { cost, path = [], type } = this.visit(inner, scope);
+    const own = type?.kind === "struct" || type?.kind === "map" || type?.kind === "param" ? 1 : 0;
+    return { cost: plus(cost, own), path: [...path, name] };
+  }
+
+  #choice([condition, left, right]: [CelNode, CelNode, CelNode], scope: Scope): Omit<Estimate, "type"> {
+    const [a, b] = [this.visit(left, scope), this.visit(right, scope)];
+    const cost = plus(this.visit(condition, scope).cost, Math.max(a.cost, b.cost));
+    const size = union(this.#sizeOf(a) ?? unknownSize, this.#sizeOf(b) ?? unknownSize);
+    return { cost, size, entries: unionOf(a.entries, b.entries) };
+  }
+
+  #list(nodes: readonly CelNode[], scope: Scope): Omit<Estimate, "type"> {
+    const items = nodes.map((node) => this.visit(node, scope));
+    const cost = items.reduce((sum, item) => plus(sum, item.cost), newList);
+    const entries = { isList: true, key: exactly(1), value: this.#unionOf(items) };
+    return { cost, size: exactly(nodes.length), entries };
+  }
+
+  #map(pairs: readonly [CelNode, CelNode][], scope: Scope): Omit<Estimate, "type"> {
+    const [keys, values] = [
+      pairs.map(([key]) => this.visit(key, scope)),
+      pairs.map(([, one]) => this.visit(one, scope)),
+    ];
+    const cost = [...keys, ...values].reduce((sum, part) => plus(sum, part.cost), newMap);
+    const entries = { isList: false, key: this.#unionOf(keys), value: this.#unionOf(values) };
+    return { cost, size: exactly(pairs.length), entries };
+  }
+
+  #unionOf([first, ...rest]: readonly Estimate[]): SizeRange {
+    if (first === undefined) return exactly(0);
+    const size = (one: Estimate): SizeRange => this.#sizeOf(one) ?? unknownSize;
+    return rest.reduce((all, one) => union(all, size(one)), size(first));
+  }
+
+  #function(node: CelNode, [name, args]: [string, CelNode[]], scope: Scope): Omit<Estimate, "type"> {
+    const [first] = args;
+    if (first !== undefined && name === "has") {
+      const [holder] = first.args as [CelNode];
+      return { cost: this.visit(holder, scope).cost };
+    }
+    if (first !== undefined && name === "dyn") {
+      const inner = this.visit(first, scope);
+      return { cost: plus(inner.cost, 1), size: this.#sizeOf(inner), entries: inner.entries };
+    }
+    return this.#call(node, name, { args, scope });
+  }
+
+  #method(node: CelNode, [name, receiver, args]: [string, CelNode, CelNode[]], scope: Scope): Omit<Estimate, "type"> {
+    if (name === "optMap" || name === "optFlatMap") return this.#mapped(name, [receiver, args], scope);
+    if (name === "sortBy" && isMacro(name, args.length)) return this.#sortedBy([receiver, args], scope);
+    if (isMacro(name, args.length)) return this.#loop(name, [receiver, args], scope);
+    if (!this.#checked.sees(receiver)) return this.#call(node, `${nameOf(receiver)}.${name}`, { args, scope });
+    return this.#call(node, name, { target: receiver, args, scope });
+  }
+
+  #call(
+    node: CelNode,
+    name: string,
+    { target, args, scope }: { readonly target?: CelNode; readonly args: readonly CelNode[]; readonly scope: Scope },
+  ): Omit<Estimate, "type"> {
+    const all = [...(target === undefined ? [] : [target]), ...args].map((arg) => this.visit(arg, scope));
+    const before = all.reduce((sum, { cost }) => plus(sum, cost), 0);
+    const operands = all.map((one) => this.#operand(one));
+    const [first, second] = all;
+    const isIndex = node.op === "[]";
+    let cost = 0;
+    let size: SizeRange | undefined;
+    let path: readonly string[] | undefined;
+    for (const overload of this.#checked.overloadsOf(node)) {
+      const call =
+        target === undefined ? { target: undefined, args: operands } : { target: operands[0], args: operands.slice(1) };
+      const estimate = estimateCall({ name, overload, ...call });
+      cost = Math.max(cost, estimate.cost);
+      if (estimate.size !== undefined) size = size === undefined ? estimate.size : union(size, estimate.size);
+      if (isIndex && (overload === "index_list" || overload === "index_map")) {
+        size = first?.entries?.value;
+        path = [...(first?.path ?? []), overload === "index_list" ? "@items" : "@values"];
+      }
+    }
+    const entries = node.op === "+" ? unionOf(first?.entries, second?.entries) : undefined;
+    return { cost: plus(before, cost), size, path, entries };
+  }
+
+  /** cel-go expands `optMap` to a test, an access and a variable for the value. */
+  #mapped(name: string, [receiver, args]: [CelNode, CelNode[]], scope: Scope): Omit<Estimate, "type"> {
+    const target = this.visit(receiver, scope);
+    const type = target.type === undefined ? undefined : unwrapped(target.type);
+    const inner = new Map(scope).set(String(args[0]?.args), { type });
+    const body = this.visit(args[1]!, inner);
+    const value = plus(newList, plus(target.cost + 1, body.cost));
+    const size = name === "optMap" ? undefined : union(this.#sizeOf(body) ?? unknownSize, unknownSize);
+    return { cost: plus(target.cost + 1, plus(value, name === "optMap" ? 1 : 0)), size };
+  }
+
+  /** cel-go expands `sortBy` to a variable for the list, the list of its keys, and a sort. */
+  #sortedBy([receiver, args]: [CelNode, CelNode[]], scope: Scope): Omit<Estimate, "type"> {
+    const list = this.visit(receiver, scope);
+    const variable: Estimate = { ...list, cost: 1, size: this.#sizeOf(list) };
+    const keys = this.#iteration("map", variable, { args, scope });
+    const type = this.#checked.typeOf(args[1]!);
+    const sort = estimateCall({
+      name: "sort",
+      overload: "list_sort",
+      target: {
+        ...this.#operand({ ...keys, type: undefined }),
+        items: { size: unknownSize, type: type.kind === "dyn" ? "string" : type.name },
+      },
+      args: [],
+    });
+    const cost = [newList, list.cost, 1, keys.cost, sort.cost].reduce(plus, 0);
+    return { cost, ...(sort.size === undefined ? {} : { size: sort.size }) };
+  }
+
+  #loop(name: string, [receiver, args]: [CelNode, CelNode[]], scope: Scope): Omit<Estimate, "type"> {
+    return this.#iteration(name, this.visit(receiver, scope), { args, scope });
+  }
+
+  #iteration(
+    name: string,
+    range: Estimate,
+    { args, scope }: { readonly args: readonly CelNode[]; readonly scope: Scope },
+  ): Omit<Estimate, "type"> {
+    const { variables, bodies } = loopShape(name, args);
+    const isList = range.entries?.isList ?? range.type?.kind === "list";
+    const path = range.path ?? [];
+    const [keyType, valueType] = range.type?.kind === "map" ? range.type.params : [undefined, range.type?.params[0]];
+    const key = { path: [...path, isList ? "@indices" : "@keys"], size: range.entries?.key, type: keyType };
+    const value = { path: [...path, isList ? "@items" : "@values"], size: range.entries?.value, type: valueType };
     const inner = new Map(scope);
-    const isDouble = rest.length > 1 && rest[0]?.op === "id" && name !== "map";
-    inner.set(String(first?.args), isDouble || isMap ? key : item);
-    const bodies = isDouble ? rest.slice(1) : rest;
-    if (isDouble) inner.set(String(rest[0]?.args), item);
+    const names = variables.map(({ args: variable }) => String(variable));
+    if (names.length > 1) inner.set(names[0]!, key).set(names[1]!, value);
+    else inner.set(names[0]!, isList ? value : key);
     const costs = bodies.map((body) => this.visit(body, inner));
-    const body = costs.reduce((sum, { cost }) => sum + cost, 0);
-    const times = target.size ?? most;
+    const body = costs.reduce((sum, { cost }) => plus(sum, cost), 0);
     const last = costs.at(-1);
+    const count = this.#sizeOf(range) ?? unknownSize;
     const loop = (before: number, each: number, after: number): number =>
-      Math.min(most, target.cost + before + product(times, each) + after);
+      plus(plus(range.cost, before), plus(times(count.max, plus(body, each)), after));
+    const items = (item: SizeRange): Entries => ({
+      isList: true,
+      key: exactly(1),
+      value: union(exactly(0), item),
+    });
     switch (name) {
       case "all":
-        return { ...flat, cost: loop(0, body + 3, 1) };
+        return { cost: loop(0, 3, 1), size: exactly(1) };
       case "exists":
-        return { ...flat, cost: loop(0, body + 4, 1) };
+        return { cost: loop(0, 4, 1), size: exactly(1) };
       case "exists_one":
       case "existsOne":
-        return { ...flat, cost: loop(0, body + 2, 2) };
-      case "filter":
-        return { cost: loop(10, body + 13, 1), size: times, type: undefined, items: isMap ? key : item };
+        return { cost: loop(0, 2, 2), size: exactly(1) };
+      case "filter": {
+        const item = isList ? value : key;
+        return {
+          cost: loop(newList, 13, 1),
+          size: count,
+          entries: items(this.#sizeOf(item) ?? item.size ?? unknownSize),
+        };
+      }
+      case "transformMap":
+        return { cost: loop(newMap, 3, 1), size: count };
+      case "transformMapEntry":
+        return { cost: loop(newMap, 2, 1), size: count };
       default:
-        return { cost: loop(10, body + 12, 1), size: times, type: undefined, items: last };
+        return {
+          cost: loop(newList, 12, 1),
+          size: count,
+          entries: items(last === undefined ? unknownSize : (this.#sizeOf(last) ?? unknownSize)),
+        };
     }
   }
 }
 
-function isText(type: SizeType | undefined): boolean {
-  return type?.kind === "string" || type?.kind === "bytes";
+function unionOf(one: Entries | undefined, other: Entries | undefined): Entries | undefined {
+  if (one === undefined || other === undefined) return undefined;
+  return { isList: one.isList, key: union(one.key, other.key), value: union(one.value, other.value) };
 }
 
-interface Loop {
-  readonly target: Estimate;
-  readonly args: readonly CelNode[];
+/** Whether all values of a type have the size 1. */
+function isScalar(type: Type | undefined): boolean {
+  if (type === undefined) return false;
+  const inner = unwrapped(type);
+  return inner === undefined ? scalars.has(type.name) : isScalar(inner);
 }
 
-const loops = new Set("all exists exists_one existsOne map filter transformList transformMap".split(" "));
-
-function isLoop(name: string, [variable, ...bodies]: readonly CelNode[]): boolean {
-  return loops.has(name) && variable?.op === "id" && bodies.length > 0;
+function isNumber({ op, args }: CelNode): boolean {
+  return op === "value" && typeof args !== "string";
 }
 
-function literal(value: unknown): Estimate {
-  if (typeof value !== "string") return { ...flat, cost: 0 };
-  return { cost: 0, size: Array.from(value).length, type: { kind: "string", most: value.length, least: 2 } };
+function literalSize(value: unknown): number {
+  if (typeof value === "string") return Array.from(value).length;
+  return value instanceof Uint8Array ? value.length : 1;
 }

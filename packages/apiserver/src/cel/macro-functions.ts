@@ -236,8 +236,20 @@ export function registerOptionals(environment: Environment): void {
     if (!a.hasValue() || !b.hasValue()) return a.hasValue() === b.hasValue();
     return environment.evaluate("self[0] == self[1]", { self: [a.value(), b.value()] }) === true;
   });
+  environment.registerFunction("OptionalNamespace.ofNonZeroValue(dyn): optional<dyn>", (_: unknown, value: unknown) =>
+    isZero(value) ? Optional.none() : Optional.of(value),
+  );
   const at = (list: readonly unknown[], index: number): unknown =>
     list.length === 0 ? Optional.none() : Optional.of(list.at(index));
   register("list.first(): optional<dyn>", (list: readonly unknown[]) => at(list, 0));
   register("list.last(): optional<dyn>", (list: readonly unknown[]) => at(list, -1));
+}
+
+/** Whether it is the value that a type begins with, such as an empty text. */
+function isZero(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return !value;
+  if (Array.isArray(value) || value instanceof Uint8Array) return value.length === 0;
+  if (value instanceof Map) return value.size === 0;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return (prototype === Object.prototype || prototype === null) && Object.keys(value).length === 0;
 }

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { schemaOf } from "../schema/custom.ts";
+import { compiled } from "./compile.ts";
+import { costOf } from "./cost.ts";
 import { measured } from "./cost-meter.ts";
 import { celEnvironment } from "./environment.ts";
 import { programOf } from "./program.ts";
 import table from "./recorded-costs.txt" with { type: "text" };
 import { schemaType } from "./schema-type.ts";
+import { sizesOf } from "./sizes.ts";
 import { dyn } from "./type.ts";
 import { toCel } from "./values.ts";
 
@@ -101,6 +104,12 @@ describe("a rule costs while it runs what it costs kube-apiserver", () => {
       expect({ cost, error }).toEqual({ cost: Number(row[index]), error: undefined });
     }
   });
+});
+
+test.each(rows)("a rule is estimated as kube-apiserver does it: %s and %s, %s at most: %s", (...row) => {
+  const program = compiled(row[3], new Map([["self", schemaType(schema, false) ?? dyn]]));
+  if (typeof program === "string") throw new Error(program);
+  expect(costOf(program, sizesOf(schema)) / Number(row[2])).toBeCloseTo(1, 9);
 });
 
 test("an expression within another one has a cost of its own", () => {

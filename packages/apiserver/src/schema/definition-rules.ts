@@ -81,12 +81,12 @@ export function compileErrors(rule: CelRule, path: string, place: RulePlace): Fi
   const sizes = sizesOf(self, root);
   const times = place.times ?? (sizes === undefined ? 1 : mostTimes(sizes));
   if (typeof compilation === "string") invalid("rule", compilation);
-  else errors.push(...place.total.add(`${path}.rule`, costOf(compilation.node, sizes) * times, "estimated rule cost"));
+  else errors.push(...place.total.add(`${path}.rule`, costOf(compilation, sizes) * times, "estimated rule cost"));
   if (rule.messageExpression) {
     const message = compiledRule(rule.messageExpression, { schema: self, root, result: "string", optionalOldSelf });
     if (typeof message === "string") invalid("messageExpression", message);
     else {
-      const cost = costOf(message.node, sizes);
+      const cost = costOf(message, sizes);
       errors.push(...place.total.add(`${path}.messageExpression`, cost, "estimated messageExpression cost"));
     }
   }
