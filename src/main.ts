@@ -31,7 +31,8 @@ async function main(): Promise<void> {
   const version = typeof BUILD_VERSION === "string" ? BUILD_VERSION : undefined;
   const operator = typeof BUILD_OPERATOR === "object" ? BUILD_OPERATOR : undefined;
   const commandLine = process.argv.slice(2);
-  const args = actingAs(process.argv0, commandLine) ?? withCommand(commandLine, operator);
+  const acting = operator === undefined ? actingAs(process.argv0, commandLine) : undefined;
+  const args = acting ?? withCommand(commandLine, operator);
   if (version !== undefined) {
     const isTuned = args[commandIndex(args)] === "run";
     beginAnew(commandLine, { isTuned, memory: () => memoryLimit(memoryGiven(args, process.env))?.bytes });

@@ -1,5 +1,6 @@
 /** The flags of kube-apiserver: what they change is the same on the real program and on that of `binnacle envtest`. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { Bench } from "../support/binary.ts";
 import { available } from "../support/cluster.ts";
@@ -34,8 +35,13 @@ const owned = (name: string, ...ownerReferences: object[]) => ({
 interface Case {
   readonly name: string;
   readonly flags: Flags;
-  /** Sends requests. @returns what must be equal beside their answers */
-  readonly play: (send: Send) => Promise<unknown>;
+  /**
+   * Sends requests.
+   *
+   * @param status returns the status of a request whose answer is not compared
+   * @returns what must be equal beside the answers
+   */
+  readonly play: (send: Send, status: (path: string, as: string) => Promise<number>) => Promise<unknown>;
 }
 
 const cases: readonly Case[] = [
@@ -46,7 +52,7 @@ const cases: readonly Case[] = [
         "AlwaysPullImages,DenyServiceExternalIPs,OwnerReferencesPermissionEnforcement,ServiceAccount",
       "disable-admission-plugins": "NamespaceLifecycle,DefaultTolerationSeconds,Priority",
     },
-    async play(send) {
+    async play(send, status) {
       await send("POST", "/api/v1/namespaces/absent/configmaps", core("ConfigMap", "a"));
       await send("POST", `${CORE}/services`, service("a", { externalIPs: ["1.2.3.4"] }));
       await send("POST", `${CORE}/pods`, pod("a"));
@@ -80,6 +86,8 @@ const cases: readonly Case[] = [
         subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "jane" }],
       });
       const maps = `${CORE}/configmaps`;
+      // The real one learns of roles a moment after it has stored them.
+      await until(async () => (await status(`${maps}/none`, "jane")) === 404);
       await send("POST", maps, owned("free", owner("x", {})), "jane");
       await send("POST", maps, owned("blocking", owner("x", { blockOwnerDeletion: true })), "jane");
       await send("POST", maps, owned("odd", { ...owner("x", { blockOwnerDeletion: true }), kind: "Odd" }), "jane");
@@ -143,12 +151,13 @@ async function transcript(folder: string): Promise<readonly unknown[]> {
   const all: unknown[] = [];
   for (const { name, play } of cases) {
     const answers: unknown[] = [];
-    const outcome = await play(async (method, path, body, as) => {
-      const headers = as === undefined ? {} : { "impersonate-user": as };
-      const { status, body: answer } = await plane.send(method, path, { headers, ...(body && { body }) });
+    const acting = (as: string | undefined) => ({ headers: as === undefined ? {} : { "impersonate-user": as } });
+    const send: Send = async (method, path, body, as) => {
+      const { status, body: answer } = await plane.send(method, path, { ...acting(as), ...(body && { body }) });
       answers.push([method, path, status, answer["reason"], answer["message"]]);
       return answer;
-    });
+    };
+    const outcome = await play(send, async (path, as) => (await plane.send("GET", path, acting(as))).status);
     all.push({ name, answers, outcome });
   }
   return JSON.parse(JSON.stringify(all).replaceAll(/kube-api-access-\w+/g, "kube-api-access-…")) as unknown[];
@@ -171,4 +180,22 @@ describe.skipIf(!available)("flags of kube-apiserver", () => {
     expect(own).toHaveLength(cases.length);
     expect(own).toEqual(real);
   }, 60_000);
+
+  test("kubectl is linked from PATH, and works with a certificate", async () => {
+    const real = (await assets()) ?? "";
+    const folder = join(bench.dir, "with-kubectl");
+    await Bun.$`${join(bench.dir, "binnacle")} envtest ${folder}`
+      .env({ HOME: bench.dir, PATH: `/nowhere:${real}` })
+      .quiet();
+    expect(await readlink(join(folder, "kubectl"))).toBe(join(real, "kubectl"));
+    await using plane = await EnvtestPlane.create(folder);
+    await plane.start();
+    const file = await bench.write("kubeconfig", plane.kubeconfig());
+    const kubectl = (...args: string[]) => Bun.$`${join(folder, "kubectl")} --kubeconfig ${file} ${args}`.text();
+    expect(await kubectl("create", "configmap", "a", "--from-literal=b=c")).toBe("configmap/a created\n");
+    expect(await kubectl("get", "configmap", "a", "-o", "jsonpath={.data.b}")).toBe("c");
+    expect(await kubectl("auth", "whoami", "-o", "jsonpath={.status.userInfo.groups}")).toBe(
+      '["system:masters","system:authenticated"]',
+    );
+  });
 });

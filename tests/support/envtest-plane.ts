@@ -158,6 +158,25 @@ export class EnvtestPlane implements AsyncDisposable {
     return this.#server?.exited;
   }
 
+  /** Returns a kubeconfig (YAML) of a user with a certificate. */
+  kubeconfig(subject: Subject = administrators): string {
+    const { cert, key } = issue(this.#clients, { subject });
+    const data = (pem: string): string => Buffer.from(pem).toString("base64");
+    const cluster = {
+      server: `https://127.0.0.1:${this.port}`,
+      "certificate-authority-data": data(this.#authority.cert),
+    };
+    const user = { "client-certificate-data": data(cert), "client-key-data": data(key) };
+    return JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ name: "envtest", cluster }],
+      users: [{ name: "envtest", user }],
+      contexts: [{ name: "envtest", context: { cluster: "envtest", user: "envtest" } }],
+      "current-context": "envtest",
+    });
+  }
+
   /** Sends a request over a connection of its own. */
   async send(method: string, path: string, { as = administrators, body, headers }: Sending = {}): Promise<Reply> {
     const client = typeof as === "object" && "name" in as ? issue(this.#clients, { subject: as }) : undefined;
