@@ -27,6 +27,7 @@ const byVolume = defineIndex(PersistentVolumeClaim, "volume", (claim) => {
 export function claimController(): Definition {
   return defineController({
     name: "persistentvolume-controller",
+    concurrency: 1, // two claims would look at the same volume
     for: PersistentVolumeClaim,
     watches: [
       watch(PersistentVolume, {

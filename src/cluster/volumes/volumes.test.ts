@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import * as fc from "fast-check";
 import {
   CoreEvent,
   PersistentVolume,
@@ -116,3 +117,67 @@ test("a class of attributes goes when no claim and no volume names it", async ()
   await client.delete(PersistentVolumeClaim, { name: "data", namespace });
   await eventually(async () => expect(await find("used")).toBeUndefined());
 });
+
+/** What a user may do: make a volume or a claim of a size, or delete one. */
+const step = fc.record({
+  does: fc.constantFrom("volume", "volume", "claim", "claim", "delete volume", "delete claim"),
+  which: fc.integer({ min: 0, max: 5 }),
+  size: fc.integer({ min: 1, max: 3 }),
+});
+
+test("however volumes and claims come and go, each side is bound to one of the other, which is bound to it", async () => {
+  await using cluster = await startCluster({ server: "embedded", pods: false });
+  const { client } = cluster;
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+      const storageClassName = `run-${(run += 1)}`;
+      const nameOf = (which: number): string => `${storageClassName}-${which}`;
+      for (const { does, which, size } of steps) {
+        const name = nameOf(which);
+        const storage = `${size}Gi`;
+        const done =
+          does === "volume"
+            ? createVolume(cluster, name, { storageClassName, capacity: { storage } })
+            : does === "claim"
+              ? createClaim(cluster, name, { storageClassName, resources: { requests: { storage } } })
+              : does === "delete claim"
+                ? client.delete(PersistentVolumeClaim, { name, namespace })
+                : client.delete(PersistentVolume, { name });
+        await done.catch(() => {}); // it is there already, or is not there
+      }
+      await eventually(async () => {
+        const isOfRun = ({ spec }: { spec?: { storageClassName?: string | undefined } | undefined }): boolean =>
+          spec?.storageClassName === storageClassName;
+        const volumes = (await client.live.list(PersistentVolume)).filter(isOfRun);
+        const claims = (await client.live.list(PersistentVolumeClaim, { namespace })).filter(isOfRun);
+        for (const { metadata, spec, status } of claims) {
+          const volume = volumes.find((one) => one.spec?.claimRef?.uid === metadata.uid);
+          expect([metadata.name, status?.phase, spec?.volumeName]).toEqual([
+            metadata.name,
+            volume === undefined ? "Pending" : "Bound",
+            volume?.metadata.name,
+          ]);
+        }
+        for (const { metadata, spec, status } of volumes) {
+          const isClaimed = claims.some(({ metadata: { uid } }) => uid === spec?.claimRef?.uid);
+          const phase = spec?.claimRef === undefined ? "Available" : isClaimed ? "Bound" : "Released";
+          if (metadata.deletionTimestamp === undefined)
+            expect([metadata.name, status?.phase]).toEqual([metadata.name, phase]);
+        }
+        // Nobody waits for a volume that would do.
+        const free = volumes
+          .filter(({ status }) => status?.phase === "Available")
+          .map((one) => sizeOf(one.spec?.capacity));
+        const waiting = claims.filter(({ status }) => status?.phase === "Pending");
+        for (const { spec } of waiting)
+          expect(Math.max(0, ...free)).toBeLessThan(sizeOf(spec?.resources?.requests ?? undefined));
+      });
+    }),
+    { numRuns: 8, seed: 28, endOnFailure: true },
+  );
+}, 30_000);
+
+function sizeOf(list: { readonly [name: string]: string | number } | undefined): number {
+  return Number.parseInt(String(list?.["storage"] ?? 0), 10);
+}
