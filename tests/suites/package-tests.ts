@@ -8,7 +8,7 @@ import { compiled, labelOf, moduleSources, nameOf, suitesCache } from "./go-modu
 import type { GoModule } from "./modules.ts";
 import { inOwnNetwork } from "./own-network.ts";
 import { runProgram } from "./suite-program.ts";
-import { only } from "./focus.ts";
+import { focusOn } from "./focus.ts";
 import { type Spec, specsOfLog, specsOfReport } from "./spec.ts";
 
 export interface PackageTests {
@@ -68,7 +68,7 @@ export async function runPackage(tests: PackageTests, options: RunOptions): Prom
       "--ginkgo.no-color",
       `--ginkgo.json-report=${file}.json`,
     ];
-    if (specs !== undefined) flags.push(`--ginkgo.focus=${only(specs)}`);
+    if (specs !== undefined) flags.push(`--ginkgo.focus=${focusOn(specs)}`);
     const env = {
       KUBEBUILDER_ASSETS: assets,
       TMPDIR: temporary,

@@ -36,11 +36,14 @@ for (const name of _.map(String)) {
   const runs = new PartRuns(parts.filter(({ id }) => new RegExp(only).test(id)));
   const begin = performance.now();
   const jobs = runs.ids.map((id) => [id]);
-  const results = await inParallel(jobs, limit, ([id = ""]) => runs.run(id));
+  const first = await inParallel(jobs, limit, ([id = ""]) => runs.run(id));
+  const seconds = (performance.now() - begin) / 1000;
+  const failing = first.flatMap(({ files }) => files.filter(({ failed }) => failed > 0).map(({ file }) => [file]));
+  const again = await inParallel(failing, 1, ([id = ""]) => runs.run(id));
   for (const line of [...runs.failures(), ...runs.table()]) console.log(line);
-  console.log(
-    `${name} on ${server}: ${((performance.now() - begin) / 1000).toFixed(1)} s, logs in ${outputOf(server)}`,
-  );
+  console.log(`${name} on ${server}: ${seconds.toFixed(1)} s, logs in ${outputOf(server)}`);
+  for (const { file, failures } of first.flatMap(({ files }) => files))
+    for (const spec of failures) console.log(`failed at first: ${file}: ${spec}`);
   if (options.record) record(name, runs.runs);
-  if (results.some(({ files }) => files.some(({ failed }) => failed > 0))) process.exitCode = 1;
+  if (again.some(({ files }) => files.some(({ failed }) => failed > 0))) process.exitCode = 1;
 }

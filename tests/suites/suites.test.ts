@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { fifth } from "./e2e.ts";
-import { only } from "./focus.ts";
+import { focusOn } from "./focus.ts";
 import { PartRuns } from "./part-runs.ts";
 import type { PackageRecord } from "./record.ts";
 import { type Spec, specsOfLog, specsOfReport } from "./spec.ts";
@@ -109,7 +109,7 @@ test("the fifth of Kubernetes' own suite is the same for every order, and its fi
   const some = fifth(names);
   expect(some.length).toBeWithin(70, 131);
   expect(new Set(fifth(names.toReversed()))).toEqual(new Set(some));
-  const focus = only(["a.b (c)", "d #2"]);
+  const focus = focusOn(["a.b (c)", "d #2"]);
   for (const [name, isMeant] of [
     ["a.b (c)", true],
     ["Suite a.b (c)", true],

@@ -2,7 +2,7 @@
 
 import { availableParallelism } from "node:os";
 import { e2ePrograms, fifth, type Filter, groups, runE2e } from "./e2e.ts";
-import { only } from "./focus.ts";
+import { focusOn } from "./focus.ts";
 import { suitesCache } from "./go-module.ts";
 import { controllerRuntime, operators } from "./modules.ts";
 import { hasOwnNetworks } from "./own-network.ts";
@@ -25,7 +25,7 @@ export interface SuiteOptions {
   readonly server: Server;
   /** Whether all of a suite runs that is long. @default a fixed fifth */
   readonly all?: boolean | undefined;
-  /** Whether the specs are those that the names of groups select, rather than those that are recorded. @default false */
+  /** Whether what is recorded does not count, and specs are those that groups select. @default false */
   readonly anew?: boolean | undefined;
 }
 
@@ -58,9 +58,9 @@ async function operatorTests(): Promise<readonly PackageTests[]> {
 async function envtestSuite(
   name: string,
   tests: () => Promise<readonly PackageTests[]>,
-  { server }: SuiteOptions,
+  { server, anew = false }: SuiteOptions,
 ): Promise<readonly Part[]> {
-  const records = recorded(name);
+  const records = anew ? {} : recorded(name);
   const options = { assets: await assetsOf(server), kubectl: await realAssets(), output: outputOf(server) };
   return (await tests()).map((one) => ({
     id: one.id,
@@ -86,12 +86,11 @@ async function e2eSuite({ server, all = false, anew = false }: SuiteOptions): Pr
     }
     return specs;
   };
+  const only = (names: readonly string[]): Promise<readonly Spec[]> => run([["specs", { focus: focusOn(names) }]]);
   return [
-    {
-      id: E2E,
-      record: { seconds, specs },
-      run: (again = names) => run(anew ? Object.entries(groups) : [["specs", { focus: only(again) }]]),
-    },
+    anew
+      ? { id: E2E, run: (again) => (again === undefined ? run(Object.entries(groups)) : only(again)) }
+      : { id: E2E, record: { seconds, specs }, run: (again = names) => only(again) },
   ];
 }
 

@@ -33,7 +33,8 @@ export function daemonSetController(clock: Clock): Definition {
   return defineController({
     name: "daemonset-controller",
     for: DaemonSet,
-    owns: [Pod, ControllerRevision],
+    // A revision that somebody else makes waits for the next run.
+    owns: [Pod, watch(ControllerRevision, { on: ({ type }) => type !== "create" })],
     reads: [Pod, ControllerRevision, Node],
     watches: [
       watch(Pod, { match: isOrphan, enqueue: (pod, { client }) => ownedPods.adopters(pod, client) }),

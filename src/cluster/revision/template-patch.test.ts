@@ -28,6 +28,13 @@ describe("templatePatch", () => {
   test("gives the template back", () => {
     expect(patchedTemplate(templatePatch(template))).toEqual(template);
   });
+
+  test("has the bytes of kube-controller-manager's", () => {
+    const turned = { spec: { restartPolicy: "Always", containers: [] }, metadata: { labels: { b: "", a: "" } } };
+    expect(JSON.stringify(templatePatch(turned as unknown as PodTemplateSpec))).toBe(
+      '{"spec":{"template":{"$patch":"replace","metadata":{"labels":{"a":"","b":""}},"spec":{"containers":[],"restartPolicy":"Always"}}}}',
+    );
+  });
 });
 
 describe("patchHash", () => {

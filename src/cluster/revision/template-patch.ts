@@ -4,9 +4,9 @@ import type { PodTemplateSpec } from "../../resource/builtin/index.ts";
 /** The alphabet of hashes, without vowels and ambiguous digits, so that no words arise. */
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 
-/** Returns a strategic merge patch that replaces the whole template. */
+/** Returns a strategic merge patch that replaces the whole template, with sorted fields: some compare its bytes with those of Go. */
 export function templatePatch(template: PodTemplateSpec): { readonly [field: string]: unknown } {
-  return { spec: { template: { ...template, $patch: "replace" } } };
+  return sorted({ spec: { template: { ...template, $patch: "replace" } } }) as { readonly [field: string]: unknown };
 }
 
 /** Returns the template that a revision's patch restores. */
