@@ -21,7 +21,7 @@ export function isTest(file: string): boolean {
 /** Returns the TypeScript files below a folder, except declarations of foreign modules, with their imports and exports. */
 export function modulesIn(root: string, folder: string): Map<string, Module> {
   const files = projectFiles(root).filter(
-    (file) => file.startsWith(`${folder}/`) && file.endsWith(".ts") && !file.endsWith(".d.ts"),
+    (file) => file.startsWith(`${folder}/`) && /\.tsx?$/.test(file) && !file.endsWith(".d.ts"),
   );
   return new Map(files.map((file) => [file, parseModule(readFileSync(join(root, file), "utf8"))]));
 }
@@ -48,7 +48,7 @@ export function houseModules(root: string): Map<string, Module> {
 
 /** Whether a file belongs to the program: tests do not. */
 export function isProgram(file: string): boolean {
-  return houses.some((folder) => file.startsWith(`${folder}/`)) && file.endsWith(".ts") && !isTest(file);
+  return houses.some((folder) => file.startsWith(`${folder}/`)) && /\.tsx?$/.test(file) && !isTest(file);
 }
 
 /** What stands for a folder of each runtime in imports. */

@@ -2,7 +2,8 @@
 import type { KeyAnswer, KeysAnswer, KeyStateName } from "../../server/debug/answers.ts";
 import { type Command, command } from "../command.ts";
 import { askAll } from "./ask-all.ts";
-import { age, table } from "./table.ts";
+import { table } from "./table.ts";
+import { readableAge } from "../../observe/readable-units.ts";
 import { findTargets, outputOption, targetOptions } from "./targets.ts";
 
 const STATES = [
@@ -77,6 +78,6 @@ export const keysCommand: Command = command({
 
 /** For how long a key is in its state, or until when it waits. */
 function when({ since, until }: KeyAnswer): string {
-  if (until !== undefined) return `in ${age(Math.max(0, Date.parse(until) - Date.now()))}`;
-  return since === undefined ? "" : age(Math.max(0, Date.now() - Date.parse(since)));
+  if (until !== undefined) return `in ${readableAge(Math.max(0, Date.parse(until) - Date.now()))}`;
+  return since === undefined ? "" : readableAge(Math.max(0, Date.now() - Date.parse(since)));
 }

@@ -4,7 +4,7 @@ import { type Command, command } from "../command.ts";
 import { messageOf } from "../../platform/error-message.ts";
 import { UserError } from "../usage-error.ts";
 import { askAll } from "./ask-all.ts";
-import { size } from "./table.ts";
+import { readableSize } from "../../observe/readable-units.ts";
 import { findTargets, targetOptions } from "./targets.ts";
 
 export const profileCommand: Command = command({
@@ -35,7 +35,7 @@ export const profileCommand: Command = command({
         } catch (error) {
           throw new UserError(`Cannot write ${file}: ${messageOf(error)}`);
         }
-        host.out(`${file}  ${size(answer.length)}\n`);
+        host.out(`${file}  ${readableSize(answer.length)}\n`);
       }
     }
     host.err("Chrome opens them: DevTools, Performance for the CPU profile, Memory for the heap snapshot\n");

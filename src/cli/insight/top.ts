@@ -13,7 +13,8 @@ import { type Command, command } from "../command.ts";
 import { whenSignalled } from "../signals.ts";
 import { type Answered, askAll } from "./ask-all.ts";
 import type { DebugClient } from "./debug-client.ts";
-import { age, size, table } from "./table.ts";
+import { table } from "./table.ts";
+import { readableAge, readableMillis, readableSize } from "../../observe/readable-units.ts";
 import { findTargets, outputOption, targetOptions } from "./targets.ts";
 
 /** Everything that one picture shows of a replica. */
@@ -139,7 +140,9 @@ function processRow({ process, seconds }: Load): readonly string[] {
     String(last?.keys.failing ?? 0),
     String(last?.keys.parked ?? 0),
     rate(({ requests }) => requests),
-    memory.limit === undefined ? size(memory.used) : `${size(memory.used)} of ${size(memory.limit)}`,
+    memory.limit === undefined
+      ? readableSize(memory.used)
+      : `${readableSize(memory.used)} of ${readableSize(memory.limit)}`,
   ];
 }
 
@@ -171,8 +174,8 @@ function informerRow(informer: InformerAnswer, now: number): readonly string[] {
     selector,
     state,
     String(objects),
-    size(bytes),
-    lastEvent === undefined ? "" : age(Math.max(0, now - Date.parse(lastEvent))),
+    readableSize(bytes),
+    lastEvent === undefined ? "" : readableAge(Math.max(0, now - Date.parse(lastEvent))),
     Object.entries(relists)
       .map(([reason, count]) => `${reason} ${count}`)
       .join(", "),
@@ -188,5 +191,5 @@ function perSecond(seconds: readonly OverviewAnswer[], of: (second: OverviewAnsw
 }
 
 function millis(value: number | undefined): string {
-  return value === undefined ? "" : value < 10 ? `${value.toFixed(1)}ms` : age(value);
+  return value === undefined ? "" : readableMillis(value).replace(" ", "");
 }

@@ -7,8 +7,8 @@ import { whenSignalled } from "../signals.ts";
 import { UserError } from "../usage-error.ts";
 import { type Answered, askAll } from "./ask-all.ts";
 import type { DebugClient, Targets } from "./debug-client.ts";
-import { objectText, runLines } from "./run-sentences.ts";
-import { age } from "./table.ts";
+import { objectText, runLines } from "../../history/run-sentences.ts";
+import { readableAge } from "../../observe/readable-units.ts";
 import { findTargets, outputOption, targetOptions } from "./targets.ts";
 
 /** Milliseconds between two questions with --watch while no run of the object ends. */
@@ -114,8 +114,8 @@ function present(answers: Histories): string {
 }
 
 function keyText({ state, since, until, failures, reason, causes }: KeyAnswer): string {
-  const ago = since === undefined ? "" : ` for ${age(Math.max(0, Date.now() - Date.parse(since)))}`;
-  const then = until === undefined ? "" : ` and runs in ${age(Math.max(0, Date.parse(until) - Date.now()))}`;
+  const ago = since === undefined ? "" : ` for ${readableAge(Math.max(0, Date.now() - Date.parse(since)))}`;
+  const then = until === undefined ? "" : ` and runs in ${readableAge(Math.max(0, Date.parse(until) - Date.now()))}`;
   const often = failures === 0 ? "" : ` after ${failures} ${failures === 1 ? "failure" : "failures"}`;
   const why = reason ?? causes.join("; ");
   return `is ${state}${ago}${then}${often}${why === "" ? "" : `: ${why}`}`;

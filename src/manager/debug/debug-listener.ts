@@ -7,6 +7,7 @@ import { writePrivate } from "../../platform/private-file.ts";
 import { messageOf } from "../../platform/error-message.ts";
 import { type DebugFile, debugFolder } from "../../server/debug/debug-file.ts";
 import { debugApp } from "../../server/debug/debug-app.ts";
+import { dashboardApp } from "../../server/dashboard/dashboard-app.tsx";
 import { isLoopbackName } from "../../server/local-request.ts";
 import type { Process } from "../process.ts";
 import { LiveSource, type LiveSourceParts } from "./live-source.ts";
@@ -29,7 +30,7 @@ export class DebugListener implements Disposable {
   constructor(process: Process, parts: LiveSourceParts) {
     this.#process = process;
     this.#source = new LiveSource(process, parts);
-    this.app = debugApp({ source: this.#source, token: this.token });
+    this.app = dashboardApp(this.#source).route("/", debugApp({ source: this.#source, token: this.token }));
   }
 
   /** Called when the listener has its address: this user's commands find it from now on. */

@@ -1,6 +1,14 @@
 /** Tells a recorded run in sentences. */
-import type { CauseAnswer, Change, ChangedBy, ObjectRef, RunAnswer } from "../../history/run-answer.ts";
-import { age } from "./table.ts";
+import type {
+  CauseAnswer,
+  Change,
+  ChangedBy,
+  ObjectRef,
+  RequestAnswer,
+  RunAnswer,
+  StatusAnswer,
+} from "./run-answer.ts";
+import { readableAge, readableMillis } from "../observe/readable-units.ts";
 
 /** The most changes of one place that are written out. */
 const MOST_CHANGES = 8;
@@ -42,8 +50,8 @@ function headline(
   const what = phase === "reconcile" ? "" : ` (${phase})`;
   const which = attempt > 1 ? `, attempt ${attempt}` : "";
   const where = isShared ? ` on ${replica}` : "";
-  const late = waited >= 100 ? `, after ${age(waited)} in the queue` : "";
-  const time = duration === undefined ? "runs since then" : `ran ${millis(duration)}`;
+  const late = waited >= 100 ? `, after ${readableAge(waited)} in the queue` : "";
+  const time = duration === undefined ? "runs since then" : `ran ${readableMillis(duration)}`;
   return `${clockTime(at)}  ${controller} ${key}${what} ${time}${which}${late}${where}`;
 }
 
@@ -76,11 +84,20 @@ function causeLines(run: RunAnswer, options: TellingOptions): readonly string[] 
 /** Tells one cause: `Deployment default/web was changed by kubectl-edit: spec.replicas 2 → 7`. */
 function causeText(cause: CauseAnswer | undefined): string {
   if (cause === undefined) return "nobody knows any more";
-  const { source, type, object, by, run } = cause;
-  if (object === undefined) return SOURCES[source] ?? (type === "generic" ? source : `${source} ${type}`);
+  const { object, by, run } = cause;
+  if (object === undefined) return sourceText(cause);
   const who = run === undefined ? byText(by) : ` by controller ${run.controller}`;
-  const how = VERBS[type] ?? `had the event ${type}`;
-  return `${objectText(object)} ${how}${who}${changesText(cause.changes, cause.more)}`;
+  return `${objectText(object)} ${causeVerb(cause)}${who}${changesText(cause.changes, cause.more)}`;
+}
+
+/** What happened to the object of a cause, such as `was changed`. */
+export function causeVerb({ type }: Pick<CauseAnswer, "type">): string {
+  return VERBS[type] ?? `had the event ${type}`;
+}
+
+/** What a cause without an object means. */
+export function sourceText({ source, type }: Pick<CauseAnswer, "source" | "type">): string {
+  return SOURCES[source] ?? (type === "generic" ? source : `${source} ${type}`);
 }
 
 /** What causes without an object mean. */
@@ -100,7 +117,8 @@ const VERBS: Readonly<Record<string, string>> = {
   generic: "had an event",
 };
 
-function byText(by: ChangedBy | undefined): string {
+/** The writer of a change, beginning with ` by `; empty when nobody knows it. */
+export function byText(by: ChangedBy | undefined): string {
   if (by === undefined || by.manager === "") return "";
   const how = by.operation === "Apply" ? " (server-side apply)" : "";
   return ` by ${by.manager}${by.subresource === undefined || by.subresource === "" ? "" : ` (${by.subresource})`}${how}`;
@@ -119,35 +137,13 @@ function deedLines({ children, requests, status, finalizer, events, reads, trunc
   if (kept > 0)
     lines.push(`left ${kept} ${kept === 1 ? "child" : "children"} as ${kept === 1 ? "it was" : "they were"}`);
   if (status !== undefined) {
-    const conditions = status.conditions.map(({ type, status: now, reason, was }) =>
-      was === undefined || was === now
-        ? `${type} stays ${now}`
-        : `${type} ${was} → ${now}${reason === undefined ? "" : ` (${reason})`}`,
-    );
-    const other = status.changes.filter(({ path }) => !/(?:^|\.)conditions\b/.test(path));
-    const parts = [...conditions, ...other.slice(0, MOST_CHANGES).map(changeText)];
+    const other = otherChanges(status);
+    const parts = [...conditionTexts(status), ...other.slice(0, MOST_CHANGES).map(changeText)];
     lines.push(parts.length === 0 ? "wrote the status" : `status: ${parts.join("; ")}`);
   }
-  for (const {
-    verb,
-    object,
-    subresource,
-    status: code,
-    reason,
-    error,
-    duration,
-    by,
-    dryRun,
-    changes,
-    more,
-  } of requests) {
-    const isRefused = code === 0 || code >= 300;
-    if (by === "runtime" && !isRefused) continue; // told above, as children and status
-    const what = `${dryRun === true ? "tried to " : ""}${verb} ${objectText(object)}${subresource === undefined || subresource === "" ? "" : `/${subresource}`}`;
-    const answer = isRefused
-      ? `: ${error ?? reason ?? `no answer`}${code === 0 ? "" : ` (${code})`}`
-      : changesText(changes, more);
-    lines.push(`${what}${answer}, ${millis(duration)}`);
+  for (const request of requests) {
+    // What the runtime has written is told above, as children and status.
+    if (request.by === "author" || isRefused(request)) lines.push(requestText(request));
   }
   for (const { type, reason, message } of events) lines.push(`event ${type} ${reason}: ${message}`);
   const fromServer = reads.filter(({ from }) => from === "server");
@@ -160,11 +156,44 @@ function deedLines({ children, requests, status, finalizer, events, reads, trunc
   return lines;
 }
 
-function outcomeText({ outcome, duration }: RunAnswer): string {
+/** Whether a request had no answer, or one other than success. */
+export function isRefused({ status }: Pick<RequestAnswer, "status">): boolean {
+  return status === 0 || status >= 300;
+}
+
+/** Tells a request: `patch ConfigMap default/web: data.a 1 → 2, 3.1 ms`. */
+export function requestText(request: RequestAnswer): string {
+  const { verb, object, subresource = "", status, reason, error, duration, dryRun, changes, more } = request;
+  const what = `${dryRun === true ? "tried to " : ""}${verb} ${objectText(object)}${subresource === "" ? "" : `/${subresource}`}`;
+  const answer = isRefused(request)
+    ? `: ${error ?? reason ?? "no answer"}${status === 0 ? "" : ` (${status})`}`
+    : changesText(changes, more);
+  return `${what}${answer}, ${readableMillis(duration)}`;
+}
+
+/** The conditions that a run has set: `Ready False → True (AllReady)`, `Ready stays True`. */
+export function conditionTexts({ conditions }: StatusAnswer): readonly string[] {
+  return conditions.map(({ type, status, reason, was }) =>
+    was === undefined || was === status
+      ? `${type} stays ${status}`
+      : `${type} ${was} → ${status}${reason === undefined ? "" : ` (${reason})`}`,
+  );
+}
+
+/** The changes of a status beside its conditions. */
+export function otherChanges({ changes }: StatusAnswer): readonly Change[] {
+  return changes.filter(({ path }) => !/(?:^|\.)conditions\b/.test(path));
+}
+
+export function outcomeText({ outcome, duration }: RunAnswer): string {
   if (outcome === undefined) return duration === undefined ? "it is still under way" : "it ended";
   const { result, error, after, next } = outcome;
   const again =
-    next === undefined ? (after === undefined ? "" : `, again after ${age(after)}`) : `, again at ${clockTime(next)}`;
+    next === undefined
+      ? after === undefined
+        ? ""
+        : `, again after ${readableAge(after)}`
+      : `, again at ${clockTime(next)}`;
   return `${RESULTS[result]}${error === undefined ? "" : `: ${error}`}${again}`;
 }
 
@@ -196,7 +225,8 @@ function changeText(change: Change): string {
   return `${path} ${valueText(change.old)} → ${valueText(change.new)}`;
 }
 
-function valueText(value: unknown): string {
+/** A value in a few characters. */
+export function valueText(value: unknown): string {
   const text = typeof value === "string" && /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
 }
@@ -215,8 +245,4 @@ function clockTime(at: string): string {
   const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, "0")}`;
   const isToday = date.toDateString() === new Date().toDateString();
   return isToday ? time : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
-}
-
-function millis(ms: number): string {
-  return ms < 10 ? `${ms.toFixed(1)} ms` : ms < 1_000 ? `${Math.round(ms)} ms` : age(ms);
 }
