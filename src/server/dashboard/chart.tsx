@@ -1,3 +1,4 @@
+/** @jsxImportSource hono/jsx */
 /** A line chart of the last minutes. */
 import type { Child } from "hono/jsx";
 

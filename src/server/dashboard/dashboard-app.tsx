@@ -1,3 +1,4 @@
+/** @jsxImportSource hono/jsx */
 /** Serves the dashboard: pages that the server renders, in which a small script replaces what has changed. */
 import { randomBytes } from "node:crypto";
 import { type Context, Hono } from "hono";

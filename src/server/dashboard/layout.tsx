@@ -1,3 +1,4 @@
+/** @jsxImportSource hono/jsx */
 /** The frame of every page. */
 import { raw } from "hono/html";
 import type { Child } from "hono/jsx";

@@ -1,3 +1,4 @@
+/** @jsxImportSource hono/jsx */
 /** The pages of the dashboard. What changes by itself is marked as live. */
 import type { Child } from "hono/jsx";
 import type { ObjectRef, RunAnswer } from "../../history/run-answer.ts";
@@ -52,6 +53,17 @@ export function Overview({ process, modules, troubled, seconds, now }: OverviewP
       <div id="state" data-live>
         <ProcessState process={process} />
       </div>
+      <section id="troubled" data-live>
+        <h2>Keys that need somebody</h2>
+        <Keys keys={troubled} now={now} empty="No key is parked, stuck or failing." />
+        {troubled.total > troubled.keys.length ? (
+          <p>
+            <a href="/keys?state=parked,stuck,failing">All {troubled.total}</a>
+          </p>
+        ) : (
+          ""
+        )}
+      </section>
       <section id="charts" data-live aria-label="The last minutes">
         <div class="charts">
           <Chart title="Runs a second" values={values(({ runs }) => runs)} format={count} />
@@ -68,17 +80,6 @@ export function Overview({ process, modules, troubled, seconds, now }: OverviewP
           <Chart title="Requests a second" values={values(({ requests }) => requests)} format={count} />
           <Chart title="Memory" values={values(({ memory }) => memory)} format={readableSize} />
         </div>
-      </section>
-      <section id="troubled" data-live>
-        <h2>Keys that need somebody</h2>
-        <Keys keys={troubled} now={now} empty="No key is parked, stuck or failing." />
-        {troubled.total > troubled.keys.length ? (
-          <p>
-            <a href="/keys?state=parked,stuck,failing">All {troubled.total}</a>
-          </p>
-        ) : (
-          ""
-        )}
       </section>
       <section id="controllers" data-live>
         <h2>Controllers</h2>

@@ -1,3 +1,4 @@
+/** @jsxImportSource hono/jsx */
 /** The parts of which pages are made. */
 import type { Child } from "hono/jsx";
 import type { Change, ObjectRef } from "../../history/run-answer.ts";

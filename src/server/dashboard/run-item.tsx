@@ -1,3 +1,4 @@
+/** @jsxImportSource hono/jsx */
 /** One run in a timeline: why it happened, what it did, and what came of it. */
 import type { Child } from "hono/jsx";
 import type { CauseAnswer, RunAnswer } from "../../history/run-answer.ts";

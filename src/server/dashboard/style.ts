@@ -32,11 +32,12 @@ h1 { font-size: 1.35rem; margin: .25rem 0 1rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.05rem; margin: 1.5rem 0 .5rem; }
 h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; margin: 0 0 1rem; }
-.card > h2:first-child { margin-top: 0; }
+.card > :first-child, .row > h2 { margin-top: 0; }
+.card > :last-child, .row > h2 { margin-bottom: 0; }
 .notice { border-left: .3rem solid var(--warn); }
 .notice.bad { border-color: var(--bad); background: var(--bad-page); }
 .notice.good { border-color: var(--good); background: var(--good-page); }
-.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 1rem; margin-bottom: 1rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 45%), 1fr)); gap: 1rem; margin-bottom: 1rem; }
 .charts figure { margin: 0; padding: .75rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; }
 .charts figcaption { display: flex; justify-content: space-between; gap: .5rem; color: var(--soft); font-size: .87rem; }
 .charts output { color: var(--text); font-weight: 600; font-variant-numeric: tabular-nums; }
@@ -44,7 +45,7 @@ h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere; }
 .charts .bad svg { color: var(--bad); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; }
-caption { text-align: left; padding: .25rem 0 .5rem; color: var(--soft); }
+caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 th, td { text-align: left; padding: .4rem .7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 600; font-size: .87rem; color: var(--soft); white-space: nowrap; }
 tbody tr:last-child td { border-bottom: 0; }
@@ -94,6 +95,8 @@ ol.log .warn { color: var(--warn); }
 .toast { position: fixed; right: 1rem; bottom: 1rem; max-width: min(30rem, calc(100vw - 2rem)); margin: 0; z-index: 2; }
 @media (max-width: 40rem) {
   main { padding: .75rem; }
+  .charts { gap: .5rem; }
+  .charts figure { padding: .5rem .6rem; }
   .cards thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .cards, .cards tbody, .cards tr, .cards td { display: block; width: 100%; }
   .cards tr { border-bottom: 1px solid var(--line); padding: .4rem .7rem; }
