@@ -1,6 +1,6 @@
 /**
- * What the dashboards ask that kubebuilder's Grafana plugin generates (`kubebuilder edit --plugins grafana/v1-alpha`, as
- * of version 4.9).
+ * What the dashboards ask that kubebuilder's Grafana plugin generates (`kubebuilder edit --plugins grafana/v1-alpha`, in
+ * August 2026).
  *
  * @see https://book.kubebuilder.io/plugins/available/grafana-v1-alpha
  */

@@ -214,7 +214,7 @@ interface Manifest {
 }
 
 /** What `manifests deploy` prints for the modules, in a ConfigMap. */
-async function deployManifests(): Promise<readonly Manifest[]> {
+async function deployManifests(...flags: readonly string[]): Promise<readonly Manifest[]> {
   const printed: string[] = [];
   const offered = async () => ({
     binnacle: await import("../../index.ts"),
@@ -222,12 +222,40 @@ async function deployManifests(): Promise<readonly Manifest[]> {
   });
   const embedded = { version: "1.2.3", offered, sdk: () => Promise.resolve(undefined), source: undefined };
   const line = `manifests deploy --name binnacle --controllers ${folder}/controllers --base-image example.com/binnacle:1`;
-  await cli(line.split(" "), { embedded, env: {}, out: (text) => void printed.push(text), err: () => {} });
+  await cli([...line.split(" "), ...flags], {
+    embedded,
+    env: {},
+    out: (text) => void printed.push(text),
+    err: () => {},
+  });
   return parseAllDocuments(printed.join("")).map((one) => one.toJS() as Manifest);
 }
 
+/** The kinds of the Prometheus operator. */
+async function makeMonitoringKinds(): Promise<void> {
+  const group = "monitoring.coreos.com";
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  for (const kind of ["ServiceMonitor", "PrometheusRule"]) {
+    const plural = `${kind.toLowerCase()}s`;
+    const crd = {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        group,
+        scope: "Namespaced",
+        names: { kind, plural },
+        versions: [{ name: "v1", served: true, storage: true, schema }],
+      },
+    };
+    await make(collectionOf(crd), crd);
+    await until(async () => (await request("GET", `/apis/${group}/v1/${plural}`)).status === 200);
+  }
+}
+
 test("--all takes off what `manifests deploy` has put there, in an order that hurts nobody, and nothing else", async () => {
-  const manifests = await deployManifests();
+  await makeMonitoringKinds();
+  const manifests = await deployManifests("--monitoring");
   expect(manifests.length).toBeGreaterThan(8);
   for (const manifest of manifests) await make(collectionOf(manifest), manifest);
   await until(async () => (await request("GET", BOXES)).status === 200);
