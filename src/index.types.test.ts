@@ -479,6 +479,7 @@ test("what a daemon hands over has the type of its schema in the causes of runs"
     for: Guestbook,
     async reconcile(_, { causes }) {
       expectTypeOf(causes).toEqualTypeOf<readonly Cause[]>();
+      expectTypeOf(causes[0]!.paths).toEqualTypeOf<readonly string[] | undefined>();
     },
   });
 });

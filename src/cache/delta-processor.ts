@@ -24,7 +24,7 @@ export interface DeltaProcessorOptions {
   readonly needs: () => number;
   /** Whether an object belongs to the informer's set. */
   readonly covers: (object: AnyObject) => boolean;
-  /** Called with the object of each event before it is reduced, and with the state in the store. */
+  /** Called with the new state of each added or changed object before it is reduced, and with the state in the store. */
   readonly onEvent?: ((object: AnyObject, stored: AnyObject | undefined) => void) | undefined;
   /** Called when a list or batch of events of the server is in the store. */
   readonly onHeard: () => void;
@@ -157,7 +157,7 @@ export class DeltaProcessor implements ReflectorSink {
   #change(type: DeltaType, object: AnyObject): void {
     const { held, transformer, onEvent } = this.#options;
     const key = keyString(object.metadata);
-    onEvent?.(object, this.#store.get(key));
+    if (type !== "Deleted") onEvent?.(object, this.#store.get(key));
     const delta = new Delta(type, transformer.transform(object, false));
     if (held.size > 0 && held.has(key)) this.#fifo.defer(key, delta);
     else if (this.#fifo.admit(key, delta)) this.#applyDelta(key, delta);

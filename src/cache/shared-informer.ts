@@ -44,8 +44,8 @@ export interface SharedInformerOptions extends Omit<ReflectorOptions, OwnOptions
    */
   readonly keep?: readonly string[] | undefined;
   /**
-   * Called with the object of each event of the watch before it is reduced, with the state in the store, and with
-   * whether nothing but metadata is watched. It must not throw. @default not called
+   * Called with the new state of each object that the watch shows as added or changed, before it is reduced, with the
+   * state in the store, and with whether nothing but metadata is watched. It must not throw. @default not called
    */
   readonly onEvent?: ((object: AnyObject, stored: AnyObject | undefined, isPartial: boolean) => void) | undefined;
 }

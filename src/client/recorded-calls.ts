@@ -71,8 +71,13 @@ export class RecordedWrite {
 
   /** Called before the answer goes into the caches, whose events are to name this run. */
   answered(answer: unknown): void {
-    const { isDry, verb, manager, subresource } = this.#write;
-    if (isDry || !this.#isObject(answer)) return;
+    const { isDry, verb, manager, subresource, resource } = this.#write;
+    if (isDry) return;
+    if (verb === "delete") {
+      const uid = uidOf(answer);
+      if (uid !== undefined) this.#record.deleted(resource.kind, uid);
+    }
+    if (!this.#isObject(answer)) return;
     this.#record.wrote(answer, { manager, operation: verb === "apply" ? "Apply" : "Update", subresource });
   }
 
@@ -118,6 +123,14 @@ export class RecordedWrite {
     }
     return undefined;
   }
+}
+
+/** The UID in the answer to a deletion. */
+function uidOf(answer: unknown): string | undefined {
+  const { details, metadata } = Object(answer) as {
+    readonly [K in "details" | "metadata"]?: { readonly uid?: string };
+  };
+  return details?.uid ?? metadata?.uid;
 }
 
 /** The origins of the author's writes begin with a sign that no controller's name begins with. */

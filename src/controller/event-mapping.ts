@@ -110,7 +110,7 @@ interface EventToEnqueue {
 function enqueue(host: EventMappingHost, key: string, event: EventToEnqueue): void {
   const { type, resource, object, old, source, info } = event;
   const isNews = info.isInInitialList !== true && old?.metadata.resourceVersion !== object.metadata.resourceVersion;
-  const origin = host.history?.originOf(object);
+  const origin = host.history?.originOf(object, type);
   const cause = new EventCause({ source, type, resource, object, old: isNews ? old : undefined, origin });
   const options = isNews ? { cause } : { priority: LOW_PRIORITY, cause };
   if (info.origin !== undefined && info.origin === handOriginOf(host.controller, key)) host.addAfterRun(key, options);

@@ -23,14 +23,24 @@ const MOST_ORIGINS = 1_024;
 export class EventOrigins {
   readonly #byVersion = new Map<string, EventOrigin>();
 
-  of({ kind, metadata }: AnyObject): EventOrigin | undefined {
-    return this.#byVersion.get(`${kind}/${metadata.resourceVersion}`);
+  /** The origin of a state, or of the deletion of the object. */
+  of({ kind, metadata }: AnyObject, isDeleted = false): EventOrigin | undefined {
+    return this.#byVersion.get(`${kind}/${isDeleted ? metadata.uid : metadata.resourceVersion}`);
+  }
+
+  /** Remembers who has deleted an object. */
+  setDeleted(kind: string, uid: string, origin: EventOrigin): void {
+    this.#set(`${kind}/${uid}`, origin);
   }
 
   /** Remembers the origin of a state. What is known about a write of this process stays when its event arrives. */
   set({ kind, metadata }: AnyObject, origin: EventOrigin): void {
     const version = `${kind}/${metadata.resourceVersion}`;
     if (origin.run === undefined && this.#byVersion.get(version)?.run !== undefined) return;
+    this.#set(version, origin);
+  }
+
+  #set(version: string, origin: EventOrigin): void {
     this.#byVersion.set(version, origin);
     if (this.#byVersion.size > MOST_ORIGINS) this.#byVersion.delete(this.#byVersion.keys().next().value!);
   }

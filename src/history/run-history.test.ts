@@ -157,6 +157,28 @@ describe("RunHistory", () => {
     expect(text.match(/\[redacted\]/g)!.length).toBeGreaterThan(8);
   });
 
+  test("values of large and of many Secrets are found, too", () => {
+    const history = historyOf(MEBIBYTE);
+    const marker = (index: number): string => `MARKER-${index}-${"m".repeat(20)}`;
+    const secretOf = (data: object): AnyObject => ({ ...object("s", 1, { stringData: data }), kind: "Secret" });
+    const said = (text: string, ...secrets: readonly AnyObject[]): string => {
+      const record = begin(history, "ns/a");
+      for (const secret of secrets) record.sees(Secret, secret);
+      record.end({ result: "error", error: text });
+      return record.outcome!.error!;
+    };
+    const large = `${marker(1)}${"x".repeat(900_000)}`;
+    expect(said(`It is ${large}`, secretOf({ large }))).toBe("It is [redacted]");
+    const many = Array.from({ length: 900 }, (_, index) => secretOf({ value: marker(index + 2) }));
+    expect(said(`It is ${marker(2)} or ${marker(901)}`, ...many)).toBe("It is [redacted] or [redacted]");
+    const crowd = secretOf(
+      Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`k${index}`, marker(index)])),
+    );
+    expect(said("It is hard to tell", crowd)).toStartWith("[redacted: ");
+    const some = Array.from({ length: 1_000 }, (_, index) => secretOf({ value: marker(10_000 + index) }));
+    expect(said("It can be told again", ...some)).toBe("It can be told again");
+  });
+
   test("an event's author is the manager of the newest entry, among equals the one whose field differs", () => {
     const history = historyOf(MEBIBYTE);
     const entry = (manager: string, time: string, data: string) => ({
@@ -170,7 +192,7 @@ describe("RunHistory", () => {
       const now = object("a", 2, { data: { x: "1", y: "2" } });
       const heard = { ...now, metadata: { ...now.metadata, ...more, managedFields } } as AnyObject;
       history.event(heard, old, false);
-      return history.originOf(now).by?.manager;
+      return history.originOf(now, "update").by?.manager;
     };
     expect(by([entry("kubectl-edit", "2026-01-01T00:00:02Z", "y"), entry("site", "2026-01-01T00:00:01Z", "x")])).toBe(
       "kubectl-edit",

@@ -76,6 +76,7 @@ export class RunHistory {
       clean: (text) => this.#secrets.clean(text),
       reserve: (bytes, used) => this.#reserve(bytes, used),
       wrote: (object, by, run) => this.#origins.set(object, { at: clock.now(), by, run }),
+      deleted: (kind, uid, run) => this.#origins.setDeleted(kind, uid, { at: clock.now(), run }),
       sees: (resource, content) => this.#secrets.add(resource, content),
       ended: (record) => this.#onEnd(record),
       said: (line, run) => {
@@ -109,9 +110,9 @@ export class RunHistory {
     }
   }
 
-  /** Where the state of an object comes from; at least when it was heard of. */
-  originOf(object: AnyObject): EventOrigin {
-    return this.#origins.of(object) ?? { at: this.#clock.now() };
+  /** Where a state of an object comes from, or its deletion; at least when it was heard of. */
+  originOf(object: AnyObject, type: string): EventOrigin {
+    return this.#origins.of(object, type === "delete") ?? { at: this.#clock.now() };
   }
 
   /** The runs, newest first; those under way come before the ended ones. */

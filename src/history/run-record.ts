@@ -50,6 +50,7 @@ export interface RecordKeeper {
   reserve(bytes: number, used: number): boolean;
   /** Remembers that the run has written this state. */
   wrote(object: AnyObject, by: ChangedBy, run: RunRef): void;
+  deleted(kind: string, uid: string, run: RunRef): void;
   sees(resource: Resource, content: unknown): void;
   ended(record: RunRecord): void;
   said(line: LogLine, run: RunRef): void;
@@ -212,6 +213,11 @@ export class RunRecord implements RunAnswer {
   /** Notes that this run has written a state of an object. */
   wrote(object: AnyObject, by: ChangedBy): void {
     this.#keeper.wrote(object, by, this.ref);
+  }
+
+  /** Notes that this run has deleted an object. */
+  deleted(kind: string, uid: string): void {
+    this.#keeper.deleted(kind, uid, this.ref);
   }
 
   child(

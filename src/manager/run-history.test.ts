@@ -332,3 +332,32 @@ test("no value of a Secret or of a sensitive field is recorded, wherever a run t
     redacted: true,
   });
 });
+
+test("a deletion names the run that has deleted the object", async () => {
+  const pruning = defineController({
+    name: "pruning",
+    for: Site,
+    owns: [ConfigMap],
+    async reconcile({ spec: { title } }, { children }) {
+      const map = (name: string) => of(ConfigMap, { metadata: { name } });
+      await children.sync({ first: map("first"), second: title === "" ? undefined : map("second") });
+    },
+  });
+  const watching = defineController({
+    name: "watching",
+    for: Site,
+    watches: [watch(ConfigMap, { enqueue: () => [key] })],
+    async reconcile() {},
+  });
+  const { runs, operator } = await record(Site, pruning, watching);
+  await cluster.client.create(Site, { metadata: key, spec: { title: "both" } });
+  await ended(() => runs("pruning", "one"), 1);
+  await operator.idle();
+  await cluster.client.patch(Site, key, { type: "merge", body: { spec: { title: "" } } });
+  const causes = () => runs("watching", "one").flatMap(({ causes: some }) => some);
+  await until(() => causes().some(({ type }) => type === "delete"));
+  expect(causes().find(({ type }) => type === "delete")).toMatchObject({
+    object: { kind: "ConfigMap", name: "second" },
+    run: { controller: "pruning", key: "default/one", id: runs("pruning", "one")[0]!.id },
+  });
+});
