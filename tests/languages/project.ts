@@ -23,7 +23,10 @@ export class Project {
   readonly folder: string;
   readonly #env: Readonly<Record<string, string>>;
 
-  /** @param locks the folder here whose files, such as a lock file, are laid beside those of the page */
+  /**
+   * @param locks the folder here whose files, such as a lock file, are laid beside those of the page
+   * @param env further variables; a PATH is searched before that of this process
+   */
   constructor(
     name: string,
     { locks, env = {} }: { readonly locks?: string; readonly env?: Record<string, string> } = {},
@@ -36,7 +39,8 @@ export class Project {
     mkdirSync(bin, { recursive: true });
     rmSync(join(bin, "binnacle"), { force: true });
     symlinkSync(program, join(bin, "binnacle"));
-    this.#env = { ...env, PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}`, KUBECONFIG: "/dev/null" };
+    const path = [bin, env["PATH"], process.env["PATH"]].filter((part) => part !== undefined).join(delimiter);
+    this.#env = { ...env, PATH: path, KUBECONFIG: "/dev/null" };
     mkdirSync(this.folder, { recursive: true });
     if (locks !== undefined) cpSync(join(import.meta.dirname, locks), this.folder, { recursive: true });
     writeFiles(this.folder, this.page);
