@@ -11,8 +11,9 @@ import {
   type BuiltImage,
   MODULES_PATH,
   type PlatformParts,
+  serverProgram,
 } from "./image/image.ts";
-import { componentsOf, moduleEntries, type Program } from "./image/image-contents.ts";
+import { componentsOf, moduleEntries, type Program, serverEntries } from "./image/image-contents.ts";
 import { type Compression, type Layer, makeLayer } from "./image/layer.ts";
 import { librariesOf, type Library, MissingLibrary } from "./image/libraries.ts";
 import { fullName, type Reference } from "./image/reference.ts";
@@ -25,8 +26,8 @@ import type { Progress } from "./progress.ts";
 export interface ImageBuild {
   readonly reference: Reference;
   readonly targets: readonly Target[];
-  /** `undefined` leaves the folder outside. */
-  readonly modules: readonly ModuleEntry[] | undefined;
+  /** `undefined` leaves the folder outside; `apiserver` makes an image of the API server alone, without modules. */
+  readonly modules: readonly ModuleEntry[] | "apiserver" | undefined;
   /** The packages that the binary offers to modules, with their exports. */
   readonly offered: Readonly<Record<string, object>>;
   readonly program: Program;
@@ -51,11 +52,11 @@ export interface ImageResult {
 }
 
 /** @throws BuildError */
-export async function buildControllersImage(options: ImageBuild): Promise<ImageResult> {
+export async function buildProgramImage(options: ImageBuild): Promise<ImageResult> {
   const { targets, modules, offered, progress, base } = options;
-  if (modules !== undefined) progress.begin("Bundling modules");
-  const bundled =
-    modules === undefined ? [] : await bundleModules(modules, { offered, destination: `/${MODULES_PATH}/` });
+  const isBundling = typeof modules === "object";
+  if (isBundling) progress.begin("Bundling modules");
+  const bundled = isBundling ? await bundleModules(modules, { offered, destination: `/${MODULES_PATH}/` }) : [];
   const documents = new Map<Target, string>();
   const parts: PlatformParts[] = [];
   for (const [index, target] of targets.entries()) {
@@ -68,7 +69,8 @@ export async function buildControllersImage(options: ImageBuild): Promise<ImageR
     parts.push({ platform, base: base?.images[index], layers });
   }
   const { reference, created, labels } = options;
-  return { image: buildImage(parts, { reference, created, labels }), documents };
+  const program = modules === "apiserver" ? serverProgram : undefined;
+  return { image: buildImage(parts, { reference, program, created, labels }), documents };
 }
 
 interface Contents {
@@ -82,12 +84,14 @@ interface Contents {
 /** The layers, from the one that changes least to the one that changes most, which is the smallest. */
 async function makeLayers(
   { binary, libraries, bundled, document, platform }: Contents,
-  { base, compression, cache, created, progress, signal }: ImageBuild,
+  { modules, base, compression, cache, created, progress, signal }: ImageBuild,
 ): Promise<readonly Layer[]> {
   const sets: readonly (readonly [createdBy: string, entries: readonly TarEntry[]])[] = [
     ...(base === undefined ? [["libraries and certificates", rootFiles(libraries)] as const] : []),
     ["binary", withFolders([executableEntry(BINARY_PATH, binary)])],
-    ["modules", moduleEntries(bundled, document)],
+    modules === "apiserver"
+      ? ["bill of materials", serverEntries(document)]
+      : ["modules", moduleEntries(bundled, document)],
   ];
   const layers: Layer[] = [];
   for (const [what, entries] of sets) {

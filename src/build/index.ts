@@ -1,7 +1,7 @@
 /** The parts of `binnacle build`: modules, executables, images and registries. */
 export { BuildError } from "./build-error.ts";
 export { buildExecutable } from "./build-executable.ts";
-export { buildControllersImage } from "./build-image.ts";
+export { buildProgramImage } from "./build-image.ts";
 export { hostTarget, parseTarget, type Target, targets } from "./executable/targets.ts";
 export { writeArchive, writeLayout, writeSbom } from "./image/archive.ts";
 export type { BaseImage } from "./image/image.ts";

@@ -1,7 +1,7 @@
 /** `binnacle apiserver` */
 import { messageOf } from "../platform/error-message.ts";
 import { readFileSync } from "node:fs";
-import { listenApiServer, type ListeningApiServer } from "binnacle-apiserver";
+import { listenApiServer, type ListeningApiServer, type ListenOptions } from "binnacle-apiserver";
 import { isLoopback } from "binnacle-apiserver";
 import { writePrivate } from "../platform/private-file.ts";
 import { type Command, command } from "./command.ts";
@@ -15,6 +15,17 @@ export const apiserverCommand: Command = command({
       type: "string",
       default: "127.0.0.1:0",
       describe: "Address to serve on, with TLS; port 0 is a free one",
+    },
+    {
+      name: "allow-remote",
+      type: "boolean",
+      default: false,
+      describe: "Let in programs of other machines that have a token; else the address must be of this machine",
+    },
+    {
+      name: "tls-san",
+      type: "list",
+      describe: "Another name or address by which clients reach the server, for its certificate; repeatable",
     },
     {
       name: "data",
@@ -31,16 +42,19 @@ export const apiserverCommand: Command = command({
   async run(values, { out }) {
     const signalled = whenSignalled(() => undefined);
     const address = parseAddress(values["bind-address"]);
-    if (!isLoopback(address.host) && values["client-ca-file"] === undefined) {
+    if (!isLoopback(address.host) && values["client-ca-file"] === undefined && !values["allow-remote"]) {
       throw new UsageError(
         `--bind-address is '${values["bind-address"]}', which other machines reach: pass --client-ca-file too, so that clients are ` +
-          "authenticated by certificates, or an address of this machine such as 127.0.0.1:6443",
+          "authenticated by certificates, --allow-remote, with which they need a token, or an address of this machine such " +
+          "as 127.0.0.1:6443",
       );
     }
     const listening = await start({
       ...address,
       data: values.data,
       clientAuthority: readAuthority(values["client-ca-file"]),
+      remote: values["allow-remote"],
+      names: values["tls-san"],
     });
     const file = values["write-kubeconfig"];
     if (file !== undefined) {
@@ -51,22 +65,17 @@ export const apiserverCommand: Command = command({
         throw new UserError(`Cannot write the kubeconfig ${file}: ${messageOf(error)}`);
       }
     }
-    out(`Serving the Kubernetes API on ${listening.url}\n`);
-    if (file !== undefined) out(`export KUBECONFIG=${file}\n`);
+    // In one piece, because who starts a server for a test may stop to read after the first line.
+    out(`Serving the Kubernetes API on ${listening.url}\n${file === undefined ? "" : `export KUBECONFIG=${file}\n`}`);
     await signalled;
     await listening.stop();
     return 0;
   },
 });
 
-interface StartOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly data: string | undefined;
-  readonly clientAuthority: string | undefined;
-}
-
-async function start(options: StartOptions): Promise<ListeningApiServer> {
+async function start(
+  options: ListenOptions & { readonly host: string; readonly port: number },
+): Promise<ListeningApiServer> {
   try {
     return await listenApiServer(options);
   } catch (error) {

@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import {
   type BaseImage,
-  buildControllersImage,
+  buildProgramImage,
   createdAt,
   credentialsFor,
   fullName,
@@ -57,14 +57,18 @@ export async function buildImageOf(
   if (unnamed !== undefined) throw new UsageError(`--label is '${unnamed}': expected key=value`);
   const created = createdAt(host.env);
   const labels = labelsOf({
-    title: projectName(values.controllers[0] ?? "."),
-    folder: resolve(values.controllers[0] ?? "."),
     reference,
     created,
-    flags: values.label ?? [],
     base: baseReference,
+    ...(values.apiserver
+      ? { title: "binnacle apiserver", folder: undefined, flags: [ownVersion(host), ...(values.label ?? [])] }
+      : {
+          title: projectName(values.controllers[0] ?? "."),
+          folder: resolve(values.controllers[0] ?? "."),
+          flags: values.label ?? [],
+        }),
   });
-  const entries = await modulesToBuild(values, host);
+  const entries = values.apiserver ? "apiserver" : await modulesToBuild(values, host);
   const cache = join(cacheFolder(host.env), "layers");
   const registry = {
     credentials: (name: string) => credentialsFor(name, host.env),
@@ -83,7 +87,7 @@ export async function buildImageOf(
       progress,
     }));
   const platforms = base === undefined ? requested : await targetsOn(base, requested);
-  const { image, documents } = await buildControllersImage({
+  const { image, documents } = await buildProgramImage({
     reference,
     targets: platforms,
     modules: entries,
@@ -130,6 +134,11 @@ export async function buildImageOf(
     }
     return `${values.output}: ${fullName(reference)}@${image.root.descriptor.digest} (${mebibytes(size)} MiB) for ${processors}`;
   }
+}
+
+/** The version of what is in an image without modules, as a label. */
+function ownVersion({ embedded }: Host): string {
+  return `org.opencontainers.image.version=${embedded.version}`;
 }
 
 interface Base {

@@ -21,6 +21,12 @@ const options = [
     default: false,
     describe: "Leave the modules outside: what is built runs those of a folder",
   },
+  {
+    name: "apiserver",
+    type: "boolean",
+    default: false,
+    describe: "image: of the API server alone, as a container for tests, instead of controllers",
+  },
   { name: "image", type: "string", describe: "Build an image of this name, such as ghcr.io/team/guestbook:1" },
   {
     name: "base",

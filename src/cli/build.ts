@@ -10,13 +10,16 @@ const STANDARD_ERROR = 2;
 export const buildCommand: Command = command({
   options: buildOptions,
   async run(values, host) {
-    const imageOnly = ["base", "label", "sbom", "plain-http"] as const;
+    const imageOnly = ["apiserver", "base", "label", "sbom", "plain-http"] as const;
     const misplaced = imageOnly.find((name) => values[name] !== undefined && values[name] !== false);
     if (values.image === undefined && misplaced !== undefined) {
       throw new UsageError(`--${misplaced} is for images: add --image with the name of one, or leave it out`);
     }
     if (values.image !== undefined && values.name !== undefined) {
       throw new UsageError("--name is for executables: an image is named by --image; leave one out");
+    }
+    if (values.apiserver && values.external) {
+      throw new UsageError("--apiserver has no modules that --external could leave outside: leave one out");
     }
     if (host.embedded.source !== undefined) {
       throw new UsageError(

@@ -4,6 +4,7 @@ import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { Bench, freePort, Operator } from "../support/binary.ts";
 import { LoopbackRegistry } from "../support/loopback-registry.ts";
+import { tarEntries } from "../../src/build/image/tar-reader.ts";
 import { until } from "../support/until.ts";
 
 const MODULE = `
@@ -48,6 +49,40 @@ async function leftovers(folder: string): Promise<string[]> {
   const names = await readdir(folder, { recursive: true });
   return names.filter((name) => /(^|\/)\.[^/]*-\w{6}|\.tar$|^dist\/./.test(name)).sort();
 }
+
+test("an image of the API server alone starts it for others, with a folder for its kubeconfig", async () => {
+  const { code, stdout } = await bench.exec("build", "--apiserver", "--image", "api:1", "--output", "api");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^api: docker\.io\/library\/api:1@sha256:[0-9a-f]{64} \(\d+\.\d MiB\) for linux\/(amd64|arm64)\n$/,
+  );
+  const blob = async (digest: string): Promise<Uint8Array> =>
+    readFile(join(bench.dir, "api/blobs/sha256", digest.replace("sha256:", "")));
+  const json = async (digest: string) => JSON.parse(new TextDecoder().decode(await blob(digest)));
+  const index = JSON.parse(await readFile(join(bench.dir, "api/index.json"), "utf8"));
+  const manifest = await json(index.manifests[0].digest);
+  const { config } = await json(manifest.config.digest);
+  expect(config).toMatchObject({ User: "65532:65532", ExposedPorts: { "6443/tcp": {} }, Cmd: [] });
+  expect(config.Entrypoint).toEqual([
+    "/usr/local/bin/binnacle",
+    "apiserver",
+    "--bind-address=0.0.0.0:6443",
+    "--allow-remote",
+    "--write-kubeconfig=/etc/kubernetes/admin.conf",
+  ]);
+  expect(config.Labels["org.opencontainers.image.title"]).toBe("binnacle apiserver");
+  const last = await blob(manifest.layers.at(-1).digest);
+  const entries = await Array.fromAsync(tarEntries(new Response(Bun.gunzipSync(new Uint8Array(last))).body!));
+  expect(entries.find(({ path }) => path.startsWith("etc/kubernetes"))?.type).toBe("folder");
+  for (const [more, why] of [
+    [["--external"], "--apiserver has no modules"],
+    [[], "--apiserver is for images: add --image"],
+  ] as const) {
+    const image = more.length === 0 ? [] : ["--image", "api:1"];
+    const { code: status, stderr } = await bench.exec("build", "--apiserver", ...image, ...more);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(why)]);
+  }
+});
 
 describe("an executable", () => {
   test("has the modules inside, and runs them by itself", async () => {

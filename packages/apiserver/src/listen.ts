@@ -51,7 +51,7 @@ export async function listenApiServer(options: ListenOptions = {}): Promise<List
   const host = options.host ?? "127.0.0.1";
   if (!isLoopback(host) && options.clientAuthority === undefined && options.remote !== true) {
     throw new Error(
-      `other machines reach the address ${host}: allow it by remote, with which they need a token, or by clientAuthority`,
+      `other machines reach ${host}: clients must authenticate by certificates there, or be let in with tokens by 'remote'`,
     );
   }
   const credentials = loadCredentials(options.data);

@@ -72,7 +72,7 @@ test("what forms and simple requests of pages send is no body of the API", async
 
 test("an address that other machines reach needs clients with certificates", async () => {
   for (const host of ["0.0.0.0", "::", "192.0.2.1"]) {
-    expect(listenApiServer({ host })).rejects.toThrow("clients must authenticate by certificates there");
+    await expect(listenApiServer({ host })).rejects.toThrow("clients must authenticate by certificates there");
   }
   const people = createAuthority("people");
   const { cert, key } = issue(people, { subject: { name: "ann", groups: ["system:masters"] } });
@@ -83,6 +83,19 @@ test("an address that other machines reach needs clients with certificates", asy
   expect((await ask({ cert, key })).status).toBe(200);
   expect((await ask({})).status).toBe(401);
   expect((await ask({ cert, key }, { host: "rebound.example" })).status).toBe(421);
+});
+
+test("an address that other machines reach may let them in with tokens, by its own names alone", async () => {
+  await using listening = await listenApiServer({ host: "0.0.0.0", remote: true, names: ["API.test"] });
+  const { port } = new URL(listening.url);
+  const ask = (headers: Record<string, string>, serverName = "localhost"): Promise<Response> =>
+    fetch(`https://127.0.0.1:${port}/api/v1/namespaces`, { headers, tls: { ca: listening.authority, serverName } });
+  const authorization = `Bearer ${listening.token}`;
+  expect((await ask({ authorization })).status).toBe(200);
+  expect((await ask({ authorization, host: "api.test" }, "api.test")).status).toBe(200);
+  expect((await ask({})).status).toBe(401);
+  expect((await ask({ authorization: "Bearer guess" })).status).toBe(401);
+  expect((await ask({ authorization, host: "rebound.example" })).status).toBe(421);
 });
 
 test("bodies are cut off while they come", async () => {

@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
 import { architectureOf, RUNTIME_VERSION, type Target } from "../executable/targets.ts";
 import type { InstalledPackage } from "../modules/installed-packages.ts";
-import { BINARY_PATH, MODULES_PATH } from "./image.ts";
+import { BINARY_PATH, MODULES_PATH, serverProgram } from "./image.ts";
 import type { Library } from "./libraries.ts";
-import { CERTIFICATES_PATH, textEntry, withFolders } from "./root-files.ts";
+import { CERTIFICATES_PATH, sharedFolder, textEntry, withFolders } from "./root-files.ts";
 import type { Component } from "./sbom.ts";
 import { packagesOf } from "./system-packages.ts";
 import type { TarEntry } from "./tar.ts";
@@ -43,6 +43,11 @@ export function moduleEntries(modules: readonly ModuleFile[], document: string):
     { type: "folder", path: MODULES_PATH, mode: 0o755 },
     textEntry(SBOM_PATH, document),
   ]);
+}
+
+/** What the API server needs beside the binary: a folder for its kubeconfig. */
+export function serverEntries(document: string): readonly TarEntry[] {
+  return withFolders([...serverProgram.folders.map(sharedFolder), textEntry(SBOM_PATH, document)]);
 }
 
 export interface ContentsOptions {

@@ -7,6 +7,17 @@ import type { Reference } from "./reference.ts";
 export const USER = 65_532;
 /** The path of the binary in an image. */
 export const BINARY_PATH = "usr/local/bin/binnacle";
+/** What an image runs when it is started without anything else. */
+export interface ImageProgram {
+  /** What stays when the container is given arguments of its own. */
+  readonly entrypoint: readonly string[];
+  /** What they replace. */
+  readonly command: readonly string[];
+  readonly ports: readonly number[];
+  /** Folders to which it writes. */
+  readonly folders: readonly string[];
+}
+
 /** The folder of the modules in an image. */
 export const MODULES_PATH = "controllers";
 
@@ -42,6 +53,29 @@ export interface BaseImage {
   readonly layers: readonly Blob[];
 }
 
+const controllersProgram: ImageProgram = {
+  entrypoint: [],
+  command: ["run", `--controllers=/${MODULES_PATH}`],
+  ports: [8080, 8081, 9443],
+  folders: [],
+};
+
+/** Where kubeadm has the kubeconfig of the administrator, too. */
+const KUBECONFIG_FOLDER = "etc/kubernetes";
+
+/** The API server alone: only who has the kubeconfig gets in. */
+export const serverProgram: ImageProgram = {
+  entrypoint: [
+    "apiserver",
+    "--bind-address=0.0.0.0:6443",
+    "--allow-remote",
+    `--write-kubeconfig=/${KUBECONFIG_FOLDER}/admin.conf`,
+  ],
+  command: [],
+  ports: [6443],
+  folders: [KUBECONFIG_FOLDER],
+};
+
 export interface PlatformParts {
   readonly platform: Platform;
   /** @default nothing */
@@ -52,6 +86,8 @@ export interface PlatformParts {
 
 export interface ImageOptions {
   readonly reference: Reference;
+  /** @default that of controllers */
+  readonly program?: ImageProgram | undefined;
   /** Milliseconds since the epoch. */
   readonly created: number;
   /** Labels of the configuration, which are also the annotations of manifests and index. */
@@ -87,7 +123,10 @@ export function buildImage(parts: readonly PlatformParts[], options: ImageOption
   };
 }
 
-function platformImage({ platform, base, layers }: PlatformParts, { created, labels }: ImageOptions): PlatformImage {
+function platformImage(
+  { platform, base, layers }: PlatformParts,
+  { program = controllersProgram, created, labels }: ImageOptions,
+): PlatformImage {
   const time = new Date(created).toISOString();
   const { config: { config: inherited = {}, rootfs, history = [] } = {} } = base ?? {};
   const document: ImageConfig = {
@@ -95,10 +134,10 @@ function platformImage({ platform, base, layers }: PlatformParts, { created, lab
     ...platform,
     config: {
       User: `${USER}:${USER}`,
-      ExposedPorts: { "8080/tcp": {}, "8081/tcp": {}, "9443/tcp": {} },
+      ExposedPorts: Object.fromEntries(program.ports.map((port) => [`${port}/tcp`, {}])),
       Env: environment(inherited.Env ?? []),
-      Entrypoint: [`/${BINARY_PATH}`],
-      Cmd: ["run", `--controllers=/${MODULES_PATH}`],
+      Entrypoint: [`/${BINARY_PATH}`, ...program.entrypoint],
+      Cmd: program.command,
       WorkingDir: "/",
       Labels: { ...inherited.Labels, ...labels },
     },

@@ -7,8 +7,8 @@ import { fullName, type Reference } from "./reference.ts";
 export interface LabelOptions {
   /** The name of the operator; without one, the image's name. */
   readonly title: string | undefined;
-  /** The controllers folder; the project around it has the version and similar fields. */
-  readonly folder: string;
+  /** The controllers folder; the project around it has the version and similar fields. `undefined` where there is none. */
+  readonly folder: string | undefined;
   readonly reference: Reference;
   /** Milliseconds since the epoch. */
   readonly created: number;
@@ -29,7 +29,7 @@ export function labelsOf({
   flags: given,
   base,
 }: LabelOptions): Readonly<Record<string, string>> {
-  const project = projectOf(dirname(folder)) ?? {};
+  const project = (folder === undefined ? undefined : projectOf(dirname(folder))) ?? {};
   const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
   const defaults: Readonly<Record<string, string | undefined>> = {
     title: title ?? reference.repository.slice(reference.repository.lastIndexOf("/") + 1),
@@ -39,7 +39,7 @@ export function labelsOf({
     licenses: text(project["license"]),
     url: withoutCredentials(text(project["homepage"])),
     source: repositoryOf(project["repository"]),
-    revision: revisionOf(folder),
+    revision: folder === undefined ? undefined : revisionOf(folder),
     "base.name": base && fullName(base),
   };
   const labels = Object.entries(defaults).flatMap(([key, value]) =>

@@ -21,7 +21,7 @@ export function rootFiles(libraries: readonly Library[]): readonly TarEntry[] {
     textEntry("etc/group", `root:x:0:\nnonroot:x:${USER}:\n`),
     textEntry("etc/nsswitch.conf", "hosts: files dns\n"),
     textEntry(CERTIFICATES_PATH, certificates()),
-    { type: "folder", path: "tmp", mode: TEMPORARY },
+    sharedFolder("tmp"),
     ...libraries.map(({ path, source }) => executableEntry(path, source)),
   ]);
 }
@@ -46,6 +46,11 @@ export function withFolders(entries: readonly TarEntry[]): readonly TarEntry[] {
 /** Returns the entry of a file of this machine that is run or loaded. */
 export function executableEntry(path: string, source: string): TarEntry {
   return { type: "file", path, mode: EXECUTABLE, source, size: statSync(source).size };
+}
+
+/** A folder to which the user of the image may write. */
+export function sharedFolder(path: string): TarEntry {
+  return { type: "folder", path, mode: TEMPORARY };
 }
 
 /** A file that is only read. */

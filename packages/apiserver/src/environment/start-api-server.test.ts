@@ -118,7 +118,7 @@ describe("startApiServer", () => {
     expect(await failure({ objects: [namespace, refused] })).toStartWith(
       `Cannot apply Namespace 'Shop' of ${refused}: `,
     );
-    expect(await failure({ host: "0.0.0.0" })).toContain("other machines reach the address 0.0.0.0");
+    expect(await failure({ host: "0.0.0.0" })).toContain("other machines reach 0.0.0.0");
     expect(await failure({ signal: AbortSignal.abort(new Error("too late")) })).toBe("too late");
   });
 
