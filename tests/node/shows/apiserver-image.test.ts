@@ -42,9 +42,8 @@ describe.skipIf(!available)("the image of the API server", () => {
     const inside = `/run/containerd/io.containerd.runtime.v2.task/k8s.io/${id}/rootfs/etc/kubernetes/admin.conf`;
     const kubectl = async (server: string, ...words: string[]): Promise<string> => {
       const outside = `sed 's#https://127.0.0.1:6443#https://${server}:6443#' ${inside} > /tmp/apiserver.conf`;
-      const { stdout, stderr } = await show.node.exec(
-        ...["bash", "-c", `${outside} && kubectl --kubeconfig /tmp/apiserver.conf "$@"`, "kubectl", ...words],
-      );
+      const line = `${outside} && kubectl --kubeconfig /tmp/apiserver.conf "$@"`;
+      const { stdout, stderr } = await show.node.exec("bash", "-c", line, "kubectl", ...words);
       return stdout + stderr;
     };
     const address = status.podIP as string;
