@@ -9,7 +9,7 @@ const levels: readonly (readonly string[])[] = [
   ["platform", "observe"],
   ["resource"],
   ["settings", "history"],
-  ["kube", "queue", "packages/apiserver"],
+  ["kube", "queue", "tracing", "packages/apiserver"],
   ["cache"],
   ["client"],
   ["events"],

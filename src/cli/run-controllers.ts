@@ -22,10 +22,15 @@ import { sourcesOf, tellUnusedKeys } from "./config-messages.ts";
 import { electionOf, shardingOf } from "./election-options.ts";
 import { metricsCertificates } from "./metrics-options.ts";
 import type { RunSettings } from "../settings/run-options.ts";
+import type { Traces } from "../tracing/traces.ts";
+import { unusableProtocol, wantsTraces } from "../tracing/wanted.ts";
 import { startModules } from "./start-modules.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 import { findHost } from "./find-host.ts";
 import { webhooksOf } from "./webhook-options.ts";
+
+/** Memory for records of traced runs, which nobody reads once their spans are made. */
+const TRACED_BYTES = 2 ** 20;
 
 export interface RunOptions {
   readonly host: Host;
@@ -104,11 +109,15 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
     election: election ?? sharding,
     findHost: () => findHost(cluster, log),
   });
+  const name = host.embedded.operator?.name;
+  await using traces = await tracesOf(host, { log, server: cluster.server, service: name });
+  const history = await historyOf(values, traces);
   await using manager = new Manager({
     cluster,
     log,
     rootLog: log,
-    history: await historyOf(values),
+    history,
+    requestTraces: traces,
     settings: values,
     secureMetrics,
     webhooks,
@@ -172,11 +181,25 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
   return 0;
 }
 
-/** Runs are recorded only for the debug listener; without it nothing of the recorder is loaded. */
-async function historyOf(values: RunSettings): Promise<RunHistory | undefined> {
-  if (values["debug-bind-address"] === "0") return undefined;
+/** Makes spans when the environment names a collector; otherwise nothing of tracing is loaded. */
+async function tracesOf(
+  { env, embedded: { version } }: Host,
+  about: { readonly log: RootLog; readonly server: string; readonly service: string | undefined },
+): Promise<Traces | undefined> {
+  if (!wantsTraces(env)) return undefined;
+  const problem = unusableProtocol(env);
+  if (problem !== undefined) about.log.warn(problem);
+  const { Traces } = await import("../tracing/traces.ts");
+  return new Traces({ ...about, env, version });
+}
+
+/** Runs are recorded for the debug listener and for traces; without both nothing of the recorder is loaded. */
+async function historyOf(values: RunSettings, traces: Traces | undefined): Promise<RunHistory | undefined> {
+  const recordsAll = values["debug-bind-address"] !== "0";
+  if (!recordsAll && traces === undefined) return undefined;
   const { RunHistory } = await import("../history/run-history.ts");
-  return new RunHistory({ bytes: values["debug-memory"], clock: systemClock, replica: hostname() });
+  const bytes = recordsAll ? values["debug-memory"] : TRACED_BYTES;
+  return new RunHistory({ bytes, clock: systemClock, replica: hostname(), traces, recordsAll });
 }
 
 /** SIGUSR2 resumes controllers that are slowed or suspended because of failing runs. */

@@ -15,7 +15,7 @@ export function beginRecord(
   history: RunHistory,
   { module, declarations }: ControllerScope,
   { item, run }: { readonly item: QueueItem; readonly run: KeyRun },
-): RunRecord {
+): RunRecord | undefined {
   const { key, attempt, waited, causes } = item;
   const subject = run instanceof ObjectRun ? { resource: run.environment.resource, object: run.object } : undefined;
   const { name: controller } = declarations;

@@ -4,6 +4,7 @@ import type { Leadership } from "../client/leadership.ts";
 import type { Shards } from "../client/shards.ts";
 import type { EventRecorder } from "../events/recorder.ts";
 import type { RunHistory } from "../history/run-history.ts";
+import type { RequestTraces } from "../history/traces.ts";
 import type { RestMapper } from "../kube/api/mapper.ts";
 import type { Transport } from "../kube/transport/transport.ts";
 import type { Log } from "../observe/log.ts";
@@ -51,4 +52,6 @@ export interface Runtime {
   readonly reportsFailures?: boolean | undefined;
   /** Records the runs of all controllers. @default nothing is recorded */
   readonly history?: RunHistory | undefined;
+  /** Makes spans of the requests to webhooks. @default none */
+  readonly requestTraces?: RequestTraces | undefined;
 }

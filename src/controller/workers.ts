@@ -159,23 +159,24 @@ export class Workers implements RunStarter, Disposable {
     const queue = this.#queue;
     const metrics = this.#metrics;
     const { key } = item;
+    const { trace } = run.record ?? {};
     this.#budget?.ended({ key, outcome, message: (error) => failureMessage(run, error) });
     // New keys go before failed ones, because they are more likely to succeed and to end the suspension.
     const priority = this.#budget?.isLimiting === true ? Math.min(item.priority, LOW_PRIORITY) : item.priority;
     switch (outcome.kind) {
       case "done":
-        metrics.success(seconds);
+        metrics.success(seconds, trace);
         queue.forget(key);
         this.#logRun(run, { seconds });
         return;
       case "requeue":
-        metrics.requeueAfter(seconds);
+        metrics.requeueAfter(seconds, trace);
         this.#logRun(run, { seconds, again: outcome.after / 1000 });
         queue.forget(key);
         queue.add(key, { after: outcome.after, priority: outcome.priority ?? priority, cause: REQUEUED });
         return;
       case "deferred":
-        metrics.requeueAfter(seconds);
+        metrics.requeueAfter(seconds, trace);
         this.#again(item, outcome);
         return;
       case "cancelled":
@@ -184,22 +185,22 @@ export class Workers implements RunStarter, Disposable {
         else this.#retry(item, { rateLimited: true, priority });
         return;
       case "unreachable":
-        metrics.error(seconds);
+        metrics.error(seconds, trace);
         run.log.debug("The server is away; the key runs again when it is back", { error: outcome.error });
         this.#retry(item, { after: UNREACHABLE_DELAY, priority });
         return;
       case "retry":
-        metrics.error(seconds);
+        metrics.error(seconds, trace);
         run.log.warn("Reconcile asks to be retried", { error: outcome.error, after: outcome.after });
         this.#retry(item, { after: outcome.after, priority });
         return;
       case "park":
-        metrics.error(seconds);
+        metrics.error(seconds, trace);
         metrics.terminal();
         this.#park(run, outcome.error);
         return;
       case "fail":
-        metrics.error(seconds);
+        metrics.error(seconds, trace);
         if (isPanic(outcome.error)) metrics.panic();
         if (queue.failures(key) + 1 > this.#retryLimit) {
           this.#park(run, outcome.error, `after ${this.#retryLimit + 1} failures in a row`);

@@ -44,11 +44,19 @@ export interface ChangedBy {
   readonly at?: string | undefined;
 }
 
+/** A span, by the ids that traces have everywhere: 32 and 16 hexadecimal digits. */
+export interface SpanRef {
+  readonly trace: string;
+  readonly span: string;
+}
+
 /** A run of this process. */
 export interface RunRef {
   readonly id: string;
   readonly controller: string;
   readonly key: string;
+  /** The span of the write, when the run is traced. */
+  readonly write?: SpanRef | undefined;
 }
 
 export interface CauseAnswer extends Changes {
@@ -158,6 +166,7 @@ export interface RunAnswer {
   readonly events: readonly EventAnswer[];
   readonly log: readonly LogLine[];
   readonly outcome?: OutcomeAnswer | undefined;
-  readonly trace?: string | undefined;
+  /** The span of the run, when it is traced. */
+  readonly trace?: SpanRef | undefined;
   readonly truncated?: true | undefined;
 }

@@ -22,7 +22,7 @@ function begin(history: RunHistory, key: string, more: Partial<Parameters<RunHis
     attempt: 1,
     causes: [],
     ...more,
-  });
+  })!;
 }
 
 function object(name: string, version: number, more: object): AnyObject {

@@ -3,6 +3,7 @@ import { type Clock, monotonic } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { authorOf, type EventOrigin, EventOrigins, pathsOf } from "./event-origins.ts";
 import type { ChangedBy, LogLine, RunAnswer, RunRef } from "./run-answer.ts";
+import type { RunTraces } from "./traces.ts";
 import { type RecordKeeper, type RunBeginning, RunRecord } from "./run-record.ts";
 import { SeenSecrets } from "./seen-secrets.ts";
 
@@ -12,6 +13,10 @@ export interface RunHistoryOptions {
   readonly clock: Clock;
   /** The name of this process among its replicas. */
   readonly replica: string;
+  /** Makes spans of the runs. @default none */
+  readonly traces?: RunTraces | undefined;
+  /** Whether runs are recorded that nobody traces. @default true */
+  readonly recordsAll?: boolean | undefined;
 }
 
 export interface RunHistoryStats {
@@ -78,6 +83,7 @@ export class RunHistory {
       wrote: (object, by, run) => this.#origins.set(object, { at: clock.now(), by, run }),
       deleted: (kind, uid, run) => this.#origins.setDeleted(kind, uid, { at: clock.now(), run }),
       sees: (resource, content) => this.#secrets.add(resource, content),
+      spanOfWrite: (record) => this.#options.traces?.write(record),
       ended: (record) => this.#onEnd(record),
       said: (line, run) => {
         for (const listener of this.#lineListeners) listener(line, run);
@@ -85,11 +91,16 @@ export class RunHistory {
     };
   }
 
-  /** Begins the record of a run. */
-  begin(about: Omit<RunBeginning, "id" | "replica" | "at">): RunRecord {
+  /** Begins the record of a run; `undefined` when this run is not recorded. */
+  begin(about: Omit<RunBeginning, "id" | "replica" | "at">): RunRecord | undefined {
     const id = `${this.#prefix}-${++this.#count}`;
-    const { replica } = this.#options;
+    const { replica, traces, recordsAll = true } = this.#options;
     const record = new RunRecord(this.#keeper, { ...about, id, replica, at: this.#time(this.#clock.now()) });
+    record.trace = traces?.begin(record);
+    if (!recordsAll && record.trace === undefined) {
+      this.#bytes -= record.bytes;
+      return undefined;
+    }
     this.#active.set(id, record);
     return record;
   }
@@ -173,6 +184,7 @@ export class RunHistory {
 
   #onEnd(record: RunRecord): void {
     this.#active.delete(record.id);
+    if (record.trace !== undefined) this.#options.traces?.end(record);
     this.#ended.set(record.id, record);
     this.#reserve(0, 0);
     for (const listener of this.#endListeners) listener(record);

@@ -23,6 +23,7 @@ import type {
   RequestAnswer,
   RunAnswer,
   RunRef,
+  SpanRef,
   StatusAnswer,
 } from "./run-answer.ts";
 
@@ -52,6 +53,8 @@ export interface RecordKeeper {
   wrote(object: AnyObject, by: ChangedBy, run: RunRef): void;
   deleted(kind: string, uid: string, run: RunRef): void;
   sees(resource: Resource, content: unknown): void;
+  /** Chooses the span of a write of a run that is traced. */
+  spanOfWrite(record: RunRecord): SpanRef | undefined;
   ended(record: RunRecord): void;
   said(line: LogLine, run: RunRef): void;
 }
@@ -112,7 +115,7 @@ export class RunRecord implements RunAnswer {
   events: readonly EventAnswer[] = NONE;
   log: readonly LogLine[] = NONE;
   outcome: OutcomeAnswer | undefined = undefined;
-  trace: string | undefined = undefined;
+  trace: SpanRef | undefined = undefined;
   truncated: true | undefined = undefined;
   readonly #keeper: RecordKeeper;
   readonly #began: number;
@@ -212,7 +215,9 @@ export class RunRecord implements RunAnswer {
 
   /** Notes that this run has written a state of an object. */
   wrote(object: AnyObject, by: ChangedBy): void {
-    this.#keeper.wrote(object, by, this.ref);
+    const { ref, trace } = this;
+    const write = trace === undefined ? undefined : this.#keeper.spanOfWrite(this);
+    this.#keeper.wrote(object, by, write === undefined ? ref : { ...ref, write });
   }
 
   /** Notes that this run has deleted an object. */

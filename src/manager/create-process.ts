@@ -99,6 +99,7 @@ export function createProcess(options: ManagerOptions, stopping: AbortSignal): P
     logsRuns: options.logsRuns,
     reportsFailures: options.reportsFailures,
     history,
+    requestTraces: options.requestTraces,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Pause } from "../controller/pause.ts";
 import type { RunHistory } from "../history/run-history.ts";
 import type { Log, RootLog } from "../observe/log.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { RequestTraces } from "../history/traces.ts";
 import type { CertificateSource } from "../server/certificate-source.ts";
 import type { SomeSettings } from "../settings/run-options.ts";
 import type { MemoryGuard } from "./memory-guard.ts";
@@ -53,6 +54,8 @@ export interface ManagerOptions {
   readonly reportsFailures?: boolean | undefined;
   /** Records the runs of all controllers. @default nothing is recorded */
   readonly history?: RunHistory | undefined;
+  /** Makes spans of the requests to webhooks. @default none */
+  readonly requestTraces?: RequestTraces | undefined;
   /** Starts runs between events that have arrived, instead of after all of them. @default false */
   readonly runsAtOnce?: boolean | undefined;
   /** Logs errors that nothing in the process caught, instead of letting them end the process. @default true */

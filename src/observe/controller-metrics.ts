@@ -1,5 +1,5 @@
 /** The metrics of reconciling, with controller-runtime's names. */
-import { counter, gauge, HistogramFamily, type NumberFamily } from "./series.ts";
+import { counter, type Exemplar, gauge, HistogramFamily, type NumberFamily } from "./series.ts";
 
 /** The bounds of the histogram in seconds; controller-runtime has the same. */
 const RECONCILE_BOUNDS: readonly number[] = [
@@ -93,20 +93,20 @@ export class ControllerMetrics implements Disposable {
   }
 
   /** Counts a success that took this many seconds; {@link error} and {@link requeueAfter} count likewise. */
-  success(seconds: number): void {
+  success(seconds: number, exemplar?: Exemplar): void {
     this.#success.value++;
-    this.#seconds.observe(seconds);
+    this.#seconds.observe(seconds, exemplar);
   }
 
-  error(seconds: number): void {
+  error(seconds: number, exemplar?: Exemplar): void {
     this.#error.value++;
     this.#errors.value++;
-    this.#seconds.observe(seconds);
+    this.#seconds.observe(seconds, exemplar);
   }
 
-  requeueAfter(seconds: number): void {
+  requeueAfter(seconds: number, exemplar?: Exemplar): void {
     this.#requeueAfter.value++;
-    this.#seconds.observe(seconds);
+    this.#seconds.observe(seconds, exemplar);
   }
 
   /** Counts an error that is not retried, in addition to `error`. */

@@ -7,12 +7,19 @@
 
 export type Labels = Readonly<Record<string, string>>;
 
+/** The trace of one observation, which OpenMetrics shows beside the bucket that it went into. */
+export interface Exemplar {
+  readonly trace: string;
+  readonly span: string;
+}
+
 /** One sample as the library's registry writes it. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
   readonly metricName?: string;
   readonly sharedLabels?: Labels;
+  readonly exemplar?: { readonly labelSet: Labels; readonly value: number; readonly timestamp: number } | undefined;
 }
 
 export interface FamilyInfo {
@@ -37,6 +44,8 @@ export class HistogramSeries {
   /** The counts by bucket, which are not cumulative; there is one more than there are bounds. */
   readonly counts: Float64Array;
   sum = 0;
+  /** The newest exemplar of each bucket; `undefined` while no observation had one. */
+  #exemplars: (Sample["exemplar"] | undefined)[] | undefined;
 
   constructor(labels: Labels, bounds: readonly number[]) {
     this.labels = labels;
@@ -44,7 +53,8 @@ export class HistogramSeries {
     this.counts = new Float64Array(bounds.length + 1);
   }
 
-  observe(value: number): void {
+  /** @param exemplar the trace that the observation belongs to. */
+  observe(value: number, exemplar?: Exemplar): void {
     const bounds = this.#bounds;
     let low = 0;
     let high = bounds.length;
@@ -55,6 +65,14 @@ export class HistogramSeries {
     }
     this.counts[low]!++;
     this.sum += value;
+    if (exemplar === undefined) return;
+    const labelSet = { trace_id: exemplar.trace, span_id: exemplar.span };
+    (this.#exemplars ??= [])[low] = { labelSet, value, timestamp: Date.now() / 1_000 };
+  }
+
+  /** Returns the newest exemplar of a bucket. */
+  exemplar(bucket: number): Sample["exemplar"] {
+    return this.#exemplars?.[bucket];
   }
 }
 
@@ -135,10 +153,11 @@ export class HistogramFamily extends Family<HistogramSeries> {
     let count = 0;
     for (const [index, bound] of this.#bounds.entries()) {
       count += series.counts[index]!;
-      yield { metricName, sharedLabels, labels: { le: bound }, value: count };
+      yield { metricName, sharedLabels, labels: { le: bound }, value: count, exemplar: series.exemplar(index) };
     }
     count += series.counts[this.#bounds.length]!;
-    yield { metricName, sharedLabels, labels: { le: "+Inf" }, value: count };
+    const exemplar = series.exemplar(this.#bounds.length);
+    yield { metricName, sharedLabels, labels: { le: "+Inf" }, value: count, exemplar };
     yield { metricName: `${this.name}_sum`, sharedLabels, labels: {}, value: series.sum };
     yield { metricName: `${this.name}_count`, sharedLabels, labels: {}, value: count };
   }

@@ -121,8 +121,10 @@ export class KeyRun implements RunContext, RequestContext {
     if (this.#log !== undefined) return this.#log;
     const { log, controller } = this.environment;
     const clean = (text: string): string => this.clean(text);
-    const own = log.with({ controller, key: this.item.key }, clean);
     const { record } = this;
+    const { trace } = record ?? {};
+    const traced = trace && { trace_id: trace.trace, span_id: trace.span };
+    const own = log.with({ controller, key: this.item.key, ...traced }, clean);
     return (this.#log = record === undefined ? own : new RecordedLog(own, { log, record, clean }));
   }
 

@@ -13,7 +13,7 @@ import type { RequestProblem, ReviewAnswer, ReviewEndpoint } from "./review-endp
 const MOST_BODIES_BYTES = MOST_CONVERSION_BYTES + 16 * 1024 * 1024;
 
 /** The parts of the process that the routes use. */
-export type ReviewRuntime = Pick<Runtime, "log" | "metrics" | "settings">;
+export type ReviewRuntime = Pick<Runtime, "log" | "metrics" | "settings" | "requestTraces">;
 
 interface Mounted {
   readonly endpoint: ReviewEndpoint;
@@ -89,6 +89,8 @@ export class ReviewRoutes {
 
   async #review({ endpoint, metrics }: Mounted, context: Context): Promise<Response> {
     const began = performance.now();
+    const span = this.#runtime.requestTraces?.request(endpoint.path, context.req.raw.headers);
+    let status = 500;
     const deadline = this.#clock.now() + timeoutOf(context.req.query("timeout"));
     metrics.inFlight.value++;
     endpoint.requested?.();
@@ -96,13 +98,15 @@ export class ReviewRoutes {
       using share = this.#bodies.open();
       const answer = await this.#answerOf(endpoint, { request: context.req.raw, deadline, share });
       const response = answer === undefined ? this.#refuse(endpoint) : responseOf(answer);
-      metrics.answered(response.status);
+      ({ status } = response);
+      metrics.answered(status);
       return response;
     } finally {
       endpoint.answered?.();
       this.#answered++;
       metrics.inFlight.value--;
-      metrics.latency.observe((performance.now() - began) / 1_000);
+      metrics.latency.observe((performance.now() - began) / 1_000, span?.ref);
+      span?.end(status);
     }
   }
 

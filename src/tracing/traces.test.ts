@@ -1,0 +1,239 @@
+import { afterEach, expect, test } from "bun:test";
+import { conditions, defineController, defineResource, of, z } from "binnacle";
+import { ConfigMap } from "binnacle/resources";
+import { until } from "../../tests/support/until.ts";
+import { RunHistory } from "../history/run-history.ts";
+import { Manager } from "../manager/manager.ts";
+import { collectDefinitions } from "../module/module-definitions.ts";
+import { createLog } from "../observe/log.ts";
+import { systemClock } from "../platform/clock.ts";
+import { startCluster } from "../testing/index.ts";
+import { Traces } from "./traces.ts";
+import { unusableProtocol, wantsTraces } from "./wanted.ts";
+
+const stack: { current: AsyncDisposableStack } = { current: new AsyncDisposableStack() };
+const variables = [
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "OTEL_TRACES_SAMPLER",
+  "OTEL_TRACES_SAMPLER_ARG",
+  "OTEL_BSP_SCHEDULE_DELAY",
+] as const;
+afterEach(async () => {
+  await stack.current.disposeAsync();
+  stack.current = new AsyncDisposableStack();
+  for (const name of variables) delete process.env[name];
+});
+
+interface Value {
+  readonly stringValue?: string;
+  readonly intValue?: number | string;
+}
+interface SentSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes: readonly { readonly key: string; readonly value: Value }[];
+  readonly links?: readonly { readonly traceId: string; readonly spanId: string }[];
+  readonly status: { readonly code?: number; readonly message?: string };
+}
+interface Export {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: SentSpan["attributes"] };
+    readonly scopeSpans: readonly { readonly spans: readonly SentSpan[] }[];
+  }[];
+}
+
+function kind<const K extends string>(kind: K) {
+  return defineResource({
+    group: "chain.example.com",
+    version: "v1",
+    kind,
+    spec: z.object({ size: z.int() }),
+    status: z.object({ conditions: conditions("Ready") }),
+  });
+}
+const Shop = kind("Shop");
+const Floor = kind("Floor");
+
+/** A process with two controllers, one after the other, whose spans go to a collector of this test. */
+async function start(env: Readonly<Record<string, string>> = {}, recordsAll = false) {
+  const exports: Export[] = [];
+  const collector = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      if (new URL(request.url).pathname !== "/v1/traces") return new Response("", { status: 404 });
+      exports.push((await request.json()) as Export);
+      return Response.json({});
+    },
+  });
+  stack.current.defer(() => collector.stop(true));
+  Object.assign(process.env, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
+    OTEL_BSP_SCHEDULE_DELAY: "20",
+    ...env,
+  });
+  const cluster = stack.current.use(await startCluster({ pods: false }));
+  const lines: { readonly msg: string; readonly trace_id?: string }[] = [];
+  const log = createLog({ level: "info", format: "json", write: (line) => void lines.push(JSON.parse(line)) });
+  const traces = stack.current.use(
+    new Traces({ env: process.env, version: "1.2.3", log, server: cluster.config.server, service: "shops" }),
+  );
+  const history = new RunHistory({ bytes: 2 ** 20, clock: systemClock, replica: "here", traces, recordsAll });
+  const manager = new Manager({
+    cluster: cluster.config,
+    log,
+    history,
+    requestTraces: traces,
+    settings: { "grace-period": 1_000, "install-crds": true, "metrics-bind-address": "127.0.0.1:0" },
+    isolate: false,
+  });
+  stack.current.defer(() => manager.stop());
+  await manager.start();
+  const definitions = collectDefinitions([
+    Shop,
+    Floor,
+    defineController({
+      for: Shop,
+      owns: [Floor],
+      async reconcile({ metadata: { name }, spec: { size } }, { children, status, log: own }) {
+        if (size < 0) throw new RangeError("a shop needs a size");
+        await children.sync({ floor: of(Floor, { metadata: { name }, spec: { size: size * 2 } }) });
+        status.condition({ type: "Ready", status: true, reason: "Made" });
+        own.info("Made", { size });
+      },
+    }),
+    defineController({
+      for: Floor,
+      owns: [ConfigMap],
+      async reconcile({ metadata: { name }, spec: { size } }, { children }) {
+        await children.sync({ sign: of(ConfigMap, { metadata: { name }, data: { size: String(size) } }) });
+      },
+    }),
+  ]);
+  await manager.add({ name: "shops.ts", file: "shops.ts", definitions, invoke: (fn) => fn(), dispose() {} });
+  manager.loaded();
+  await until(() => manager.modules.controllers.every(({ hasSynced }) => hasSynced));
+  const spans = (): readonly SentSpan[] =>
+    exports.flatMap(({ resourceSpans }) =>
+      resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((one) => one.spans)),
+    );
+  return { cluster, exports, spans, lines, manager, history };
+}
+
+function attributesOf(attributes: SentSpan["attributes"]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]));
+}
+
+const key = { namespace: "default", name: "one" };
+
+test("a run is a span with its requests as children, and links to the write that caused it", async () => {
+  const { cluster, exports, spans, lines, manager } = await start();
+  await cluster.client.create(Shop, { metadata: key, spec: { size: 2 } });
+  await until(() => spans().some(({ name }) => name === "reconcile floor"));
+  await until(() => spans().some(({ name }) => name === "create Floor"));
+  const shop = spans().find(({ name }) => name === "reconcile shop")!;
+  expect(attributesOf(shop.attributes)).toMatchObject({
+    "binnacle.controller": "shop",
+    "binnacle.module": "shops.ts",
+    "binnacle.key": "default/one",
+    "k8s.namespace.name": "default",
+    "k8s.object.kind": "Shop",
+    "binnacle.run.result": "success",
+  });
+  const create = spans().find(({ name }) => name === "create Floor")!;
+  expect([create.parentSpanId, create.traceId, create.kind]).toEqual([shop.spanId, shop.traceId, 3]);
+  expect(attributesOf(create.attributes)).toMatchObject({
+    "http.request.method": "POST",
+    "http.response.status_code": 201,
+    "binnacle.by": "runtime",
+  });
+  expect(BigInt(create.startTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(shop.startTimeUnixNano));
+  expect(BigInt(create.endTimeUnixNano)).toBeLessThanOrEqual(BigInt(shop.endTimeUnixNano) + 1_000_000n);
+  const floor = spans().find(({ name }) => name === "reconcile floor")!;
+  expect(floor.traceId).not.toBe(shop.traceId);
+  expect(floor.links).toMatchObject([{ traceId: create.traceId, spanId: create.spanId }]);
+  expect(attributesOf(exports[0]!.resourceSpans[0]!.resource.attributes)).toMatchObject({
+    "service.name": "shops",
+    "service.version": "1.2.3",
+  });
+  expect(lines.find(({ msg }) => msg === "Made")).toMatchObject({ trace_id: shop.traceId, span_id: shop.spanId });
+  const { body } = await manager.metrics.text("application/openmetrics-text; version=1.0.0");
+  expect(body).toContain(`# {trace_id="${shop.traceId}"`);
+  expect((await manager.metrics.text()).body).not.toContain("trace_id");
+});
+
+test("a run that fails is an error span with the exception", async () => {
+  const { cluster, spans } = await start();
+  await cluster.client.create(Shop, { metadata: key, spec: { size: -1 } });
+  await until(() => spans().some(({ status }) => status.code === 2));
+  const span = spans().find(({ name }) => name === "reconcile shop")!;
+  expect(span.status).toEqual({ code: 2, message: "RangeError: a shop needs a size" });
+  expect(attributesOf(span.attributes)).toMatchObject({ "error.type": "RangeError", "binnacle.run.result": "error" });
+});
+
+test("a run that is not sampled is not recorded, unless somebody looks at the histories", async () => {
+  const { cluster, spans, history } = await start({ OTEL_TRACES_SAMPLER: "always_off" });
+  await cluster.client.create(Shop, { metadata: key, spec: { size: 2 } });
+  await until(async () => (await cluster.client.find(ConfigMap, key)) !== undefined);
+  expect(history.stats).toMatchObject({ runs: 0, bytes: 0 });
+  expect(spans()).toEqual([]);
+  await stack.current.disposeAsync();
+  stack.current = new AsyncDisposableStack();
+  const other = await start({ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0" }, true);
+  await other.cluster.client.create(Shop, { metadata: key, spec: { size: 2 } });
+  await until(() => other.history.stats.runs >= 2);
+  expect(other.spans()).toEqual([]);
+});
+
+test("a request to a webhook is a span of its sender's trace", async () => {
+  const traces = stack.current.use(
+    new Traces({
+      env: {},
+      version: undefined,
+      server: "https://127.0.0.1:6443",
+      log: createLog({ level: "error", format: "json", write: () => {} }),
+    }),
+  );
+  const trace = "0af7651916cd43dd8448eb211c80319c";
+  const headers = new Headers({ traceparent: `00-${trace}-b7ad6b7169203331-01` });
+  const span = traces.request("/validate-x", headers);
+  expect(span.ref).toMatchObject({ trace });
+  span.end(200);
+  expect(
+    traces.request("/validate-x", new Headers({ traceparent: `00-${trace}-b7ad6b7169203331-00` })).ref,
+  ).toBeUndefined();
+  for (const wrong of ["", "00-x", `00-${"0".repeat(32)}-b7ad6b7169203331-01`])
+    expect(traces.request("/validate-x", new Headers({ traceparent: wrong })).ref?.trace).not.toBe(trace);
+});
+
+test("traces are wanted when a collector is named and nothing switches them off", () => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };
+  expect(
+    [
+      {},
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "" },
+      endpoint,
+      { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://collector:4318/v1/traces" },
+      { ...endpoint, OTEL_SDK_DISABLED: "true" },
+      { ...endpoint, OTEL_TRACES_EXPORTER: "none" },
+    ].map(wantsTraces),
+  ).toEqual([false, false, true, true, false, false]);
+  expect(unusableProtocol({ OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" })).toBeUndefined();
+  expect(unusableProtocol({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" })).toContain("usually to port 4318");
+});
+
+test("a collector that is away is told in the log, and costs no run", async () => {
+  const { cluster, lines } = await start({
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
+    OTEL_EXPORTER_OTLP_TIMEOUT: "200",
+  });
+  await cluster.client.create(Shop, { metadata: key, spec: { size: 2 } });
+  await until(async () => (await cluster.client.find(ConfigMap, key)) !== undefined);
+  await until(() => lines.some(({ msg }) => msg === "Cannot send spans to the collector: they are lost"));
+  delete process.env["OTEL_EXPORTER_OTLP_TIMEOUT"];
+});
