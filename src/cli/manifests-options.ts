@@ -99,6 +99,13 @@ const options = [
     describe: "deploy: what `manifests monitoring` prints: a ServiceMonitor, alerts, and dashboards of Grafana",
   },
   {
+    name: "debug",
+    type: "boolean",
+    default: false,
+    describe:
+      "deploy and rbac: listen for `binnacle why`, `top` and the dashboard, in the pod only; a port-forward leads there",
+  },
+  {
     name: "kustomize",
     type: "string",
     describe: "deploy: write a base of kustomize into this folder instead of printing",

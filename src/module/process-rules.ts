@@ -1,4 +1,4 @@
-/** The permissions that a process needs besides those of its modules: for its webhooks and for secured metrics. */
+/** The permissions that a process needs besides those of its modules: for its webhooks, secured metrics and debug listener. */
 import type { ServiceAccount } from "./rbac-manifests.ts";
 import type { Rule } from "./rbac-rules.ts";
 
@@ -48,9 +48,14 @@ export function certificateRules(secret: string): readonly Rule[] {
   ];
 }
 
+/** Lets the process ask the API server whose a token is. */
+export const tokenRules: readonly Rule[] = [
+  { apiGroup: "authentication.k8s.io", resources: ["tokenreviews"], verbs: ["create"] },
+];
+
 /** Lets the process ask the API server who a user is and what it may do. */
 export const reviewRules: readonly Rule[] = [
-  { apiGroup: "authentication.k8s.io", resources: ["tokenreviews"], verbs: ["create"] },
+  ...tokenRules,
   { apiGroup: "authorization.k8s.io", resources: ["subjectaccessreviews"], verbs: ["create"] },
 ];
 

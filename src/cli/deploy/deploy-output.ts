@@ -111,7 +111,11 @@ async function chartFiles(values: ManifestsValues, context: DeployContext): Prom
     throw new UsageError(`--chart-version is '${version}': expected a version such as 1.2.3`);
   }
   const { name } = operatorAccount(values, context.host);
-  const plan = await planOf(values, { ...context, account: RELEASE });
+  // The values decide about the listener when the chart is installed.
+  const plan = {
+    ...(await planOf({ ...values, debug: false }, { ...context, account: RELEASE })),
+    debug: values.debug,
+  };
   const advice = secretAdvice(plan.config, { secret: "RELEASE-config", namespace: "NAMESPACE" });
   if (advice !== undefined) context.host.err(advice);
   return helmChart(plan, { name, version, appVersion: context.host.embedded.version });
@@ -157,6 +161,7 @@ async function planOf(
     metricsService: values["metrics-service"],
     serviceMonitor: values["service-monitor"],
     monitoring: values.monitoring,
+    debug: values.debug,
     webhooks: deployed.webhooks,
     config: deployedConfig(configs.values(), account),
     areInside: values.controllers.length === 0,

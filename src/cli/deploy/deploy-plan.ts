@@ -33,6 +33,8 @@ export interface DeployPlan {
   readonly serviceMonitor: boolean;
   /** Whether there are a ServiceMonitor, alerts and dashboards. */
   readonly monitoring: boolean;
+  /** Whether the process has a debug listener, which only port-forwards reach. */
+  readonly debug: boolean;
   readonly webhooks: Pick<WebhookManifests, "service" | "shells" | "args">;
   /** Whether the executable contains the modules, instead of a folder of the image. @default false */
   readonly areInside?: boolean;
@@ -58,6 +60,9 @@ export interface DeployedField extends ConfigField {
 
 /** The health port of the container. */
 export const HEALTH_PORT = { name: "health", containerPort: 8081 } as const;
+
+/** The loopback of the pod, which neither a Service nor a port of the container exposes. */
+export const DEBUG_ARGUMENT = "--debug-bind-address=127.0.0.1:8082";
 
 /** Returns the metrics port of the container; with TLS it is that of kubebuilder. */
 export function metricsPort({ secure }: Pick<DeployPlan, "secure">): {

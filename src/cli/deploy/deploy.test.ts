@@ -247,6 +247,24 @@ describe("printed", () => {
     expect(one(all, "NetworkPolicy").spec.ingress).toHaveLength(1);
   });
 
+  test("--debug listens in the pod alone, with the right to ask whose a token is", async () => {
+    const all = await print("--base-image b --debug --network-policy --metrics-service");
+    const plain = await print("--base-image b --network-policy --metrics-service");
+    const [container] = one(all, "Deployment").spec.template.spec.containers;
+    const [other] = one(plain, "Deployment").spec.template.spec.containers;
+    expect(container).toEqual({ ...other, args: [...other.args, "--debug-bind-address=127.0.0.1:8082"] });
+    const rules = [{ apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] }];
+    const role = one(plain, "ClusterRole");
+    expect(one(all, "ClusterRole").rules).toEqual([...role.rules!, ...rules] as never);
+    // Nothing else differs: no port, no Service, no hole in the policy.
+    const isSame = ({ kind }: Manifest) => !["ClusterRole", "Deployment"].includes(kind);
+    expect(all.filter(isSame)).toEqual(plain.filter(isSame));
+    const inNamespaces = await run("--debug --namespace x", "shop", "rbac");
+    expect(one(documents(inNamespaces.out), "ClusterRole").rules).toEqual(rules);
+    const secure = one(await print("--base-image b --debug --metrics-secure"), "ClusterRole").rules!;
+    expect(secure.filter(({ resources }) => resources?.includes("tokenreviews"))).toHaveLength(1);
+  });
+
   test("--monitoring brings what `manifests monitoring` prints, about this operator alone, for it to be deployed with", async () => {
     const alone = await run("--metrics-secure", "shop", "monitoring");
     expect([alone.status, alone.err]).toEqual([0, ""]);
@@ -519,6 +537,17 @@ describe("--helm", () => {
       metrics: { serviceMonitor: false, alerts: false, dashboards: false },
     });
     expect(templates.split("{{- with $.Values.metrics.labels }}")).toHaveLength(3);
+    // The values decide about the debug listener, and about the right that it needs.
+    expect(parse(read("values.yaml"))).toMatchObject({ debug: { enabled: false } });
+    const listens = /{{- if \$\.Values\.debug\.enabled }}\n\s+- --debug-bind-address=127\.0\.0\.1:8082\n\s+{{- end }}/;
+    expect(read("templates/deployment.yaml")).toMatch(listens);
+    expect(read("templates/debug.yaml")).toStartWith("{{- if $.Values.debug.enabled }}\n");
+    expect(read("templates/debug.yaml")).toContain('name: "{{ $.Release.Name }}-debug"');
+    expect(read("templates/rbac.yaml")).not.toContain("tokenreviews");
+    expect(await run(`${line} --debug --service-account shop/parcels`)).toMatchObject({ status: 0 });
+    expect(parse(read("values.yaml"))).toMatchObject({ debug: { enabled: true } });
+    expect(read("templates/rbac.yaml")).not.toContain("tokenreviews");
+    expect(read("templates/deployment.yaml").match(/--debug-bind-address/g)).toHaveLength(1);
     // Prometheus, and not Helm, fills in what alerts and dashboards tell.
     expect(templates).toContain('The module {{ "{{" }} $labels.module }} is {{ "{{" }} $labels.state }}.');
     expect(templates).toContain(

@@ -4,7 +4,7 @@ import { leaseName } from "../../election/lease-name.ts";
 import { shardLeaseNames } from "../../election/shard-leases.ts";
 import { PROCESS } from "../../manager/elections.ts";
 import type { LoadedModule } from "../../module/loaded-module.ts";
-import { metricsReader, reviewRules } from "../../module/process-rules.ts";
+import { metricsReader, reviewRules, tokenRules } from "../../module/process-rules.ts";
 import { permissionsOf } from "../../module/module-definitions.ts";
 import { rbacManifests, type ServiceAccount } from "../../module/rbac-manifests.ts";
 import { installRules } from "../../module/rbac-rules.ts";
@@ -64,7 +64,8 @@ export function modulesOf(modules: readonly LoadedModule[], { values, account }:
   const leases = { namespace: account.namespace, names: leaseNames, areListed: shards !== undefined };
   const secure = values["metrics-secure"];
   const installs = values["install-crds"] ? installRules(resources) : [];
-  const more = [...installs, ...(secure ? reviewRules : []), ...webhooks.rules];
+  const reviews = secure ? reviewRules : values.debug ? tokenRules : [];
+  const more = [...installs, ...reviews, ...webhooks.rules];
   return {
     account,
     namespaces: values.namespace ?? [],

@@ -4,7 +4,7 @@ import { quantity } from "../../resource/quantity.ts";
 import { WEBHOOK_PORT } from "../webhook-manifests.ts";
 import type { MountedFile } from "./config-map-files.ts";
 import { configInPod } from "./deployed-config.ts";
-import { type DeployPlan, HEALTH_PORT, labelsOf, metricsPort, selectorOf } from "./deploy-plan.ts";
+import { DEBUG_ARGUMENT, type DeployPlan, HEALTH_PORT, labelsOf, metricsPort, selectorOf } from "./deploy-plan.ts";
 
 /** An idle process uses about 60 MiB, one with 10,000 ConfigMaps in its caches less than 80. */
 const REQUESTED = { cpu: "10m", memory: "96Mi" } as const;
@@ -129,7 +129,7 @@ function at(path: string): object {
 }
 
 function argsOf(plan: DeployPlan): readonly string[] {
-  const { account, namespaces, installs, elects, secure, shards, webhooks } = plan;
+  const { account, namespaces, installs, elects, secure, shards, debug, webhooks } = plan;
   const { name } = account;
   return [
     "run",
@@ -140,6 +140,7 @@ function argsOf(plan: DeployPlan): readonly string[] {
     ...(elects === undefined ? [] : [`--leader-elect=${elects}`, `--leader-election-id=${name}`]),
     ...(secure ? ["--metrics-secure", `--metrics-bind-address=:${metricsPort({ secure }).containerPort}`] : []),
     ...(shards === undefined ? [] : [`--shards=${shards}`, `--leader-election-id=${name}`]),
+    ...(debug ? [DEBUG_ARGUMENT] : []),
     ...webhooks.args,
   ];
 }

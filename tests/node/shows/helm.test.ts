@@ -56,18 +56,23 @@ describe.skipIf(!available)("Helm", () => {
         "flags.concurrency=8",
         "--set",
         "networkPolicy.enabled=true",
+        "--set",
+        "debug.enabled=true",
       ];
       const all = documents(await node.helm("template", "greetings", chart(1), ...IN, ...flags));
       const args = containerOf(all).args as readonly string[];
       expect(args).toContain("--log-level=debug");
       expect(args).toContain("--concurrency=8");
+      expect(args).toContain("--debug-bind-address=127.0.0.1:8082");
       expect(all.map(({ kind }) => kind)).toContain("NetworkPolicy");
+      expect(all.map(({ kind, metadata: { name } }) => `${kind} ${name}`)).toContain("ClusterRole greetings-debug");
       for (const [wrong, said] of [
         ["replicas=1000", "replicas"],
         ["replicas=many", "replicas"],
         ["flags.log-levle=debug", "log-levle"],
         ["resources.limits.memory=much", "memory"],
         ["imagee.tag=2", "imagee"],
+        ["flags.debug-bind-address=:1", "debug-bind-address"],
       ] as const) {
         await expect(node.helm("template", "greetings", chart(1), "--set", wrong)).rejects.toThrow(said);
       }

@@ -7,6 +7,8 @@ import { EACH_NAMESPACE, RELEASE, Slots } from "./slots.ts";
 import { valuesOf } from "./values.ts";
 import { schemaOf } from "./schema.ts";
 import type { DeployPlan } from "../deploy-plan.ts";
+import { tokenRules } from "../../../module/process-rules.ts";
+import { rbacManifests } from "../../../module/rbac-manifests.ts";
 import { configMap, labelledRbac, serviceAccount } from "../deploy-parts.ts";
 import { hasPublicFields, secretAdvice } from "../deployed-config.ts";
 import { disruptionBudget } from "../deployment.ts";
@@ -47,6 +49,7 @@ export function helmChart(plan: DeployPlan, options: ChartOptions): Readonly<Rec
     "templates/NOTES.txt": notesOf(plan),
     "templates/rbac.yaml": rbac(plan, slots),
     "templates/deployment.yaml": slots.render(deploymentTemplate(plan, slots)),
+    "templates/debug.yaml": when("$.Values.debug.enabled", render(debugRbac(plan))),
     "templates/budget.yaml": when("gt (int $.Values.replicas) 1", render([disruptionBudget(plan)])),
     "templates/network-policy.yaml": when("$.Values.networkPolicy.enabled", render([networkPolicy(plan)])),
     "templates/metrics.yaml":
@@ -104,7 +107,10 @@ function rbac(plan: DeployPlan, slots: Slots): string {
   const everywhere = labelledRbac(plan, plan.rbacFor([])) as readonly RbacManifest[];
   const inNamespaces = labelledRbac(plan, plan.rbacFor([EACH_NAMESPACE])) as readonly RbacManifest[];
   const ofCluster = ({ metadata }: RbacManifest): boolean => metadata.namespace === undefined;
-  const each = inNamespaces.filter(({ metadata }) => metadata.namespace === EACH_NAMESPACE).map(watched);
+  const each = inNamespaces
+    .filter(({ metadata }) => metadata.namespace === EACH_NAMESPACE)
+    // Roles of the release may be in the same namespace.
+    .map((one) => renamed(one, `${RELEASE.name}-modules`));
   const account = { ...serviceAccount(plan), metadata: withAnnotations(serviceAccount(plan), slots) };
   return [
     render([account, ...everywhere.filter((one) => !ofCluster(one))]),
@@ -123,9 +129,14 @@ interface RbacManifest {
   readonly roleRef?: object;
 }
 
-/** The role has another name, because roles of the release may be in the same namespace. */
-function watched(manifest: RbacManifest): object {
-  const name = `${RELEASE.name}-modules`;
+/** The right that the debug listener needs, in a role of its own. */
+function debugRbac(plan: DeployPlan): readonly object[] {
+  const manifests = rbacManifests([], { account: plan.account, namespaces: [], more: tokenRules });
+  return (labelledRbac(plan, manifests) as readonly RbacManifest[]).map((one) => renamed(one, `${RELEASE.name}-debug`));
+}
+
+/** Gives a role, or a binding and its role, another name. */
+function renamed(manifest: RbacManifest, name: string): object {
   const { roleRef } = manifest;
   return {
     ...manifest,

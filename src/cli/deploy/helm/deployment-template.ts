@@ -1,5 +1,5 @@
 /** The Deployment of a chart: the one of `kubectl apply`, with template expressions for values that users change. */
-import type { DeployPlan } from "../deploy-plan.ts";
+import { DEBUG_ARGUMENT, type DeployPlan } from "../deploy-plan.ts";
 import { deployment, GRACE_SECONDS } from "../deployment.ts";
 import { certificateSecret } from "./certificates.ts";
 import { SECRET_NAME } from "./config-template.ts";
@@ -23,9 +23,9 @@ const FLAGS = [
 ];
 
 export function deploymentTemplate(plan: DeployPlan, slots: Slots): object {
-  // The values determine the number of namespaces and their names.
+  // The values determine the namespaces, and whether there is a debug listener.
   const config = plan.config && { ...plan.config, secret: slots.value(SECRET_NAME) };
-  const plain = deployment({ ...plan, config, namespaces: [] });
+  const plain = deployment({ ...plan, config, namespaces: [], debug: false });
   const { template } = plain.spec;
   const [container] = template.spec.containers;
   const hasWebhooks = plan.webhooks.args.length > 0;
@@ -73,6 +73,9 @@ export function deploymentTemplate(plan: DeployPlan, slots: Slots): object {
                 slots.lines(
                   "{{- range $.Values.namespaces }}",
                   '- {{ printf "--namespace=%s" . | quote }}',
+                  "{{- end }}",
+                  "{{- if $.Values.debug.enabled }}",
+                  `- ${DEBUG_ARGUMENT}`,
                   "{{- end }}",
                   ...(hasWebhooks ? [WITH_CERTIFICATE, `- --webhook-cert-path=${CERTS}`, "{{- end }}"] : []),
                   ...FLAGS,

@@ -7,7 +7,7 @@ import { configSchema } from "./config-template.ts";
 
 /** Flags that the chart sets itself, or that have values of their own in it. */
 const OWN_FLAGS =
-  /^(controllers|namespace|kubeconfig|context|install-crds|shards|leader-elect|leader-election-(id|namespace)|health-probe-bind-address|metrics-(bind-address|secure)|webhook-.*|register-webhooks)$/;
+  /^(controllers|namespace|kubeconfig|context|install-crds|shards|leader-elect|leader-election-(id|namespace)|health-probe-bind-address|(debug|metrics)-bind-address|metrics-secure|webhook-.*|register-webhooks)$/;
 const QUANTITY = "^\\d+(\\.\\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$";
 const BYTES = "^\\d+(\\.\\d+)?(k|M|G|Ki|Mi|Gi)?$";
 const DURATION = "^(\\d+(\\.\\d+)?(ms|s|m|h))+$";
@@ -52,6 +52,7 @@ export function schemaOf(plan: DeployPlan): object {
     }),
     ...(plan.config !== undefined && { config: configSchema(plan.config) }),
     networkPolicy: closedObject({ enabled: flag }),
+    debug: closedObject({ enabled: flag }),
     metrics: closedObject({ service: flag, serviceMonitor: flag, alerts: flag, dashboards: flag, labels: texts }),
     serviceAccount: closedObject({ annotations: texts }),
     podAnnotations: texts,

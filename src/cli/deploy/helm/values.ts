@@ -63,6 +63,9 @@ export function valuesOf(plan: DeployPlan): string {
     entry("Refuses connections but to webhooks, and to metrics from namespaces with the label metrics: enabled.", {
       networkPolicy: { enabled: plan.networkPolicy },
     }),
+    entry("Listens for `binnacle why`, `top` and the dashboard, in the pod only; a port-forward leads there.", {
+      debug: { enabled: plan.debug },
+    }),
     entry(
       "A Service for metrics; of the Prometheus operator a ServiceMonitor and alerts, with its labels; dashboards of Grafana.",
       {
