@@ -62,6 +62,7 @@ export function fifth(names: readonly string[]): readonly string[] {
 
 export interface E2eOptions extends Filter {
   readonly kubeconfig: string;
+  /** The program. */
   readonly kubectl: string;
   /** Where the log and the report go. */
   readonly output: string;
@@ -107,7 +108,7 @@ export async function runE2e(
   const quiet = ["--poll-progress-after=0", "--output-interceptor-mode=none"];
   const reports = [`--json-report=${name}.json`, `--output-dir=${output}`];
   const cluster = ["--provider=skeleton", "--num-nodes=1", "--allowed-not-ready-nodes=-1", "--minStartupPods=0"];
-  const reach = [`--kubeconfig=${kubeconfig}`, `--kubectl-path=${join(kubectl, "kubectl")}`];
+  const reach = [`--kubeconfig=${kubeconfig}`, `--kubectl-path=${kubectl}`];
   const few = ["--dump-logs-on-failure=false", "--disable-log-dump"];
   const command = [ginkgo, ...own, ...quiet, ...reports, suite, "--", ...reach, ...cluster, ...few];
   await runProgram(command, { cwd: output, log: join(output, `${name}.log`) });

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { compiled, labelOf, moduleSources, nameOf, suitesCache } from "./go-module.ts";
 import type { GoModule } from "./modules.ts";
 import { inOwnNetwork } from "./own-network.ts";
@@ -44,8 +44,8 @@ export interface RunOptions {
   readonly assets: string;
   /** Where the log and the report go. */
   readonly output: string;
-  /** A folder whose kubectl the tests may call. */
-  readonly kubectl: string;
+  /** The search path of the tests, some of which call kubectl. */
+  readonly path: string;
   /** The names of the Ginkgo specs that run. @default all */
   readonly specs?: readonly string[] | undefined;
   /** Milliseconds until the suite is ended. @default 10 minutes */
@@ -54,7 +54,7 @@ export interface RunOptions {
 
 /** Runs the tests of a package. @returns what it reports, which is nothing when it ended before its report */
 export async function runPackage(tests: PackageTests, options: RunOptions): Promise<readonly Spec[]> {
-  const { assets, output, kubectl, specs, timeout = 600_000 } = options;
+  const { assets, output, path, specs, timeout = 600_000 } = options;
   const file = join(output, tests.id.replaceAll("/", "-"));
   await mkdir(output, { recursive: true });
   await rm(`${file}.json`, { force: true });
@@ -72,7 +72,7 @@ export async function runPackage(tests: PackageTests, options: RunOptions): Prom
     const env = {
       KUBEBUILDER_ASSETS: assets,
       TMPDIR: temporary,
-      PATH: `${kubectl}${delimiter}${process.env["PATH"]}`,
+      PATH: path,
     };
     const command = inOwnNetwork([tests.program, ...flags]);
     await runProgram(command, { cwd: tests.folder, env, log: `${file}.log`, timeout });

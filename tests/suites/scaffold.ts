@@ -1,5 +1,6 @@
 /** What kubebuilder generates, unchanged: the beginning of most operators written in Go. */
 
+import { Unavailable } from "../node/assets.ts";
 import { run } from "../node/programs.ts";
 import { compiled, labelOf, madeOnce, moduleSources, suitesCache } from "./go-module.ts";
 import { kubebuilder } from "./modules.ts";
@@ -18,6 +19,7 @@ const packages = ["internal/controller", "internal/webhook/v1"];
 
 /** The generated tests of a generated project, built where they have not been built. */
 export async function scaffoldTests(): Promise<PackageTests[]> {
+  if (Bun.which("make") === null) throw new Unavailable("kubebuilder runs make, and the PATH has none");
   const program = await compiled(suitesCache(labelOf(kubebuilder)), {
     source: await moduleSources(kubebuilder),
     package: ".",

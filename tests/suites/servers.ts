@@ -15,18 +15,22 @@ import { until } from "../support/until.ts";
 
 export type Server = "binnacle" | "real";
 
-/** The programs of the real control plane, with kubectl. */
-export async function realAssets(): Promise<string> {
+/** The programs of the real control plane. */
+async function realAssets(): Promise<string> {
   const folder = await assets();
   if (folder === undefined) throw new Error("Cannot find a real control plane: install Go 1.26, which builds one");
   return folder;
 }
 
+/** The search path with the folder of the real control plane before it, which has a kubectl of the same version. */
+export async function kubectlPath(): Promise<string> {
+  return `${await realAssets()}${delimiter}${process.env["PATH"]}`;
+}
+
 /** What `KUBEBUILDER_ASSETS` names for a server. */
 export async function assetsOf(server: Server): Promise<string> {
-  const real = await realAssets();
-  if (server === "real") return real;
-  const env = { PATH: `${real}${delimiter}${process.env["PATH"]}` }; // there is kubectl
+  if (server === "real") return realAssets();
+  const env = { PATH: await kubectlPath() };
   const folder = join(import.meta.dirname, "../../dist/envtest");
   return (await run(program, ["envtest", folder, "--print", "path"], { env })).trim();
 }

@@ -9,7 +9,7 @@ import { hasOwnNetworks } from "./own-network.ts";
 import { type PackageTests, packageTests, runPackage } from "./package-tests.ts";
 import { type PackageRecord, recorded } from "./record.ts";
 import { scaffoldTests } from "./scaffold.ts";
-import { assetsOf, realAssets, type Server, startCluster } from "./servers.ts";
+import { assetsOf, kubectlPath, type Server, startCluster } from "./servers.ts";
 import type { Spec } from "./spec.ts";
 
 /** One part of a suite, which runs by itself. */
@@ -61,7 +61,7 @@ async function envtestSuite(
   { server, anew = false }: SuiteOptions,
 ): Promise<readonly Part[]> {
   const records = anew ? {} : recorded(name);
-  const options = { assets: await assetsOf(server), kubectl: await realAssets(), output: outputOf(server) };
+  const options = { assets: await assetsOf(server), path: await kubectlPath(), output: outputOf(server) };
   return (await tests()).map((one) => ({
     id: one.id,
     record: records[one.id],
@@ -72,7 +72,7 @@ async function envtestSuite(
 /** Kubernetes' own suite, which is one part, on a cluster that runs as long as it does. */
 async function e2eSuite({ server, all = false, anew = false }: SuiteOptions): Promise<readonly Part[]> {
   const programs = await e2ePrograms();
-  const kubectl = await realAssets();
+  const kubectl = Bun.which("kubectl", { PATH: await kubectlPath() }) ?? "kubectl";
   const { seconds = 0, specs: known = {} } = recorded(E2E)[E2E] ?? {};
   const names = all ? Object.keys(known) : fifth(Object.keys(known));
   const specs = Object.fromEntries(names.map((name) => [name, known[name]!]));
