@@ -98,6 +98,22 @@ test("strict decoding of a built-in kind names what it finds in the order of the
   );
 });
 
+test("a watch tells that a pod is being deleted before it tells that it is gone", async () => {
+  const path = "/api/v1/namespaces/default/pods";
+  const spec = { containers: [{ name: "a", image: "a" }] };
+  const { body: pod } = await call("POST", path, { metadata: { name: "going" }, spec });
+  const from = `http://server${path}?watch=1&resourceVersion=${pod.metadata.resourceVersion}`;
+  const reader = (await server.fetch(new Request(from))).body!.getReader();
+  const deletion = call("DELETE", `${path}/going`);
+  const news = async (): Promise<string> => new TextDecoder().decode((await reader.read()).value);
+  const types = async (): Promise<string[]> => [...(await news()).matchAll(/"type":"(\w+)"/g)].map(([, type]) => type!);
+  expect(await types()).toEqual(["MODIFIED"]);
+  expect(await types()).toEqual(["DELETED"]);
+  expect((await deletion).code).toBe(200);
+  await reader.cancel();
+  expect((await call("GET", `${path}/going`)).code).toBe(404);
+});
+
 test("update conflicts on another version, and changes nothing when nothing differs", async () => {
   const maps = await namespace("updating");
   const made = await call("POST", maps, { metadata: { name: "a" }, data: { a: "1" } });

@@ -75,6 +75,12 @@ const immortal: ReadonlySet<string> = new Set(["default", "kube-system", "kube-p
 /** Priority classes that cannot be deleted by name; the deletion of the collection includes them. */
 const systemClasses: ReadonlySet<string> = new Set(["system-node-critical", "system-cluster-critical"]);
 
+/**
+ * The time between the two writes that delete a pod at once, as etcd takes some. Operators look for pods that are being deleted, and
+ * those that watch would else learn of both writes together, and never see such a pod.
+ */
+const SECOND_WRITE_MS = 3;
+
 export async function deleteObject(
   call: ApiCall,
   { name, options, isOneOfMany = false, isAdmitted = false }: Deletion,
@@ -118,6 +124,13 @@ export async function deleteObject(
   if (plan.kind === "mark") {
     await storage.committed();
     return { stored, isDeleted: false };
+  }
+  if (plan.kind === "markThenRemove" && !isOneOfMany && live.object.metadata.deletionTimestamp === undefined) {
+    await storage.committed();
+    await new Promise((resolve) => setTimeout(resolve, SECOND_WRITE_MS));
+    const now = collection.get(key);
+    if (now?.object.metadata.uid !== live.object.metadata.uid) return { stored, isDeleted: true };
+    if ((now?.object.metadata.finalizers ?? []).length > 0) return { stored, isDeleted: false };
   }
   if (!dryRun) stored = storage.remove(collection, key) ?? stored;
   await storage.committed();
