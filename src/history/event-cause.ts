@@ -21,7 +21,8 @@ export interface ObjectEvent {
 
 /**
  * **Guarantees.** Nothing is compared before somebody reads `paths`. The old states that all waiting causes keep alive
- * are at most {@link MOST_STATES}; a cause that has lost its own has no `paths`.
+ * are at most {@link MOST_STATES}; a cause that has lost its own has no `paths`, and takes no more memory than one
+ * without.
  */
 export class EventCause implements Cause {
   readonly source: string;
@@ -38,7 +39,12 @@ export class EventCause implements Cause {
     this.kind = object.kind;
     this.key = { name, namespace };
     this.resourceVersion = resourceVersion;
-    if (old !== undefined || origin !== undefined) this.#states = new States(resource, { object, old, origin });
+    if (old === undefined && origin === undefined) return;
+    this.#states = new States(resource, { object, old, origin });
+    if (old === undefined) return;
+    latest[next]?.forget();
+    latest[next] = this;
+    next = (next + 1) % MOST_STATES;
   }
 
   /** Not enumerable: a copy has none, and whatever walks over a cause compares nothing. */
@@ -66,17 +72,23 @@ export class EventCause implements Cause {
 
   /** Compares the states; `undefined` as for `states`. */
   difference(clean: Clean): Difference | undefined {
-    return this.#states?.difference(clean);
+    return this.#states?.compare(clean);
   }
 
   /** Lets this cause stand for an earlier event of the same object, too. */
   follow(earlier: Cause): void {
-    if (earlier instanceof EventCause) this.#states?.follow(earlier.#states);
+    if (!(earlier instanceof EventCause) || earlier.#states === undefined || this.#states?.old === undefined) return;
+    if (earlier.#states.old === undefined) this.forget();
+    else this.#states.old = earlier.#states.old;
+    earlier.forget();
   }
 
-  /** Forgets the states, once the run is over; `paths` that were read stay. */
+  /** Forgets the states; `paths` that were read stay. */
   forget(): void {
-    this.#states?.forget();
+    const states = this.#states;
+    if (states?.old === undefined) return;
+    states.old = states.object = undefined;
+    if (states.origin === undefined && !states.isCompared) this.#states = LOST;
   }
 
   toJSON(): Cause {
@@ -98,55 +110,45 @@ export function forgetStates(causes: readonly Cause[]): void {
 
 /** The most old states that waiting causes keep alive; with more keys waiting, the causes of some have no paths. */
 const MOST_STATES = 128;
-const latest: (States | undefined)[] = [];
+const latest: (EventCause | undefined)[] = [];
 let next = 0;
 
 /** The states of an object before and after an event. */
 class States {
-  readonly resource: Resource;
+  readonly resource: Resource | undefined;
   readonly origin: EventOrigin | undefined;
   object: AnyObject | undefined;
   old: AnyObject | undefined;
   #paths: readonly string[] | undefined;
 
-  constructor(resource: Resource, { object, old, origin }: Pick<ObjectEvent, "object" | "old" | "origin">) {
+  constructor(
+    resource: Resource | undefined,
+    { object, old, origin }: Partial<Pick<ObjectEvent, "object" | "old" | "origin">>,
+  ) {
     this.resource = resource;
     this.object = object;
     this.old = old;
     this.origin = origin;
-    if (old === undefined) return;
-    latest[next]?.forget();
-    latest[next] = this;
-    next = (next + 1) % MOST_STATES;
+  }
+
+  get isCompared(): boolean {
+    return this.#paths !== undefined;
   }
 
   get paths(): readonly string[] | undefined {
-    if (this.#paths !== undefined) return this.#paths;
-    const { old, object } = this;
-    if (old === undefined || object === undefined) return undefined;
-    const { changes } = compare(old, object, {
-      schema: schemaWithMarks(this.resource),
-    });
-    return (this.#paths = changes.map(({ path }) => path));
+    if (this.#paths === undefined) this.compare();
+    return this.#paths;
   }
 
-  difference(clean: Clean): Difference | undefined {
-    const { old, object } = this;
-    if (old === undefined || object === undefined) return undefined;
-    const schema = schemaWithMarks(this.resource);
-    const difference = compare(old, object, { schema, clean });
+  /** @param clean as in `CompareOptions`. */
+  compare(clean?: Clean): Difference | undefined {
+    const { resource, old, object } = this;
+    if (resource === undefined || old === undefined || object === undefined) return undefined;
+    const difference = compare(old, object, { schema: schemaWithMarks(resource), clean });
     this.#paths = difference.changes.map(({ path }) => path);
     return difference;
   }
-
-  follow(earlier: States | undefined): void {
-    if (this.old === undefined || earlier === undefined) return;
-    if (earlier.old === undefined) this.forget();
-    else this.old = earlier.old;
-    earlier.forget();
-  }
-
-  forget(): void {
-    this.old = this.object = undefined;
-  }
 }
+
+/** Stands for the states of all causes that have lost theirs. */
+const LOST = new States(undefined, {});
