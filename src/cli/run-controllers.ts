@@ -23,7 +23,7 @@ import { electionOf, shardingOf } from "./election-options.ts";
 import { metricsCertificates } from "./metrics-options.ts";
 import type { RunSettings } from "../settings/run-options.ts";
 import type { Traces } from "../tracing/traces.ts";
-import { unusableProtocol, wantsTraces } from "../tracing/wanted.ts";
+import { wantsTraces } from "../tracing/wanted.ts";
 import { startModules } from "./start-modules.ts";
 import { UsageError, UserError } from "./usage-error.ts";
 import { findHost } from "./find-host.ts";
@@ -110,7 +110,7 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
     findHost: () => findHost(cluster, log),
   });
   const name = host.embedded.operator?.name;
-  await using traces = await tracesOf(host, { log, server: cluster.server, service: name });
+  await using traces = await tracesOf(host, { log, cluster, service: name });
   const history = await historyOf(values, traces);
   await using manager = new Manager({
     cluster,
@@ -184,13 +184,15 @@ export async function runControllers(values: RunSettings, options: RunOptions): 
 /** Makes spans when the environment names a collector; otherwise nothing of tracing is loaded. */
 async function tracesOf(
   { env, embedded: { version } }: Host,
-  about: { readonly log: RootLog; readonly server: string; readonly service: string | undefined },
+  {
+    cluster,
+    ...about
+  }: { readonly log: RootLog; readonly cluster: ClusterConfig; readonly service: string | undefined },
 ): Promise<Traces | undefined> {
   if (!wantsTraces(env)) return undefined;
-  const problem = unusableProtocol(env);
-  if (problem !== undefined) about.log.warn(problem);
+  const { server, context, namespace } = cluster;
   const { Traces } = await import("../tracing/traces.ts");
-  return new Traces({ ...about, env, version });
+  return new Traces({ ...about, env, version, server, podNamespace: context === "in-cluster" ? namespace : undefined });
 }
 
 /** Runs are recorded for the debug listener and for traces; without both nothing of the recorder is loaded. */

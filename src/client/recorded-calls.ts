@@ -59,6 +59,8 @@ export class RecordedWrite {
   readonly #by: "runtime" | "author";
   readonly #began: number;
   readonly #old: AnyObject | undefined;
+  /** The id of its span, once it is answered. */
+  #span: string | undefined;
 
   constructor(context: Recorded, informers: InformerRegistry, write: SentWrite) {
     this.#record = context.record!;
@@ -73,12 +75,13 @@ export class RecordedWrite {
   answered(answer: unknown): void {
     const { isDry, verb, manager, subresource, resource } = this.#write;
     if (isDry) return;
+    const span = (this.#span = this.#record.spanOfWrite());
     if (verb === "delete") {
       const uid = uidOf(answer);
-      if (uid !== undefined) this.#record.deleted(resource.kind, uid);
+      if (uid !== undefined) this.#record.deleted(resource.kind, uid, span);
     }
     if (!this.#isObject(answer)) return;
-    this.#record.wrote(answer, { manager, operation: verb === "apply" ? "Apply" : "Update", subresource });
+    this.#record.wrote(answer, { manager, operation: verb === "apply" ? "Apply" : "Update", subresource }, span);
   }
 
   /** Called when the answer is in the caches. */
@@ -97,7 +100,8 @@ export class RecordedWrite {
     const { resource, verb, subresource, isDry } = this.#write;
     const target = this.#isObject(object) ? object.metadata : this.#write.target;
     const dryRun = isDry ? (true as const) : undefined;
-    const request = { resource, verb, target, subresource, dryRun, began: this.#began, by: this.#by };
+    const began = this.#began;
+    const request = { resource, verb, target, subresource, dryRun, began, by: this.#by, span: this.#span };
     this.#record.request({ ...request, ...answer });
   }
 

@@ -95,6 +95,8 @@ export interface RequestAnswer extends Changes {
   readonly duration: number;
   /** Whether the runtime sent it on behalf of children, status and finalizers, or the author's code. */
   readonly by: "runtime" | "author";
+  /** The id of its span, which those link to that its event causes; only of writes in a run that is traced. */
+  readonly span?: string | undefined;
 }
 
 export type ChildAction =

@@ -210,6 +210,32 @@ describe("RunHistory", () => {
     ).toBeUndefined();
   });
 
+  test("a state and a deletion name the span of their write, when the run is traced", () => {
+    const spans = ["b1", "b2"];
+    const span = { ref: { trace: "a", span: "b" }, write: () => spans.shift()!, end: () => {} };
+    const traces = { begin: () => span };
+    const history = new RunHistory({
+      bytes: MEBIBYTE,
+      clock: new FakeClock(),
+      replica: "r",
+      traces,
+      recordsAll: false,
+    });
+    const record = begin(history, "ns/a");
+    const [first, second] = [object("b", 1, {}), object("c", 1, {})];
+    record.wrote(first, { manager: "m", operation: "Update" }, record.spanOfWrite());
+    record.deleted("ConfigMap", "c", record.spanOfWrite());
+    const written = { id: record.id, controller: "c", key: "ns/a" };
+    expect(history.originOf(first, "update").run).toEqual({ ...written, write: { trace: "a", span: "b1" } });
+    expect(history.originOf(second, "delete").run).toEqual({ ...written, write: { trace: "a", span: "b2" } });
+    const untraced = new RunHistory({
+      ...{ bytes: MEBIBYTE, clock: new FakeClock(), replica: "r" },
+      recordsAll: false,
+    });
+    expect(begin(untraced, "ns/a")).toBeUndefined();
+    expect(untraced.stats).toMatchObject({ runs: 0, bytes: 0 });
+  });
+
   test("tells who listens of each run that ends and of each line", () => {
     const history = historyOf(MEBIBYTE);
     const heard: string[] = [];

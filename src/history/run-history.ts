@@ -50,6 +50,7 @@ const LEAST_PART = 16_384;
 export class RunHistory {
   readonly #options: RunHistoryOptions;
   readonly #clock: Clock;
+  readonly #recordsAll: boolean;
   readonly #active = new Map<string, RunRecord>();
   /** The ended runs, the one that ended first at the front. */
   readonly #ended = new Map<string, RunRecord>();
@@ -68,8 +69,9 @@ export class RunHistory {
   readonly #keeper: RecordKeeper;
 
   constructor(options: RunHistoryOptions) {
-    const { clock } = options;
+    const { clock, recordsAll = true } = options;
     this.#options = options;
+    this.#recordsAll = recordsAll;
     this.#clock = clock;
     this.#since = this.#time(clock.now());
     this.#prefix = Math.floor(clock.now() / 1_000).toString(36);
@@ -83,7 +85,6 @@ export class RunHistory {
       wrote: (object, by, run) => this.#origins.set(object, { at: clock.now(), by, run }),
       deleted: (kind, uid, run) => this.#origins.setDeleted(kind, uid, { at: clock.now(), run }),
       sees: (resource, content) => this.#secrets.add(resource, content),
-      spanOfWrite: (record) => this.#options.traces?.write(record),
       ended: (record) => this.#onEnd(record),
       said: (line, run) => {
         for (const listener of this.#lineListeners) listener(line, run);
@@ -94,13 +95,11 @@ export class RunHistory {
   /** Begins the record of a run; `undefined` when this run is not recorded. */
   begin(about: Omit<RunBeginning, "id" | "replica" | "at">): RunRecord | undefined {
     const id = `${this.#prefix}-${++this.#count}`;
-    const { replica, traces, recordsAll = true } = this.#options;
-    const record = new RunRecord(this.#keeper, { ...about, id, replica, at: this.#time(this.#clock.now()) });
-    record.trace = traces?.begin(record);
-    if (!recordsAll && record.trace === undefined) {
-      this.#bytes -= record.bytes;
-      return undefined;
-    }
+    const { replica, traces } = this.#options;
+    const at = this.#time(this.#clock.now());
+    const span = traces?.begin({ ...about, at });
+    if (!this.#recordsAll && span === undefined) return undefined;
+    const record = new RunRecord(this.#keeper, { ...about, id, replica, at, span });
     this.#active.set(id, record);
     return record;
   }
@@ -111,6 +110,7 @@ export class RunHistory {
    * @param isPartial whether nothing but metadata is known of the object.
    */
   event(object: AnyObject, old: AnyObject | undefined, isPartial: boolean): void {
+    if (!this.#recordsAll) return; // spans name the runs that wrote, and no other author
     try {
       const author = authorOf(object, old);
       const by = author && changedBy(author);
@@ -184,7 +184,6 @@ export class RunHistory {
 
   #onEnd(record: RunRecord): void {
     this.#active.delete(record.id);
-    if (record.trace !== undefined) this.#options.traces?.end(record);
     this.#ended.set(record.id, record);
     this.#reserve(0, 0);
     for (const listener of this.#endListeners) listener(record);

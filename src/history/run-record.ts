@@ -8,6 +8,7 @@ import { schemaWithMarks } from "../resource/sensitive.ts";
 import { boundedCopy, bytesOf, cutText } from "./bounded.ts";
 import { compare } from "./changes.ts";
 import { EventCause } from "./event-cause.ts";
+import type { RunSpan } from "./traces.ts";
 import type {
   CauseAnswer,
   ChangedBy,
@@ -53,8 +54,6 @@ export interface RecordKeeper {
   wrote(object: AnyObject, by: ChangedBy, run: RunRef): void;
   deleted(kind: string, uid: string, run: RunRef): void;
   sees(resource: Resource, content: unknown): void;
-  /** Chooses the span of a write of a run that is traced. */
-  spanOfWrite(record: RunRecord): SpanRef | undefined;
   ended(record: RunRecord): void;
   said(line: LogLine, run: RunRef): void;
 }
@@ -67,6 +66,8 @@ export interface RunBeginning extends Pick<
   /** The kind and the object of the run; nothing for a key controller. */
   readonly subject?: { readonly resource: Resource; readonly object: AnyObject } | undefined;
   readonly causes: readonly Cause[];
+  /** The span of the run, when it is traced. */
+  readonly span?: RunSpan | undefined;
 }
 
 /** A request that was answered or failed. */
@@ -115,10 +116,11 @@ export class RunRecord implements RunAnswer {
   events: readonly EventAnswer[] = NONE;
   log: readonly LogLine[] = NONE;
   outcome: OutcomeAnswer | undefined = undefined;
-  trace: SpanRef | undefined = undefined;
+  readonly trace: SpanRef | undefined;
   truncated: true | undefined = undefined;
   readonly #keeper: RecordKeeper;
   readonly #began: number;
+  readonly #span: RunSpan | undefined;
   #bytes = 0;
   /** Whether the run has seen sensitive values after parts of it were recorded. */
   #hasSeenSecrets = false;
@@ -126,8 +128,10 @@ export class RunRecord implements RunAnswer {
   #compared: (StatePair & { readonly result: Changes }) | undefined;
 
   constructor(keeper: RecordKeeper, about: RunBeginning) {
-    const { id, replica, module, controller, key, phase, at, waited, attempt, subject, causes } = about;
+    const { id, replica, module, controller, key, phase, at, waited, attempt, subject, causes, span } = about;
     this.#keeper = keeper;
+    this.#span = span;
+    this.trace = span?.ref;
     this.#began = keeper.elapsed();
     this.id = id;
     this.replica = replica;
@@ -194,6 +198,7 @@ export class RunRecord implements RunAnswer {
     error,
     began,
     by,
+    span,
     changes,
     more,
   }: Request): void {
@@ -208,21 +213,30 @@ export class RunRecord implements RunAnswer {
       at: rounded(began - this.#began),
       duration: rounded(this.#keeper.elapsed() - began),
       by,
+      span,
       changes,
       more,
     });
   }
 
+  /** Chooses the id of the span of a write, for its request; `undefined` when the run is not traced. */
+  spanOfWrite(): string | undefined {
+    return this.#span?.write();
+  }
+
   /** Notes that this run has written a state of an object. */
-  wrote(object: AnyObject, by: ChangedBy): void {
-    const { ref, trace } = this;
-    const write = trace === undefined ? undefined : this.#keeper.spanOfWrite(this);
-    this.#keeper.wrote(object, by, write === undefined ? ref : { ...ref, write });
+  wrote(object: AnyObject, by: ChangedBy, span?: string): void {
+    this.#keeper.wrote(object, by, this.#writer(span));
   }
 
   /** Notes that this run has deleted an object. */
-  deleted(kind: string, uid: string): void {
-    this.#keeper.deleted(kind, uid, this.ref);
+  deleted(kind: string, uid: string, span?: string): void {
+    this.#keeper.deleted(kind, uid, this.#writer(span));
+  }
+
+  #writer(span: string | undefined): RunRef {
+    const { ref, trace } = this;
+    return trace === undefined || span === undefined ? ref : { ...ref, write: { trace: trace.trace, span } };
   }
 
   child(
@@ -304,6 +318,7 @@ export class RunRecord implements RunAnswer {
     if (this.#grant(bytesOf(ended))) this.outcome = ended;
     else this.outcome = { result: outcome.result };
     if (this.#hasSeenSecrets) this.#cleanAgain();
+    this.#span?.end(this);
     this.#keeper.ended(this);
   }
 

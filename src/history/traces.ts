@@ -2,11 +2,16 @@
 import type { RunAnswer, SpanRef } from "./run-answer.ts";
 
 export interface RunTraces {
-  /** Begins the span of a run; `undefined` when it is not sampled. */
-  begin(run: RunAnswer): SpanRef | undefined;
-  /** Chooses the span of a write before it is told, because others may link to it earlier. */
-  write(run: RunAnswer): SpanRef | undefined;
-  /** Ends the span of a run, with a child for each of its parts. */
+  /** Begins the span of a run, before anything of the run is recorded; `undefined` when it is not sampled. */
+  begin(run: Pick<RunAnswer, "controller" | "at" | "waited">): RunSpan | undefined;
+}
+
+/** The span of one run. */
+export interface RunSpan {
+  readonly ref: SpanRef;
+  /** Chooses the id of the span of a write before its request is told, because others may link to it earlier. */
+  write(): string;
+  /** Ends the span, with a child for each part of the run. */
   end(run: RunAnswer): void;
 }
 

@@ -9,11 +9,15 @@ import { createLog } from "../observe/log.ts";
 import { systemClock } from "../platform/clock.ts";
 import { startCluster } from "../testing/index.ts";
 import { Traces } from "./traces.ts";
-import { unusableProtocol, wantsTraces } from "./wanted.ts";
+import { protocolOf, wantsTraces } from "./wanted.ts";
 
 const stack: { current: AsyncDisposableStack } = { current: new AsyncDisposableStack() };
 const variables = [
   "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_PROTOCOL",
+  "OTEL_EXPORTER_OTLP_TIMEOUT",
+  "OTEL_SERVICE_NAME",
+  "OTEL_RESOURCE_ATTRIBUTES",
   "OTEL_TRACES_SAMPLER",
   "OTEL_TRACES_SAMPLER_ARG",
   "OTEL_BSP_SCHEDULE_DELAY",
@@ -74,6 +78,7 @@ async function start(env: Readonly<Record<string, string>> = {}, recordsAll = fa
   stack.current.defer(() => collector.stop(true));
   Object.assign(process.env, {
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
     OTEL_BSP_SCHEDULE_DELAY: "20",
     ...env,
   });
@@ -102,7 +107,10 @@ async function start(env: Readonly<Record<string, string>> = {}, recordsAll = fa
       owns: [Floor],
       async reconcile({ metadata: { name }, spec: { size } }, { children, status, log: own }) {
         if (size < 0) throw new RangeError("a shop needs a size");
-        await children.sync({ floor: of(Floor, { metadata: { name }, spec: { size: size * 2 } }) });
+        const floors = Array.from({ length: size }, (_, at) =>
+          of(Floor, { metadata: { name: `${name}-${at}` }, spec: { size: at } }),
+        );
+        await children.sync(Object.fromEntries(floors.map((floor) => [floor.metadata.name, floor])));
         status.condition({ type: "Ready", status: true, reason: "Made" });
         own.info("Made", { size });
       },
@@ -130,19 +138,21 @@ function attributesOf(attributes: SentSpan["attributes"]): Readonly<Record<strin
 }
 
 const key = { namespace: "default", name: "one" };
+const sign = { namespace: "default", name: "one-0" };
 
 test("a run is a span with its requests as children, and links to the write that caused it", async () => {
   const { cluster, exports, spans, lines, manager } = await start();
   await cluster.client.create(Shop, { metadata: key, spec: { size: 2 } });
   await until(() => spans().some(({ name }) => name === "reconcile floor"));
-  await until(() => spans().some(({ name }) => name === "create Floor"));
+  await until(() => spans().filter(({ name }) => name === "create Floor").length === 2);
   const shop = spans().find(({ name }) => name === "reconcile shop")!;
   expect(attributesOf(shop.attributes)).toMatchObject({
     "binnacle.controller": "shop",
     "binnacle.module": "shops.ts",
     "binnacle.key": "default/one",
     "k8s.namespace.name": "default",
-    "k8s.object.kind": "Shop",
+    "binnacle.object.kind": "Shop",
+    "binnacle.object.name": "one",
     "binnacle.run.result": "success",
   });
   const create = spans().find(({ name }) => name === "create Floor")!;
@@ -150,13 +160,14 @@ test("a run is a span with its requests as children, and links to the write that
   expect(attributesOf(create.attributes)).toMatchObject({
     "http.request.method": "POST",
     "http.response.status_code": 201,
-    "binnacle.by": "runtime",
+    "binnacle.request.by": "runtime",
   });
   expect(BigInt(create.startTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(shop.startTimeUnixNano));
   expect(BigInt(create.endTimeUnixNano)).toBeLessThanOrEqual(BigInt(shop.endTimeUnixNano) + 1_000_000n);
   const floor = spans().find(({ name }) => name === "reconcile floor")!;
   expect(floor.traceId).not.toBe(shop.traceId);
-  expect(floor.links).toMatchObject([{ traceId: create.traceId, spanId: create.spanId }]);
+  const cause = spans().find(({ spanId }) => spanId === floor.links?.[0]?.spanId);
+  expect(cause).toMatchObject({ name: "create Floor", traceId: shop.traceId });
   expect(attributesOf(exports[0]!.resourceSpans[0]!.resource.attributes)).toMatchObject({
     "service.name": "shops",
     "service.version": "1.2.3",
@@ -165,6 +176,30 @@ test("a run is a span with its requests as children, and links to the write that
   const { body } = await manager.metrics.text("application/openmetrics-text; version=1.0.0");
   expect(body).toContain(`# {trace_id="${shop.traceId}"`);
   expect((await manager.metrics.text()).body).not.toContain("trace_id");
+});
+
+test("each of many writes at once is linked to from the run that it causes", async () => {
+  const { cluster, spans } = await start();
+  await cluster.client.create(Shop, { metadata: key, spec: { size: 12 } });
+  const runs = (): readonly SentSpan[] => spans().filter(({ name, links }) => name === "reconcile floor" && links);
+  await until(() => runs().length >= 12 && spans().filter(({ name }) => name === "create Floor").length === 12);
+  const byId = new Map(spans().map((span) => [span.spanId, span]));
+  const objectOf = (span: SentSpan): unknown => attributesOf(span.attributes)["binnacle.object.name"];
+  const writers = runs().map(({ links }) => links!.map(({ spanId }) => byId.get(spanId)!));
+  expect(writers.map((one) => one.map(objectOf))).toEqual(runs().map((run) => [objectOf(run)]));
+});
+
+test("the environment's names and attributes of the service go before those of the operator", async () => {
+  const attributes = "deployment.environment.name=test,service.version=9";
+  const { cluster, exports } = await start({ OTEL_SERVICE_NAME: "mine", OTEL_RESOURCE_ATTRIBUTES: attributes });
+  await cluster.client.create(Shop, { metadata: key, spec: { size: 1 } });
+  await until(() => exports.length > 0);
+  expect(attributesOf(exports[0]!.resourceSpans[0]!.resource.attributes)).toMatchObject({
+    "service.name": "mine",
+    "service.version": "9",
+    "service.instance.id": expect.any(String),
+    "deployment.environment.name": "test",
+  });
 });
 
 test("a run that fails is an error span with the exception", async () => {
@@ -179,7 +214,7 @@ test("a run that fails is an error span with the exception", async () => {
 test("a run that is not sampled is not recorded, unless somebody looks at the histories", async () => {
   const { cluster, spans, history } = await start({ OTEL_TRACES_SAMPLER: "always_off" });
   await cluster.client.create(Shop, { metadata: key, spec: { size: 2 } });
-  await until(async () => (await cluster.client.find(ConfigMap, key)) !== undefined);
+  await until(async () => (await cluster.client.find(ConfigMap, sign)) !== undefined);
   expect(history.stats).toMatchObject({ runs: 0, bytes: 0 });
   expect(spans()).toEqual([]);
   await stack.current.disposeAsync();
@@ -191,6 +226,7 @@ test("a run that is not sampled is not recorded, unless somebody looks at the hi
 });
 
 test("a request to a webhook is a span of its sender's trace", async () => {
+  process.env["OTEL_EXPORTER_OTLP_TIMEOUT"] = "200"; // nobody hears of these spans
   const traces = stack.current.use(
     new Traces({
       env: {},
@@ -223,8 +259,10 @@ test("traces are wanted when a collector is named and nothing switches them off"
       { ...endpoint, OTEL_TRACES_EXPORTER: "none" },
     ].map(wantsTraces),
   ).toEqual([false, false, true, true, false, false]);
-  expect(unusableProtocol({ OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" })).toBeUndefined();
-  expect(unusableProtocol({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" })).toContain("usually to port 4318");
+  expect(protocolOf({})).toEqual({ isJson: false });
+  expect(protocolOf({ OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" })).toEqual({ isJson: true });
+  const { problem } = protocolOf({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" });
+  expect(problem).toContain("usually to port 4318");
 });
 
 test("a collector that is away is told in the log, and costs no run", async () => {
@@ -233,7 +271,6 @@ test("a collector that is away is told in the log, and costs no run", async () =
     OTEL_EXPORTER_OTLP_TIMEOUT: "200",
   });
   await cluster.client.create(Shop, { metadata: key, spec: { size: 2 } });
-  await until(async () => (await cluster.client.find(ConfigMap, key)) !== undefined);
+  await until(async () => (await cluster.client.find(ConfigMap, sign)) !== undefined);
   await until(() => lines.some(({ msg }) => msg === "Cannot send spans to the collector: they are lost"));
-  delete process.env["OTEL_EXPORTER_OTLP_TIMEOUT"];
 });

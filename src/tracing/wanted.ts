@@ -1,9 +1,10 @@
-/** Whether the environment asks for traces. */
+/** Whether the environment asks for traces, and in which form. */
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variables that name a collector. */
 const ENDPOINTS = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
+const PROTOCOLS = ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"];
 
 /** Whether a collector is named and traces are not switched off; nothing of tracing is loaded otherwise. */
 export function wantsTraces(env: Environment): boolean {
@@ -11,9 +12,11 @@ export function wantsTraces(env: Environment): boolean {
   return ENDPOINTS.some((name) => (env[name] ?? "") !== "");
 }
 
-/** Explains a protocol that cannot be used; `undefined` when it can. */
-export function unusableProtocol(env: Environment): string | undefined {
-  const protocol = env["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"] ?? env["OTEL_EXPORTER_OTLP_PROTOCOL"];
-  if (protocol !== "grpc") return undefined;
-  return "OTEL_EXPORTER_OTLP_PROTOCOL is 'grpc', which binnacle does not speak: spans are sent as JSON over HTTP, usually to port 4318";
+/** The form of the spans that are sent, and a message if the environment asks for another one. */
+export function protocolOf(env: Environment): { readonly isJson: boolean; readonly problem?: string } {
+  const name = PROTOCOLS.find((one) => (env[one] ?? "") !== "");
+  const protocol = name === undefined ? "http/protobuf" : env[name]!;
+  if (protocol === "http/json" || protocol === "http/protobuf") return { isJson: protocol === "http/json" };
+  const problem = `${name} is '${protocol}', which binnacle does not speak: spans are sent by http/protobuf, usually to port 4318`;
+  return { isJson: false, problem };
 }

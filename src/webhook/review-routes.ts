@@ -4,7 +4,7 @@ import type { Runtime } from "../controller/runtime.ts";
 import type { WebhookPathMetrics } from "../observe/webhook-metrics.ts";
 import type { Clock } from "../platform/clock.ts";
 import { BodyBudget, type BodyShare } from "../server/body-budget.ts";
-import { Seldom } from "../server/seldom.ts";
+import { Seldom } from "../platform/seldom.ts";
 import { type Duration, parseDuration } from "../resource/duration.ts";
 import { MOST_CONVERSION_BYTES } from "./conversion/conversion-endpoint.ts";
 import type { RequestProblem, ReviewAnswer, ReviewEndpoint } from "./review-endpoint.ts";

@@ -1,7 +1,7 @@
 /** The conversion webhook: one path for the objects of all kinds with several versions. */
 import type { ConversionFamilies } from "../../observe/conversion-metrics.ts";
 import type { Log } from "../../observe/log.ts";
-import { Seldom } from "../../server/seldom.ts";
+import { Seldom } from "../../platform/seldom.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { RequestProblem, ReviewAnswer, ReviewEndpoint } from "../review-endpoint.ts";
 import { ConversionError } from "./convert-object.ts";

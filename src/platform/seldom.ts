@@ -1,5 +1,5 @@
 /** Decides which of many equal events are logged: the first of each kind within a minute. */
-import { type Clock, systemClock } from "../platform/clock.ts";
+import { type Clock, systemClock } from "./clock.ts";
 
 const WITHIN_MS = 60_000;
 
