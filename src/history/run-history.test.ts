@@ -228,10 +228,8 @@ describe("RunHistory", () => {
     const written = { id: record.id, controller: "c", key: "ns/a" };
     expect(history.originOf(first, "update").run).toEqual({ ...written, write: { trace: "a", span: "b1" } });
     expect(history.originOf(second, "delete").run).toEqual({ ...written, write: { trace: "a", span: "b2" } });
-    const untraced = new RunHistory({
-      ...{ bytes: MEBIBYTE, clock: new FakeClock(), replica: "r" },
-      recordsAll: false,
-    });
+    const options = { bytes: MEBIBYTE, clock: new FakeClock(), replica: "r", recordsAll: false };
+    const untraced = new RunHistory(options);
     expect(begin(untraced, "ns/a")).toBeUndefined();
     expect(untraced.stats).toMatchObject({ runs: 0, bytes: 0 });
   });

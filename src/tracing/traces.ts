@@ -14,6 +14,7 @@ import {
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
+import { ExportResultCode } from "@opentelemetry/core";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
@@ -165,14 +166,11 @@ function telling(exporter: SpanExporter, log: Log): SpanExporter {
             spans: spans.length,
             reason: messageOf(error),
           });
-        done({ code: SENT });
+        done({ code: ExportResultCode.SUCCESS });
       }),
     shutdown: () => exporter.shutdown(),
   };
 }
-
-/** `ExportResultCode.SUCCESS`. */
-const SENT = 0;
 
 function resourceOf({ service = "binnacle", version, podNamespace }: TracesOptions): Attributes {
   const host = hostname();
