@@ -59,6 +59,7 @@ const PARTS: readonly string[] = [
   "fetch-session",
   "file-lock",
   "guard",
+  "heap-snapshot",
   "http-server",
   "loaded-files",
   "module-host",
