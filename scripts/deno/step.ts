@@ -24,6 +24,7 @@ const shared: readonly string[] = [
   "src/platform/http-server.test.ts",
   "src/platform/runtime-parts.test.ts",
   "src/platform/secure-socket.test.ts",
+  "src/cli/insight/insight.test.ts",
   "src/kube/config/trust.test.ts",
   "src/kube/http/connector.test.ts",
   "src/kube/http/http1-request.test.ts",

@@ -33,6 +33,7 @@ test("a connection that opens streams without end, and takes no answers, has 1,0
   const authority = createAuthority("listener");
   const tls = issue(authority, { subject: { name: "server" }, hosts: ["127.0.0.1"] });
   let answered = 0;
+  const first = Promise.withResolvers<void>();
   const listener = await listenWithCertificates({
     host: "127.0.0.1",
     port: 0,
@@ -40,6 +41,7 @@ test("a connection that opens streams without end, and takes no answers, has 1,0
     clientAuthority: authority.cert,
     answer: () => {
       answered++;
+      first.resolve();
       return Promise.resolve(new Response("x".repeat(1_000)));
     },
   });
@@ -55,9 +57,10 @@ test("a connection that opens streams without end, and takes no answers, has 1,0
     socket.on("error", () => {});
     socket.on("data", () => {});
     socket.on("close", () => resolve());
-    socket.write(Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), settings, ...streams]));
+    socket.write(Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), settings, streams[0]!]));
+    await first.promise;
+    socket.write(Buffer.concat(streams.slice(1)));
     await closed;
-    expect(answered).toBeGreaterThan(0);
     expect(answered).toBeLessThanOrEqual(1_000);
   } finally {
     socket.destroy();
@@ -80,8 +83,14 @@ test("a client is the user of its certificate, or one whose certificate is of an
   });
   try {
     const subject = { name: "jane", groups: ["a", "b"] };
-    for (const client of [issue(authority, { subject }), issue(other, { subject }), {}])
-      await fetch(`https://127.0.0.1:${listener.port}/`, { keepalive: false, tls: { ca: authority.cert, ...client } });
+    for (const client of [issue(authority, { subject }), issue(other, { subject }), {}]) {
+      const url = `https://127.0.0.1:${listener.port}/`;
+      await new Promise((resolve, reject) => {
+        request(url, { agent: false, ca: authority.cert, ...client }, resolve)
+          .on("error", reject)
+          .end();
+      });
+    }
     expect(seen[0]?.certificate).toMatchObject({ username: "jane", groups: ["a", "b", "system:authenticated"] });
     expect(seen.slice(1)).toEqual([{ isForeign: true }, { isForeign: false }]);
   } finally {
