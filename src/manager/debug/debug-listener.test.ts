@@ -99,7 +99,7 @@ async function start() {
     call(path, { method: "POST", body, headers: { authorization: `Bearer ${manager.debugToken!}` } });
   const create = (name: string) =>
     cluster.client.create(ConfigMap, { metadata: { name, namespace: "default" }, data: { a: "1" } });
-  return { cluster, manager, address, folder, call, get, act, create, healed, runs };
+  return { cluster, log, manager, address, folder, call, get, act, create, healed, runs };
 }
 
 describe("the debug listener", () => {
@@ -242,6 +242,8 @@ describe("the debug listener", () => {
     });
     await act("/debug/log-level", { level: "warn", for: "20ms" });
     await until(async () => (await get<ProcessAnswer>("/debug/process")).log.level === "info");
+    for (const level of ["warn", "error"]) await act("/debug/log-level", { level, for: "20ms" });
+    await until(async () => (await get<ProcessAnswer>("/debug/process")).log.level === "info");
     const stopping = new AbortController();
     const response = await fetch(`http://${address}/debug/log?text=Copying`, {
       headers: { accept: "text/event-stream" },
@@ -257,6 +259,20 @@ describe("the debug listener", () => {
     await until(() => chunks.join("").includes('"to":"copy-b-child"'));
     stopping.abort();
     await reading;
+  });
+
+  test("a stream of the log begins with all lines that were asked for", async () => {
+    const { address, log } = await start();
+    for (let line = 0; line < 3_000; line++) log.info("A line", { line });
+    const response = await fetch(`http://${address}/debug/log?text=A+line&limit=3000`, {
+      headers: { accept: "text/event-stream" },
+    });
+    let text = "";
+    for await (const chunk of response.body!) {
+      text += new TextDecoder().decode(chunk);
+      if (text.includes('"line":2999')) break;
+    }
+    expect(text.split("event: line").length - 1).toBe(3_000);
   });
 
   test("measures each second", async () => {
@@ -288,9 +304,11 @@ describe("the debug listener", () => {
     expect(heap.text).toContain(`[${marker.length} characters]`);
     delete (globalThis as { held?: unknown }).held;
     expect((await act("/debug/profile", { seconds: 1e6 })).status).toBe(400);
+    const both = await Promise.all([1, 2].map(() => act("/debug/profile", { seconds: 0.05 })));
+    expect(new Set(both.map(({ status }) => status))).toEqual(new Set([200, 409]));
   });
 
-  test.each<[string, Call, number]>([
+  test.each<[string, Call & { readonly path?: string }, number]>([
     ["a redirected name", { headers: { host: "evil.example:8082" } }, 403],
     ["a name that only begins like the loopback", { headers: { host: "localhost.evil.example" } }, 403],
     ["an address of this machine", { headers: { host: "192.168.0.7" } }, 403],
@@ -315,9 +333,12 @@ describe("the debug listener", () => {
     ["a forwarded port", { headers: { host: "localhost:51234" } }, 200],
     ["IPv6", { headers: { host: "[::1]:8082" } }, 200],
     ["another method", { method: "DELETE" }, 405],
-  ])("answers %s as it should", async (_name, options, status) => {
+    ["a path that does not exist", { path: "/debug/nothing" }, 404],
+    ["reading an action", { path: "/debug/retry" }, 404],
+    ["a path that takes no action", { path: "/debug/process", method: "POST" }, 404],
+  ])("answers %s as it should", async (_name, { path = "/debug/process", ...options }, status) => {
     const { call } = await start();
-    const response = await call("/debug/process", options);
+    const response = await call(path, options);
     expect(response.status).toBe(status);
     expect(response.headers.get("access-control-allow-origin")).toBeNull();
   });

@@ -41,6 +41,7 @@ import type { Webhooks } from "../webhooks.ts";
 import { informerAnswers } from "./informer-answers.ts";
 import { historyAnswer } from "./history-answers.ts";
 import { controllerAnswer, keyAnswers, type LastError } from "./key-answers.ts";
+import { LastErrors } from "./last-errors.ts";
 import { LogTail } from "./log-tail.ts";
 import { OverviewSamples } from "./overview-samples.ts";
 import { isOwnToken } from "./own-token.ts";
@@ -56,8 +57,8 @@ export interface LiveSourceParts {
   readonly version: string | undefined;
 }
 
-/** Notes about leadership and shares, among those of `/readyz?verbose`. */
 const FAILURES: ReadonlySet<OutcomeAnswer["result"]> = new Set(["error", "retry", "parked", "unreachable"]);
+/** The names of the notes about leadership and shares, among those of `/readyz?verbose`. */
 const LEASE = /^(?:leaderElection|shards)\//;
 
 export class LiveSource implements DebugSource, Disposable {
@@ -67,17 +68,17 @@ export class LiveSource implements DebugSource, Disposable {
   readonly #cleanup = new DisposableStack();
   readonly #tail: LogTail;
   readonly #samples: OverviewSamples;
-  /** The errors of the keys whose last run failed; the recorder may have forgotten their runs. */
-  readonly #errors = new Map<string, string>();
-  readonly #lastError: LastError = (controller, key) => this.#errors.get(`${controller} ${key}`);
-  /** The timers that take levels of the log back, by module; the empty name is the log itself. */
-  readonly #levelTimers = new Map<string, Disposable>();
+  readonly #errors: LastErrors;
+  readonly #lastError: LastError = (controller, key) => this.#errors.of(controller, key);
+  /** The levels that are set for a while, by module; the empty name stands for the log itself. */
+  readonly #temporaryLevels = new Map<string, TemporaryLevel>();
 
   constructor(process: Process, parts: LiveSourceParts) {
     this.#process = process;
     this.#parts = parts;
     const { clock, connection } = process;
     this.#startedAt = clock.now();
+    this.#errors = new LastErrors(() => parts.modules.controllers);
     this.#tail = this.#cleanup.use(new LogTail(parts.log));
     this.#samples = this.#cleanup.use(
       new OverviewSamples({
@@ -94,8 +95,7 @@ export class LiveSource implements DebugSource, Disposable {
   #ended({ controller, key, duration = 0, outcome }: RunAnswer): void {
     const failed = isFailure(outcome);
     this.#samples.ended({ controller, failed, duration });
-    if (failed && outcome?.error !== undefined) this.#errors.set(`${controller} ${key}`, outcome.error);
-    else this.#errors.delete(`${controller} ${key}`);
+    this.#errors.ended(controller, key, failed ? outcome?.error : undefined);
   }
 
   async process(): Promise<ProcessAnswer> {
@@ -266,14 +266,18 @@ export class LiveSource implements DebugSource, Disposable {
     const { log } = this.#parts;
     if (module !== undefined) this.#requireModule(module);
     const name = module ?? "";
-    this.#levelTimers.get(name)?.[Symbol.dispose]();
-    const before = module === undefined ? log.level : log.moduleLevels.get(module);
+    const temporary = this.#temporaryLevels.get(name);
+    temporary?.timer[Symbol.dispose]();
+    this.#temporaryLevels.delete(name);
+    const present = module === undefined ? log.level : log.moduleLevels.get(module);
+    const before = temporary === undefined ? present : temporary.before;
     setLevel(log, module, level);
     if (within !== undefined) {
-      this.#levelTimers.set(
-        name,
-        this.#process.clock.setTimeout(() => setLevel(log, module, before), within),
-      );
+      const timer = this.#process.clock.setTimeout(() => {
+        this.#temporaryLevels.delete(name);
+        setLevel(log, module, before);
+      }, within);
+      this.#temporaryLevels.set(name, { before, timer });
     }
     return levelsOf(log);
   }
@@ -293,7 +297,7 @@ export class LiveSource implements DebugSource, Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const timer of this.#levelTimers.values()) timer[Symbol.dispose]();
+    for (const { timer } of this.#temporaryLevels.values()) timer[Symbol.dispose]();
     this.#cleanup.dispose();
   }
 
@@ -329,6 +333,12 @@ export class LiveSource implements DebugSource, Disposable {
     });
     return [...failed, ...notes].filter((one) => one !== undefined);
   }
+}
+
+interface TemporaryLevel {
+  /** The level that comes back; `undefined` lets the module follow the log. */
+  readonly before: LogLevel | undefined;
+  readonly timer: Disposable;
 }
 
 function isFailure(outcome: OutcomeAnswer | undefined): boolean {

@@ -2,15 +2,16 @@
 import { Session } from "node:inspector/promises";
 import { heapSnapshot } from "#runtime/heap-snapshot";
 import { type Clock, sleep } from "../../platform/clock.ts";
+import { Busy } from "../../server/debug/debug-app.ts";
 
 let isProfiling = false;
 
-/** Returns a CPU profile of so many milliseconds. @throws Error while another one is made. */
+/** Returns a CPU profile of so many milliseconds. @throws Busy while another one is made. */
 export async function cpuProfile(
   ms: number,
   options: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<string> {
-  if (isProfiling) throw new Error("a CPU profile is being made already");
+  if (isProfiling) throw new Busy("another CPU profile is being made: try again when it has ended");
   isProfiling = true;
   const session = new Session();
   session.connect();

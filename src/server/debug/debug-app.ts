@@ -70,6 +70,11 @@ export class NotKnown extends Error {
   override readonly name = "NotKnown";
 }
 
+/** An action that cannot be taken while an earlier one of its kind is under way. */
+export class Busy extends Error {
+  override readonly name = "Busy";
+}
+
 /** The process as the listener sees it. */
 export interface DebugSource {
   process(): Promise<ProcessAnswer>;
@@ -109,7 +114,7 @@ export interface DebugSource {
     readonly level: LogLevel | undefined;
     readonly within: number | undefined;
   }): LogLevelsAnswer;
-  /** Returns a CPU profile of so many milliseconds as Chrome's tools read it. @throws Error while another one is made. */
+  /** Returns a CPU profile of so many milliseconds as Chrome's tools read it. @throws Busy while another one is made. */
   profile(ms: number): Promise<string>;
   /** Returns a heap snapshot as Chrome's tools read it, without the contents of texts. */
   heap(): Promise<string>;
@@ -143,12 +148,13 @@ export interface DebugAppOptions {
 }
 
 /** Makes the app; each request's environment is its connection. */
-export function debugApp({ source, token }: DebugAppOptions): Hono {
+export function debugApp({ source, token: expected }: DebugAppOptions): Hono {
   const app = new Hono({ strict: false });
   app.use(guard);
   app.onError((error, context) => {
     if (error instanceof BadRequest) return context.json(refusal(error.message), 400);
     if (error instanceof NotKnown) return context.json(refusal(error.message), 404);
+    if (error instanceof Busy) return context.json(refusal(error.message), 409);
     return context.json(refusal(messageOf(error)), 500);
   });
   app.get("/debug", async (context) =>
@@ -180,28 +186,30 @@ export function debugApp({ source, token }: DebugAppOptions): Hono {
     if (own === undefined) return context.json(refusal("a token of the pod's ServiceAccount is needed"), 401);
     if (!(await source.isOwn(own)))
       return context.json(refusal("the token is not one of the pod's ServiceAccount for binnacle-debug"), 403);
-    return context.json({ token });
+    return context.json({ token: expected });
   });
 
-  const actions = new Hono({ strict: false });
-  actions.use(requireToken(token));
-  actions.use(
-    bodyLimit({ maxSize: LARGEST_BODY, onError: (context) => context.json(refusal("the body is too large"), 413) }),
-  );
-  actions.post("/retry", async (context) => {
+  const needsToken = requireToken(expected);
+  const limit = bodyLimit({
+    maxSize: LARGEST_BODY,
+    onError: (context) => context.json(refusal(`the body is larger than ${LARGEST_BODY} bytes`), 413),
+  });
+  const action = (name: string, take: (context: Context) => Promise<Response>): void =>
+    void app.post(`/debug/${name}`, needsToken, limit, take);
+  action("retry", async (context) => {
     const { controller, key } = await bodyOf(context);
     return context.json(source.retry(optionalText(controller, "controller"), text(key, "key")));
   });
-  for (const [path, isPaused] of [
-    ["/pause", true],
-    ["/resume", false],
+  for (const [name, isPaused] of [
+    ["pause", true],
+    ["resume", false],
   ] as const) {
-    actions.post(path, async (context) => {
+    action(name, async (context) => {
       const { module } = await bodyOf(context);
       return context.json(source.setPaused(optionalText(module, "module"), isPaused));
     });
   }
-  actions.post("/log-level", async (context) => {
+  action("log-level", async (context) => {
     const { module, level, for: within } = await bodyOf(context);
     if (level !== null && !LEVELS.includes(level as LogLevel))
       throw new BadRequest(
@@ -216,15 +224,14 @@ export function debugApp({ source, token }: DebugAppOptions): Hono {
       }),
     );
   });
-  actions.post("/profile", async (context) => {
+  action("profile", async (context) => {
     const { seconds = 10 } = await bodyOf(context);
     if (typeof seconds !== "number" || !(seconds > 0 && seconds <= LONGEST_PROFILE))
       throw new BadRequest(`"seconds" is ${JSON.stringify(seconds)}: it takes a number up to ${LONGEST_PROFILE}`);
     return context.body(await source.profile(seconds * 1_000), 200, CPU_PROFILE);
   });
-  actions.post("/heap", async (context) => context.body(await source.heap(), 200, HEAP));
-  app.route("/debug", actions);
-  app.all("/debug/*", (context) => context.json(refusal(`there is no ${context.req.path}`), 404));
+  action("heap", async (context) => context.body(await source.heap(), 200, HEAP));
+  app.all("/debug/*", (context) => context.json(refusal(`there is no ${context.req.method} ${context.req.path}`), 404));
   return app;
 }
 
@@ -345,34 +352,37 @@ function wantsEvents(context: Context): boolean {
 function logStream(context: Context, source: DebugSource): Response {
   const filter = logFilter(context);
   const lines = linesOf(context, source);
-  return events(context, (send) => {
-    for (const line of lines) send("line", line);
-    return source.onLine(filter, (line) => send("line", line));
+  return events(context, (push) => {
+    push(lines.map((line) => eventText("line", line)).join(""));
+    return source.onLine(filter, (line) => push(eventText("line", line)));
   });
 }
 
 function overviewStream(context: Context, source: DebugSource): Response {
-  return events(context, (send) => {
+  return events(context, (push) => {
     const following = new DisposableStack();
-    following.use(source.onSecond((overview) => send("overview", overview)));
+    following.use(source.onSecond((overview) => push(eventText("overview", overview))));
     following.use(
       source.onRun(({ id, controller, key, at, duration, outcome }) =>
-        send("run", { id, controller, key, at, duration, outcome }),
+        push(eventText("run", { id, controller, key, at, duration, outcome })),
       ),
     );
     return following;
   });
 }
 
-/** The most events that wait for a client; a slower one is cut off, and may come back. */
+/** The most chunks that wait for a client; a slower one is cut off, and may connect again. */
 const MOST_WAITING = 2_000;
 /** Milliseconds between the comments that show that the connection lives. */
 const ALIVE_EVERY = 15_000;
 
-type Send = (event: string, data: object) => void;
+/** An event as server-sent events are written. */
+function eventText(event: string, data: object): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
 
-/** Sends events until the client has gone. */
-function events(context: Context, begin: (send: Send) => Disposable): Response {
+/** Sends the chunks that `begin` pushes, from then on until the client has gone. */
+function events(context: Context, begin: (push: (chunk: string) => void) => Disposable): Response {
   return streamSSE(context, async (stream) => {
     const over = Promise.withResolvers<void>();
     const waiting: string[] = [];
@@ -390,7 +400,7 @@ function events(context: Context, begin: (send: Send) => Disposable): Response {
     };
     stream.onAbort(() => over.resolve());
     push(": \n\n"); // the client learns at once that it is connected
-    using _following = begin((event, data) => push(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
+    using _following = begin(push);
     const alive = setInterval(() => push(": \n\n"), ALIVE_EVERY);
     await over.promise;
     clearInterval(alive);
