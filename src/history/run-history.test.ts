@@ -116,6 +116,22 @@ describe("RunHistory", () => {
     expect(records.some(({ log }) => log.length > 0)).toBe(true);
   });
 
+  test("a run that was recorded for its trace alone takes no memory once it has ended", () => {
+    const traces = { begin: () => ({ ref: { trace: "t", span: "s" }, write: () => "w", end: () => {} }) };
+    const history = new RunHistory({
+      bytes: MEBIBYTE,
+      clock: new FakeClock(),
+      replica: "r",
+      traces,
+      recordsAll: false,
+    });
+    const record = begin(history, "ns/a");
+    record.line("info", "a line", { fields: {}, clean: (text) => text });
+    expect(history.stats.bytes).toBe(record.bytes);
+    record.end({ result: "success" });
+    expect(history.stats).toMatchObject({ runs: 0, bytes: 0, dropped: 0 });
+  });
+
   test("the values of Secrets that any run has seen are in no record", () => {
     const history = historyOf(MEBIBYTE);
     const marker = "MARKER-of-50-characters";

@@ -184,7 +184,8 @@ export class RunHistory {
 
   #onEnd(record: RunRecord): void {
     this.#active.delete(record.id);
-    this.#ended.set(record.id, record);
+    if (this.#recordsAll) this.#ended.set(record.id, record);
+    else this.#bytes -= record.bytes; // a span has what was recorded, and nobody else asks
     this.#reserve(0, 0);
     for (const listener of this.#endListeners) listener(record);
   }
