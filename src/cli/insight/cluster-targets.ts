@@ -5,10 +5,11 @@ import { createTransport, type Transport } from "../../kube/transport/transport.
 import { messageOf } from "../../platform/error-message.ts";
 import type { Deployment } from "../../resource/builtin/apps.ts";
 import type { Pod } from "../../resource/builtin/core.ts";
+import { labelSelector } from "../../resource/selector.ts";
 import { DEBUG_AUDIENCE } from "../../server/debug/debug-file.ts";
 import type { Host } from "../command.ts";
 import { UserError } from "../usage-error.ts";
-import { DebugClient, type DebugTarget, type Targets } from "./debug-client.ts";
+import { DebugClient, type DebugTarget, fetchLocally, type Targets } from "./debug-client.ts";
 import { forwardPort } from "./port-forward.ts";
 
 export interface ClusterOptions {
@@ -55,8 +56,7 @@ async function runningPods(
   const name = `Deployment ${namespace}/${deployment}`;
   const path = `/apis/apps/v1${base}/deployments/${encodeURIComponent(deployment)}`;
   const { spec } = await transport.request<Deployment>({ method: "GET", path });
-  const labels = Object.entries(spec?.selector.matchLabels ?? {}).map(([label, value]) => `${label}=${value}`);
-  const query = `labelSelector=${encodeURIComponent(labels.join(","))}`;
+  const query = `labelSelector=${encodeURIComponent(String(labelSelector(spec.selector)))}`;
   const { items } = await transport.request<{ readonly items: readonly Pod[] }>({
     method: "GET",
     path: `/api/v1${base}/pods`,
@@ -110,7 +110,7 @@ async function tokenOf(
         `which the cluster role "edit" has: ${messageOf(error)}`,
     );
   }
-  const response = await fetch(`http://${target.address}/debug/token`, {
+  const response = await fetchLocally(`http://${target.address}/debug/token`, {
     method: "POST",
     headers: { authorization: `Bearer ${own}` },
   });

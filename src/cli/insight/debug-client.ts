@@ -96,11 +96,15 @@ export class DebugClient {
   async #request(path: string, init: RequestInit): Promise<Response> {
     const { address, why } = this.target;
     try {
-      // A proxy of the environment must not see requests to this machine.
-      return await fetch(`http://${address}${path}`, { ...init, proxy: "" } as RequestInit);
+      return await fetchLocally(`http://${address}${path}`, init);
     } catch (error) {
       if (init.signal?.aborted === true) throw error;
       throw new UserError(`Cannot reach the debug listener of ${this.name}: ${why?.() ?? messageOf(error)}`);
     }
   }
+}
+
+/** Sends a request to this machine. A proxy of the environment must not see it: it may carry a token. */
+export function fetchLocally(url: string, init: RequestInit): Promise<Response> {
+  return fetch(url, { ...init, proxy: "" } as RequestInit);
 }

@@ -146,25 +146,28 @@ function tell(answers: Histories, { told, host, limit }: Telling): void {
   }
 }
 
-/** Calls a function whenever a run has ended, until the signal fires. */
+/** Calls a function whenever a run has ended, until the signal fires. @throws what the function throws */
 async function follow(clients: readonly DebugClient[], signal: AbortSignal, look: () => Promise<void>): Promise<void> {
+  const failing = new AbortController();
+  const following = AbortSignal.any([signal, failing.signal]);
   let isLooking = false;
   let isDue = false;
   const due = async (): Promise<void> => {
     isDue = true;
     if (isLooking) return;
     isLooking = true;
-    while (isDue && !signal.aborted) {
+    while (isDue && !following.aborted) {
       isDue = false;
-      await look();
+      await look().catch((error: unknown) => failing.abort(error));
     }
     isLooking = false;
   };
   const timer = setInterval(() => void due(), LOOK_EVERY);
   try {
     await Promise.all(
-      clients.map((client) => client.follow("/debug/stream", (event) => void (event === "run" && due()), signal)),
+      clients.map((client) => client.follow("/debug/stream", (event) => void (event === "run" && due()), following)),
     );
+    failing.signal.throwIfAborted();
   } finally {
     clearInterval(timer);
   }
