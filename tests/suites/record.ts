@@ -9,7 +9,7 @@ import type { Part } from "./suites.ts";
 
 /** The specs of one package, by name, as the real control plane left them. */
 export interface PackageRecord {
-  /** From its start to its end, alone on the machine. */
+  /** From its start to its end, as it was recorded. */
   readonly seconds: number;
   readonly specs: Readonly<Record<string, Outcome>>;
 }
