@@ -12,6 +12,10 @@ export interface PartRun {
 
 const ATTEMPTS = 3;
 
+function lengthOf({ record }: Part): number {
+  return record?.seconds ?? Number.MAX_SAFE_INTEGER;
+}
+
 /** What a later run of some specs leaves of an earlier one: what failed around those has not failed any more. */
 function newest(earlier: readonly Spec[], later: readonly Spec[]): readonly Spec[] {
   const names = new Set(later.map(({ name }) => name));
@@ -27,11 +31,9 @@ export class PartRuns {
     this.#parts = new Map(parts.map((part) => [part.id, part]));
   }
 
-  /** The names of the parts, the longest first: one that began last would be waited for alone. */
+  /** The names of the parts, the longest first, because one that began last would be waited for alone; before them those of unknown length. */
   get ids(): readonly string[] {
-    return [...this.#parts.values()]
-      .toSorted((a, b) => (b.record?.seconds ?? 0) - (a.record?.seconds ?? 0))
-      .map(({ id }) => id);
+    return [...this.#parts.values()].toSorted((a, b) => lengthOf(b) - lengthOf(a)).map(({ id }) => id);
   }
 
   /**
@@ -72,7 +74,7 @@ export class PartRuns {
       const run = this.runs.get(id);
       if (run === undefined) continue;
       const { passed, failed, skipped } = compared(part, run);
-      const real = part.record === undefined ? "" : part.record.seconds.toFixed(0);
+      const real = part.record?.seconds?.toFixed(0) ?? "";
       rows.push([id, ...[passed, failed, skipped].map(String), run.seconds.toFixed(0), real]);
     }
     const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));

@@ -7,11 +7,17 @@ import type { PartRun } from "./part-runs.ts";
 import type { Outcome } from "./spec.ts";
 import type { Part } from "./suites.ts";
 
-/** The specs of one package, by name, as the real control plane left them. */
-export interface PackageRecord {
-  /** From its start to its end, as it was recorded. */
-  readonly seconds: number;
+/** What a run is compared with. */
+export interface Expectation {
+  /** From the start to the end on the real control plane, where all of it ran. */
+  readonly seconds?: number | undefined;
+  /** The outcome of each spec, by its name. */
   readonly specs: Readonly<Record<string, Outcome>>;
+}
+
+/** The specs of one package as the real control plane left them. */
+interface PackageRecord extends Expectation {
+  readonly seconds: number;
 }
 
 export type Recorded = Readonly<Record<string, PackageRecord>>;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { fifth } from "./e2e.ts";
 import { focusOn } from "./focus.ts";
 import { PartRuns } from "./part-runs.ts";
-import type { PackageRecord } from "./record.ts";
+import type { Expectation } from "./record.ts";
 import { type Spec, specsOfLog, specsOfReport } from "./spec.ts";
 
 const spec = (name: string, outcome: Spec["outcome"]): Spec => ({ name, outcome, seconds: 1 });
@@ -61,7 +61,7 @@ test("the log of a Go program tells its tests, but not the one whose specs Ginkg
 });
 
 /** The counts and failures of one run beside a record. */
-async function reportOf(record: PackageRecord["specs"], specs: readonly Spec[]) {
+async function reportOf(record: Expectation["specs"], specs: readonly Spec[]) {
   const runs = new PartRuns([{ id: "part", record: { seconds: 1, specs: record }, run: async () => specs }]);
   const { files } = await runs.run("part");
   return files[0]!;

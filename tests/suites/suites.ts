@@ -7,7 +7,7 @@ import { suitesCache } from "./go-module.ts";
 import { controllerRuntime, operators } from "./modules.ts";
 import { hasOwnNetworks } from "./own-network.ts";
 import { type PackageTests, packageTests, runPackage } from "./package-tests.ts";
-import { type PackageRecord, recorded } from "./record.ts";
+import { type Expectation, recorded } from "./record.ts";
 import { scaffoldTests } from "./scaffold.ts";
 import { assetsOf, kubectlPath, type Server, startCluster } from "./servers.ts";
 import type { Spec } from "./spec.ts";
@@ -16,7 +16,7 @@ import type { Spec } from "./spec.ts";
 export interface Part {
   readonly id: string;
   /** What the real control plane gave for it. */
-  readonly record?: PackageRecord | undefined;
+  readonly record?: Expectation | undefined;
   /** @param again the specs that failed just before, when they are tried once more */
   run(again?: readonly string[]): Promise<readonly Spec[]>;
 }
@@ -73,7 +73,7 @@ async function envtestSuite(
 async function e2eSuite({ server, all = false, anew = false }: SuiteOptions): Promise<readonly Part[]> {
   const programs = await e2ePrograms();
   const kubectl = Bun.which("kubectl", { PATH: await kubectlPath() }) ?? "kubectl";
-  const { seconds = 0, specs: known = {} } = recorded(E2E)[E2E] ?? {};
+  const { seconds, specs: known = {} } = recorded(E2E)[E2E] ?? {};
   const names = all ? Object.keys(known) : fifth(Object.keys(known));
   const specs = Object.fromEntries(names.map((name) => [name, known[name]!]));
   const run = async (filters: readonly (readonly [string, Filter])[]): Promise<readonly Spec[]> => {
@@ -90,7 +90,7 @@ async function e2eSuite({ server, all = false, anew = false }: SuiteOptions): Pr
   return [
     anew
       ? { id: E2E, run: (again) => (again === undefined ? run(Object.entries(groups)) : only(again)) }
-      : { id: E2E, record: { seconds, specs }, run: (again = names) => only(again) },
+      : { id: E2E, record: { ...(all && { seconds }), specs }, run: (again = names) => only(again) },
   ];
 }
 
