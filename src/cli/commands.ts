@@ -52,7 +52,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "manifests",
     usage: "[what]",
-    describe: "Print YAML for kubectl apply: crds, rbac, webhooks or deploy",
+    describe: "Print YAML for kubectl apply: crds, rbac, webhooks, monitoring or deploy",
     load: async () => (await import("./manifests.ts")).manifestsCommand,
   },
   {
@@ -76,7 +76,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "why",
     usage: "<kind> <name>",
-    describe: "Tell why an object was reconciled, what the runs did, and what comes next",
+    describe: "Tell why an object was reconciled, what each run did, and what comes next",
     load: async () => (await import("./insight/why.ts")).whyCommand,
   },
   {
@@ -93,30 +93,30 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "retry",
     usage: "[key..]",
-    describe: "Run keys again, also parked ones",
+    describe: "Run keys again now, parked ones too",
     load: async () => (await import("./insight/retry.ts")).retryCommand,
   },
   {
     name: "pause",
     usage: "[module]",
-    describe: "Let no run of a module, or of any module, begin",
+    describe: "Pause a module, or all modules: no run begins until you resume",
     load: async () => (await import("./insight/pause.ts")).pauseCommand,
   },
   {
     name: "resume",
     usage: "[module]",
-    describe: "Let the runs of a paused module, or of all modules, begin again",
+    describe: "Resume a paused module, or all modules",
     load: async () => (await import("./insight/pause.ts")).resumeCommand,
   },
   {
     name: "log-level",
     usage: "[module] [level]",
-    describe: "Show or change the level of a running process's log, or of one module's lines",
+    describe: "Show or change the log level of a running process, or of one of its modules",
     load: async () => (await import("./insight/log-level.ts")).logLevelCommand,
   },
   {
     name: "profile",
-    describe: "Take a CPU profile and a heap snapshot of a running process, which Chrome's tools open",
+    describe: "Take a CPU profile and a heap snapshot of a running process, for Chrome DevTools",
     load: async () => (await import("./insight/profile.ts")).profileCommand,
   },
   {
@@ -132,7 +132,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "envtest",
     usage: "[folder]",
-    describe: "Write programs for KUBEBUILDER_ASSETS, so that Go tests with envtest run on this API server",
+    describe: "Write a folder for KUBEBUILDER_ASSETS, so that Go tests with envtest run on this API server",
     load: async () => (await import("./envtest.ts")).envtestCommand,
   },
   {

@@ -13,7 +13,7 @@ export const envtestCommand: Command = command({
       name: "folder",
       type: "string",
       positional: true,
-      describe: "Folder to write [default: one in the cache, which belongs to this executable]",
+      describe: "Folder to write [default: a folder in the cache, of this executable's own]",
     },
     {
       name: "print",
@@ -21,7 +21,8 @@ export const envtestCommand: Command = command({
       type: "string",
       choices: ["overview", "path", "env"],
       default: "overview",
-      describe: "overview, path (the folder alone) or env (a line for the shell that exports KUBEBUILDER_ASSETS)",
+      describe:
+        "What to print: overview, path (the folder alone) or env (a line for the shell that exports KUBEBUILDER_ASSETS)",
     },
   ],
   run({ folder, print }, { embedded, env, out, err }) {
@@ -33,14 +34,14 @@ export const envtestCommand: Command = command({
       .slice(0, 12);
     const path = resolve(folder ?? join(cacheFolder(env), `envtest-${own}`));
     const { kubectl } = writeAssets(path, { executable, searchPath: env["PATH"] ?? "" });
-    const lacking = "There is no kubectl on PATH, so the folder has none: only tests that call it need it";
+    const noKubectl = "No kubectl was found on PATH, so the folder has none. Only tests that call kubectl need it";
     if (print === "path") out(path);
     else if (print === "env") out(`export KUBEBUILDER_ASSETS='${path.replaceAll("'", `'"'"'`)}'\n`);
     else
       out(
         `Version: ${kubernetesVersion.slice(1)}, by binnacle ${embedded.version}\nPath: ${path}\nkubectl: ${kubectl ?? "none"}\n`,
       );
-    if (kubectl === undefined) err(`${lacking}\n`);
+    if (kubectl === undefined) err(`${noKubectl}\n`);
     return Promise.resolve(0);
   },
 });

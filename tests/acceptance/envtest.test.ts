@@ -23,7 +23,7 @@ afterAll(async () => {
 
 describe("binnacle envtest", () => {
   test("prints as setup-envtest does, and says that there is no kubectl", async () => {
-    const lacking = "There is no kubectl on PATH, so the folder has none: only tests that call it need it\n";
+    const lacking = "No kubectl was found on PATH, so the folder has none. Only tests that call kubectl need it\n";
     const path = await bench.exec("envtest", assets, "-p", "path");
     expect(path).toEqual({ code: 0, stdout: assets, stderr: lacking });
     const folder = join(bench.dir, "it's");
@@ -49,7 +49,7 @@ describe("binnacle envtest", () => {
     const { code, stderr } = await bench.exec("envtest", join(bench.dir, "real"));
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `binnacle: Cannot write ${bench.dir}/real/kube-apiserver: a file of that name exists, which is not of binnacle. Remove it, or name another folder\n`,
+      stderr: `binnacle: Cannot write ${bench.dir}/real/kube-apiserver: a file of that name exists that binnacle did not write. Remove it, or name another folder\n`,
     });
   });
 
@@ -168,7 +168,7 @@ test("without a certificate in --cert-dir the API server makes one, and without 
   while (!text.includes("Serving")) text += new TextDecoder().decode((await reader.read()).value);
   expect(text).toBe(
     `These flags have no effect here: --audit-log-path\n` +
-      `The objects end with this process: ${foreign.url.href} is not the etcd that belongs to this program\n` +
+      `The objects are in memory and end with this process: ${foreign.url.href} is not the etcd of binnacle\n` +
       `Serving the Kubernetes API on https://127.0.0.1:${plane.port}\n`,
   );
   expect(

@@ -1,4 +1,4 @@
-/** Runs this program as one of those whose place it takes in a folder of `binnacle envtest`. */
+/** Runs this executable as `etcd` or `kube-apiserver`, the names by which a folder of `binnacle envtest` calls it. */
 import { messageOf } from "../../platform/error-message.ts";
 import type { Host } from "../command.ts";
 import { assetNames } from "./asset-name.ts";
@@ -13,12 +13,11 @@ const programs: Readonly<Record<string, () => Promise<(args: readonly string[], 
 export async function actAs([name = "", ...args]: readonly string[], host: Host): Promise<number> {
   try {
     const run = await programs[name]?.();
-    if (run === undefined)
-      throw new FlagError(`binnacle does not act as '${name}': as ${assetNames.join(" and ")} it does`);
+    if (run === undefined) throw new FlagError(`binnacle cannot act as '${name}', only as ${assetNames.join(" or ")}`);
     return await run(args, host);
   } catch (error) {
     host.err(`Error: ${messageOf(error)}\n`);
-    // The parser of etcd's flags ends its program so.
+    // etcd exits with 2 when its command line is wrong, kube-apiserver with 1.
     return error instanceof FlagError && name === "etcd" ? 2 : 1;
   }
 }

@@ -1,6 +1,6 @@
-/** The names by which this program acts as another one: it takes its place in a folder of `binnacle envtest`. */
+/** The names under which this executable acts as another program, in a folder of `binnacle envtest`. */
 
-/** The command that acts so; the arguments are a name and the arguments of that program. */
+/** The hidden command that does it. Its arguments are one of the names and the arguments of that program. */
 export const ACT_AS = "__act-as";
 
 export const assetNames: readonly string[] = ["etcd", "kube-apiserver"];

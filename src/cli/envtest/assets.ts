@@ -1,4 +1,4 @@
-/** Writes the folder for `KUBEBUILDER_ASSETS`, in which this program is called by the names of others. */
+/** Writes the folder for `KUBEBUILDER_ASSETS`, in which this executable is called `etcd` and `kube-apiserver`. */
 import { randomBytes } from "node:crypto";
 import {
   accessSync,
@@ -79,7 +79,7 @@ function script(runtime: string, source: string, name: string): string {
 function putKubectl(folder: string, searchPath: string): string | undefined {
   const file = join(folder, `kubectl${suffix}`);
   const there = lstatSync(file, { throwIfNoEntry: false });
-  // A file that the user has put there is the one to use.
+  // A kubectl that the user has put there stays.
   if (there?.isFile() === true) return file;
   const kubectl = findKubectl(folder, searchPath);
   if (kubectl !== undefined) put(file, kubectl, (draft) => link(kubectl, draft));
@@ -101,11 +101,11 @@ function findKubectl(folder: string, searchPath: string): string | undefined {
   return undefined;
 }
 
-/** Makes a file under another name and renames it, so that a test which starts at this moment finds the old or the new one. */
+/** Makes a file under another name and renames it: a test that starts at this moment finds the old or the new one. */
 function put(file: string, target: string, make: (draft: string) => void): void {
   if (!isReplaceable(file, target))
     throw new UserError(
-      `Cannot write ${file}: a file of that name exists, which is not of binnacle. Remove it, or name another folder`,
+      `Cannot write ${file}: a file of that name exists that binnacle did not write. Remove it, or name another folder`,
     );
   const draft = `${file}.${randomBytes(8).toString("hex")}`;
   try {

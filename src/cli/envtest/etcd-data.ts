@@ -1,10 +1,10 @@
-/** Asks etcd for the folder of the data. */
+/** Asks the etcd of `binnacle envtest` in which folder the API server keeps its data. */
 import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { DATA_PATH } from "./etcd.ts";
 
-/** Milliseconds: kube-apiserver waits as long. */
+/** Milliseconds to wait for etcd, as long as kube-apiserver does. */
 const patience = 20_000;
 const interval = 100;
 

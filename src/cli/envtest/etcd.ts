@@ -1,6 +1,6 @@
 /**
- * Takes the place of etcd: it answers health checks, and names the folder for the data to the `kube-apiserver` beside it,
- * so that the objects survive a restart of the API server as long as etcd's data does.
+ * Stands in for etcd: answers health checks, and tells the `kube-apiserver` beside it the folder for the data. So
+ * the objects survive a restart of the API server as long as etcd's data does.
  */
 import { createServer } from "node:http";
 import { mkdirSync } from "node:fs";
@@ -9,7 +9,7 @@ import type { Host } from "../command.ts";
 import { whenSignalled } from "../signals.ts";
 import { FlagError, type FlagType, parseGoFlags } from "./go-flags.ts";
 
-/** The path at which the folder is named. */
+/** The path whose answer is the folder for the data. */
 export const DATA_PATH = "/binnacle/data";
 
 const booleans = `client-cert-auth auto-tls discovery-insecure-skip-tls-verify discovery-insecure-transport enable-grpc-gateway
@@ -21,7 +21,7 @@ const types: Pick<ReadonlyMap<string, FlagType>, "get"> = {
   get: (name) => (booleans.split(/\s+/).includes(name) || name.startsWith("experimental-enable-") ? "boolean" : "text"),
 };
 
-const help = `etcd of binnacle, which stores nothing itself: see \`binnacle envtest --help\`.
+const help = `binnacle's stand-in for etcd, which stores nothing itself: see \`binnacle envtest --help\`.
 
 Flags:
       --listen-client-urls  Addresses (http) at which it answers /health [default: http://localhost:2379]

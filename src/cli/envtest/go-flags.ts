@@ -1,4 +1,4 @@
-/** Parses command lines as Go programs do, for the programs whose place this one takes. */
+/** Parses command lines as Go programs do, for the Go programs that this executable stands in for. */
 import { isIP } from "node:net";
 
 /**
@@ -7,7 +7,7 @@ import { isIP } from "node:net";
  */
 export type FlagType = "boolean" | "integer" | "number" | "duration" | "address" | "text" | "texts" | "list";
 
-/** A wrong command line; the message is in the words that such programs use. */
+/** A wrong command line. Its message is worded as Go programs word it. */
 export class FlagError extends Error {
   override readonly name = "FlagError" as const;
 }

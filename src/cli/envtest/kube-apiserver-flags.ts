@@ -113,7 +113,7 @@ export function helpText(): string {
   const others = [...flagTypes.keys(), "version"].filter((name) => !Object.hasOwn(honoured, name)).toSorted();
   const width = Math.max(...Object.keys(honoured).map((name) => name.length));
   const lines = Object.entries(honoured).map(([name, text]) => `      --${name.padEnd(width)}  ${text}`);
-  return `The API server of binnacle, in the place of kube-apiserver: see \`binnacle envtest --help\`.
+  return `binnacle's stand-in for kube-apiserver: see \`binnacle envtest --help\`.
 
 Flags:
 ${lines.join("\n")}

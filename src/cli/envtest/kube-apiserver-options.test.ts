@@ -93,7 +93,7 @@ describe("kubeApiserverOptions", () => {
     ["--service-node-port-range=any", "--service-node-port-range any: node ports are a range between 1 and 65535"],
     [
       "--token-auth-file=DIR/tokens.csv",
-      "--token-auth-file DIR/tokens.csv: line 1 has not at least token, user and uid",
+      "--token-auth-file DIR/tokens.csv: line 1 needs at least a token, a user and a uid",
     ],
     ["--cert-dir=DIR/apiserver.crt/x", "cannot write a certificate to --cert-dir DIR/apiserver.crt/x: "],
     ["--service-account-issuer=", "--service-account-issuer must be specified"],

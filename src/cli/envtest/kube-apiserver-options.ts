@@ -71,7 +71,7 @@ const absentPlugins: ReadonlySet<string> = new Set(
   PodGroupProtection PodGroupWorkloadExists PodNodeSelector PodTolerationRestriction PodTopologyLabels`.split(/\s+/),
 );
 
-/** Returns the names of enabled plugins that are not part of this server, so that enabling them has no effect. */
+/** Returns the enabled plugins that this server does not have, so that enabling them has no effect. */
 export function pluginsWithoutEffect(flags: FlagValues): string[] {
   return (flags.get("enable-admission-plugins") ?? []).filter((name) => absentPlugins.has(name));
 }
@@ -132,7 +132,7 @@ function checkRequired(texts: Texts): void {
 }
 
 const known: readonly string[] = ["RBAC", "AlwaysAllow", "AlwaysDeny"] satisfies AuthorizationMode[];
-/** Modes of kube-apiserver that ask somebody who does not exist here. */
+/** Modes of kube-apiserver that need a policy file or a webhook, which this server does not ask. */
 const absent: readonly string[] = ["ABAC", "Webhook"];
 
 function authorizationModes(given: readonly string[]): AuthorizationMode[] {
@@ -163,7 +163,7 @@ function servingCertificate(text: (name: HonouredFlag) => string | undefined): {
   return { cert: contents("cert-dir", files.cert), key: contents("cert-dir", files.key) };
 }
 
-/** Writes a certificate of an authority that nobody else has, and that authority's own behind it. */
+/** Writes a certificate that an authority made for it alone has signed, followed by that authority's own. */
 function createCertificate(folder: string, files: { cert: string; key: string }, host: string | undefined): void {
   const authority = createAuthority("kube-apiserver-ca");
   const hosts = [...new Set(["localhost", "127.0.0.1", "kubernetes.default.svc", host ?? "127.0.0.1"])];
@@ -185,7 +185,7 @@ function staticUsers(file: string | undefined): ReadonlyMap<string, UserInfo> | 
       );
       const [token, username, uid, groups = ""] = cells;
       if (!token || !username || uid === undefined)
-        throw new FlagError(`--token-auth-file ${file}: line ${index + 1} has not at least token, user and uid`);
+        throw new FlagError(`--token-auth-file ${file}: line ${index + 1} needs at least a token, a user and a uid`);
       const more = groups.split(",").filter((group) => group !== "");
       return [[token, { username, uid, groups: [...more, "system:authenticated"] }] as const];
     }),

@@ -1,4 +1,4 @@
-/** Takes the place of kube-apiserver: the embedded API server by kube-apiserver's flags. */
+/** Stands in for kube-apiserver: runs the embedded API server with kube-apiserver's flags. */
 import { kubernetesVersion, serveApiServer } from "binnacle-apiserver";
 import { messageOf } from "../../platform/error-message.ts";
 import type { Host } from "../command.ts";
@@ -30,7 +30,7 @@ export async function runKubeApiserver(args: readonly string[], { out, err }: Ho
     throw new UserError(`Cannot reach etcd at ${etcdServers.join(", ")}: ${messageOf(error)}`);
   });
   if (data === undefined)
-    err(`The objects end with this process: ${etcdServers.join(", ")} is not the etcd that belongs to this program\n`);
+    err(`The objects are in memory and end with this process: ${etcdServers.join(", ")} is not the etcd of binnacle\n`);
   const serving = await serveApiServer({
     host,
     port,

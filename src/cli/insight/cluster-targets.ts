@@ -85,7 +85,7 @@ function portOf(pod: Pod): number {
   );
 }
 
-/** Exchanges a token of the pod's account, which the user may create, for the token of the process. */
+/** Creates a token of the pod's ServiceAccount with the user's rights, and exchanges it for the token of the process. */
 async function tokenOf(
   target: DebugTarget,
   { transport, pod }: { readonly transport: Transport; readonly pod: Pod },

@@ -18,13 +18,13 @@ export const dashboardCommand: Command = command({
     const signalled = whenSignalled(() => undefined);
     await using targets = await findTargets(values, host);
     for (const { target } of targets.clients) {
-      // Browsers send no fragment to a server, so that the token is in no log.
+      // The token is in the fragment, which browsers do not send, so that no log of a server or proxy has it.
       const address = `http://${target.address}/#token=${await target.token().catch(() => "")}`.replace(/#token=$/, "");
       host.out(`${targets.clients.length > 1 ? `${target.name}  ` : ""}${address}\n`);
       if (values.open) openInBrowser(address);
     }
     if (values.deployment === undefined) return 0;
-    host.err("The ports are forwarded until Ctrl-C\n");
+    host.err("Forwarding the ports until Ctrl-C\n");
     await signalled;
     return 0;
   },

@@ -118,7 +118,7 @@ test("why tells the whole chain of controllers from one edit to the last object"
   expect(status).toBe(0);
   const times = out.replaceAll(/\d\d:\d\d:\d\d\.\d{3}/g, "TIME").replaceAll(/[\d.]+ ms/g, "TIME ms");
   expect(times).toBe(`ConfigMap default/one exists
-  No controller of this process reconciles such objects
+  No controller of this process reconciles this kind
 
 TIME  room default/one ran TIME ms
   because Room default/one was changed by controller floor: spec.size 5 → 15
@@ -196,7 +196,7 @@ test("dashboard prints the address of the page with the token in its fragment", 
 test("a process that is not there, or not ours, is an error that says what to do", async () => {
   expect(await run("keys", "--address", "127.0.0.1:1")).toMatchObject({ status: 1 });
   const other = await run("retry", "a/b", "--address", "127.0.0.1:1");
-  expect(other.err).toContain("so another user runs it");
+  expect(other.err).toContain("Only the user who runs the process has the token");
   expect((await run("why", "shop", "default/none")).err).toContain(
     "no cache and no recorded run knows shop default/none; the watched kinds are",
   );

@@ -16,12 +16,12 @@ const STATES = [
 ] as const satisfies readonly KeyStateName[];
 
 const DESCRIBED: Readonly<Record<KeyStateName, string>> = {
-  parked: "Keys that are not retried by themselves",
-  stuck: "Keys whose run was cancelled and has not ended",
-  failing: "Keys whose last run failed, and that wait to be retried",
-  running: "Keys whose run is under way",
-  waiting: "Keys that are ready and wait for a worker",
-  delayed: "Keys that run at a later time",
+  parked: "List parked keys, which are not retried by themselves",
+  stuck: "List keys whose run was told to stop and has not ended",
+  failing: "List keys whose last run failed and that wait for their next try",
+  running: "List keys whose run is under way",
+  waiting: "List keys that are ready and wait for a free worker",
+  delayed: "List keys that are due at a later time",
 };
 
 export const keysCommand: Command = command({
@@ -30,7 +30,7 @@ export const keysCommand: Command = command({
       name: "match",
       type: "string",
       positional: true,
-      describe: "A part of the keys' names",
+      describe: "Text that the listed keys contain, such as default/",
     },
     ...STATES.map((state) => ({
       name: state,
@@ -38,8 +38,8 @@ export const keysCommand: Command = command({
       default: false,
       describe: DESCRIBED[state],
     })),
-    { name: "controller", type: "string", describe: "Only the keys of this controller" },
-    { name: "limit", type: "number", default: 100, describe: "The most keys of each replica" },
+    { name: "controller", type: "string", describe: "List only keys of this controller" },
+    { name: "limit", type: "number", default: 100, describe: "The largest number of keys to list for each replica" },
     ...targetOptions,
     outputOption,
   ],
@@ -71,7 +71,7 @@ export const keysCommand: Command = command({
       key.reason ?? key.causes.join("; "),
     ]);
     host.out(`${table(["REPLICA", "CONTROLLER", "KEY", "STATE", "TIME", "FAILURES", "REASON"], rows)}\n`);
-    if (total > keys.length) host.out(`and ${total - keys.length} more: --limit shows them\n`);
+    if (total > keys.length) host.out(`and ${total - keys.length} more: a higher --limit lists them\n`);
     return 0;
   },
 });

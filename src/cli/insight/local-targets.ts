@@ -5,8 +5,6 @@ import { type DebugFile, debugFolder } from "../../server/debug/debug-file.ts";
 import { UserError } from "../usage-error.ts";
 import type { DebugTarget } from "./debug-client.ts";
 
-const HOW = "start it with --debug-bind-address 127.0.0.1:8082, or name its --deployment";
-
 /**
  * Returns the process with the address, or the only one; among several the one that runs in this folder.
  *
@@ -26,11 +24,15 @@ export function localTargets(
   const here = files.filter((file) => file.folder === process.cwd());
   const candidates = here.length === 1 ? here : files;
   if (candidates.length === 1) return candidates.map(targetOf);
-  if (candidates.length === 0) throw new UserError(`No process of this user has a debug listener: ${HOW}`);
+  if (candidates.length === 0)
+    throw new UserError(
+      "None of your processes on this machine has a debug listener: start one with --debug-bind-address 127.0.0.1:8082, " +
+        "or name an operator in the cluster with --deployment",
+    );
   const list = candidates
     .map((file) => `\n  --address ${file.address}  process ${file.pid} in ${file.folder}`)
     .join("");
-  throw new UserError(`Several processes have a debug listener; say which one:${list}`);
+  throw new UserError(`Several processes have a debug listener. Choose one:${list}`);
 }
 
 function debugFiles(folder: string): readonly DebugFile[] {
@@ -58,14 +60,16 @@ function targetOf({ address, token }: DebugFile): DebugTarget {
   return { name: address, address, token: () => Promise.resolve(token) };
 }
 
-/** Reading needs no token. */
+/** A process whose token is unknown: it can be read, and refuses actions. */
 function withoutToken(address: string, folder: string): DebugTarget {
   return {
     name: address,
     address,
     token: () =>
       Promise.reject(
-        new UserError(`Cannot act on ${address}: its token is in no file of ${folder}, so another user runs it`),
+        new UserError(
+          `Cannot act on ${address}: ${folder} has no token for it. Only the user who runs the process has the token`,
+        ),
       ),
   };
 }

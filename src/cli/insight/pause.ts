@@ -14,7 +14,7 @@ function pausing(action: "pause" | "resume"): Command {
         name: "module",
         type: "string",
         positional: true,
-        describe: `Module, by the name of its file, such as guestbook.ts; all when left out`,
+        describe: "Module, by the name of its file, such as guestbook.ts [default: all modules]",
       },
       ...targetOptions,
       outputOption,

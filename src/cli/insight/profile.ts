@@ -9,12 +9,13 @@ import { findTargets, targetOptions } from "./targets.ts";
 
 export const profileCommand: Command = command({
   options: [
-    { name: "seconds", type: "number", default: 10, describe: "Length of the CPU profile" },
+    { name: "seconds", type: "number", default: 10, describe: "Length of the CPU profile in seconds" },
     {
       name: "heap",
       type: "boolean",
       default: true,
-      describe: "Take a heap snapshot too, which stops the process for a moment and needs memory; it contains no texts",
+      describe:
+        "Take a heap snapshot too: the process stands still meanwhile and needs several times the heap's memory; the contents of strings are left out",
     },
     ...targetOptions,
   ],
@@ -38,7 +39,7 @@ export const profileCommand: Command = command({
         host.out(`${file}  ${readableSize(answer.length)}\n`);
       }
     }
-    host.err("Chrome opens them: DevTools, Performance for the CPU profile, Memory for the heap snapshot\n");
+    host.err("Open them in Chrome DevTools: the CPU profile under Performance, the heap snapshot under Memory\n");
     return 0;
   },
 });

@@ -9,9 +9,18 @@ import { findTargets, outputOption, targetOptions } from "./targets.ts";
 export const retryCommand: Command = command({
   options: [
     { name: "key", type: "list", positional: true, describe: "Keys to run, such as default/web" },
-    { name: "controller", type: "string", describe: "Their controller; needed when several have the key" },
-    { name: "parked", type: "boolean", default: false, describe: "Run all keys that are parked" },
-    { name: "failing", type: "boolean", default: false, describe: "Run all keys that wait to be retried" },
+    {
+      name: "controller",
+      type: "string",
+      describe: "Controller of the keys; needed when several controllers have the same key",
+    },
+    { name: "parked", type: "boolean", default: false, describe: "Run all parked keys" },
+    {
+      name: "failing",
+      type: "boolean",
+      default: false,
+      describe: "Run all keys that failed and wait for their next try",
+    },
     ...targetOptions,
     outputOption,
   ],

@@ -10,15 +10,19 @@ export const targetOptions = [
   {
     name: "address",
     type: "string",
-    describe: "Address of a debug listener on this machine; the only one that there is when left out",
+    describe: "Address of the process's debug listener on this machine; needed when several processes have one",
   },
-  { name: "deployment", type: "string", describe: "Ask the replicas of this Deployment, through the API server" },
+  {
+    name: "deployment",
+    type: "string",
+    describe: "Deployment of an operator in a cluster: ask its replicas, through the API server's port-forward",
+  },
   {
     name: "namespace",
     type: "string",
-    describe: "Namespace of --deployment; that of the kubeconfig's context when left out",
+    describe: "Namespace of --deployment [default: the namespace of the kubeconfig's context]",
   },
-  { name: "kubeconfig", type: "string", describe: "Path of a kubeconfig, for --deployment" },
+  { name: "kubeconfig", type: "string", describe: "Path of the kubeconfig, for --deployment" },
   { name: "context", type: "string", describe: "Context of the kubeconfig, for --deployment" },
 ] as const;
 
@@ -28,7 +32,7 @@ export const outputOption = {
   type: "string",
   default: "text",
   choices: ["text", "json"],
-  describe: "text for people, or json",
+  describe: "Format of the output: text or json",
 } as const;
 
 /** @throws UsageError, UserError when there is no process, or no way to tell which one is meant. */

@@ -17,7 +17,7 @@ import { table } from "./table.ts";
 import { readableAge, readableMillis, readableSize } from "../../observe/readable-units.ts";
 import { findTargets, outputOption, targetOptions } from "./targets.ts";
 
-/** Everything that one picture shows of a replica. */
+/** The answers of one replica from which a screen is made. */
 interface Load {
   readonly process: ProcessAnswer;
   readonly modules: ModulesAnswer;
@@ -37,9 +37,9 @@ export const topCommand: Command = command({
       name: "once",
       type: "boolean",
       default: false,
-      describe: "Print one picture instead of a new one again and again",
+      describe: "Print the load once and end, instead of updating it",
     },
-    { name: "every", type: "duration", default: "2s", describe: "Time between two pictures" },
+    { name: "every", type: "duration", default: "2s", describe: "Time between two updates" },
     ...targetOptions,
     outputOption,
   ],
@@ -119,7 +119,7 @@ function picture(loads: readonly Answered<Load>[]): string {
     ...loads.flatMap(({ replica, answer: { process } }) =>
       process.checks
         .filter(({ result }) => result === "failed")
-        .map(({ name, reason }) => `${isOne ? "" : `${replica} `}is not ready: ${name}: ${reason}`),
+        .map(({ name, reason }) => `${isOne ? "The process" : replica} is not ready: ${name}: ${reason}`),
     ),
   ].join("\n\n");
 }

@@ -11,7 +11,7 @@ import { objectText, runLines } from "../../history/run-sentences.ts";
 import { readableAge } from "../../observe/readable-units.ts";
 import { findTargets, outputOption, targetOptions } from "./targets.ts";
 
-/** Milliseconds between two questions with --watch while no run of the object ends. */
+/** Milliseconds after which --watch asks again although no run has ended: keys change their state too. */
 const LOOK_EVERY = 2_000;
 
 export const whyCommand: Command = command({
@@ -26,11 +26,17 @@ export const whyCommand: Command = command({
       name: "name",
       type: "string",
       positional: true,
-      describe: "Object: namespace/name, or name for a kind without namespaces",
+      describe: "Object, as namespace/name, or as name for a cluster-scoped kind",
     },
-    { name: "limit", type: "number", default: 5, describe: "The number of runs to tell, the newest last" },
-    { name: "controller", type: "string", describe: "Tell only the runs of this controller" },
-    { name: "watch", letter: "w", type: "boolean", default: false, describe: "Go on to tell each run as it ends" },
+    { name: "limit", type: "number", default: 5, describe: "The number of runs to tell" },
+    { name: "controller", type: "string", describe: "Tell only runs of this controller" },
+    {
+      name: "watch",
+      letter: "w",
+      type: "boolean",
+      default: false,
+      describe: "Keep telling each further run when it ends",
+    },
     ...targetOptions,
     outputOption,
   ],
@@ -98,7 +104,7 @@ function present(answers: Histories): string {
   );
   const state =
     cached === undefined
-      ? "is in no cache: it does not exist, or nobody watches it"
+      ? "is in no cache: it does not exist, or no controller watches it"
       : `exists${cached.generation === undefined ? "" : `, generation ${cached.generation}`}${cached.isDeleting ? ", and is being deleted" : ""}`;
   const keys = answers.flatMap(({ replica, answer }) =>
     answer.keys.map((key) => `\n  ${key.controller}${answers.length > 1 ? ` on ${replica}` : ""}: ${keyText(key)}`),
@@ -108,7 +114,7 @@ function present(answers: Histories): string {
     keys.length > 0
       ? ""
       : controllers.length === 0
-        ? "\n  No controller of this process reconciles such objects"
+        ? "\n  No controller of this process reconciles this kind"
         : `\n  ${controllers.join(", ")}: nothing is queued`;
   return printableLines(`${name} ${state}${conditions?.join("") ?? ""}${keys.join("")}${idle}`);
 }
@@ -138,7 +144,7 @@ function tell(answers: Histories, { told, host, limit }: Telling): void {
     .filter(({ id, duration }) => !told.has(id) && (told.size === 0 || duration !== undefined))
     .sort((a, b) => (a.at < b.at ? -1 : 1))
     .slice(-limit);
-  if (meant.length === 0) host.out("\nNo run about it is recorded.\n");
+  if (meant.length === 0) host.out("\nNo run that reconciled or wrote it is recorded.\n");
   for (const run of fresh) {
     if (run.duration !== undefined) told.add(run.id);
     const lines = runLines(run, { runOf: (id) => all.get(id), isShared: answers.length > 1 });
