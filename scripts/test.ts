@@ -82,7 +82,8 @@ const namedFiles = patterns.flatMap((pattern) => {
 });
 const wanted = new Set(requests.filter((name) => name in steps || name in more));
 // Acceptance tests run the binary, so it has to be the one of these sources.
-if (namedFiles.some((file) => /^tests\/(acceptance|languages|node)\//.test(file))) wanted.add("build");
+if (namedFiles.some((file) => /^tests\/(acceptance|languages|monitoring|node|tracing)\//.test(file)))
+  wanted.add("build");
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 /** What failed for good, and what passed the second time, each with its file. */
 const failures: string[] = [];

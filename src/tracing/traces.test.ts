@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { gunzipSync } from "node:zlib";
 import { conditions, defineController, defineResource, of, z } from "binnacle";
 import { ConfigMap } from "binnacle/resources";
 import { until } from "../../tests/support/until.ts";
@@ -18,6 +19,11 @@ const variables = [
   "OTEL_EXPORTER_OTLP_TIMEOUT",
   "OTEL_SERVICE_NAME",
   "OTEL_RESOURCE_ATTRIBUTES",
+  "OTEL_EXPORTER_OTLP_COMPRESSION",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_EXPORTER_OTLP_CERTIFICATE",
+  "OTEL_BSP_MAX_QUEUE_SIZE",
+  "OTEL_BSP_MAX_EXPORT_BATCH_SIZE",
   "OTEL_TRACES_SAMPLER",
   "OTEL_TRACES_SAMPLER_ARG",
   "OTEL_BSP_SCHEDULE_DELAY",
@@ -63,16 +69,29 @@ function kind<const K extends string>(kind: K) {
 const Shop = kind("Shop");
 const Floor = kind("Floor");
 
+interface StartOptions {
+  readonly recordsAll?: boolean;
+  /** Answers what is sent to the collector. */
+  readonly answer?: () => Response | Promise<Response>;
+}
+
 /** A process with two controllers, one after the other, whose spans go to a collector of this test. */
-async function start(env: Readonly<Record<string, string>> = {}, recordsAll = false) {
+async function start(
+  env: Readonly<Record<string, string>> = {},
+  { recordsAll = false, answer = () => Response.json({}) }: StartOptions = {},
+) {
   const exports: Export[] = [];
+  const headers: Headers[] = [];
   const collector = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
       if (new URL(request.url).pathname !== "/v1/traces") return new Response("", { status: 404 });
-      exports.push((await request.json()) as Export);
-      return Response.json({});
+      headers.push(request.headers);
+      const body = await request.bytes();
+      const isPacked = request.headers.get("content-encoding") === "gzip";
+      exports.push(JSON.parse((isPacked ? gunzipSync(body) : Buffer.from(body)).toString()) as Export);
+      return await answer();
     },
   });
   stack.current.defer(() => collector.stop(true));
@@ -83,7 +102,7 @@ async function start(env: Readonly<Record<string, string>> = {}, recordsAll = fa
     ...env,
   });
   const cluster = stack.current.use(await startCluster({ pods: false }));
-  const lines: { readonly msg: string; readonly trace_id?: string }[] = [];
+  const lines: { readonly msg: string; readonly trace_id?: string; readonly problem?: string }[] = [];
   const log = createLog({ level: "info", format: "json", write: (line) => void lines.push(JSON.parse(line)) });
   const traces = stack.current.use(
     new Traces({ env: process.env, version: "1.2.3", log, server: cluster.config.server, service: "shops" }),
@@ -130,7 +149,7 @@ async function start(env: Readonly<Record<string, string>> = {}, recordsAll = fa
     exports.flatMap(({ resourceSpans }) =>
       resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((one) => one.spans)),
     );
-  return { cluster, exports, spans, lines, manager, history };
+  return { cluster, exports, headers, spans, lines, manager, history, traces };
 }
 
 function attributesOf(attributes: SentSpan["attributes"]): Readonly<Record<string, unknown>> {
@@ -219,7 +238,10 @@ test("a run that is not sampled is not recorded, unless somebody looks at the hi
   expect(spans()).toEqual([]);
   await stack.current.disposeAsync();
   stack.current = new AsyncDisposableStack();
-  const other = await start({ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0" }, true);
+  const other = await start(
+    { OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0" },
+    { recordsAll: true },
+  );
   await other.cluster.client.create(Shop, { metadata: key, spec: { size: 2 } });
   await until(() => other.history.stats.runs >= 2);
   expect(other.spans()).toEqual([]);
@@ -263,6 +285,51 @@ test("traces are wanted when a collector is named and nothing switches them off"
   expect(protocolOf({ OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" })).toEqual({ isJson: true });
   const { problem } = protocolOf({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" });
   expect(problem).toContain("usually to port 4318");
+});
+
+test("spans are compressed, with the headers that the environment names", async () => {
+  const { cluster, headers, spans } = await start({
+    OTEL_EXPORTER_OTLP_COMPRESSION: "gzip",
+    OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20a,x-tenant=shops",
+  });
+  await cluster.client.create(Shop, { metadata: key, spec: { size: 1 } });
+  await until(() => spans().length > 0);
+  expect(Object.fromEntries(headers[0]!)).toMatchObject({
+    authorization: "Bearer a",
+    "content-encoding": "gzip",
+    "content-type": "application/json",
+    "x-tenant": "shops",
+  });
+});
+
+test("a collector that does not answer costs no run, and the end of the process waits two seconds for it", async () => {
+  const unanswered = Promise.withResolvers<Response>();
+  const { cluster, exports, lines, traces } = await start(
+    { OTEL_BSP_MAX_QUEUE_SIZE: "4", OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "2" },
+    { answer: () => unanswered.promise },
+  );
+  for (let at = 0; at < 20; at++) {
+    const metadata = { ...key, name: `shop-${at}` };
+    await cluster.client.create(Shop, { metadata, spec: { size: 1 } });
+    await until(
+      async () => (await cluster.client.find(ConfigMap, { ...metadata, name: `shop-${at}-0` })) !== undefined,
+    );
+  }
+  expect(exports.length).toBe(1);
+  const began = performance.now();
+  await traces[Symbol.asyncDispose]();
+  expect(performance.now() - began).toBeWithin(1_900, 3_000);
+  unanswered.resolve(new Response());
+  expect(lines.filter(({ msg }) => msg.includes("spans"))).toEqual([]);
+});
+
+test("a variable without a usable value is told in the log", async () => {
+  const { lines } = await start({ OTEL_TRACES_SAMPLER: "sometimes", OTEL_EXPORTER_OTLP_CERTIFICATE: "/nowhere" });
+  const problems = lines.filter(({ msg }) => msg === "OpenTelemetry reports a problem with traces");
+  expect(problems.map(({ problem }) => problem)).toEqual([
+    expect.stringContaining("Failed to read root certificate file"),
+    expect.stringContaining('OTEL_TRACES_SAMPLER value "sometimes" invalid'),
+  ]);
 });
 
 test("a collector that is away is told in the log, and costs no run", async () => {

@@ -52,7 +52,12 @@ export class Bench {
   }
 
   /** Starts `binnacle run`, with free ports for health and metrics. */
-  async run(options: { readonly kubeconfig: string; readonly args?: readonly string[] }): Promise<Operator> {
+  async run(options: {
+    readonly kubeconfig: string;
+    readonly args?: readonly string[];
+    /** More variables. */
+    readonly env?: Readonly<Record<string, string>>;
+  }): Promise<Operator> {
     const [health, metrics] = [await freePort(), await freePort()];
     const own = ["--kubeconfig", options.kubeconfig, "--log-format", "json"];
     const addresses = [
@@ -61,14 +66,14 @@ export class Bench {
       "--metrics-bind-address",
       `127.0.0.1:${metrics}`,
     ];
-    const child = this.#spawn(["run", ...own, ...addresses, ...(options.args ?? [])]);
+    const child = this.#spawn(["run", ...own, ...addresses, ...(options.args ?? [])], options.env);
     return new Operator(child, { health, metrics });
   }
 
-  #spawn(args: readonly string[]) {
+  #spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     return Bun.spawn([join(this.dir, "binnacle"), ...args], {
       cwd: this.dir,
-      env: { PATH: join(this.dir, "nothing"), HOME: this.dir },
+      env: { PATH: join(this.dir, "nothing"), HOME: this.dir, ...env },
       stdout: "pipe",
       stderr: "pipe",
     });

@@ -27,7 +27,10 @@ func main() {
 		BuildInfo: component.BuildInfo{Command: "collector", Version: "test"},
 		Factories: factories,
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{
-			ResolverSettings: confmap.ResolverSettings{ProviderFactories: []confmap.ProviderFactory{fileprovider.NewFactory()}},
+			ResolverSettings: confmap.ResolverSettings{
+				ProviderFactories: []confmap.ProviderFactory{fileprovider.NewFactory()},
+				DefaultScheme:     "file",
+			},
 		},
 	}
 	if err := otelcol.NewCommand(settings).Execute(); err != nil {
