@@ -147,7 +147,7 @@ export class LiveSource implements DebugSource, Disposable {
   }
 
   informers(): InformersAnswer {
-    return { informers: informerAnswers(this.#process.informers) };
+    return { informers: informerAnswers(this.#process.informers, this.#process.connectionClock.now()) };
   }
 
   keys(filter: KeyFilter): KeysAnswer {

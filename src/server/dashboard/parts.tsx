@@ -65,6 +65,7 @@ const TONES: Readonly<Record<string, "good" | "warn" | "bad">> = {
   failing: "bad",
   error: "bad",
   broken: "bad",
+  stalled: "bad",
   unavailable: "bad",
   unreachable: "bad",
   suspended: "bad",
