@@ -65,7 +65,7 @@ export const apiserverCommand: Command = command({
         throw new UserError(`Cannot write the kubeconfig ${file}: ${messageOf(error)}`);
       }
     }
-    // In one piece, because who starts a server for a test may stop to read after the first line.
+    // All lines are written at once, because a test that starts the server may stop reading after the first one.
     out(`Serving the Kubernetes API on ${listening.url}\n${file === undefined ? "" : `export KUBECONFIG=${file}\n`}`);
     await signalled;
     await listening.stop();

@@ -136,7 +136,7 @@ export async function buildImageOf(
   }
 }
 
-/** The version of what is in an image without modules, as a label. */
+/** The label with the version of binnacle, for an image without modules. */
 function ownVersion({ embedded }: Host): string {
   return `org.opencontainers.image.version=${embedded.version}`;
 }

@@ -29,7 +29,7 @@ import { UsageError, UserError } from "./usage-error.ts";
 import { findHost } from "./find-host.ts";
 import { webhooksOf } from "./webhook-options.ts";
 
-/** Memory for records of traced runs, which nobody reads once their spans are made. */
+/** Memory for the records of traced runs while they go on; a span is made of each at its end. */
 const TRACED_BYTES = 2 ** 20;
 
 export interface RunOptions {

@@ -13,7 +13,7 @@ export interface StateFolder extends Disposable {
   readonly data: string;
   /** The previous port; 0 when there was none. */
   readonly port: number;
-  /** Writes the kubeconfig of the server at this port, which goes with the process. */
+  /** Writes the kubeconfig of the server at this port. It is removed at the end of the process. */
   writeKubeconfig(text: string, port: number): void;
 }
 
@@ -39,7 +39,7 @@ export function takeStateFolder(path: string): StateFolder {
     );
   }
   writePrivate(pid, String(process.pid));
-  // A process that was killed has left its own, which leads to no server or to somebody else's.
+  // A process that was killed has left its kubeconfig, whose address leads to no server or to another one.
   const remove = (): void => rmSync(kubeconfig, { force: true });
   remove();
   process.once("exit", remove);

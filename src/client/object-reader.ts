@@ -18,7 +18,7 @@ import { explained, reportUndeclared } from "./undeclared-call.ts";
 /** How a read is sent. */
 export interface ReadOptions extends CallOptions {
   readonly headers?: HeaderValues | undefined;
-  /** Whose record notes the read. @default nobody's */
+  /** The run whose record notes the read. @default none */
   readonly context?: Pick<RequestContext, "record" | "origin"> | undefined;
 }
 
@@ -157,7 +157,7 @@ export class ObjectReader {
     } while (next !== undefined);
   }
 
-  /** Like `cached`, and notes the read if the cache answers it. */
+  /** Does what `cached` does, and notes the read in the run's record if the cache answers it. */
   #read(resource: Resource, key: Key, { context }: ReadOptions): AnyObject | null | undefined {
     const cached = this.cached(resource, key);
     if (context?.record === undefined || cached === undefined) return cached;

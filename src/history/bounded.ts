@@ -85,7 +85,7 @@ class Copying {
     if (Array.isArray(value)) {
       const items: unknown[] = [];
       for (const item of value as readonly unknown[]) {
-        if (!this.#isRoom) break;
+        if (!this.#takePart()) break;
         items.push(this.copy(item, schema?.items, depth + 1));
       }
       return items;
@@ -94,7 +94,7 @@ class Copying {
     if (!isFields(value)) return fields;
     for (const name in value) {
       if (value[name] === undefined) continue;
-      if (!this.#isRoom) break;
+      if (!this.#takePart()) break;
       setField(fields, this.#text(name), this.copy(value[name], schema && fieldSchema(schema, name), depth + 1));
     }
     return fields;
@@ -107,8 +107,8 @@ class Copying {
     return cutText(clean, MOST_CHARACTERS);
   }
 
-  /** Counts a part. */
-  get #isRoom(): boolean {
+  /** Counts a part. @returns false when there are too many. */
+  #takePart(): boolean {
     if (++this.#parts <= MOST_PARTS) return true;
     this.isCut = true;
     return false;

@@ -99,7 +99,7 @@ class Comparison {
   }
 
   #compare(old: unknown, now: unknown, schema: Schema, isSecretAbove: boolean): void {
-    if (old === now || this.#isOver) return;
+    if (old === now || this.#isTooMuch()) return;
     const isSecret = isSecretAbove || schema?.format === SENSITIVE;
     if (isFullMap(old) ? isFullMap(now) || now === undefined : isFullMap(now) && (old === undefined || isFields(old))) {
       return this.#maps((old ?? NONE) as Fields, (now ?? NONE) as Fields, schema, isSecret);
@@ -129,7 +129,7 @@ class Comparison {
 
   #lists(old: readonly unknown[], now: readonly unknown[], schema: Schema, isSecret: boolean): void {
     if (old.length === now.length && this.#same(old, now, 0)) return;
-    if (this.#isOver) return;
+    if (this.#isTooMuch()) return;
     const areMaps = old.every(isFields) && now.every(isFields);
     if (!areMaps) return this.#changed(old, now, schema, isSecret);
     const isLong = Math.max(old.length, now.length) > MOST_ITEMS;
@@ -186,7 +186,7 @@ class Comparison {
   #same(a: unknown, b: unknown, depth: number): boolean {
     if (a === b) return true;
     if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-    if (this.#isOver || depth > DEEPEST) return (this.#gaveUp = true);
+    if (this.#isTooMuch() || depth > DEEPEST) return (this.#gaveUp = true);
     if (Array.isArray(a)) {
       return (
         Array.isArray(b) && a.length === b.length && a.every((item, index) => this.#same(item, b[index], depth + 1))
@@ -203,8 +203,8 @@ class Comparison {
     return more === 0;
   }
 
-  /** Counts a value. */
-  get #isOver(): boolean {
+  /** Counts a value. @returns whether there are so many that the comparison gives up. */
+  #isTooMuch(): boolean {
     if (++this.#values > MOST_VALUES || this.#path.length > DEEPEST) this.#gaveUp = true;
     return this.#gaveUp;
   }

@@ -1,4 +1,4 @@
-/** The cause of a run that an event of an object is. */
+/** The cause of a run when an event of an object queued its key. It knows which fields the event changed. */
 import { LOGGED_AS } from "../observe/loggable.ts";
 import type { Cause } from "../resource/cause.ts";
 import type { AnyObject, Resource } from "../resource/handle.ts";
@@ -8,7 +8,7 @@ import type { Clean } from "./bounded.ts";
 import { compare, type Difference } from "./changes.ts";
 import type { EventOrigin } from "./event-origins.ts";
 
-/** The event, for its cause. */
+/** The event that a cause is made of. */
 export interface ObjectEvent {
   readonly source: string;
   readonly type: string;
@@ -103,7 +103,7 @@ Object.defineProperty(EventCause.prototype, LOGGED_AS, {
   },
 });
 
-/** Forgets the states that causes compare, when the next run of the key has others. */
+/** Forgets the states of causes whose run is over, because the next run of the key has causes of its own. */
 export function forgetStates(causes: readonly Cause[]): void {
   for (const cause of causes) if (cause instanceof EventCause) cause.forget();
 }

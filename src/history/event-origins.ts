@@ -23,7 +23,7 @@ const MOST_ORIGINS = 1_024;
 export class EventOrigins {
   readonly #byVersion = new Map<string, EventOrigin>();
 
-  /** The origin of a state, or of the deletion of the object. */
+  /** Returns the origin of a state, or of the deletion of the object; `undefined` when it is not remembered. */
   of({ kind, metadata }: AnyObject, isDeleted = false): EventOrigin | undefined {
     return this.#byVersion.get(`${kind}/${isDeleted ? metadata.uid : metadata.resourceVersion}`);
   }
@@ -87,7 +87,7 @@ function ownsDifference(fields: FieldsV1, old: unknown, now: unknown): boolean {
     if (ownsDifference(fields[name]!, part(old), part(now))) return true;
   }
   if (!isLeaf) return false;
-  // Who owns a map without its parts owns that it is there.
+  // Whoever owns a map without its fields owns only that the map exists.
   return isFields(old) && isFields(now) ? false : !sameJson(old, now);
 }
 

@@ -1,4 +1,4 @@
-/** The runs of this process that were lately, within a bounded number of bytes. */
+/** The latest runs of this process, in a bounded number of bytes. */
 import { type Clock, monotonic } from "../platform/clock.ts";
 import type { AnyObject } from "../resource/handle.ts";
 import { authorOf, type EventOrigin, EventOrigins, pathsOf } from "./event-origins.ts";
@@ -29,7 +29,7 @@ export interface RunHistoryStats {
   readonly since: string;
 }
 
-/** The part of an object's identity by which runs are found; what is not given does not matter. */
+/** The part of an object's identity by which runs are found; an absent field matches everything. */
 export interface RunFilter {
   readonly group?: string | undefined;
   readonly kind?: string | undefined;
@@ -39,7 +39,7 @@ export interface RunFilter {
   readonly key?: string | undefined;
 }
 
-/** One run may use this part of the memory. */
+/** One run may use a part in this many of the memory, but at least `LEAST_PART` bytes. */
 const PART = 32;
 const LEAST_PART = 16_384;
 
@@ -110,7 +110,7 @@ export class RunHistory {
    * @param isPartial whether nothing but metadata is known of the object.
    */
   event(object: AnyObject, old: AnyObject | undefined, isPartial: boolean): void {
-    if (!this.#recordsAll) return; // spans name the runs that wrote, and no other author
+    if (!this.#recordsAll) return; // a span links to the run that wrote an object, and names no other author
     try {
       const author = authorOf(object, old);
       const by = author && changedBy(author);
@@ -121,7 +121,7 @@ export class RunHistory {
     }
   }
 
-  /** Where a state of an object comes from, or its deletion; at least when it was heard of. */
+  /** Returns the origin of a state of an object, or of its deletion. An unknown one has the present time alone. */
   originOf(object: AnyObject, type: string): EventOrigin {
     return this.#origins.of(object, type === "delete") ?? { at: this.#clock.now() };
   }
@@ -159,7 +159,7 @@ export class RunHistory {
     };
   }
 
-  /** Times come in groups of equal ones, which share a text. */
+  /** Writes a time. Equal times come one after another, and share a text. */
   #time(at: number): string {
     if (at !== this.#at) {
       this.#at = at;

@@ -8,7 +8,7 @@ import { cutText } from "./bounded.ts";
 /** The most values, and characters of them, that are searched for in each of two generations. */
 const MOST_VALUES = 1_000;
 const MOST_CHARACTERS = 1_048_576;
-/** The part of a text that is searched; no more of a value can be in it. */
+/** The most characters of a text that are searched, and therefore of a value that is searched for. */
 const LONGEST_TEXT = 65_536;
 
 /**

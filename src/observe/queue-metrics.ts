@@ -12,7 +12,7 @@ export interface QueueReading {
   readonly parked: number;
   /** The number of keys whose last run failed and that are retried. */
   readonly failing: number;
-  /** How long the one of them has been failing that began first. */
+  /** For how long the key has been failing that has failed for longest. */
   readonly longestFailingSeconds: number;
 }
 

@@ -118,7 +118,7 @@ export interface Parked {
   readonly at: number;
 }
 
-/** A key of the queue, as somebody who looks at it sees it. */
+/** A key of the queue with its state, for people who examine the process. */
 export interface KeyState extends Omit<QueueItem, "waited"> {
   /** A `failing` key waits for its back-off to end, a `delayed` one for another reason. */
   readonly state: "waiting" | "delayed" | "failing" | "running" | "parked";

@@ -241,7 +241,7 @@ export class WorkQueue {
     if (this.#failing.size > 0) this.#failing.delete(key);
   }
 
-  /** Forgets the failing and parked keys that another process works from now on, and tells of. */
+  /** Forgets failing and parked keys that another process works from now on, because that one reports them. */
   release(isElsewhere: (key: string) => boolean = () => true): void {
     for (const key of [...this.#parked.keys(), ...this.#failing.keys()]) if (isElsewhere(key)) this.forget(key);
   }

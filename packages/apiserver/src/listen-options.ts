@@ -1,7 +1,7 @@
-/** What can be said about a server. */
+/** The options of an API server. */
 import type { HistoryLimits } from "./storage/history-limits.ts";
 
-/** What can be said of every server, whether it listens or not. */
+/** The options of every server, whether or not it listens on an address. */
 export interface CommonOptions {
   /** A folder in which the objects survive a restart. @default none: they end with the process */
   readonly data?: string | undefined;

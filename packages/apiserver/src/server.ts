@@ -111,7 +111,7 @@ export const administrator: UserInfo = {
 /** The connection of calls in the process. */
 const inProcess: Connection = { certificate: administrator };
 
-/** What becomes known of a request on its way. */
+/** What the server learns about a request while it handles it. */
 interface Passage {
   readonly connection: Connection;
   /** The flow into which it was classified. */
@@ -186,7 +186,7 @@ class EmbeddedServer implements ApiServer {
   async fetch(request: Request, connection: Connection = inProcess): Promise<Response> {
     const passage: Passage = { connection, flow: undefined };
     const answer = await this.#answerOrRefuse(request, passage);
-    // In the process nobody looks, and the headers of a response take a tenth of its time.
+    // Calls within the process do not look at these headers, which would take a tenth of the time.
     if (passage.flow !== undefined && connection !== inProcess) markFlow(answer, passage.flow);
     return request.method === "HEAD" ? new Response(null, answer) : answer;
   }

@@ -45,7 +45,7 @@ export function moduleEntries(modules: readonly ModuleFile[], document: string):
   ]);
 }
 
-/** What the API server needs beside the binary: a folder for its kubeconfig. */
+/** Returns what the API server needs beside the binary: a folder for its kubeconfig. */
 export function serverEntries(document: string): readonly TarEntry[] {
   return withFolders([...serverProgram.folders.map(sharedFolder), textEntry(SBOM_PATH, document)]);
 }

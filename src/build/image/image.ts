@@ -7,14 +7,14 @@ import type { Reference } from "./reference.ts";
 export const USER = 65_532;
 /** The path of the binary in an image. */
 export const BINARY_PATH = "usr/local/bin/binnacle";
-/** What an image runs when it is started without anything else. */
+/** The program of an image, and what it needs around it. */
 export interface ImageProgram {
-  /** What stays when the container is given arguments of its own. */
+  /** The beginning of the command line, also for a container that is started with arguments of its own. */
   readonly entrypoint: readonly string[];
-  /** What they replace. */
+  /** The default arguments, which those of a container replace. */
   readonly command: readonly string[];
   readonly ports: readonly number[];
-  /** Folders to which it writes. */
+  /** The folders to which the program writes. */
   readonly folders: readonly string[];
 }
 

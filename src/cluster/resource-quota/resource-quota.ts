@@ -42,7 +42,7 @@ export function resourceQuotaController(clock: Clock, objects: ObjectFeed | unde
   return defineKeyController({
     name: "resourcequota-controller",
     watches: [
-      // What is used is ignored, because the server writes into it what it is about to store.
+      // A change of `status.used` is ignored: the server itself writes there, before it stores an object.
       watch(ResourceQuota, {
         on: any(changed.spec, ({ object }: { object: ResourceQuota }) => !isCopied(object)),
         enqueue: (quota) => [quota],
@@ -88,7 +88,7 @@ function countsAsBefore(pod: Pod, old: Pod): boolean {
 
 const ATTEMPTS = 5;
 
-/** After this time a status is right again that somebody else has changed. */
+/** Milliseconds after which a status that somebody else has changed is put right. */
 const RESYNC = "5m";
 
 /** Whether the status has the limits of the spec, from which admission reads them. */

@@ -45,7 +45,7 @@ export function distrust(code: string, error: unknown): string | undefined {
   }
 }
 
-/** How much of a name is shown, which is whatever the server likes. */
+/** The most characters of a name that are shown, because the server chooses its names. */
 const MOST = 200;
 
 /** A distinguished name has a line for each of its parts. */

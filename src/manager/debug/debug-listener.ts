@@ -12,11 +12,11 @@ import { isLoopbackName } from "../../server/local-request.ts";
 import type { Process } from "../process.ts";
 import { LiveSource, type LiveSourceParts } from "./live-source.ts";
 
-/** Returns why an address cannot be used, because others would reach it; `undefined` when it can. */
+/** Says that other machines would reach an address, so that it cannot be used; `undefined` for one of the loopback. */
 export function notLoopback(address: string): string | undefined {
   if (address === "0" || isLoopbackName(address)) return undefined;
   const port = address.split(":").at(-1);
-  return `--debug-bind-address is '${address}', which other machines reach: it takes an address of the loopback, such as 127.0.0.1:${port}`;
+  return `--debug-bind-address is '${address}', which other machines reach: use an address of the loopback, such as 127.0.0.1:${port}`;
 }
 
 export class DebugListener implements Disposable {

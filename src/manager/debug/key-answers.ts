@@ -5,7 +5,7 @@ import type { ControllerAnswer, KeyAnswer, KeysAnswer, KeyStateName } from "../.
 import type { KeyFilter } from "../../server/debug/debug-app.ts";
 import { kindAnswer } from "./kind-names.ts";
 
-/** The states, those first that need somebody. */
+/** The states, ordered so that keys which need attention come first. */
 const STATES: readonly KeyStateName[] = ["parked", "stuck", "failing", "running", "waiting", "delayed"];
 
 export type KeyCounts = Record<KeyStateName, number>;

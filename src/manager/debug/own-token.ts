@@ -2,7 +2,7 @@
 import type { Transport } from "../../kube/transport/transport.ts";
 import { DEBUG_AUDIENCE } from "../../server/debug/debug-file.ts";
 
-/** kube-apiserver itself issues no longer tokens. */
+/** The most characters of a token: kube-apiserver issues no longer ones. */
 const LONGEST_TOKEN = 16_384;
 const REVIEW_MS = 10_000;
 

@@ -147,7 +147,7 @@ export interface DebugAppOptions {
   readonly token: string;
 }
 
-/** Makes the app; each request's environment is its connection. */
+/** Makes the app. Whoever serves it passes the connection of each request as its environment. */
 export function debugApp({ source, token: expected }: DebugAppOptions): Hono {
   const app = new Hono({ strict: false });
   app.use(guard);
@@ -183,9 +183,13 @@ export function debugApp({ source, token: expected }: DebugAppOptions): Hono {
   // This is how the owner of a kubeconfig gets the token of a process in a pod.
   app.post("/debug/token", async (context) => {
     const [, own] = /^Bearer (\S+)$/.exec(context.req.header("authorization") ?? "") ?? [];
-    if (own === undefined) return context.json(refusal("a token of the pod's ServiceAccount is needed"), 401);
+    if (own === undefined)
+      return context.json(refusal("the header Authorization needs a token of the pod's ServiceAccount"), 401);
     if (!(await source.isOwn(own)))
-      return context.json(refusal("the token is not one of the pod's ServiceAccount for binnacle-debug"), 403);
+      return context.json(
+        refusal("the token is not of the pod's ServiceAccount, or not for the audience binnacle-debug"),
+        403,
+      );
     return context.json({ token: expected });
   });
 
@@ -213,7 +217,7 @@ export function debugApp({ source, token: expected }: DebugAppOptions): Hono {
     const { module, level, for: within } = await bodyOf(context);
     if (level !== null && !LEVELS.includes(level as LogLevel))
       throw new BadRequest(
-        `"level" is ${JSON.stringify(level)}: it takes ${LEVELS.join(", ")}, or null to follow the log`,
+        `"level" is ${JSON.stringify(level)}: expected ${LEVELS.join(", ")}, or null for a module that is to follow the log`,
       );
     if (level === null && module === undefined) throw new BadRequest('"level" is null: that is only for a "module"');
     return context.json(
@@ -227,7 +231,9 @@ export function debugApp({ source, token: expected }: DebugAppOptions): Hono {
   action("profile", async (context) => {
     const { seconds = 10 } = await bodyOf(context);
     if (typeof seconds !== "number" || !(seconds > 0 && seconds <= LONGEST_PROFILE))
-      throw new BadRequest(`"seconds" is ${JSON.stringify(seconds)}: it takes a number up to ${LONGEST_PROFILE}`);
+      throw new BadRequest(
+        `"seconds" is ${JSON.stringify(seconds)}: expected a number above 0 and up to ${LONGEST_PROFILE}`,
+      );
     return context.body(await source.profile(seconds * 1_000), 200, CPU_PROFILE);
   });
   action("heap", async (context) => context.body(await source.heap(), 200, HEAP));
@@ -250,7 +256,7 @@ const ENDPOINTS = [
   "stream",
 ];
 
-/** A request that says something that cannot be. */
+/** A request with a wrong parameter or body. */
 export class BadRequest extends Error {
   override readonly name = "BadRequest";
 }
@@ -261,15 +267,16 @@ async function bodyOf(context: Context): Promise<Readonly<Record<string, unknown
   try {
     if (body !== "") value = JSON.parse(body);
   } catch (error) {
-    throw new BadRequest(`the body is no JSON: ${messageOf(error)}`);
+    throw new BadRequest(`the body is not JSON: ${messageOf(error)}`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new BadRequest("the body is no JSON object");
+    throw new BadRequest("the body is not a JSON object");
   return value as Readonly<Record<string, unknown>>;
 }
 
 function text(value: unknown, name: string): string {
-  if (typeof value !== "string" || value === "") throw new BadRequest(`"${name}" is needed: a text`);
+  if (typeof value !== "string" || value === "")
+    throw new BadRequest(`"${name}" is missing, or no text: give a string that is not empty`);
   return value;
 }
 
@@ -292,7 +299,7 @@ function query(context: Context, name: string): string | undefined {
 function numberOf(context: Context, name: string, { most, otherwise }: { most: number; otherwise: number }): number {
   const value = query(context, name);
   if (value === undefined) return otherwise;
-  if (!/^\d{1,9}$/.test(value)) throw new BadRequest(`?${name}=${value}: it takes a number`);
+  if (!/^\d{1,9}$/.test(value)) throw new BadRequest(`?${name}=${value}: expected a number`);
   return Math.min(Number(value), most);
 }
 

@@ -17,11 +17,14 @@ export const guard: MiddlewareHandler = async (context, next) => {
   const { raw } = context.req;
   const { method, headers } = raw;
   if (!isLoopbackPeer((context.env as Connection | undefined) ?? {}) || isForwarded(raw))
-    return context.json(refusal("requests from other machines and through proxies are not answered"), 403);
+    return context.json(refusal("requests from other machines and through proxies are refused"), 403);
   if (!isLoopbackName(hostOf(raw)))
-    return context.json(refusal(`${JSON.stringify(hostOf(raw))} is not a name of this machine's loopback`), 403);
+    return context.json(
+      refusal(`the header Host is ${JSON.stringify(hostOf(raw))}, which is not a name of this machine's loopback`),
+      403,
+    );
   if (isOfOtherSite(headers, hostOf(raw)))
-    return context.json(refusal("requests of other sites are not answered"), 403);
+    return context.json(refusal("requests from pages of other sites are refused"), 403);
   if (method !== "GET" && method !== "POST") return context.json(refusal(`${method} is not allowed`), 405);
   await next();
   for (const [name, value] of Object.entries(HEADERS)) if (!context.res.headers.has(name)) context.header(name, value);

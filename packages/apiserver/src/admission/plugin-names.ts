@@ -1,6 +1,6 @@
-/** The admission plugins of this server by the names of kube-apiserver, which enable and disable them. */
+/** The names of the admission plugins of this server, as kube-apiserver calls them. They enable or disable a plugin. */
 
-/** Those that are enabled by default. */
+/** The plugins that are enabled by default. */
 const byDefault = [
   "NamespaceLifecycle",
   "LimitRanger",
@@ -24,8 +24,8 @@ const byDefault = [
   "ResourceQuota",
 ] as const;
 /**
- * Those that are not. `ServiceAccount` is among them, although kube-apiserver enables it, because it refuses pods where no
- * controller makes accounts.
+ * The plugins that are disabled by default. `ServiceAccount` is one of them, although kube-apiserver enables it: it
+ * refuses every pod where no controller makes accounts.
  */
 const optional = [
   "AlwaysPullImages",
@@ -38,7 +38,7 @@ export type PluginName = (typeof byDefault)[number] | (typeof optional)[number];
 
 export const pluginNames: readonly PluginName[] = [...byDefault, ...optional];
 
-/** Which plugins are enabled beside those by default, and which are not. */
+/** The plugins to enable or disable, apart from their defaults. */
 export interface PluginChoice {
   readonly enabled?: readonly PluginName[] | undefined;
   readonly disabled?: readonly PluginName[] | undefined;

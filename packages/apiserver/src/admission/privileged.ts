@@ -4,7 +4,7 @@ import type { AdmissionAttributes, Fields } from "../hooks.ts";
 import { invalid } from "../status.ts";
 import { each, inner } from "../validation/fill.ts";
 
-/** Where the spec of pods is, by the resource. */
+/** The path of the pod spec, by the resource that has one. */
 const places: ReadonlyMap<string, string> = new Map([
   ["/pods", "spec"],
   ["/podtemplates", "template.spec"],

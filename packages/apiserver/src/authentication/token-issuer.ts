@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto"
 import { keyFromSecret, type PublicJwk, TokenKey } from "./token-key.ts";
 
 export interface TokenIssuerOptions {
-  /** The first one is in the tokens; those of the others are accepted. */
+  /** The issuers: new tokens name the first one, and tokens of the others are accepted too. */
   readonly issuers: readonly string[];
   /** The audiences of the server itself. @default the issuers */
   readonly audiences?: readonly string[] | undefined;

@@ -46,7 +46,7 @@ export class TokenKey {
     try {
       return verify(this.#hash, Buffer.from(token.slice(0, dot)), key, signature);
     } catch {
-      return false; // the signature has not the length of this key's
+      return false; // the signature does not have the length of this key's signatures
     }
   }
 }
@@ -58,7 +58,7 @@ export function keyFromSecret(secret: Uint8Array): KeyObject {
   curve.setPrivateKey(scalar);
   const point = curve.getPublicKey();
   const [x, y] = [point.subarray(1, 33).toString("base64url"), point.subarray(33).toString("base64url")];
-  const d = scalar.toString("base64url"); // the curve would leave leading zeros out
+  const d = scalar.toString("base64url"); // the private key that the curve returns lacks leading zeros
   return createPrivateKey({ format: "jwk", key: { kty: "EC", crv: "P-256", x, y, d } });
 }
 

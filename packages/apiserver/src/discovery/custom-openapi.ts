@@ -161,7 +161,7 @@ function published(schema: Fields, version: Version): Fields {
   return { ...all, required: [...required], properties: fields };
 }
 
-/** Whether nothing may be declared, because kubectl takes every other field for wrong in v2. */
+/** Whether a schema must declare no fields in v2, because kubectl would call every field wrong that is not declared. */
 function isOpen(schema: Fields, version: Version): boolean {
   return version === 2 && schema["x-kubernetes-preserve-unknown-fields"] === true;
 }

@@ -18,7 +18,6 @@ export interface ManifestObject {
  */
 export type Manifest = string | URL | ManifestObject;
 
-/** One or several. */
 export type Manifests = Manifest | readonly Manifest[];
 
 /** An object and where it comes from, for messages. */

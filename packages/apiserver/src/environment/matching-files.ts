@@ -18,7 +18,7 @@ export function matchingFiles(path: string): readonly string[] {
   throw new Error(`Cannot read ${path}: ${isThere ? "the folder has no YAML or JSON file" : "there is no such file"}`);
 }
 
-/** Of manifests. */
+/** The names of files that may be manifests. */
 const ENDINGS = "*.{yaml,yml,json}";
 
 function matches(folder: string, [step, ...rest]: readonly string[]): string[] {
@@ -41,7 +41,7 @@ function joined(folder: string, name: string): string {
   return folder === "" || folder.endsWith("/") ? folder + name : `${folder}/${name}`;
 }
 
-/** Hidden files are no manifests, and packages of others have their own. */
+/** Returns the names in a folder, without hidden files and `node_modules`, which hold no manifests of the project. */
 function namesIn(folder: string): readonly string[] {
   const names = isFolder(folder || ".") ? readdirSync(folder || ".") : [];
   return names.filter((name) => !name.startsWith(".") && name !== "node_modules").sort();

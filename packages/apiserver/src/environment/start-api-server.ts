@@ -25,7 +25,7 @@ export interface StartOptions extends ListenOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Somebody who may use the server. */
+/** A user of the server. */
 export interface ServerUser {
   readonly name: string;
   /** The bearer token. */
@@ -73,7 +73,7 @@ export interface RunningApiServer extends AsyncDisposable {
  * config.loadFromString(server.kubeconfig);
  * ```
  *
- * @throws Error when the address is taken, a manifest cannot be read, or an object is refused. No server is left then.
+ * @throws Error when the address is taken, a manifest cannot be read, or an object is refused. No server runs then.
  */
 export async function startApiServer(options: StartOptions = {}): Promise<RunningApiServer> {
   const { crds = [], objects = [], webhooks, kubeconfigFile, signal, ...listening } = options;

@@ -12,7 +12,7 @@ import { isAbout, isForEverything, rulesFor, type UserRules } from "./flow-rules
 export interface Flow {
   readonly schema: KubeObject;
   readonly level: KubeObject;
-  /** Those of the same names, also after one of the objects has changed. */
+  /** The count of all flows with these names: it goes on when one of the two objects is replaced. */
   readonly count: Count;
 }
 
@@ -22,7 +22,7 @@ interface Count {
   requests: number;
 }
 
-/** A flow, as far as one user may come into it. */
+/** A flow with those of its rules that are about one user. */
 interface UserFlow {
   readonly flow: Flow;
   readonly rules: UserRules;
@@ -31,15 +31,15 @@ interface UserFlow {
 
 const group = "flowcontrol.apiserver.k8s.io";
 
-/** What kube-apiserver executes at once by default: `--max-requests-inflight` and `--max-mutating-requests-inflight`. */
+/** The default of `--max-requests-inflight` and `--max-mutating-requests-inflight` together: requests at once. */
 const SEATS = 600;
 
 export class Flows {
   readonly #storage: Storage;
   readonly #counts = new Map<string, Count>();
-  /** In the order in which they are tried; `undefined` after a change. */
+  /** The flows in the order in which they are tried; `undefined` after a change of a FlowSchema or level. */
   #flows: readonly Flow[] | undefined;
-  /** By the object, of which there is one for each token and each connection. */
+  /** The flows by the user's object, of which there is one for each token and each connection. */
   #byUser = new WeakMap<UserInfo, readonly UserFlow[]>();
 
   constructor(storage: Storage) {
@@ -104,7 +104,7 @@ export class Flows {
     return this.#counts.values();
   }
 
-  /** How many of 600 requests at once the shares of each priority level come to. */
+  /** Returns the number of requests at once that each priority level is entitled to by its shares. */
   seats(): ReadonlyMap<string, number> {
     const levels = this.#storage.collection(`${group}/prioritylevelconfigurations`).all();
     const shares = levels.map(({ object }) => {

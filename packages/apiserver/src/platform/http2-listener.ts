@@ -18,7 +18,7 @@ export interface Http2ListenerOptions {
   readonly tls: { readonly cert: string; readonly key: string };
   /** The authority (PEM) of clients' certificates, for which they are asked then. @default none */
   readonly clientAuthority?: string | undefined;
-  /** Of a body that is larger, the answer gets a part that is larger than this, too. */
+  /** The most bytes of a body. `answer` gets of a larger one a part that is too large as well. */
   readonly largestBody: number;
   readonly answer: (request: Request, socket: TLSSocket) => Response | Promise<Response>;
 }

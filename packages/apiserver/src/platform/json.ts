@@ -1,4 +1,4 @@
-/** What JSON of JavaScript lacks for numbers beyond it: their text when they are read, and any text when they are written. */
+/** JSON with numbers that JavaScript cannot represent: a reader gets their text, and a writer may write any text. */
 
 /** Gets the text of a number as `source`; other values have none. */
 export type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;

@@ -29,7 +29,7 @@ export interface Scope {
   takeCost(): number;
 }
 
-/** Thrown when expressions cost more than they may together. */
+/** Thrown when the expressions of one object or policy together cost more than their budget. */
 export class OutOfBudget extends Error {
   constructor() {
     super(`validation ${outOfBudget}`);
@@ -69,7 +69,7 @@ function program(expression: string, variables: readonly Variable[]): Program {
   });
 }
 
-/** Returns the types of what the expressions of a policy see; what does not compile may be anything. */
+/** Returns the types of the variables that the expressions of a policy see; one that does not compile has any. */
 function typesOf(variables: readonly Variable[]): Variables {
   const own = new Map<string, Type>();
   const all = admissionVariables({ params: true, patches: true, variables: own });

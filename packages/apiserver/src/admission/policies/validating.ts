@@ -155,7 +155,7 @@ function attempt(
   }
 }
 
-/** A message that is longer, or that has several lines, is ignored. */
+/** The most characters of a message: a longer one is ignored, and so is one with several lines. */
 const longest = 5 * 1024;
 
 /** Evaluates all messages, also those that nobody needs, because what they cost together counts. */

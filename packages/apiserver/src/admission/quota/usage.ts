@@ -175,7 +175,7 @@ const claims: Evaluator = {
 
 const ofDeviceClass = ".deviceclass.resource.k8s.io/devices";
 
-/** What a request for all devices that match is counted as: no claim gets more. */
+/** The number of devices that a request for all matching ones counts as, because no claim gets more. */
 const MOST_DEVICES = 32;
 
 const deviceClaims: Evaluator = {
@@ -186,7 +186,7 @@ const deviceClaims: Evaluator = {
     const used: ResourceList = new Map([["count/resourceclaims.resource.k8s.io", count(1)]]);
     for (const request of each(inner(inner(claim, "spec"), "devices"), "requests")) {
       const choice = each(request, "firstAvailable");
-      // Of several requests, one of which is served, each class counts as much as it may come to.
+      // Only one of several alternative requests is served, so each class counts the most that any of them asks of it.
       const most: ResourceList = new Map();
       for (const one of choice.length > 0 ? choice : [inner(request, "exactly")]) raise(most, devicesOf(one));
       add(used, most);
