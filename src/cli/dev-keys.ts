@@ -1,7 +1,7 @@
 /** The actions of the keys in `dev`. */
 import type { Pause } from "../controller/pause.ts";
 import type { RunningController } from "../controller/controller.ts";
-import type { LogLevel, RootLog } from "../observe/log.ts";
+import { LOG_LEVELS, type RootLog } from "../observe/log.ts";
 
 export const KEYS = "r reconcile all, p pause, l log level, q quit";
 
@@ -13,9 +13,6 @@ export interface DevKeysOptions {
   readonly say: (text: string) => void;
   readonly quit: () => void;
 }
-
-/** Most verbose first; key `l` steps through them and wraps. */
-const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
 /** @returns a function to call with each pressed key; keys other than {@link KEYS} print the list of keys. */
 export function devKeys({ controllers, pause, log, say, quit }: DevKeysOptions): (key: string) => void {
@@ -35,7 +32,7 @@ export function devKeys({ controllers, pause, log, say, quit }: DevKeysOptions):
     );
   };
   const nextLevel = (): void => {
-    log.level = LEVELS[(LEVELS.indexOf(log.level) + 1) % LEVELS.length]!;
+    log.level = LOG_LEVELS[(LOG_LEVELS.indexOf(log.level) + 1) % LOG_LEVELS.length]!;
     say(`Log level: ${log.level}`);
   };
   const actions: Readonly<Record<string, () => void>> = {

@@ -56,7 +56,11 @@ export interface LogOptions {
   readonly color?: boolean | undefined;
 }
 
-const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+/** The ranks of the levels: a log writes the lines whose rank is not below its own. */
+export const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+/** The levels, the least severe first. */
+export const LOG_LEVELS: readonly LogLevel[] = Object.keys(RANK) as LogLevel[];
 
 /**
  * Makes the log of the process.
@@ -197,7 +201,7 @@ class LineLog implements RootLog {
 }
 
 function levelOf(rank: number): LogLevel {
-  return (Object.keys(RANK) as LogLevel[])[rank]!;
+  return LOG_LEVELS[rank]!;
 }
 
 function colorOnStandardError(): boolean {

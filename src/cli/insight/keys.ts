@@ -1,19 +1,10 @@
 /** `binnacle keys` */
-import type { KeyAnswer, KeysAnswer, KeyStateName } from "../../server/debug/answers.ts";
+import { KEY_STATES, type KeyAnswer, type KeysAnswer, type KeyStateName } from "../../server/debug/answers.ts";
 import { type Command, command } from "../command.ts";
 import { askAll } from "./ask-all.ts";
 import { table } from "./table.ts";
 import { readableAge } from "../../observe/readable-units.ts";
 import { findTargets, outputOption, targetOptions } from "./targets.ts";
-
-const STATES = [
-  "parked",
-  "stuck",
-  "failing",
-  "running",
-  "waiting",
-  "delayed",
-] as const satisfies readonly KeyStateName[];
 
 const DESCRIBED: Readonly<Record<KeyStateName, string>> = {
   parked: "List parked keys, which are not retried by themselves",
@@ -32,7 +23,7 @@ export const keysCommand: Command = command({
       positional: true,
       describe: "Text that the listed keys contain, such as default/",
     },
-    ...STATES.map((state) => ({
+    ...KEY_STATES.map((state) => ({
       name: state,
       type: "boolean" as const,
       default: false,
@@ -44,7 +35,7 @@ export const keysCommand: Command = command({
     outputOption,
   ],
   async run(values, host) {
-    const states = STATES.filter((state) => (values as Readonly<Record<string, unknown>>)[state] === true);
+    const states = KEY_STATES.filter((state) => (values as Readonly<Record<string, unknown>>)[state] === true);
     const query = new URLSearchParams({ limit: String(values.limit) });
     if (states.length > 0) query.set("state", states.join(","));
     if (values.controller !== undefined) query.set("controller", values.controller);

@@ -1,11 +1,12 @@
 /** `binnacle log-level` */
+import { LOG_LEVELS } from "../../observe/log.ts";
 import type { LogLevelsAnswer, ProcessAnswer } from "../../server/debug/answers.ts";
 import { type Command, command } from "../command.ts";
 import { UsageError } from "../usage-error.ts";
 import { askAll } from "./ask-all.ts";
 import { findTargets, outputOption, targetOptions } from "./targets.ts";
 
-const LEVELS = ["debug", "info", "warn", "error"];
+const LEVELS: readonly string[] = LOG_LEVELS;
 /** Lets a module follow the level of the log again. */
 const DEFAULT = "default";
 

@@ -1,12 +1,15 @@
 /** The keys of the controllers, as the debug listener shows them. */
 import type { RunningController } from "../../controller/controller.ts";
 import { causesText, type KeyState } from "../../queue/entries.ts";
-import type { ControllerAnswer, KeyAnswer, KeysAnswer, KeyStateName } from "../../server/debug/answers.ts";
+import {
+  KEY_STATES,
+  type ControllerAnswer,
+  type KeyAnswer,
+  type KeysAnswer,
+  type KeyStateName,
+} from "../../server/debug/answers.ts";
 import type { KeyFilter } from "../../server/debug/debug-app.ts";
 import { kindAnswer } from "./kind-names.ts";
-
-/** The states, ordered so that keys which need attention come first. */
-const STATES: readonly KeyStateName[] = ["parked", "stuck", "failing", "running", "waiting", "delayed"];
 
 export type KeyCounts = Record<KeyStateName, number>;
 
@@ -43,7 +46,7 @@ export function keyAnswers(
       matches.push({ controller, key, state });
     }
   }
-  matches.sort((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state) || a.key.at - b.key.at);
+  matches.sort((a, b) => KEY_STATES.indexOf(a.state) - KEY_STATES.indexOf(b.state) || a.key.at - b.key.at);
   return {
     keys: matches
       .slice(0, filter.limit)

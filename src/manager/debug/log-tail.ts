@@ -1,5 +1,5 @@
 /** The last lines of the log, for somebody who examines the process. */
-import type { LogLevel, RootLog } from "../../observe/log.ts";
+import { RANK, type RootLog } from "../../observe/log.ts";
 import { lineValues } from "../../observe/log-line.ts";
 import type { LogLineAnswer } from "../../server/debug/answers.ts";
 import type { LogFilter } from "../../server/debug/debug-app.ts";
@@ -7,7 +7,6 @@ import type { LogFilter } from "../../server/debug/debug-app.ts";
 const MOST_LINES = 2_000;
 /** The most characters of all remembered lines, as JSON. */
 const MOST_CHARACTERS = 2 ** 20;
-const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 export class LogTail implements Disposable {
   readonly #following: Disposable;

@@ -6,7 +6,7 @@ import type { Child } from "hono/jsx";
 import type { ObjectRef } from "../../history/run-answer.ts";
 import { type DebugSource, type KeyFilter, NotKnown } from "../debug/debug-app.ts";
 import { guard } from "../debug/debug-guard.ts";
-import type { KeyStateName } from "../debug/answers.ts";
+import { KEY_STATES, type KeyStateName } from "../debug/answers.ts";
 import { Layout, type PagePath, pages } from "./layout.tsx";
 import {
   InformersPage,
@@ -26,7 +26,6 @@ const MOST_TROUBLED = 10;
 const MOST_RUNS = 50;
 const MOST_RECENT = 30;
 const TROUBLED: readonly KeyStateName[] = ["parked", "stuck", "failing"];
-const STATES: readonly string[] = [...TROUBLED, "running", "waiting", "delayed"];
 
 /** Makes the app, which shows what the source knows; each request's environment is its connection. */
 export function dashboardApp(source: DebugSource): Hono {
@@ -123,7 +122,7 @@ function keyFilter({
   readonly controller: string;
   readonly key: string;
 }): KeyFilter {
-  const states = state.split(",").filter((one) => STATES.includes(one)) as KeyStateName[];
+  const states = state.split(",").filter((one): one is KeyStateName => KEY_STATES.includes(one as KeyStateName));
   return {
     states: states.length === 0 ? undefined : states,
     controller: controller || undefined,

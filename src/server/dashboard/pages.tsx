@@ -3,20 +3,21 @@
 import type { Child } from "hono/jsx";
 import type { ObjectRef, RunAnswer } from "../../history/run-answer.ts";
 import { objectText } from "../../history/run-sentences.ts";
+import { LOG_LEVELS } from "../../observe/log.ts";
 import { readableMillis, readableSize } from "../../observe/readable-units.ts";
-import type {
-  HistoryAnswer,
-  InformersAnswer,
-  KeyAnswer,
-  KeysAnswer,
-  KeyStateName,
-  LeasesAnswer,
-  LogLevelsAnswer,
-  ModulesAnswer,
-  OverviewAnswer,
-  OwnedAnswer,
-  ProcessAnswer,
-  WebhooksAnswer,
+import {
+  KEY_STATES,
+  type HistoryAnswer,
+  type InformersAnswer,
+  type KeyAnswer,
+  type KeysAnswer,
+  type LeasesAnswer,
+  type LogLevelsAnswer,
+  type ModulesAnswer,
+  type OverviewAnswer,
+  type OwnedAnswer,
+  type ProcessAnswer,
+  type WebhooksAnswer,
 } from "../debug/answers.ts";
 import { Chart } from "./chart.tsx";
 import {
@@ -32,9 +33,6 @@ import {
   When,
 } from "./parts.tsx";
 import { RunItem } from "./run-item.tsx";
-
-const LEVELS = ["debug", "info", "warn", "error"];
-const STATES: readonly KeyStateName[] = ["parked", "stuck", "failing", "running", "waiting", "delayed"];
 
 export interface OverviewProps {
   readonly process: ProcessAnswer;
@@ -125,7 +123,7 @@ function Controllers({ modules: { modules } }: { readonly modules: ModulesAnswer
   const rows: Row[] = modules.flatMap(({ name, state, controllers }) =>
     controllers.map((one) => ({ ...one, module: name, moduleState: state })),
   );
-  const numbers: readonly Column<Row>[] = STATES.map((state) => ({
+  const numbers: readonly Column<Row>[] = KEY_STATES.map((state) => ({
     title: state,
     kind: "number",
     cell: ({ name, keys }) =>
@@ -198,7 +196,7 @@ export interface KeysPageProps {
 }
 
 export function KeysPage({ keys, controllers, filter, now }: KeysPageProps): Child {
-  const all = ["", "parked,stuck,failing", ...STATES];
+  const all = ["", "parked,stuck,failing", ...KEY_STATES];
   return (
     <>
       <form class="filters" method="get">
@@ -487,7 +485,7 @@ export function ModulesPage({
                 data-module={name}
                 data-done={`The level of ${name} is set.`}
               >
-                {["default", ...LEVELS].map((level) => (
+                {["default", ...LOG_LEVELS].map((level) => (
                   <option value={level} selected={level === (log.modules[name] ?? "default")}>
                     {level === "default" ? `as the log: ${log.level}` : level}
                   </option>
@@ -571,7 +569,7 @@ export function LogPage({ query, modules }: LogPageProps): Child {
         <label>
           Level
           <select name="level">
-            {["", ...LEVELS].map((level) => (
+            {["", ...LOG_LEVELS].map((level) => (
               <option value={level} selected={level === query.level}>
                 {level === "" ? "all" : `${level} and above`}
               </option>

@@ -129,7 +129,10 @@ export interface ModuleAnswer {
 }
 
 /** The states of keys, by the glossary's words. */
-export type KeyStateName = "parked" | "stuck" | "failing" | "running" | "waiting" | "delayed";
+export type KeyStateName = (typeof KEY_STATES)[number];
+
+/** The states, ordered so that keys which need attention come first. */
+export const KEY_STATES = ["parked", "stuck", "failing", "running", "waiting", "delayed"] as const;
 
 export interface ControllerAnswer {
   readonly name: string;

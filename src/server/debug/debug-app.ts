@@ -5,24 +5,25 @@ import { streamSSE } from "hono/streaming";
 import { parseDuration } from "../../resource/duration.ts";
 import { messageOf } from "../../platform/error-message.ts";
 import type { RunAnswer } from "../../history/run-answer.ts";
-import type { LogLevel } from "../../observe/log.ts";
-import type {
-  HistoryAnswer,
-  InformersAnswer,
-  KeysAnswer,
-  KeyStateName,
-  LeasesAnswer,
-  LogLevelsAnswer,
-  LogLineAnswer,
-  ModulesAnswer,
-  ObjectName,
-  OverviewAnswer,
-  OwnersAnswer,
-  PauseAnswer,
-  ProcessAnswer,
-  RetryAnswer,
-  RunsAnswer,
-  WebhooksAnswer,
+import { LOG_LEVELS, type LogLevel } from "../../observe/log.ts";
+import {
+  KEY_STATES,
+  type HistoryAnswer,
+  type InformersAnswer,
+  type KeysAnswer,
+  type KeyStateName,
+  type LeasesAnswer,
+  type LogLevelsAnswer,
+  type LogLineAnswer,
+  type ModulesAnswer,
+  type ObjectName,
+  type OverviewAnswer,
+  type OwnersAnswer,
+  type PauseAnswer,
+  type ProcessAnswer,
+  type RetryAnswer,
+  type RunsAnswer,
+  type WebhooksAnswer,
 } from "./answers.ts";
 import { guard, refusal, requireToken } from "./debug-guard.ts";
 
@@ -132,8 +133,6 @@ const MOST_LINES = 5_000;
 const MOST_RUNS = 1_000;
 /** The longest CPU profile in seconds. */
 const LONGEST_PROFILE = 300;
-const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
-const STATES: readonly KeyStateName[] = ["parked", "stuck", "failing", "running", "waiting", "delayed"];
 /** The media types of Chrome's files. */
 const CPU_PROFILE = {
   "Content-Type": "application/json",
@@ -215,9 +214,9 @@ export function debugApp({ source, token: expected }: DebugAppOptions): Hono {
   }
   action("log-level", async (context) => {
     const { module, level, for: within } = await bodyOf(context);
-    if (level !== null && !LEVELS.includes(level as LogLevel))
+    if (level !== null && !LOG_LEVELS.includes(level as LogLevel))
       throw new BadRequest(
-        `"level" is ${JSON.stringify(level)}: expected ${LEVELS.join(", ")}, or null for a module that is to follow the log`,
+        `"level" is ${JSON.stringify(level)}: expected ${LOG_LEVELS.join(", ")}, or null for a module that is to follow the log`,
       );
     if (level === null && module === undefined) throw new BadRequest('"level" is null: that is only for a "module"');
     return context.json(
@@ -305,8 +304,8 @@ function numberOf(context: Context, name: string, { most, otherwise }: { most: n
 
 function keyFilter(context: Context): KeyFilter {
   const states = query(context, "state")?.split(",");
-  const unknown = states?.find((state) => !STATES.includes(state as KeyStateName));
-  if (unknown !== undefined) throw new BadRequest(`?state=${unknown}: the states are ${STATES.join(", ")}`);
+  const unknown = states?.find((state) => !KEY_STATES.includes(state as KeyStateName));
+  if (unknown !== undefined) throw new BadRequest(`?state=${unknown}: the states are ${KEY_STATES.join(", ")}`);
   return {
     controller: query(context, "controller"),
     module: query(context, "module"),
@@ -333,8 +332,8 @@ function runQuery(context: Context): RunQuery {
 
 function logFilter(context: Context): LogFilter {
   const level = query(context, "level");
-  if (level !== undefined && !LEVELS.includes(level as LogLevel))
-    throw new BadRequest(`?level=${level}: the levels are ${LEVELS.join(", ")}`);
+  if (level !== undefined && !LOG_LEVELS.includes(level as LogLevel))
+    throw new BadRequest(`?level=${level}: the levels are ${LOG_LEVELS.join(", ")}`);
   return {
     level: level as LogLevel | undefined,
     module: query(context, "module"),
