@@ -23,7 +23,7 @@ export const ALERTS: readonly Alert[] = [
     expr: (of) => `absent(up{${of}} == 1)`,
     lasting: "5m",
     summary: "No replica of the operator can be scraped.",
-    description: "Nobody reconciles, or the metrics cannot be reached: look at the pods and at their log.",
+    description: "No replica runs, or its metrics cannot be reached: look at the pods and at their log.",
   },
   {
     name: "BinnacleNoLeader",
@@ -33,7 +33,8 @@ export const ALERTS: readonly Alert[] = [
       `or label_replace(sum by (namespace, job) (binnacle_shard_ratio{${of}}) < 0.999, "name", "shards", "", "")`,
     lasting: "2m",
     summary: "No replica leads {{ $labels.name }}, or no replica works a part of the keys.",
-    description: "Nobody reconciles these keys: read the holder of the Lease, and the permission to write Leases.",
+    description:
+      "Nobody reconciles these keys: look at the holder of the Lease, and at the permission to write Leases.",
   },
   {
     name: "BinnacleApiServerSilent",
@@ -54,7 +55,7 @@ export const ALERTS: readonly Alert[] = [
   {
     name: "BinnacleModuleWaiting",
     severity: "warning",
-    // A module that waits is unavailable for a moment whenever it looks again.
+    // A waiting module is unavailable for a moment whenever it looks for what it lacks.
     expr: (of) =>
       `max by (namespace, job, pod, instance, module) ` +
       `(binnacle_module_state{${of},state=~"waiting|unavailable|loading"}) == 1 ${heard(of)}`,
@@ -77,7 +78,8 @@ export const ALERTS: readonly Alert[] = [
     expr: (of) => `binnacle_queue_parked{${of}} > 0`,
     lasting: "5m",
     summary: "{{ $value }} keys of {{ $labels.controller }} are parked.",
-    description: "They are not retried until something about them changes: the log says why each was parked.",
+    description:
+      "They are not retried until they change or somebody runs `binnacle retry`: the log says why each is parked.",
   },
   {
     name: "BinnacleRunStuck",
@@ -90,8 +92,8 @@ export const ALERTS: readonly Alert[] = [
   {
     name: "BinnacleInformerStalled",
     severity: "warning",
-    // A new watch may be two minutes without a bookmark. A silent one is given up after four, and the next list is an
-    // event, so that silence shows as long ages again and again.
+    // A new watch may bring no bookmark for two minutes. A silent watch is given up after four, and the list after it
+    // counts as an event, so that lasting silence shows as high ages again and again.
     expr: (of) => `max_over_time(binnacle_informer_last_event_age_seconds{${of}}[5m]) > 150 ${heard(of)}`,
     lasting: "8m",
     summary:
@@ -106,7 +108,7 @@ export const ALERTS: readonly Alert[] = [
       `sum by (namespace, job, webhook, operation) (increase(binnacle_webhook_admissions_total{${of},result="error"}[10m])) > 0`,
     summary: "The webhook {{ $labels.webhook }} fails at {{ $labels.operation }}.",
     description:
-      "Its code threw or was late, so requests of others were refused: the log line 'A webhook threw' has the stack.",
+      "Its code threw or took too long, so requests of others were refused: the log line 'A webhook threw' has the stack.",
   },
   {
     name: "BinnacleConversionErrors",
@@ -122,7 +124,7 @@ export const ALERTS: readonly Alert[] = [
     expr: (of) => `increase(binnacle_webhook_registration_errors_total{${of}}[5m]) > 0 ${heard(of)}`,
     lasting: "5m",
     summary: "{{ $labels.pod }} cannot register its webhooks ({{ $labels.kind }}).",
-    description: "The API server may not call them, or calls them in vain: the log says what is in the way.",
+    description: "The API server does not call them, or its calls fail: the log says why they cannot be registered.",
   },
   {
     name: "BinnacleCertificateExpires",
@@ -131,7 +133,7 @@ export const ALERTS: readonly Alert[] = [
     lasting: "5m",
     summary: "The {{ $labels.certificate }} certificate of the webhooks ends in {{ $value | humanizeDuration }}.",
     description:
-      "It should have been replaced long before: look at cert-manager, or at the Secret and the log of the operator.",
+      "It should have been renewed long before: look at cert-manager, or at the Secret and the log of the operator.",
   },
   {
     name: "BinnacleMemoryNearLimit",

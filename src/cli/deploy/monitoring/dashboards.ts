@@ -33,7 +33,7 @@ const CONTROLLERS: readonly Panel[] = [
     ],
   },
   {
-    title: "Keys that need somebody",
+    title: "Keys that need attention",
     queries: [
       ["sum by (controller) (binnacle_queue_failing{$of})", "{{controller}} failing"],
       ["sum by (controller) (binnacle_queue_parked{$of})", "{{controller}} parked"],
@@ -201,7 +201,7 @@ export function dashboards({ account }: Pick<DeployPlan, "account">): readonly o
     data: { [file]: `${JSON.stringify(content, undefined, 1)}\n` },
   });
   return [
-    // Grafana's folders have no two dashboards of one title, so the operator is part of it.
+    // Titles must differ within a folder of Grafana, so they begin with the operator's name.
     configMap(controllers, `${name}-controllers.json`, dashboard(`${name}: controllers`, CONTROLLERS, series)),
     configMap(process, `${name}-process.json`, dashboard(`${name}: process`, PROCESS, series)),
   ];
