@@ -127,6 +127,7 @@ TIME  room default/one ran TIME ms
   did     changed child ConfigMap default/one: data.size 5 → 15
   then    success
 `);
+  expect((await run("why", "configmap", "a/b/c")).err).toContain("'a/b/c' is no object: expected namespace/name");
   const shop = await run("why", "Shop.chain.example.com", "default/one", "--limit", "1");
   expect(shop.out).toContain(
     "Shop default/one exists, generation 2\n  Ready is True (Made)\n  shop: nothing is queued",

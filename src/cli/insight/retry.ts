@@ -6,6 +6,9 @@ import { askAll } from "./ask-all.ts";
 import type { DebugClient } from "./debug-client.ts";
 import { findTargets, outputOption, targetOptions } from "./targets.ts";
 
+/** The most keys of each replica that one command runs; the listener answers no more of them at once. */
+const MOST_KEYS = 5_000;
+
 export const retryCommand: Command = command({
   options: [
     { name: "key", type: "list", positional: true, describe: "Keys to run, such as default/web" },
@@ -39,12 +42,21 @@ export const retryCommand: Command = command({
       runs.push({ replica: client.name, controller: answer.controller, key });
       return undefined;
     };
+    let refused = 0;
     const states = [...(parked ? ["parked"] : []), ...(failing ? ["failing"] : [])].join(",");
     if (states !== "") {
-      const path = `/debug/keys?limit=5000&state=${states}`;
-      for (const { client, answer } of await askAll(clients, (one) => one.get<KeysAnswer>(path), host.err)) {
-        const meant = answer.keys.filter((one) => controller === undefined || controller === one.controller);
-        for (const one of meant) await retry(client, one.key, one.controller);
+      const query = new URLSearchParams({ limit: String(MOST_KEYS), state: states });
+      if (controller !== undefined) query.set("controller", controller);
+      const path = `/debug/keys?${query}`;
+      for (const { client, replica, answer } of await askAll(clients, (one) => one.get<KeysAnswer>(path), host.err)) {
+        for (const one of answer.keys) {
+          const problem = await retry(client, one.key, one.controller);
+          if (problem === undefined) continue;
+          refused++;
+          host.err(`${replica}: ${one.controller} ${one.key} does not run: ${problem}\n`);
+        }
+        const more = answer.total - answer.keys.length;
+        if (more > 0) host.err(`${replica} has ${more} more such keys: repeat the command\n`);
       }
     }
     for (const key of names) {
@@ -53,9 +65,9 @@ export const retryCommand: Command = command({
       if (runs.length === before) throw new UserError([...new Set(answers.map(({ answer }) => answer))].join("\n"));
     }
     if (values.output === "json") host.out(`${JSON.stringify(runs, undefined, 2)}\n`);
-    else if (runs.length === 0) host.out(`No key is ${states.replace(",", " or ")}.\n`);
+    else if (runs.length === 0 && refused === 0) host.out(`No key is ${states.replace(",", " or ")}.\n`);
     for (const one of values.output === "json" ? [] : runs)
       host.out(`${clients.length > 1 ? `${one.replica}: ` : ""}${one.controller} ${one.key} runs again\n`);
-    return 0;
+    return refused > 0 && runs.length === 0 ? 1 : 0;
   },
 });

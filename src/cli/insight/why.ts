@@ -4,7 +4,7 @@ import type { HistoryAnswer, KeyAnswer } from "../../server/debug/answers.ts";
 import { printable, printableLines } from "../../observe/printable.ts";
 import { type Command, command, type Host } from "../command.ts";
 import { whenSignalled } from "../signals.ts";
-import { UserError } from "../usage-error.ts";
+import { UsageError, UserError } from "../usage-error.ts";
 import { type Answered, askAll } from "./ask-all.ts";
 import type { DebugClient, Targets } from "./debug-client.ts";
 import { objectText, runLines } from "../../history/run-sentences.ts";
@@ -44,7 +44,8 @@ export const whyCommand: Command = command({
     const { kind, name } = values;
     if (kind === undefined || name === undefined)
       throw new UserError("Name the object, such as `binnacle why Deployment default/web`");
-    const [first = "", second] = name.split("/", 2);
+    const [first = "", second, ...rest] = name.split("/");
+    if (rest.length > 0) throw new UsageError(`'${name}' is no object: expected namespace/name, or name`);
     const query = new URLSearchParams({ kind, limit: String(values.limit) });
     query.set("name", second ?? first);
     if (second !== undefined) query.set("namespace", first);
