@@ -11,6 +11,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 /** The last line and the status of `.ci/run` where npm does this. */
 async function ended(tests: string, node: string): Promise<readonly [string | undefined, number | null]> {
   const programs = {
+    chromium: "",
     go: "",
     node: "",
     npm: `echo "> binnacle"; case $2 in test) ${tests} ;; test:node) ${node} ;; *) echo "0 passed, 0 failed" ;; esac`,

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { reportAdvisories } from "./advisories.ts";
 import { assets } from "./controlplane/controlplane.ts";
 import { denoTests } from "./deno/step.ts";
+import { browserTests } from "../tests/dashboard/step.ts";
 import { languageTests } from "../tests/languages/step.ts";
 import { nodeTests } from "../tests/node/step.ts";
 import { suiteTests } from "../tests/suites/step.ts";
@@ -59,6 +60,7 @@ const more: typeof steps = {
       ),
       { limit: LANES },
     ),
+  browser: () => browserTests(files, { tests: (jobs) => tests(jobs, { timeout: 180_000 }), isCi }),
   deno: () => denoTests(tests),
   languages: () => languageTests(files, (jobs) => tests(jobs, { timeout: 600_000 })),
   node: () => nodeTests((anew) => tests(shows(), { timeout: 180_000, before: anew })),
@@ -120,7 +122,7 @@ async function count(name: string, step: () => Promise<Counts>): Promise<void> {
 
 /** The files of the step `tests`: all but those of steps of their own, and suites that say nothing new. */
 function wantedFiles(): readonly string[] {
-  const candidates = files.filter((file) => !/^tests\/(languages|node)\//.test(file));
+  const candidates = files.filter((file) => !/^tests\/(dashboard|languages|node)\//.test(file));
   const changed = isCi || isAll ? undefined : changedFiles(root);
   if (changed === undefined) return candidates;
   const { wanted, unchanged } = selection(candidates, changed);
