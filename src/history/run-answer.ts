@@ -112,7 +112,7 @@ export interface ChildAnswer extends Changes {
 
 export interface StatusAnswer extends Changes {
   readonly changes: readonly Change[];
-  /** The conditions that the run has set; `was` is the earlier status of one that has changed. */
+  /** The conditions that the run has set; `was` is the status before, if there was one. */
   readonly conditions: readonly {
     readonly type: string;
     readonly status: string;

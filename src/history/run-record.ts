@@ -263,7 +263,8 @@ export class RunRecord implements RunAnswer {
     const byType = new Map(this.status?.conditions.map((condition) => [condition.type, condition]));
     const short = (text: string): string => cutText(this.#keeper.clean(text), LONGEST_REASON);
     for (const { type, status, reason, was } of conditions.slice(0, MOST_PARTS)) {
-      const before = byType.get(type)?.was ?? was;
+      const earlier = byType.get(type);
+      const before = earlier === undefined ? was : earlier.was;
       byType.set(type, { type: short(type), status, reason: reason && short(reason), was: before && short(before) });
     }
     const status: StatusAnswer = { changes: all, conditions: [...byType.values()], more };

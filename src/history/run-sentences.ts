@@ -174,9 +174,9 @@ export function requestText(request: RequestAnswer): string {
 /** The conditions that a run has set: `Ready False → True (AllReady)`, `Ready stays True`. */
 export function conditionTexts({ conditions }: StatusAnswer): readonly string[] {
   return conditions.map(({ type, status, reason, was }) =>
-    was === undefined || was === status
+    was === status
       ? `${type} stays ${status}`
-      : `${type} ${was} → ${status}${reason === undefined ? "" : ` (${reason})`}`,
+      : `${type} ${was === undefined ? "becomes" : `${was} →`} ${status}${reason === undefined ? "" : ` (${reason})`}`,
   );
 }
 

@@ -85,7 +85,7 @@ export class ObjectStatusWriter implements StatusWriter<Shape> {
     const conditions = conditionsOf(this.#run.object).flatMap(({ type, status, reason }) => {
       if (this.#conditions?.has(type) !== true) return [];
       const was = before.find((condition) => condition.type === type)?.status;
-      return [{ type, status, reason, was: was === status ? undefined : was }];
+      return [{ type, status, reason, was }];
     });
     record.wroteStatus(environment.resource, { old, now: this.#run.latest() }, conditions);
   }

@@ -1,3 +1,6 @@
+/** The header of a request for a page without its frame. */
+export const PART = "binnacle-part";
+
 /**
  * What runs in the browser. The server renders everything; this script asks for the page again when something has
  * happened and replaces the parts that are marked as live, sends actions with the token, and appends lines of the log.
@@ -6,22 +9,27 @@ export const browserScript = /* js */ `
 "use strict";
 const REFRESH_MS = 1000;
 const storage = "binnacle-token:" + location.host;
-const fragment = new URLSearchParams(location.hash.slice(1));
-if (fragment.has("token")) {
+function takeToken() {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  if (!fragment.has("token")) return;
   sessionStorage.setItem(storage, fragment.get("token"));
   history.replaceState(null, "", location.pathname + location.search);
 }
+takeToken();
+// Somebody has opened the printed address where the page was open already.
+addEventListener("hashchange", () => { takeToken(); showActions(document); });
 const token = () => sessionStorage.getItem(storage);
 const connection = document.querySelector(".connection");
 
 /** Actions need the token, which only the address that the terminal prints has. */
 function showActions(root) {
-  for (const button of root.querySelectorAll("button[data-action]")) {
-    button.disabled = token() === null;
-    if (button.disabled) button.title = "Open the page with the address that binnacle dashboard prints";
+  for (const control of root.querySelectorAll("[data-action]")) {
+    control.disabled = token() === null;
+    if (control.disabled) control.title = "Open the page with the address that binnacle dashboard prints";
+    else control.removeAttribute("title");
   }
   const help = document.querySelector("#no-token");
-  if (help !== null) help.hidden = token() !== null || document.querySelector("button[data-action]") === null;
+  help.hidden = token() !== null || document.querySelector("[data-action]") === null;
 }
 
 let toastTimer;
@@ -74,6 +82,7 @@ function isInUse(element) {
 }
 
 function replace(element, next) {
+  showActions(next);
   if (element.innerHTML === next.innerHTML || isInUse(element)) return;
   const open = new Set([...element.querySelectorAll("details[open]")].map(({ id }) => id));
   const active = element.contains(document.activeElement) ? document.activeElement.id : "";
@@ -82,7 +91,6 @@ function replace(element, next) {
   for (const details of element.querySelectorAll("details")) if (open.has(details.id)) details.open = true;
   element.querySelectorAll(".scroll").forEach((one, index) => { one.scrollLeft = scrolls[index] ?? 0; });
   if (active !== "") document.getElementById(active)?.focus();
-  showActions(element);
 }
 
 let isRefreshing = false;
@@ -94,7 +102,7 @@ async function refresh() {
   while (isDue) {
     isDue = false;
     try {
-      const response = await fetch(location.href, { headers: { accept: "text/html" } });
+      const response = await fetch(location.href, { headers: { "${PART}": "main" } });
       const next = new DOMParser().parseFromString(await response.text(), "text/html");
       for (const element of document.querySelectorAll("[data-live]")) {
         const other = next.getElementById(element.id);
@@ -118,6 +126,18 @@ stream.addEventListener("error", () => connected(false));
 stream.addEventListener("overview", () => refresh());
 stream.addEventListener("run", () => refresh());
 
+const fieldText = (value) =>
+  typeof value === "string" ? value : value?.stack === undefined ? JSON.stringify(value) : value.name + ": " + value.message;
+
+function stackDetails(stack) {
+  const details = document.createElement("details");
+  const [summary, text] = [document.createElement("summary"), document.createElement("pre")];
+  summary.textContent = "stack";
+  text.textContent = stack;
+  details.append(summary, text);
+  return details;
+}
+
 const log = document.querySelector("ol.log[data-source]");
 if (log !== null) {
   const MOST = 1000;
@@ -130,8 +150,10 @@ if (log !== null) {
     const time = new Date(at).toLocaleTimeString([], { hour12: false });
     const { module, controller, key, ...rest } = fields;
     const where = [controller ?? module, key].filter((one) => one !== undefined).join(" ");
-    const more = Object.entries(rest).map(([name, value]) => " " + name + "=" + (typeof value === "string" ? value : JSON.stringify(value)));
+    const stacks = Object.values(rest).flatMap((value) => value?.stack ?? []);
+    const more = Object.entries(rest).map(([name, value]) => " " + name + "=" + fieldText(value));
     item.textContent = time + " " + level.toUpperCase().padEnd(5) + " " + (where === "" ? "" : where + ": ") + message + more.join("");
+    for (const stack of stacks) item.append(stackDetails(stack));
     const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
     log.append(item);
     while (log.childElementCount > MOST) log.firstElementChild.remove();
@@ -146,6 +168,7 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "/") {
     const field = document.querySelector("form.filters input");
     if (field === null) return;
+    field.closest("details")?.setAttribute("open", "");
     event.preventDefault();
     field.focus();
   }

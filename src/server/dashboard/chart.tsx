@@ -23,7 +23,8 @@ export function Chart({ title, values, format, isBad = false }: ChartProps): Chi
   let path = "";
   let isBegun = false;
   for (const [index, value] of values.entries()) {
-    if (value !== undefined) path += `${isBegun ? "L" : "M"}${x(index)} ${y(value)}`;
+    // A line of no length is a dot, which shows a second that stands alone.
+    if (value !== undefined) path += isBegun ? `L${x(index)} ${y(value)}` : `M${x(index)} ${y(value)}h0`;
     isBegun = value !== undefined;
   }
   const now = last === undefined ? "none" : format(last);
@@ -39,7 +40,14 @@ export function Chart({ title, values, format, isBad = false }: ChartProps): Chi
         role="img"
         aria-label={`${title}: now ${now}, at most ${format(most)} in the last ${values.length} seconds`}
       >
-        <path d={path} fill="none" stroke="currentColor" stroke-width="1.5" vector-effect="non-scaling-stroke" />
+        <path
+          d={path}
+          fill="none"
+          stroke="currentColor"
+          stroke-width="2"
+          stroke-linecap="round"
+          vector-effect="non-scaling-stroke"
+        />
       </svg>
       <figcaption>
         <span>{values.length === 0 ? "no second yet" : `${values.length} s`}</span>

@@ -7,6 +7,7 @@ import type { ObjectRef } from "../../history/run-answer.ts";
 import { type DebugSource, type KeyFilter, NotKnown } from "../debug/debug-app.ts";
 import { guard } from "../debug/debug-guard.ts";
 import { KEY_STATES, type KeyStateName } from "../debug/answers.ts";
+import { PART } from "./browser-script.ts";
 import { Layout, type PagePath, pages } from "./layout.tsx";
 import {
   InformersPage,
@@ -32,6 +33,9 @@ export function dashboardApp(source: DebugSource): Hono {
   const app = new Hono({ strict: false });
   const page = (path: PagePath, content: (context: Context, now: number) => Child | Promise<Child>): void => {
     app.get(path, guard, async (context) => {
+      // The page itself asks for what has changed: of another style than its own its policy would complain.
+      if (context.req.header(PART) !== undefined)
+        return context.html(<main>{await content(context, Date.now())}</main>);
       const nonce = randomBytes(16).toString("base64");
       const { title } = pages.find((one) => one.path === path)!;
       const { replica } = await source.process();

@@ -25,6 +25,7 @@ import {
   type Column,
   Conditions,
   KeyLink,
+  KeyTime,
   kindText,
   ObjectLink,
   RunAgain,
@@ -152,7 +153,7 @@ function Controllers({ modules: { modules } }: { readonly modules: ModulesAnswer
           ),
         },
         ...numbers,
-        { title: "Why", cell: ({ message }) => message ?? "" },
+        { title: "Why", kind: "long", cell: ({ message }) => message ?? "" },
       ]}
     />
   );
@@ -175,9 +176,9 @@ function Keys({
     },
     { title: "Controller", cell: ({ controller }) => controller },
     { title: "Key", cell: (key) => <KeyLink of={key} /> },
-    { title: "Time", kind: "short", cell: ({ since, until }) => <When at={until ?? since} now={now} /> },
+    { title: "When", kind: "short", cell: (key) => <KeyTime of={key} now={now} /> },
     { title: "Failures", kind: "number", cell: ({ failures }) => (failures === 0 ? "" : String(failures)) },
-    { title: "Reason", cell: ({ reason, causes }) => reason ?? causes.join("; ") },
+    { title: "Reason", kind: "long", cell: ({ reason, causes }) => reason ?? causes.join("; ") },
     {
       title: "",
       kind: "short",
@@ -312,28 +313,38 @@ export interface ObjectsPageProps {
 }
 
 export function ObjectsPage({ kinds, query, history, root, problem, recent, now }: ObjectsPageProps): Child {
+  const search = (
+    <form class="filters" method="get">
+      <label>
+        Kind
+        <input name="kind" list="kinds" value={query.kind} required />
+        <datalist id="kinds">
+          {kinds.map((kind) => (
+            <option value={kind}></option>
+          ))}
+        </datalist>
+      </label>
+      <label>
+        Namespace
+        <input name="namespace" value={query.namespace} />
+      </label>
+      <label>
+        Name
+        <input name="name" value={query.name} required />
+      </label>
+      <button type="submit">Show</button>
+    </form>
+  );
   return (
     <>
-      <form class="filters" method="get">
-        <label>
-          Kind
-          <input name="kind" list="kinds" value={query.kind} required />
-          <datalist id="kinds">
-            {kinds.map((kind) => (
-              <option value={kind}></option>
-            ))}
-          </datalist>
-        </label>
-        <label>
-          Namespace
-          <input name="namespace" value={query.namespace} />
-        </label>
-        <label>
-          Name
-          <input name="name" value={query.name} required />
-        </label>
-        <button type="submit">Show</button>
-      </form>
+      {history === undefined ? (
+        search
+      ) : (
+        <details id="other" class="other">
+          <summary>Another object</summary>
+          {search}
+        </details>
+      )}
       {problem === undefined ? "" : <p class="card notice bad">{problem}</p>}
       {history === undefined ? (
         <RecentObjects objects={recent} />
@@ -375,26 +386,27 @@ function OneObject(props: {
     <>
       <section id="present" data-live class="card">
         <h2>{object === undefined ? key : objectText(object)}</h2>
-        <p>
+        <ul class="troubles">
+          {keys.map((one) => (
+            <KeyItem of={one} now={now} />
+          ))}
+          {controllers
+            .filter((name) => keys.every(({ controller }) => controller !== name))
+            .map((controller) => (
+              <li class="row">
+                <State word="idle" />
+                <span>{controller} has nothing to do for it.</span>
+                <RunAgain controller={controller} keyName={key} />
+              </li>
+            ))}
+        </ul>
+        {present === undefined ? "" : <Conditions conditions={present.conditions} />}
+        <p class="soft">
           {present === undefined
             ? "It is in no cache: it does not exist, or nobody watches it."
             : `It exists${present.generation === undefined ? "" : `, generation ${present.generation}`}${present.isDeleting ? ", and is being deleted" : ""}.`}
+          {controllers.length === 0 ? " No controller of this process reconciles such objects." : ""}
         </p>
-        {present === undefined ? "" : <Conditions conditions={present.conditions} />}
-        {keys.length === 0 ? (
-          <p class="row">
-            <span>
-              {controllers.length === 0
-                ? "No controller of this process reconciles such objects."
-                : `${controllers.join(", ")}: nothing is queued.`}
-            </span>
-            {controllers.map((controller) => (
-              <RunAgain controller={controller} keyName={key} />
-            ))}
-          </p>
-        ) : (
-          <Keys keys={{ keys, total: keys.length }} now={now} empty="" />
-        )}
       </section>
       {root === undefined || (root.owned.length === 0 && root.isSubject) ? (
         ""
@@ -412,6 +424,25 @@ function OneObject(props: {
   );
 }
 
+/** What a controller has to do for an object, and what keeps it from that. */
+function KeyItem({ of, now }: { readonly of: KeyAnswer; readonly now: number }): Child {
+  const { controller, key, state, failures, reason, causes } = of;
+  return (
+    <li>
+      <div class="row">
+        <State word={state} neutral={state === "waiting" || state === "running"} />
+        <strong>{controller}</strong>
+        <span class="soft">
+          <KeyTime of={of} now={now} />
+          {failures === 0 ? "" : `, ${failures} ${failures === 1 ? "failure" : "failures"} so far`}
+        </span>
+        {state === "running" ? "" : <RunAgain controller={controller} keyName={key} />}
+      </div>
+      {reason ?? causes.join("; ")}
+    </li>
+  );
+}
+
 function OwnedItem({ owned }: { readonly owned: OwnedAnswer }): Child {
   const { isSubject, isDeleting, controllers, conditions } = owned;
   return (
@@ -420,12 +451,13 @@ function OwnedItem({ owned }: { readonly owned: OwnedAnswer }): Child {
       {isDeleting ? <span class="badge warn">being deleted</span> : ""}
       {conditions
         .filter(({ type }) => type === "Ready" || type === "Available")
-        .map(({ type, status, message }) => (
+        .map(({ type, status, reason, message }) => (
           <>
             {" "}
-            <span class={`badge ${status === "True" ? "good" : "bad"}`} title={message}>
+            <span class={`badge ${status === "True" ? "good" : "bad"}`}>
               {type} {status}
-            </span>
+            </span>{" "}
+            {status === "True" ? "" : (message ?? reason ?? "")}
           </>
         ))}{" "}
       {controllers.length === 0 ? "" : <span class="soft">reconciled by {controllers.join(", ")}</span>}
@@ -481,6 +513,7 @@ export function ModulesPage({
               Log level
               <select
                 id={`level ${name}`}
+                disabled
                 data-action="/debug/log-level"
                 data-module={name}
                 data-done={`The level of ${name} is set.`}
@@ -541,7 +574,7 @@ export function InformersPage({
                 .join(", "),
           },
           { title: "Users", cell: ({ users }) => [...new Set(users)].join(", ") },
-          { title: "Why", cell: ({ message }) => message ?? "" },
+          { title: "Why", kind: "long", cell: ({ message }) => message ?? "" },
         ]}
       />
     </div>

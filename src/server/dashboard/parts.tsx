@@ -10,7 +10,7 @@ export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => Child;
   /** How the cells look. @default text */
-  readonly kind?: "number" | "short" | undefined;
+  readonly kind?: "number" | "short" | "long" | undefined;
 }
 
 interface TableProps<Row> {
@@ -91,6 +91,18 @@ export function When({ at, now }: { readonly at: string | undefined; readonly no
   return (
     <time datetime={at} title={at}>
       {ms >= 0 ? `${readableAge(ms)} ago` : `in ${readableAge(-ms)}`}
+    </time>
+  );
+}
+
+/** When a key is tried again, or since when it is in its state. */
+export function KeyTime({ of: { since, until }, now }: { readonly of: KeyAnswer; readonly now: number }): Child {
+  const at = until ?? since;
+  if (at === undefined) return "";
+  const age = readableAge(Math.abs(now - Date.parse(at)));
+  return (
+    <time datetime={at} title={at}>
+      {until === undefined ? `for ${age}` : `again in ${age}`}
     </time>
   );
 }

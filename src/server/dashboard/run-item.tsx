@@ -62,6 +62,10 @@ export function RunItem({ run, now, runOf }: RunItemProps): Child {
   );
 }
 
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
 function toneOf({ outcome }: RunAnswer): string {
   if (outcome === undefined) return "warn";
   return outcome.result === "success" || outcome.result === "requeueAfter" ? "" : "bad";
@@ -152,7 +156,7 @@ function Deeds({ run }: { readonly run: RunAnswer }): Child {
         ) : (
           <details id={`details-${id}`}>
             <summary>
-              {requests.length} requests, {reads.length} reads, {log.length} lines
+              {counted(requests.length, "request")}, {counted(reads.length, "read")}, {counted(log.length, "line")}
             </summary>
             <ul>
               {reads.map(({ verb, kind, key, from, count }) => (

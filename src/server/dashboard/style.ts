@@ -37,7 +37,8 @@ h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere; }
 .notice { border-left: .3rem solid var(--warn); }
 .notice.bad { border-color: var(--bad); background: var(--bad-page); }
 .notice.good { border-color: var(--good); background: var(--good-page); }
-.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 45%), 1fr)); gap: 1rem; margin-bottom: 1rem; }
+#charts { margin-top: 1rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(max(22%, min(15rem, 45%)), 1fr)); gap: 1rem; margin-bottom: 1rem; }
 .charts figure { margin: 0; padding: .75rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; }
 .charts figcaption { display: flex; justify-content: space-between; gap: .5rem; color: var(--soft); font-size: .87rem; }
 .charts output { color: var(--text); font-weight: 600; font-variant-numeric: tabular-nums; }
@@ -52,6 +53,12 @@ tbody tr:last-child td { border-bottom: 0; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 td { overflow-wrap: anywhere; }
 td.short { white-space: nowrap; }
+ul.troubles { list-style: none; margin: .75rem 0; padding: 0; }
+ul.troubles li { padding: .3rem 0; overflow-wrap: anywhere; }
+ul.troubles .row { gap: .25rem .6rem; }
+details.other { margin-bottom: 1rem; }
+summary { cursor: pointer; color: var(--soft); }
+pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 code, pre, .mono { font: .87rem/1.45 ui-monospace, monospace; }
 .badge { display: inline-block; padding: 0 .5rem; border-radius: 1rem; border: 1px solid var(--line); font-size: .87rem; white-space: nowrap; }
 .badge.good { color: var(--good); border-color: var(--good); }
@@ -95,6 +102,13 @@ ol.log .warn { color: var(--warn); }
 .toast { position: fixed; right: 1rem; bottom: 1rem; max-width: min(30rem, calc(100vw - 2rem)); margin: 0; z-index: 2; }
 @media (max-width: 40rem) {
   main { padding: .75rem; }
+  header { position: static; padding: .4rem .5rem 0; }
+  header strong { margin-left: .6rem; }
+  header nav { order: 1; flex-basis: 100%; }
+  nav a { padding: .4rem .6rem; }
+  .connection { margin-right: .6rem; }
+  form.filters label { flex: 1 1 9rem; }
+  form.filters :is(input, select) { width: 100%; }
   .charts { gap: .5rem; }
   .charts figure { padding: .5rem .6rem; }
   .cards thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -102,6 +116,8 @@ ol.log .warn { color: var(--warn); }
   .cards tr { border-bottom: 1px solid var(--line); padding: .4rem .7rem; }
   .cards td, .cards td.number { display: flex; gap: .75rem; justify-content: space-between; text-align: right; border: 0; padding: .12rem 0; white-space: normal; }
   .cards td::before { content: attr(data-label); color: var(--soft); text-align: left; flex: none; font: .87rem/1.5 system-ui, sans-serif; }
+  .cards td.long { display: block; text-align: left; }
+  .cards td.long::before { display: block; }
   .cards td:empty { display: none; }
   dl.run { grid-template-columns: minmax(0, 1fr); gap: 0; }
 }
