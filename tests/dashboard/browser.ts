@@ -34,9 +34,9 @@ export interface OpenPage extends AsyncDisposable {
   readonly complaints: string[];
 }
 
-/** Opens an empty page of the size and the colours. */
-export async function openPage(browser: Browser, { width, scheme }: View): Promise<OpenPage> {
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme });
+/** Opens an empty page. */
+export async function openPage(browser: Browser): Promise<OpenPage> {
+  const context = await browser.newContext({ viewport: { width: 1_280, height: 900 } });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
@@ -44,6 +44,12 @@ export async function openPage(browser: Browser, { width, scheme }: View): Promi
     if (message.type() === "error") complaints.push(message.text());
   });
   return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** Shows the page in the size and the colours. */
+export async function show(page: Page, { width, scheme }: View): Promise<void> {
+  await page.setViewportSize({ width, height: 900 });
+  await page.emulateMedia({ colorScheme: scheme });
 }
 
 /** Returns how many pixels the page is wider than the window. */

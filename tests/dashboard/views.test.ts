@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import type { KeysAnswer } from "../../src/server/debug/answers.ts";
 import { until } from "../support/until.ts";
-import { barriers, chromiumProgram, openPage, overflow, picture, startBrowser, type View } from "./browser.ts";
+import { barriers, chromiumProgram, openPage, overflow, picture, show, startBrowser, type View } from "./browser.ts";
 import { startWebsites, type WebsiteProcess } from "./websites.ts";
 
 const WIDTHS = [360, 1_280, 1_920];
@@ -37,13 +37,14 @@ describe.skipIf(chromiumProgram() === undefined)("every view can be read", () =>
     await websites.createAll(count);
     await settled(websites, count);
     const problems: string[] = [];
-    for (const view of views) {
-      await using opened = await openPage(browser, view);
-      const { page, complaints } = opened;
-      for (const [name, path] of Object.entries(paths)) {
-        await page.goto(`${websites.origin}${path}`);
-        await page.locator(".connection", { hasText: "live" }).waitFor();
-        if (name === "log" && count > 0) await page.locator("ol.log li").first().waitFor();
+    await using opened = await openPage(browser);
+    const { page, complaints } = opened;
+    for (const [name, path] of Object.entries(paths)) {
+      await page.goto(`${websites.origin}${path}`);
+      await page.locator(".connection", { hasText: "live" }).waitFor();
+      if (name === "log" && count > 0) await page.locator("ol.log li").first().waitFor();
+      for (const view of views) {
+        await show(page, view);
         await picture(page, `${count} ${name} ${view.width} ${view.scheme}`);
         const wider = await overflow(page);
         const found = [
@@ -59,9 +60,12 @@ describe.skipIf(chromiumProgram() === undefined)("every view can be read", () =>
 });
 
 /** Waits until each website has run. */
-async function settled({ ask }: WebsiteProcess, count: number): Promise<void> {
+async function settled(websites: WebsiteProcess, count: number): Promise<void> {
   if (count === 0) return;
   const failing = count === 10 ? 1 : count - 9;
-  await until(async () => (await ask<KeysAnswer>("/debug/keys?state=failing&limit=1")).total === failing, {});
-  await until(async () => (await ask<KeysAnswer>("/debug/keys?state=waiting,running&limit=1")).total === 0, {});
+  await until(async () => (await websites.ask<KeysAnswer>("/debug/keys?state=failing&limit=1")).total === failing, {});
+  await until(
+    async () => (await websites.ask<KeysAnswer>("/debug/keys?state=waiting,running&limit=1")).total === 0,
+    {},
+  );
 }

@@ -24,6 +24,9 @@ import { until } from "../support/until.ts";
 /** What a message would have to contain to become a part of the page. */
 export const HOSTILE = `<script>document.title = "taken"</script><img src=x onerror='document.title="taken"'> "quoted" & 'so'`;
 
+/** A key that would break out of an attribute. */
+export const WORD = `<b onclick=x>bold</b> "a" 'b'`;
+
 export const Website = defineResource({
   group: "demo.example.com",
   version: "v1",
@@ -164,7 +167,7 @@ function words() {
     name: "words",
     watches: [
       watch(Website, {
-        enqueue: ({ metadata: { name } }) => (name === "hostile" ? ["<b onclick=x>bold</b> \"a\" 'b'"] : []),
+        enqueue: ({ metadata: { name } }) => (name === "hostile" ? [{ name: WORD }] : []),
       }),
     ],
     async reconcile() {
