@@ -5,7 +5,7 @@ export const PART = "binnacle-part";
  * What runs in the browser. The server renders everything; this script asks for the page again when something has
  * happened and replaces the parts that are marked as live, sends actions with the token, and appends lines of the log.
  */
-export const browserScript = /* js */ `
+export const browserScript: string = /* js */ `
 "use strict";
 const REFRESH_MS = 1000;
 const storage = "binnacle-token:" + location.host;
