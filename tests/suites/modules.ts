@@ -36,7 +36,7 @@ export const controllerRuntime: GoModule = {
   ],
 };
 
-/** Operators with conversion-free kinds, webhooks, workloads of every sort and revisions: nobody of them knows of this server. */
+/** Operators whose modules have their envtest suites and definitions: Jobs, StatefulSets, revisions, webhooks. */
 export const operators: readonly GoModule[] = [
   {
     path: "sigs.k8s.io/jobset",
