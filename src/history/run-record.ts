@@ -269,6 +269,7 @@ export class RunRecord implements RunAnswer {
     }
     const status: StatusAnswer = { changes: all, conditions: [...byType.values()], more };
     if (this.#grant(bytesOf(status))) this.status = status;
+    else this.truncated = true;
   }
 
   event(event: Pick<EventAnswer, "type" | "reason" | "message">, { apiVersion, kind, metadata }: AnyObject): void {
@@ -375,7 +376,7 @@ export class RunRecord implements RunAnswer {
     return true;
   }
 
-  /** Texts get shorter at most by what they lose, so that the estimate of their size stays an upper bound. */
+  /** Takes the secrets out of what was recorded. The granted bytes stay as they are, because texts hardly grow by it. */
   #cleanAgain(): void {
     this.causes = cleaned(this.causes, this.#keeper.clean);
     this.requests = cleaned(this.requests, this.#keeper.clean);

@@ -14,10 +14,10 @@ import { readableAge, readableMillis } from "../observe/readable-units.ts";
 const MOST_CHANGES = 8;
 /** The most characters of a value. */
 const LONGEST_VALUE = 60;
-/** The most links of a chain of causes. */
+/** The most runs of a chain of causes that are told. */
 const MOST_LINKS = 10;
 
-/** The line of the runtime about each run, which only repeats what is told anyway. */
+/** The log line of the runtime about each run. It is left out, because it only repeats the other sentences. */
 const OWN_LINE = "Reconciled";
 
 export interface TellingOptions {
@@ -51,7 +51,7 @@ function headline(
   const which = attempt > 1 ? `, attempt ${attempt}` : "";
   const where = isShared ? ` on ${replica}` : "";
   const late = waited >= 100 ? `, after ${readableAge(waited)} in the queue` : "";
-  const time = duration === undefined ? "runs since then" : `ran ${readableMillis(duration)}`;
+  const time = duration === undefined ? "is running" : `ran ${readableMillis(duration)}`;
   return `${clockTime(at)}  ${controller} ${key}${what} ${time}${which}${late}${where}`;
 }
 
@@ -61,7 +61,7 @@ function labelled(label: string, lines: readonly string[]): readonly string[] {
 
 function causeLines(run: RunAnswer, options: TellingOptions): readonly string[] {
   const { causes } = run;
-  if (causes.length === 0) return ["nobody knows any more"];
+  if (causes.length === 0) return ["the cause is no longer known"];
   return causes.flatMap((cause) => {
     const lines = [causeText(cause)];
     let link = cause.run === undefined ? undefined : options.runOf(cause.run.id);
@@ -83,7 +83,7 @@ function causeLines(run: RunAnswer, options: TellingOptions): readonly string[] 
 
 /** Tells one cause: `Deployment default/web was changed by kubectl-edit: spec.replicas 2 → 7`. */
 function causeText(cause: CauseAnswer | undefined): string {
-  if (cause === undefined) return "nobody knows any more";
+  if (cause === undefined) return "the cause is no longer known";
   const { object, by, run } = cause;
   if (object === undefined) return sourceText(cause);
   const who = run === undefined ? byText(by) : ` by controller ${run.controller}`;
@@ -105,13 +105,13 @@ const SOURCES: Readonly<Record<string, string>> = {
   retry: "the last run failed and is tried again",
   requeue: "the last run asked for it (requeueAfter)",
   "by request": "somebody asked for it",
-  reload: "a new version of the module began to work",
-  leadership: "this process began to lead",
+  reload: "a new version of the module was loaded",
+  leadership: "this process became the leader",
   shards: "this replica took the key over",
 };
 
 const VERBS: Readonly<Record<string, string>> = {
-  create: "was seen for the first time, created",
+  create: "was created, or seen for the first time",
   update: "was changed",
   delete: "was deleted",
   generic: "had an event",
@@ -152,7 +152,7 @@ function deedLines({ children, requests, status, finalizer, events, reads, trunc
       `read ${kind.kind}${key === undefined ? "" : ` ${key}`} from the server (${verb}${count > 1 ? `, ${count} times` : ""})`,
     );
   if (lines.length === 0) lines.push("nothing: everything was as it should be");
-  if (truncated === true) lines.push("... and more than was recorded");
+  if (truncated === true) lines.push("... and more, which was not recorded");
   return lines;
 }
 

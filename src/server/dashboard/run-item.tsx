@@ -51,7 +51,7 @@ export function RunItem({ run, now, runOf }: RunItemProps): Child {
             {run.causes.map((cause) => (
               <Cause cause={cause} runOf={runOf} depth={0} />
             ))}
-            {run.causes.length === 0 ? <li class="soft">nobody knows any more</li> : ""}
+            {run.causes.length === 0 ? <li class="soft">the cause is no longer known</li> : ""}
           </ul>
         </dd>
         <Deeds run={run} />
@@ -149,7 +149,7 @@ function Deeds({ run }: { readonly run: RunAnswer }): Child {
             </li>
           ))}
           {isIdle ? <li class="soft">nothing: everything was as it should be</li> : ""}
-          {truncated === true ? <li class="soft">and more than was recorded</li> : ""}
+          {truncated === true ? <li class="soft">and more, which was not recorded</li> : ""}
         </ul>
         {requests.length + reads.length + log.length === 0 ? (
           ""
