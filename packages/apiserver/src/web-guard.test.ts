@@ -10,8 +10,11 @@ async function asker(options: Parameters<typeof listenApiServer>[0] = {}) {
   const listening = await listenApiServer(options);
   const token = /token: (.*)/.exec(listening.kubeconfig)?.[1] ?? "";
   const tls = { ca: listening.authority };
-  const ask = (headers: Record<string, string>, init: RequestInit = {}): Promise<Response> =>
-    fetch(`${listening.url}/api/v1/namespaces/default/secrets`, {
+  const ask = (
+    headers: Record<string, string>,
+    { query = "", ...init }: RequestInit & { readonly query?: string } = {},
+  ): Promise<Response> =>
+    fetch(`${listening.url}/api/v1/namespaces/default/secrets${query}`, {
       ...init,
       headers: { authorization: `Bearer ${token}`, ...headers },
       tls,
@@ -59,6 +62,19 @@ test("requests of web pages are refused, whatever they ask for", async () => {
     expect((await ask(upgrade)).status).toBe(403);
   }
   expect((await ask({ "sec-fetch-site": "none" })).status).toBe(200);
+});
+
+test("a watch over a WebSocket, whose handshake names the server itself, is told to come by plain HTTP", async () => {
+  const { listening, ask } = await asker();
+  await using _ = listening;
+  const origin = { origin: listening.url };
+  expect((await ask(origin)).status).toBe(200);
+  const upgrade = { ...origin, connection: "Upgrade", upgrade: "websocket" };
+  const response = await ask(upgrade, { query: "?watch=true" });
+  expect([response.status, await response.json()]).toMatchObject([
+    503,
+    { kind: "Status", reason: "ServiceUnavailable" },
+  ]);
 });
 
 test("what forms and simple requests of pages send is no body of the API", async () => {

@@ -21,8 +21,16 @@ export function webRefusal(request: Request, names: ReadonlySet<string>): Respon
     return refusal(request, 421, "Misdirected", why);
   }
   const site = request.headers.get("sec-fetch-site");
-  const isOfPage = request.headers.has("origin") || (site !== null && site !== "none");
+  const isOfPage = !isOwn(request.headers.get("origin"), host) || (site !== null && site !== "none");
   return isOfPage ? refusal(request, 403, "Forbidden", "requests of web pages are not answered") : undefined;
+}
+
+/**
+ * Whether an origin is that of the server itself, which serves no pages: clients in Java send it with the handshake of
+ * a WebSocket, and a browser never lies about it.
+ */
+function isOwn(origin: string | null, host: string): boolean {
+  return origin === null || (URL.canParse(origin) && new URL(origin).host === host.toLowerCase());
 }
 
 /** A host without its port and its brackets, in lower case. */
