@@ -80,7 +80,7 @@ export class RunHistory {
       now: () => clock.now(),
       time: (at) => this.#time(at),
       elapsed: () => elapsed.now(),
-      clean: (text) => this.#secrets.clean(text),
+      clean: (text) => this.clean(text),
       reserve: (bytes, used) => this.#reserve(bytes, used),
       wrote: (object, by, run) => this.#origins.set(object, { at: clock.now(), by, run }),
       deleted: (kind, uid, run) => this.#origins.setDeleted(kind, uid, { at: clock.now(), run }),
@@ -135,6 +135,11 @@ export class RunHistory {
 
   run(id: string): RunAnswer | undefined {
     return this.#active.get(id) ?? this.#ended.get(id);
+  }
+
+  /** Returns a text without the sensitive values that runs have seen lately, and those of the configuration. */
+  clean(text: string): string {
+    return this.#secrets.clean(text);
   }
 
   /** Calls the listener with each run that ends. */

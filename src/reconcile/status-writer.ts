@@ -38,6 +38,8 @@ export class ObjectStatusWriter implements StatusWriter<Shape> {
     if (Object.hasOwn(fields, "conditions")) {
       throw new TypeError("Cannot set status.conditions: use status.condition({ type, status, reason }) for each");
     }
+    // It is written at the end of the run, and lines and Events of the run come before.
+    this.#run.keep(this.#run.environment.resource, { status: fields });
     Object.assign(this.#fields, fields);
     this.#isDirty = true;
   }

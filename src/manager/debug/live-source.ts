@@ -79,7 +79,7 @@ export class LiveSource implements DebugSource, Disposable {
     const { clock, connection } = process;
     this.#startedAt = clock.now();
     this.#errors = new LastErrors(() => parts.modules.controllers);
-    this.#tail = this.#cleanup.use(new LogTail(parts.log));
+    this.#tail = this.#cleanup.use(new LogTail(parts.log, (text) => parts.history.clean(text)));
     this.#samples = this.#cleanup.use(
       new OverviewSamples({
         clock,
@@ -176,14 +176,17 @@ export class LiveSource implements DebugSource, Disposable {
 
   owners(query: ObjectQuery): OwnersAnswer {
     const { informers } = this.#process;
-    return ownerTree({ informers, controllers: this.#parts.modules.controllers, clean: withoutSecrets }, query);
+    const { modules, history } = this.#parts;
+    const clean = (text: string): string => history.clean(text);
+    return ownerTree({ informers, controllers: modules.controllers, clean }, query);
   }
 
   history(query: HistoryQuery): HistoryAnswer {
     const { informers } = this.#process;
     const { modules, history } = this.#parts;
     const { controllers } = modules;
-    return historyAnswer({ informers, controllers, history, lastError: this.#lastError, clean: withoutSecrets }, query);
+    const clean = (text: string): string => history.clean(text);
+    return historyAnswer({ informers, controllers, history, lastError: this.#lastError, clean }, query);
   }
 
   runs({ failed, limit, ...filter }: RunQuery): RunsAnswer {

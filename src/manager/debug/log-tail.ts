@@ -15,10 +15,11 @@ export class LogTail implements Disposable {
   #lines: { readonly line: LogLineAnswer; readonly size: number }[] = [];
   #characters = 0;
 
-  constructor(log: RootLog) {
+  /** @param clean removes what must not be shown from a text. */
+  constructor(log: RootLog, clean: (text: string) => string) {
     this.#following = log.follow((line) => {
       const { time, level, message, fields } = lineValues(line);
-      this.#add({ at: new Date(time).toISOString(), level, message, fields });
+      this.#add({ at: new Date(time).toISOString(), level, message, fields }, clean);
     });
   }
 
@@ -41,10 +42,12 @@ export class LogTail implements Disposable {
     this.#listeners.clear();
   }
 
-  #add(line: LogLineAnswer): void {
-    const size = JSON.stringify(line).length;
-    this.#lines.push({ line, size });
-    this.#characters += size;
+  #add(original: LogLineAnswer, clean: (text: string) => string): void {
+    const text = JSON.stringify(original);
+    const cleaned = clean(text);
+    const line = cleaned === text ? original : lineOf(cleaned, original);
+    this.#lines.push({ line, size: cleaned.length });
+    this.#characters += cleaned.length;
     // Lines are dropped in bulk, because each removal at the beginning moves all of them.
     if (this.#lines.length > 2 * MOST_LINES || this.#characters > 2 * MOST_CHARACTERS) this.#shorten();
     for (const listener of this.#listeners) listener(line);
@@ -56,6 +59,15 @@ export class LogTail implements Disposable {
     while (characters > MOST_CHARACTERS) characters -= this.#lines[first++]!.size;
     this.#lines = this.#lines.slice(first);
     this.#characters = characters;
+  }
+}
+
+/** Returns the line of a text that was cleaned as a whole; a value in it may have been as long as half the line. */
+function lineOf(text: string, { at, level }: LogLineAnswer): LogLineAnswer {
+  try {
+    return JSON.parse(text) as LogLineAnswer;
+  } catch {
+    return { at, level, message: "[redacted]", fields: {} };
   }
 }
 
