@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { type Command, command } from "../command.ts";
 import { whenSignalled } from "../signals.ts";
+import type { TicketAnswer } from "../../server/debug/answers.ts";
 import { findTargets, targetOptions } from "./targets.ts";
 
 export const dashboardCommand: Command = command({
@@ -17,11 +18,17 @@ export const dashboardCommand: Command = command({
   async run(values, host) {
     const signalled = whenSignalled(() => undefined);
     await using targets = await findTargets(values, host);
-    for (const { target } of targets.clients) {
+    for (const client of targets.clients) {
+      const { target } = client;
+      const page = `http://${target.address}/`;
+      const token = await target.token().catch(() => undefined);
       // The token is in the fragment, which browsers do not send, so that no log of a server or proxy has it.
-      const address = `http://${target.address}/#token=${await target.token().catch(() => "")}`.replace(/#token=$/, "");
+      const address = token === undefined ? page : `${page}#token=${token}`;
       host.out(`${targets.clients.length > 1 ? `${target.name}  ` : ""}${address}\n`);
-      if (values.open) openInBrowser(address);
+      if (!values.open) continue;
+      // Other users of the machine see the browser's command line, so it has a ticket, which is good only once.
+      const { ticket } = token === undefined ? {} : await client.post<TicketAnswer>("/debug/ticket", {});
+      openInBrowser(ticket === undefined ? page : `${page}#ticket=${ticket}`);
     }
     if (values.deployment === undefined) return 0;
     host.err("Forwarding the ports until Ctrl-C\n");

@@ -361,6 +361,16 @@ describe("the debug listener", () => {
     }
   });
 
+  test("gives its token for a ticket, once", async () => {
+    const { manager, call, act } = await start();
+    expect((await call("/debug/ticket", { method: "POST", body: {} })).status).toBe(401);
+    const { ticket } = (await act("/debug/ticket")).json() as { readonly ticket: string };
+    const exchange = () => call("/debug/token", { method: "POST", headers: { authorization: `Ticket ${ticket}` } });
+    expect((await exchange()).json() as unknown).toEqual({ token: manager.debugToken });
+    const again = await exchange();
+    expect([again.status, again.text.includes(manager.debugToken!)]).toEqual([403, false]);
+  });
+
   test("leaves a private file for this user's commands, and takes it away", async () => {
     const { manager, address, folder } = await start();
     const file = join(folder, "binnacle", `${address.split(":")[1]}.json`);

@@ -9,15 +9,21 @@ export const browserScript: string = /* js */ `
 "use strict";
 const REFRESH_MS = 1000;
 const storage = "binnacle-token:" + location.host;
-function takeToken() {
+async function takeToken() {
   const fragment = new URLSearchParams(location.hash.slice(1));
-  if (!fragment.has("token")) return;
-  sessionStorage.setItem(storage, fragment.get("token"));
+  const ticket = fragment.get("ticket");
+  if (ticket === null && !fragment.has("token")) return;
   history.replaceState(null, "", location.pathname + location.search);
+  if (ticket === null) return sessionStorage.setItem(storage, fragment.get("token"));
+  const response = await fetch("/debug/token", { method: "POST", headers: { authorization: "Ticket " + ticket } });
+  const answer = await response.json();
+  if (!response.ok) return toast(answer.error, true);
+  sessionStorage.setItem(storage, answer.token);
+  showActions(document);
 }
-takeToken();
+void takeToken();
 // Somebody has opened the printed address where the page was open already.
-addEventListener("hashchange", () => { takeToken(); showActions(document); });
+addEventListener("hashchange", async () => { await takeToken(); showActions(document); });
 const token = () => sessionStorage.getItem(storage);
 const connection = document.querySelector(".connection");
 

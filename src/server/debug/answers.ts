@@ -274,6 +274,11 @@ export interface RetryAnswer {
   readonly key: string;
 }
 
+/** A ticket that a page exchanges for the token. */
+export interface TicketAnswer {
+  readonly ticket?: string;
+}
+
 /** The answer to pausing and resuming. */
 export interface PauseAnswer {
   readonly isPaused: boolean;

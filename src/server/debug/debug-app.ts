@@ -25,6 +25,7 @@ import {
   type RunsAnswer,
   type WebhooksAnswer,
 } from "./answers.ts";
+import { Tickets } from "./tickets.ts";
 import { guard, refusal, requireToken } from "./debug-guard.ts";
 
 /** The keys that a request is about; a key matches when it contains the text. */
@@ -148,6 +149,7 @@ export interface DebugAppOptions {
 
 /** Makes the app. Whoever serves it passes the connection of each request as its environment. */
 export function debugApp({ source, token: expected }: DebugAppOptions): Hono {
+  const tickets = new Tickets();
   const app = new Hono({ strict: false });
   app.use(guard);
   app.onError((error, context) => {
@@ -179,8 +181,13 @@ export function debugApp({ source, token: expected }: DebugAppOptions): Hono {
   app.get("/debug/log", (context) => (wantsEvents(context) ? logStream(context, source) : logAnswer(context, source)));
   app.get("/debug/stream", (context) => overviewStream(context, source));
 
-  // This is how the owner of a kubeconfig gets the token of a process in a pod.
+  // This is how the owner of a kubeconfig gets the token of a process in a pod, and a page that was opened by a ticket.
   app.post("/debug/token", async (context) => {
+    const [, ticket] = /^Ticket (\S+)$/.exec(context.req.header("authorization") ?? "") ?? [];
+    if (ticket !== undefined)
+      return tickets.redeem(ticket)
+        ? context.json({ token: expected })
+        : context.json(refusal("the ticket was used already, or is older than a minute"), 403);
     const [, own] = /^Bearer (\S+)$/.exec(context.req.header("authorization") ?? "") ?? [];
     if (own === undefined)
       return context.json(refusal("the header Authorization needs a token of the pod's ServiceAccount"), 401);
@@ -199,6 +206,7 @@ export function debugApp({ source, token: expected }: DebugAppOptions): Hono {
   });
   const action = (name: string, take: (context: Context) => Promise<Response>): void =>
     void app.post(`/debug/${name}`, needsToken, limit, take);
+  action("ticket", () => Promise.resolve(Response.json({ ticket: tickets.issue() })));
   action("retry", async (context) => {
     const { controller, key } = await bodyOf(context);
     return context.json(source.retry(optionalText(controller, "controller"), text(key, "key")));
