@@ -17,8 +17,8 @@ const LONGEST_VALUE = 60;
 /** The most runs of a chain of causes that are told. */
 const MOST_LINKS = 10;
 
-/** The log line of the runtime about each run. It is left out, because it only repeats the other sentences. */
-const OWN_LINE = "Reconciled";
+/** The lines of the runtime about each run, which only repeat what is told anyway. */
+const OWN_LINE = /^(?:Reconciled|Reconcile failed|Parked .*: not retried until something about it changes)$/;
 
 export interface TellingOptions {
   /** Finds a run by its id; `undefined` when it is not recorded any more. */
@@ -36,7 +36,7 @@ export function runLines(run: RunAnswer, options: TellingOptions): readonly stri
     ...labelled(
       "said",
       run.log
-        .filter(({ message }) => message !== OWN_LINE)
+        .filter(({ message }) => !OWN_LINE.test(message))
         .map(({ level, message, fields }) => `${level}: ${message}${fieldsText(fields)}`),
     ),
     ...labelled("then", [outcomeText(run)]),
@@ -84,15 +84,17 @@ function causeLines(run: RunAnswer, options: TellingOptions): readonly string[] 
 /** Tells one cause: `Deployment default/web was changed by kubectl-edit: spec.replicas 2 → 7`. */
 function causeText(cause: CauseAnswer | undefined): string {
   if (cause === undefined) return "the cause is no longer known";
-  const { object, by, run } = cause;
+  const { object } = cause;
   if (object === undefined) return sourceText(cause);
-  const who = run === undefined ? byText(by) : ` by controller ${run.controller}`;
-  return `${objectText(object)} ${causeVerb(cause)}${who}${changesText(cause.changes, cause.more)}`;
+  return `${objectText(object)} ${eventText(cause)}${changesText(cause.changes, cause.more)}`;
 }
 
-/** What happened to the object of a cause, such as `was changed`. */
-export function causeVerb({ type }: Pick<CauseAnswer, "type">): string {
-  return VERBS[type] ?? `had the event ${type}`;
+/** What happened to the object of a cause, and who did it, such as `was changed by kubectl-edit`. */
+export function eventText({ type, by, run }: Pick<CauseAnswer, "type" | "by" | "run">): string {
+  const who = run === undefined ? byText(by) : ` by controller ${run.controller}`;
+  // A process sees objects for the first time when it starts, too: nobody has just created them.
+  if (type === "create") return `was seen for the first time${who === "" ? "" : `, as written${who}`}`;
+  return `${VERBS[type] ?? `had the event ${type}`}${who}`;
 }
 
 /** What a cause without an object means. */
@@ -111,14 +113,13 @@ const SOURCES: Readonly<Record<string, string>> = {
 };
 
 const VERBS: Readonly<Record<string, string>> = {
-  create: "was created, or seen for the first time",
   update: "was changed",
   delete: "was deleted",
   generic: "had an event",
 };
 
 /** The writer of a change, beginning with ` by `; empty when nobody knows it. */
-export function byText(by: ChangedBy | undefined): string {
+function byText(by: ChangedBy | undefined): string {
   if (by === undefined || by.manager === "") return "";
   const how = by.operation === "Apply" ? " (server-side apply)" : "";
   return ` by ${by.manager}${by.subresource === undefined || by.subresource === "" ? "" : ` (${by.subresource})`}${how}`;

@@ -3,9 +3,8 @@
 import type { Child } from "hono/jsx";
 import type { CauseAnswer, RunAnswer } from "../../history/run-answer.ts";
 import {
-  byText,
-  causeVerb,
   conditionTexts,
+  eventText,
   isRefused,
   otherChanges,
   outcomeText,
@@ -77,13 +76,12 @@ function Cause(props: {
   readonly depth: number;
 }): Child {
   const { cause, runOf, depth } = props;
-  const { object, changes = [], more, by, run: ref } = cause;
+  const { object, changes = [], more, run: ref } = cause;
   if (object === undefined) return <li>{sourceText(cause)}</li>;
   const link = ref === undefined || depth >= MOST_LINKS ? undefined : runOf(ref.id);
   return (
     <li>
-      <ObjectLink object={object} /> {causeVerb(cause)}
-      {ref === undefined ? byText(by) : ` by controller ${ref.controller}`}
+      <ObjectLink object={object} /> {eventText(cause)}
       {changes.length === 0 ? "" : <Changes changes={changes} more={more} />}
       {link === undefined ? (
         ""
