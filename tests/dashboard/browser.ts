@@ -62,7 +62,7 @@ export async function barriers(page: Page): Promise<readonly string[]> {
   // The debugger evaluates it, which the page's Content-Security-Policy does not forbid.
   await page.evaluate(axe);
   return page.evaluate(async () => {
-    const { axe: own } = globalThis as unknown as { readonly axe: { run(): Promise<Report> } };
+    const { axe: own } = globalThis as unknown as { readonly axe: { run(options: object): Promise<Report> } };
     interface Report {
       readonly violations: readonly {
         readonly id: string;
@@ -70,7 +70,7 @@ export async function barriers(page: Page): Promise<readonly string[]> {
         readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
       }[];
     }
-    const { violations } = await own.run();
+    const { violations } = await own.run({ resultTypes: ["violations"] });
     return violations
       .filter(({ impact }) => impact === "serious" || impact === "critical")
       .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));

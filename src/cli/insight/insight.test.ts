@@ -130,7 +130,7 @@ TIME  room default/one ran TIME ms
   expect((await run("why", "configmap", "a/b/c")).err).toContain("'a/b/c' is no object: expected namespace/name");
   const shop = await run("why", "Shop.chain.example.com", "default/one", "--limit", "1");
   expect(shop.out).toContain(
-    "Shop default/one exists, generation 2\n  Ready is True (Made)\n  shop: nothing is queued",
+    "Shop default/one exists, generation 2\n  Ready is True (Made)\n  shop: is idle, nothing is queued",
   );
   expect(shop.out).toContain("changed child Floor default/one: spec.size 4 → 14");
   const json = JSON.parse((await run("why", "shop", "default/one", "-o", "json")).out) as { runs: unknown[] }[];

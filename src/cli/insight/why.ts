@@ -116,7 +116,7 @@ function present(answers: Histories): string {
       ? ""
       : controllers.length === 0
         ? "\n  No controller of this process reconciles this kind"
-        : `\n  ${controllers.join(", ")}: nothing is queued`;
+        : `\n  ${controllers.join(", ")}: is idle, nothing is queued`;
   return printableLines(`${name} ${state}${conditions?.join("") ?? ""}${keys.join("")}${idle}`);
 }
 

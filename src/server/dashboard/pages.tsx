@@ -395,7 +395,8 @@ function OneObject(props: {
             .map((controller) => (
               <li class="row">
                 <State word="idle" />
-                <span>{controller} has nothing to do for it.</span>
+                <strong>{controller}</strong>
+                <span class="soft">nothing is queued</span>
                 <RunAgain controller={controller} keyName={key} />
               </li>
             ))}
