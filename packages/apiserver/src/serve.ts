@@ -6,7 +6,7 @@ import type { HttpServer } from "./platform/http-server.ts";
 import { largestBody } from "./request/body.ts";
 import { type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
 import { isEverywhere, webRefusal } from "./web-guard.ts";
-import { socketRefusal } from "./web-socket.ts";
+import { withoutSocket } from "./web-socket.ts";
 
 export interface ServeOptions {
   readonly host: string;
@@ -40,7 +40,7 @@ export async function serveApiServer(options: ServeOptions): Promise<ServedApiSe
   const { host, names, serverOptions } = options;
   let server: ApiServer | undefined;
   const listener = await listen(options, options.port || options.preferredPort || 0, async (request, connection) => {
-    const refusal = (names && webRefusal(request, names)) ?? socketRefusal(request);
+    const refusal = (names && webRefusal(request, names)) ?? withoutSocket(request);
     return refusal ?? server?.fetch(request, connection) ?? new Response(null, { status: 503 });
   });
   const { port } = listener;

@@ -64,17 +64,15 @@ test("requests of web pages are refused, whatever they ask for", async () => {
   expect((await ask({ "sec-fetch-site": "none" })).status).toBe(200);
 });
 
-test("a watch over a WebSocket, whose handshake names the server itself, is told to come by plain HTTP", async () => {
+test("a watch over a WebSocket, whose handshake names the server itself, is answered without one, so that the client comes by plain HTTP", async () => {
   const { listening, ask } = await asker();
   await using _ = listening;
   const origin = { origin: listening.url };
   expect((await ask(origin)).status).toBe(200);
   const upgrade = { ...origin, connection: "Upgrade", upgrade: "websocket" };
   const response = await ask(upgrade, { query: "?watch=true" });
-  expect([response.status, await response.json()]).toMatchObject([
-    503,
-    { kind: "Status", reason: "ServiceUnavailable" },
-  ]);
+  // fabric8's client tries again for half a minute after a status of 5xx, and waits for the end of the body.
+  expect([response.status, await response.text()]).toEqual([200, ""]);
 });
 
 test("what forms and simple requests of pages send is no body of the API", async () => {
