@@ -56,7 +56,7 @@ export async function listenApiServer(options: ListenOptions = {}): Promise<List
   }
   const credentials = loadCredentials(options.data);
   const { authority } = credentials;
-  const reached = isEverywhere(host) ? ownAddresses() : [host];
+  const reached = isEverywhere(host) ? await ownAddresses() : [host];
   const hosts = [
     ...new Set([...reached, "127.0.0.1", "localhost", hostname(), "kubernetes.default.svc", ...(options.names ?? [])]),
   ];
@@ -118,9 +118,17 @@ function newToken(): string {
   return randomBytes(24).toString("base64url");
 }
 
-/** The addresses of this machine. */
-function ownAddresses(): readonly string[] {
-  return Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));
+/** Milliseconds for which a machine may have no address but the loopback's: a pod's interface is up a moment later. */
+const NETWORK_MS = 2_000;
+const LOOK_EVERY_MS = 20;
+
+/** The addresses of this machine, once it has one by which others reach it. */
+async function ownAddresses(): Promise<readonly string[]> {
+  for (let waited = 0; ; waited += LOOK_EVERY_MS) {
+    const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+    if (all.some(({ internal }) => !internal) || waited >= NETWORK_MS) return all.map(({ address }) => address);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
 }
 
 function keepCredentials(data: string | undefined, credentials: Credentials): void {
