@@ -151,3 +151,35 @@ test.each([
   const schema = specOf({ type: "object", "x-kubernetes-validations": [{ rule }] });
   expect(validateRules(schema, { spec: {} })).toEqual([]);
 });
+
+const count = (length: number): number[] => Array.from({ length }, (_, index) => index);
+const texts = (length: number) => (size: number) =>
+  count(size).map((index) => `${"a".repeat(length - 6)}${String(index).padStart(6, "0")}`);
+const rounds = (rule: string): string => `[${count(100).join(", ")}].all(round, ${rule})`;
+
+/** Rules with the greatest number of items at which kube-apiserver 1.36 takes a list; one more is refused. */
+test.each([
+  ["self.all(x, self.all(y, x + y >= 0))", "integer", count, 377],
+  ["self.all(x, self.exists(y, y == x))", "integer", count, 532],
+  ["self.all(x, self.exists_one(y, y == x))", "integer", count, 576],
+  ["self.map(x, self.map(y, x * y).size()).sum() >= 0", "integer", count, 257],
+  ["self.filter(x, self.filter(y, y > x).size() > 2).size() >= 0", "integer", count, 323],
+  ["self.all(x, x in self)", "integer", count, 997],
+  ["self.all(x, self.all(y, x != y || x == y))", "string", texts(50), 315],
+  ["self.all(x, self.all(y, x <= y || x > y))", "string", texts(30), 308],
+  ["sets.contains(self, self) && sets.intersects(self, self) && sets.equivalent(self, self)", "integer", count, 499],
+  ["self.distinct().size() >= 0", "integer", count, 707],
+  ["self.sort().size() >= 0", "string", texts(20), 690],
+  ["self.sortBy(x, -x).size() >= 0", "integer", count, 703],
+  ["self.isSorted() && self.sum() >= 0 && self.all(x, self.max() >= x)", "integer", count, 996],
+  ["self.all(x, self.indexOf(x) >= 0)", "string", texts(30), 576],
+  [rounds("self.all(i, v, i == v) && self.transformList(i, v, i + v).size() >= 0"), "integer", count, 475],
+  [rounds("self.all(x, '%s: %s'.format([x, x.size()]) != '')"), "string", texts(30), 587],
+  [rounds("self.all(x, [x, 1].size() == 2 && {'a': x}.a == x)"), "integer", count, 195],
+  [rounds("self.all(x, x.find('[0-9]+') != '' && x.findAll('a').size() > 0)"), "string", texts(30), 526],
+] as const)("a list is refused at the size at which kube-apiserver refuses it: %s", (rule, type, values, most) => {
+  const schema = specOf({ type: "array", items: { type }, "x-kubernetes-validations": [{ rule }] });
+  expect(validateRules(schema, { spec: values(most) })).toEqual([]);
+  const [error] = validateRules(schema, { spec: values(most + 1) });
+  expect(error?.detail).toStartWith("'operation cancelled: actual cost limit exceeded'");
+});

@@ -108,5 +108,6 @@ export function conditionsOf(
   }
   if (isFalse) return false;
   if (failures.length === 0) return true;
-  throw new PolicyProblem(failures.length === 1 ? failures[0] : `[${failures.join(", ")}]`);
+  const [first, ...more] = new Set(failures);
+  throw new PolicyProblem(more.length === 0 ? first : `[${[first, ...more].join(", ")}]`);
 }
