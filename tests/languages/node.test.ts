@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { denoProgram } from "../support/deno.ts";
 import { packedServer } from "./packed-server.ts";
 import { lacks, Project } from "./project.ts";
 
@@ -47,7 +48,7 @@ describe.skipIf(isAbsent)("docs/languages/node.md", () => {
   );
 
   test(
-    "vitest and bun:test run, and the declarations fit either way of resolution",
+    "vitest, bun:test and Deno run, and the declarations fit either way of resolution",
     async () => {
       cpSync(join(import.meta.dirname, "vitest"), project.folder, { recursive: true });
       rmSync(join(project.folder, "node_modules", "binnacle-apiserver"), { recursive: true, force: true });
@@ -59,6 +60,11 @@ describe.skipIf(isAbsent)("docs/languages/node.md", () => {
       await project.follow(
         command("bun test").map((one) => ({ ...one, command: one.command.replace(/^bun/, process.execPath) })),
       );
+      const deno = denoProgram();
+      if (deno !== undefined) {
+        writeFileSync(join(project.folder, "start.mjs"), starts);
+        expect(await project.run(`${deno} run --allow-all start.mjs`)).toContain("200 403");
+      }
       // The declarations of others have mistakes of their own, so those of this package are checked without them.
       writeFileSync(join(project.folder, "surface.ts"), surface);
       for (const resolution of resolutions) {
@@ -69,6 +75,20 @@ describe.skipIf(isAbsent)("docs/languages/node.md", () => {
     TIMEOUT,
   );
 });
+
+/** What the server does on Deno, without a test runner. */
+const starts = `
+import { startApiServer } from "binnacle-apiserver";
+await using server = await startApiServer({ data: await Deno.makeTempDir(), crds: "crds" });
+const client = Deno.createHttpClient({ caCerts: [server.authority] });
+const ask = async (token) => {
+  const headers = { authorization: "Bearer " + token };
+  const answer = await fetch(server.url + "/apis/example.com/v1/widgets", { client, headers });
+  await answer.body?.cancel();
+  return answer.status;
+};
+console.log(await ask(server.token), await ask(server.addUser("jane").token));
+client.close();`;
 
 const resolutions = [{ module: "nodenext" }, { module: "preserve", moduleResolution: "bundler" }];
 const surface = `import { startApiServer } from "binnacle-apiserver";
